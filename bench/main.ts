@@ -1,0 +1,66 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import type { BenchRow } from './row.ts';
+import { benchScan } from './scan.ts';
+import { benchSearch } from './search.ts';
+import { benchStart } from './start.ts';
+import { benchTokens } from './tokens.ts';
+
+const HELP = `npm run bench -- [--only start,tokens,scan,search] [--data DIR]
+Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
+installed into .cache/peers. Exit 1 when a bound is not kept.`;
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, data: { type: 'string' }, help: { type: 'boolean' } },
+});
+if (values.help === true) {
+  console.log(HELP);
+} else {
+  // Compiled to .cache/bench/bench/main.js.
+  const project = fileURLToPath(new URL('../../..', import.meta.url));
+  const beside = path.join(project, '../shared/data');
+  const dataDir = values.data ?? (existsSync(beside) ? beside : undefined);
+  const peersDir = path.join(project, '.cache/peers');
+  mkdirSync(peersDir, { recursive: true });
+  const workDir = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bench-'));
+  const suites: Readonly<Record<string, () => Promise<readonly BenchRow[]> | readonly BenchRow[]>> = {
+    start: () => benchStart(project),
+    tokens: () => benchTokens({ dataDir, peersDir }),
+    scan: () => benchScan({ dataDir, peersDir, workDir }),
+    search: () => benchSearch({ dataDir, peersDir }),
+  };
+  const wanted = values.only?.split(',') ?? Object.keys(suites);
+  try {
+    const all: BenchRow[] = [];
+    for (const name of wanted) {
+      const suite = suites[name];
+      if (suite === undefined)
+        throw new Error(`there is no suite ${name}; there are ${Object.keys(suites).join(', ')}`);
+      console.log(`\n${name}`);
+      for (const row of await suite()) {
+        all.push(row);
+        console.log(rowText(row));
+      }
+    }
+    writeFileSync(path.join(project, '.cache/bench.json'), `${JSON.stringify(all, undefined, 2)}\n`);
+    const missed = all.filter(({ ok }) => ok === false);
+    console.log(
+      missed.length === 0
+        ? '\nevery bound is kept'
+        : `\n${String(missed.length)} bounds are not kept: ${missed.map(({ name }) => name).join('; ')}`,
+    );
+    process.exitCode = missed.length === 0 ? 0 : 1;
+  } finally {
+    rmSync(workDir, { recursive: true, force: true });
+  }
+}
+
+function rowText({ name, value, unit, bound, ok, note }: BenchRow): string {
+  const verdict = ok === undefined ? '  ' : ok ? 'ok' : 'NO';
+  const figure = Number.isNaN(value) ? '-' : value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+  return `  ${verdict}  ${name.padEnd(64)} ${figure.padStart(9)} ${unit.padEnd(14)} ${(bound ?? '').padEnd(12)} ${note ?? ''}`.trimEnd();
+}

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import type { BenchRow } from './row.ts';
+
+const RUNS = 25;
+const SKILLS = 20;
+
+/** How long the command takes to start, as a ratio to a Node process that does nothing; runs are interleaved so that noise hits all alike. */
+export function benchStart(projectDir: string): readonly BenchRow[] {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bench-'));
+  try {
+    for (let place = 0; place < SKILLS; place += 1) {
+      const directory = path.join(home, '.agents/skills', `skill-${String(place)}`);
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(
+        path.join(directory, 'SKILL.md'),
+        `---\nname: skill-${String(place)}\ndescription: Does the work number ${String(place)}. Use when it is asked for.\n---\n\n# Body\n`,
+      );
+    }
+    const bin = path.join(projectDir, 'dist/command/skillwright.cjs');
+    const commands = {
+      nothing: ['-e', '0'],
+      version: [bin, '--version'],
+      list: [bin, 'list', '--json'],
+      listCold: [bin, 'list', '--json', '--no-cache'],
+    };
+    const times: Record<keyof typeof commands, number[]> = { nothing: [], version: [], list: [], listCold: [] };
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home };
+    for (let run = 0; run <= RUNS; run += 1) {
+      for (const name of ['nothing', 'version', 'list', 'listCold'] as const) {
+        const started = process.hrtime.bigint();
+        execFileSync(process.execPath, commands[name], { env, cwd: home, stdio: 'ignore', timeout: 60_000 });
+        if (run > 0) times[name].push(Number(process.hrtime.bigint() - started) / 1e6);
+      }
+    }
+    const base = median(times.nothing);
+    const ratio = (name: string, values: readonly number[], bound: number): BenchRow => {
+      const value = median(values) / base;
+      return {
+        name,
+        value,
+        unit: 'x node -e 0',
+        bound: `<= ${String(bound)}`,
+        ok: value <= bound,
+        note: `${median(values).toFixed(1)} ms`,
+      };
+    };
+    return [
+      { name: 'node -e 0', value: base, unit: 'ms' },
+      ratio('skillwright --version', times.version, 1.15),
+      ratio(`skillwright list of ${String(SKILLS)} skills and the built-in ones`, times.list, 1.5),
+      ratio('the same without a cache', times.listCold, 1.5),
+    ];
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,88 @@
+import { parseArgs } from 'node:util';
+
+import { nearest } from '../core/nearest.ts';
+import { printable } from '../core/text.ts';
+import { GLOBAL_FLAGS } from './command.ts';
+import type { FlagValues, Flags } from './command.ts';
+import { UsageError } from './exit.ts';
+
+export interface ParsedArguments<F extends Flags> {
+  readonly flags: FlagValues<F & typeof GLOBAL_FLAGS>;
+  readonly positionals: readonly string[];
+}
+
+/** Parses the words behind a command's name. Unknown and malformed flags are errors that say what was probably meant. */
+export function parseArguments<F extends Flags>(
+  words: readonly string[],
+  flags: F,
+  command: string,
+): ParsedArguments<F> {
+  const known: Flags = { ...GLOBAL_FLAGS, ...flags };
+  const options = Object.fromEntries(
+    Object.entries(known).map(([name, { type, short, multiple }]) => [
+      name,
+      { type, ...(short === undefined ? {} : { short }), ...(multiple === true ? { multiple } : {}) },
+    ]),
+  );
+  const { values, positionals, tokens } = parseArgs({
+    args: [...words],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given = new Set<string>();
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const flag = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
+    const written = printable(token.rawName);
+    if (flag === undefined) throw unknownFlag(token.name, written, known, command);
+    if (flag.type === 'string' && token.value === undefined)
+      throw new UsageError(`${written} needs a value`, helpHint(command));
+    // `--root --json` is a forgotten value; `--root=--json` is meant.
+    if (flag.type === 'string' && !token.inlineValue && token.value?.startsWith('--') === true) {
+      throw new UsageError(`${written} needs a value`, `write ${written}=VALUE if the value starts with a dash`);
+    }
+    if (flag.type === 'boolean' && token.value !== undefined)
+      throw new UsageError(`${written} takes no value`, helpHint(command));
+    if (flag.multiple !== true && flag.type === 'string' && given.has(token.name))
+      throw new UsageError(`${written} is given twice`, 'give it once');
+    if (flag.choices !== undefined && !flag.choices.includes(token.value ?? '')) {
+      throw new UsageError(
+        `${written} must be ${flag.choices.join(', ')}`,
+        `it is ${JSON.stringify(printable(token.value ?? ''))}`,
+      );
+    }
+    given.add(token.name);
+  }
+  // `parseArgs` was told the types of all flags, and every one that was given has been looked at above.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { flags: values as FlagValues<F & typeof GLOBAL_FLAGS>, positionals };
+}
+
+/** A flag whose value is a whole number. */
+export function wholeNumber(
+  value: string | undefined,
+  flag: string,
+  bounds: { readonly least: number; readonly most: number },
+): number | undefined {
+  if (value === undefined) return undefined;
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= bounds.least && number <= bounds.most) return number;
+  throw new UsageError(
+    `${flag} must be a whole number from ${bounds.least} to ${bounds.most}`,
+    `it is ${JSON.stringify(printable(value))}`,
+  );
+}
+
+function unknownFlag(name: string, written: string, known: Flags, command: string): UsageError {
+  const [guess] = nearest(name, Object.keys(known), 1);
+  return new UsageError(
+    `${written} is no flag of skillwright ${command}`,
+    guess === undefined ? helpHint(command) : `did you mean --${guess}?`,
+  );
+}
+
+function helpHint(command: string): string {
+  return `see skillwright ${command} --help`;
+}

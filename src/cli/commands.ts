@@ -1,0 +1,64 @@
+import type { CommandName } from './command.ts';
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly CommandName[] = [
+  {
+    name: 'list',
+    aliases: ['ls'],
+    summary: 'list the skills found, and what was left out and why',
+    load: () => import('./commands/list.ts'),
+  },
+  {
+    name: 'search',
+    aliases: ['find'],
+    summary: 'find skills by what they are for',
+    load: () => import('./commands/search.ts'),
+  },
+  {
+    name: 'inspect',
+    aliases: ['show'],
+    summary: 'show one skill: fields, files, problems',
+    load: () => import('./commands/inspect.ts'),
+  },
+  {
+    name: 'catalog',
+    aliases: [],
+    summary: 'show what a model would see of all skills',
+    load: () => import('./commands/catalog.ts'),
+  },
+  {
+    name: 'check',
+    aliases: ['validate', 'lint'],
+    summary: 'check skills against the specification, and mend them',
+    load: () => import('./commands/check.ts'),
+  },
+  { name: 'new', aliases: ['init'], summary: 'start a new skill', load: () => import('./commands/new.ts') },
+  {
+    name: 'refresh',
+    aliases: [],
+    summary: 'look again at every root, or watch them',
+    load: () => import('./commands/refresh.ts'),
+  },
+  {
+    name: 'config',
+    aliases: [],
+    summary: 'show the configuration in use, or its schema',
+    load: () => import('./commands/config.ts'),
+  },
+  {
+    name: 'doctor',
+    aliases: [],
+    summary: 'look for everything that is wrong on this machine',
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
+    name: 'completion',
+    aliases: [],
+    summary: 'print a completion script for bash, zsh or fish',
+    load: () => import('./commands/completion.ts'),
+  },
+];
+
+export function findCommand(name: string): CommandName | undefined {
+  return COMMANDS.find((command) => command.name === name || command.aliases.includes(name));
+}

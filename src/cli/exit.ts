@@ -1,0 +1,21 @@
+/** What the exit status says; documented in docs/cli.md. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  impossible: 4,
+  invalidEvaluation: 5,
+  interrupted: 130,
+} as const;
+
+/** A command line that makes no sense: printed with its hint, exit 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}

@@ -1,0 +1,43 @@
+/** What the caller got wrong or the world refused, by code, with what is known about it. */
+export interface SkillErrorData {
+  'skill/unknown': { readonly name: string; readonly nearest: readonly string[] };
+  'skill/invalid': { readonly path: string };
+  'root/unknown': { readonly source: string; readonly known: readonly string[] };
+  'config/invalid': { readonly path: string };
+  'input/invalid': { readonly expected: string };
+  'io/failed': { readonly path: string; readonly cause: string };
+  'io/exists': { readonly path: string };
+}
+
+export type SkillErrorCode = keyof SkillErrorData;
+
+interface SkillErrorOptions<C extends SkillErrorCode> {
+  readonly code: C;
+  readonly message: string;
+  readonly hint: string;
+  readonly data: SkillErrorData[C];
+  readonly cause?: unknown;
+}
+
+const MARK = Symbol.for('skillwright.error');
+
+/** The one error class. `code` says what `data` holds; `hint` says what to do. */
+export class SkillError<C extends SkillErrorCode = SkillErrorCode> extends Error {
+  override readonly name = 'SkillError';
+  readonly code: C;
+  readonly hint: string;
+  readonly data: SkillErrorData[C];
+  readonly [MARK] = true;
+
+  constructor({ code, message, hint, data, cause }: SkillErrorOptions<C>) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.hint = hint;
+    this.data = data;
+  }
+}
+
+/** Recognises the error also when two copies of the package are loaded. */
+export function isSkillError(value: unknown): value is SkillError {
+  return typeof value === 'object' && value !== null && MARK in value;
+}

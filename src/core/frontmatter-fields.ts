@@ -1,0 +1,87 @@
+/** The fields: those of the specification, ours, and those that other hosts read. */
+
+const SPECIFIED = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'] as const;
+const EXTENSIONS = [
+  'version',
+  'author',
+  'disable-model-invocation',
+  'user-invocable',
+  'run-mode',
+  'requires',
+  'paths',
+] as const;
+/** Fields that take rights away. Unread, each has a closed meaning. */
+export const RESTRICTING_FIELDS = [
+  'allowed-tools',
+  'disallowed-tools',
+  'disable-model-invocation',
+  'user-invocable',
+  'paths',
+] as const;
+
+export type RestrictingField = (typeof RESTRICTING_FIELDS)[number];
+export type FieldName = (typeof SPECIFIED)[number] | (typeof EXTENSIONS)[number] | 'disallowed-tools';
+
+const CLAUDE_CODE = [
+  'when_to_use',
+  'argument-hint',
+  'arguments',
+  'model',
+  'effort',
+  'context',
+  'agent',
+  'background',
+  'hooks',
+  'shell',
+  'fallback',
+  'created_by',
+] as const;
+
+const LETTERS = /^[a-z]+$/;
+const ASCII = /^[ -~]*$/;
+const OTHERS = /[^a-z]+/g;
+const BY_NAME: ReadonlyMap<string, FieldName> = new Map(
+  [...SPECIFIED, ...EXTENSIONS, 'disallowed-tools' as const].map((field) => [field, field]),
+);
+const BY_FOLDED_NAME: ReadonlyMap<string, FieldName> = new Map(
+  [...BY_NAME.values()].map((field) => [foldKey(field), field]),
+);
+const EXTENSION_SET: ReadonlySet<string> = new Set(EXTENSIONS);
+const RESTRICTING: ReadonlyMap<string, RestrictingField> = new Map(RESTRICTING_FIELDS.map((field) => [field, field]));
+const HOSTS: ReadonlyMap<string, string> = new Map<string, string>([
+  ...CLAUDE_CODE.map((field) => [foldKey(field), 'Claude Code'] as const),
+  ...['homepage', 'emoji', 'user-invocable-only', 'command-dispatch', 'command-tool', 'command-arg-mode'].map(
+    (field) => [foldKey(field), 'OpenClaw'] as const,
+  ),
+  ...['globs', 'alwaysApply'].map((field) => [foldKey(field), 'Cursor rules'] as const),
+]);
+
+/** The field a key names exactly. */
+export function fieldOf(key: string): FieldName | undefined {
+  return BY_NAME.get(key);
+}
+
+/** The field a key is meant to name, whatever its case and its hyphens: `Allowed_Tools`, `disableModelInvocation`. */
+export function likelyField(key: string): FieldName | undefined {
+  return key.length > 40 ? undefined : BY_FOLDED_NAME.get(foldKey(key));
+}
+
+/** A field of ours: the specification has it under `metadata`. */
+export function isExtension(field: FieldName): boolean {
+  return EXTENSION_SET.has(field);
+}
+
+export function restrictingField(field: string): RestrictingField | undefined {
+  return RESTRICTING.get(field);
+}
+
+/** Who reads a field that we do not. */
+export function hostOf(key: string): string | undefined {
+  return key.length > 40 ? undefined : HOSTS.get(foldKey(key));
+}
+
+function foldKey(key: string): string {
+  if (LETTERS.test(key)) return key;
+  const plain = ASCII.test(key) ? key : key.normalize('NFKC');
+  return plain.toLowerCase().replaceAll(OTHERS, '');
+}

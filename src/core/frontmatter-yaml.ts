@@ -1,0 +1,160 @@
+/** The YAML library in its hardened form: text only, no aliases, no tags, no throwing. The only file that imports `yaml`. */
+import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import type { Alias, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+
+import type { MapEntry, MapNode, ScalarNode, YamlNode } from './frontmatter-node.ts';
+import { isNothing } from './frontmatter-node.ts';
+
+export type YamlReading =
+  | { readonly type: 'map'; readonly map: MapNode; readonly loose: readonly ScalarNode[] }
+  /** Something that is refused on sight. */
+  | {
+      readonly type: 'refused';
+      readonly code: 'frontmatter/alias' | 'frontmatter/tag';
+      readonly at: number;
+      readonly what: string;
+    }
+  /** Valid YAML, but no map. */
+  | { readonly type: 'other' }
+  | { readonly type: 'empty' }
+  | { readonly type: 'broken'; readonly at: number; readonly message: string };
+
+interface Conversion {
+  readonly text: string;
+  /** What to add to the library's offsets. */
+  readonly base: number;
+  readonly end: number;
+  readonly anchors: ReadonlySet<string>;
+  /** Values such as `*.ts` that YAML takes for an alias of something that does not exist: text, then, without its quotes. */
+  readonly loose: ScalarNode[];
+  refusal?: Extract<YamlReading, { type: 'refused' }>;
+}
+
+/** Reads the lines from `start` to `end`; offsets in the result count from the start of `text`. */
+export function readYaml(text: string, start: number, end: number): YamlReading {
+  const part = text.slice(start, end);
+  const document = parseDocument(part, {
+    schema: 'failsafe',
+    version: '1.2',
+    strict: true,
+    stringKeys: true,
+    uniqueKeys: false,
+    merge: false,
+    logLevel: 'silent',
+    prettyErrors: false,
+  });
+  const [error] = document.errors;
+  if (error !== undefined)
+    return { type: 'broken', at: start + Math.min(error.pos[0], part.length), message: error.message };
+  const { contents } = document;
+  if (contents === null) return { type: 'empty' };
+  const conversion: Conversion = { text, base: start, end, anchors: anchorsOf(part), loose: [] };
+  const node = convert(conversion, contents);
+  if (conversion.refusal !== undefined) return conversion.refusal;
+  if (node?.type !== 'map') return node === undefined ? { type: 'empty' } : { type: 'other' };
+  return { type: 'map', map: node, loose: conversion.loose };
+}
+
+/** Every name after an `&` in the text: more than there are anchors, never fewer. */
+function anchorsOf(part: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const match of part.matchAll(/&([^\s,[\]{}]{1,100})/g)) if (match[1] !== undefined) names.add(match[1]);
+  return names;
+}
+
+function convert(conversion: Conversion, node: unknown): YamlNode | undefined {
+  if (isAlias(node)) return convertAlias(conversion, node);
+  if (!isScalar(node) && !isMap(node) && !isSeq(node)) return undefined;
+  if (node.anchor !== undefined)
+    refuse(conversion, 'frontmatter/alias', `&${node.anchor}`, offsetOf(conversion, node, 0));
+  if (node.tag !== undefined) refuse(conversion, 'frontmatter/tag', node.tag, offsetOf(conversion, node, 0));
+  if (isScalar(node)) return convertScalar(conversion, node);
+  return isMap(node) ? convertMap(conversion, node) : convertList(conversion, node);
+}
+
+function convertScalar(conversion: Conversion, node: Scalar): ScalarNode | undefined {
+  const value = typeof node.value === 'string' ? node.value : '';
+  const start = offsetOf(conversion, node, 0);
+  const style = STYLES.get(node.type ?? 'PLAIN') ?? 'plain';
+  const scalar: ScalarNode = {
+    type: 'scalar',
+    value,
+    style,
+    start,
+    end: style === 'block' ? conversion.end : offsetOf(conversion, node, 1),
+  };
+  return isNothing(scalar) ? undefined : scalar;
+}
+
+const STYLES: ReadonlyMap<string, ScalarNode['style']> = new Map([
+  ['PLAIN', 'plain'],
+  ['QUOTE_SINGLE', 'single'],
+  ['QUOTE_DOUBLE', 'double'],
+  ['BLOCK_FOLDED', 'block'],
+  ['BLOCK_LITERAL', 'block'],
+]);
+
+function convertMap(conversion: Conversion, node: YAMLMap): MapNode {
+  const entries: MapEntry[] = [];
+  let end = offsetOf(conversion, node, 0);
+  for (const pair of node.items) {
+    // `null:` is a key like any other, so the key is not asked whether it is nothing.
+    convert(conversion, pair.key);
+    const value = convert(conversion, pair.value);
+    if (!isScalar(pair.key) || typeof pair.key.value !== 'string' || pair.key.value === '') continue;
+    const key = pair.key.value;
+    const keyStart = offsetOf(conversion, pair.key, 0);
+    const keyEnd = offsetOf(conversion, pair.key, 1);
+    if (key === '<<') refuse(conversion, 'frontmatter/alias', key, keyStart);
+    entries.push({ key, keyStart, keyEnd, value });
+    end = value?.end ?? keyEnd;
+  }
+  const flow = node.flow === true;
+  const start = flow ? offsetOf(conversion, node, 0) : (entries[0]?.keyStart ?? offsetOf(conversion, node, 0));
+  return { type: 'map', entries, flow, start, end: flow ? offsetOf(conversion, node, 1) : end };
+}
+
+function convertList(conversion: Conversion, node: YAMLSeq): YamlNode {
+  const items = node.items.map((item) => convert(conversion, item)).filter((item) => item !== undefined);
+  const flow = node.flow === true;
+  const start = offsetOf(conversion, node, 0);
+  return {
+    type: 'list',
+    items,
+    flow,
+    start: flow ? start : (items[0]?.start ?? start),
+    end: flow ? offsetOf(conversion, node, 1) : (items.at(-1)?.end ?? start + 1),
+  };
+}
+
+function convertAlias(conversion: Conversion, node: Alias): ScalarNode {
+  const start = offsetOf(conversion, node, 0);
+  const end = offsetOf(conversion, node, 1);
+  if (conversion.anchors.has(node.source)) refuse(conversion, 'frontmatter/alias', `*${node.source}`, start);
+  const scalar: ScalarNode = { type: 'scalar', value: conversion.text.slice(start, end), style: 'plain', start, end };
+  conversion.loose.push(scalar);
+  return scalar;
+}
+
+/** The first refusal is the one that is told. */
+function refuse(
+  conversion: Conversion,
+  code: 'frontmatter/alias' | 'frontmatter/tag',
+  what: string,
+  start: number,
+): void {
+  if (conversion.refusal !== undefined) return;
+  // The sign stands before the value, possibly on the line above it.
+  const sign = code === 'frontmatter/tag' ? '!' : what;
+  let found = conversion.text.lastIndexOf(sign, start);
+  if (sign === '!' && conversion.text.charAt(found - 1) === '!') found -= 1;
+  conversion.refusal = { type: 'refused', code, what, at: found < conversion.base ? start : found };
+}
+
+function offsetOf(
+  conversion: Conversion,
+  node: { readonly range?: readonly [number, number, number] | null | undefined },
+  index: 0 | 1,
+): number {
+  return conversion.base + (node.range?.[index] ?? 0);
+}

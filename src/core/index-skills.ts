@@ -1,0 +1,364 @@
+import { compareDiagnostics, compareText } from './diagnostic.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { DiagnosticCode } from './diagnostic-codes.ts';
+import { nearest } from './nearest.ts';
+import type { ShadowReason, ShadowedSkill, SkillEntry, SkillHead, SkillRoot, Visibility } from './skill.ts';
+
+/** A skill that was found and understood, before it is known whether another of its name hides it. */
+export interface SkillCandidate {
+  readonly head: SkillHead;
+  readonly root: SkillRoot;
+  /** Absolute, with forward slashes. */
+  readonly dir: string;
+  readonly file: string;
+  /** Folders between the root and the skill; empty directly in the root. */
+  readonly group: string;
+  readonly digest: string;
+  readonly mtimeMs: number;
+  /** The folder of an earlier candidate that is the same folder on disk. */
+  readonly sameAs?: string;
+}
+
+/** What came of one root. */
+export interface RootReport {
+  readonly source: string;
+  readonly path: string;
+  readonly priority: number;
+  /** `repeated`: the same folder as a root of higher priority. */
+  readonly status: 'scanned' | 'missing' | 'unreadable' | 'not-a-directory' | 'repeated';
+  /** Valid skills found in it, shadowed ones too. */
+  readonly skills: number;
+}
+
+/** A skill folder that is not in the index, and why. */
+export interface LeftOutSkill {
+  readonly path: string;
+  readonly code: DiagnosticCode;
+  readonly message: string;
+}
+
+/** `rebuilt`: there was no usable cache and a new one was written. `unwritable`: the scan went on without. */
+export interface CacheReport {
+  readonly status: 'used' | 'rebuilt' | 'off' | 'unwritable';
+  readonly path?: string;
+  /** Why it was rebuilt, or could not be written. */
+  readonly reason?: string;
+}
+
+/** What a scan did (REG-7). Only `durationMs`, the read counts and `cache` may differ between two scans of the same files. */
+export interface ScanReport {
+  readonly roots: readonly RootReport[];
+  readonly durationMs: number;
+  /** Skill folders: `valid` and left out together; the same folder reached twice counts once. */
+  readonly found: number;
+  readonly valid: number;
+  readonly leftOut: readonly LeftOutSkill[];
+  readonly conflicts: readonly ShadowedSkill[];
+  /** Directories visited: skill folders and the folders above them. */
+  readonly directories: number;
+  readonly bytesRead: number;
+  /** Skills that were believed unchanged and not opened. */
+  readonly fromCache: number;
+  readonly indexHash: string;
+  readonly cache: CacheReport;
+  /** Keys of `visibility` that met no skill. */
+  readonly unusedVisibility: readonly string[];
+}
+
+/** Why the scan did what it did with one directory. */
+export interface ExplainedDirectory {
+  readonly path: string;
+  readonly decision: 'skill' | 'left-out' | 'group' | 'passed-over' | 'repeated' | 'root';
+  readonly reason: string;
+}
+
+/** Everything level 1 knows; a value that never changes once made, so that one run can keep one. */
+export interface SkillIndex {
+  /** One entry a name: those that won. Sorted by name in code unit order, then by source. */
+  readonly skills: readonly SkillEntry[];
+  /** The same and the shadowed ones, by name without case, the winner of each name first. */
+  readonly all: readonly SkillEntry[];
+  readonly shadowed: readonly ShadowedSkill[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly report: ScanReport;
+  /** `sha256:` over the place, digest and state of every entry; equal on two machines with the same skills. */
+  readonly indexHash: string;
+  /** Each directory visited, where it was asked for. */
+  readonly explain?: readonly ExplainedDirectory[];
+}
+
+/** The report as far as the scan itself knows it. */
+export type ScanFacts = Pick<ScanReport, 'roots' | 'leftOut' | 'directories' | 'bytesRead' | 'fromCache' | 'cache'>;
+
+export interface IndexInput {
+  readonly candidates: readonly SkillCandidate[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly facts: ScanFacts;
+  readonly visibility?: Readonly<Record<string, Visibility>>;
+  readonly explain?: readonly ExplainedDirectory[];
+  /** Hex SHA-256 of a text. */
+  readonly hash: (text: string) => string;
+  /** Milliseconds since the scan began; asked last. */
+  readonly elapsed: () => number;
+}
+
+/** Turns what a scan found into the index: who wins each name, what is hidden, what each entry may show. */
+export function indexSkills({
+  candidates,
+  diagnostics,
+  facts,
+  visibility = {},
+  explain,
+  hash,
+  elapsed,
+}: IndexInput): SkillIndex {
+  const ranks = rankRoots(candidates);
+  const keyed = candidates.map((candidate) => ({
+    candidate,
+    key: nameKey(candidate.head.name),
+    rank: ranks.get(candidate.root) ?? 0,
+  }));
+  keyed.sort(compareKeyed);
+  const stateOf = visibilityRules(visibility);
+
+  const all: SkillEntry[] = [];
+  const skills: SkillEntry[] = [];
+  const shadowed: ShadowedSkill[] = [];
+  let winner: Keyed | undefined;
+  let place = '';
+  for (const item of keyed) {
+    const { candidate } = item;
+    const entry = toEntry(candidate, stateOf.find(candidate));
+    all.push(entry);
+    if (winner?.key === item.key) {
+      shadowed.push(toShadowed(item, winner));
+    } else {
+      winner = item;
+      skills.push(entry);
+    }
+    place += `${String(item.rank)}\0${entry.source}\0${entry.group}\0${baseName(entry.dir)}\0${entry.file}\0${entry.digest}\0${entry.state}\n`;
+  }
+  const indexHash = `sha256:${hash(place)}`;
+  const repeats = candidates.reduce((count, candidate) => (candidate.sameAs === undefined ? count : count + 1), 0);
+  const valid = candidates.length - repeats;
+  return {
+    skills: sortSkills(skills),
+    all,
+    shadowed,
+    diagnostics: diagnostics.toSorted(compareDiagnostics),
+    report: {
+      ...facts,
+      durationMs: elapsed(),
+      found: valid + facts.leftOut.length,
+      valid,
+      conflicts: shadowed,
+      indexHash,
+      unusedVisibility: stateOf.unused(),
+    },
+    indexHash,
+    ...(explain === undefined ? {} : { explain }),
+  };
+}
+
+/** The order skills are listed in: by name in code unit order, then by source. */
+export function sortSkills(skills: readonly SkillEntry[]): readonly SkillEntry[] {
+  // Names in lower case are in this order already.
+  const isSorted = skills.every(
+    (entry, place) => place === 0 || compareEntries(skills[place - 1] ?? entry, entry) <= 0,
+  );
+  return isSorted ? skills : skills.toSorted(compareEntries);
+}
+
+function compareEntries(a: SkillEntry, b: SkillEntry): number {
+  return compareText(a.name, b.name) || compareText(a.source, b.source);
+}
+
+const PLAIN_NAME = /^[a-z0-9-]*$/;
+
+/** What two names are compared by: case and Unicode composition do not tell skills apart (REG-10). */
+export function nameKey(name: string): string {
+  return PLAIN_NAME.test(name) ? name : name.normalize('NFC').toLowerCase();
+}
+
+interface Keyed {
+  readonly candidate: SkillCandidate;
+  readonly key: string;
+  /** 0 for the root of highest priority; each root has its own. */
+  readonly rank: number;
+}
+
+function rankRoots(candidates: readonly SkillCandidate[]): ReadonlyMap<SkillRoot, number> {
+  const roots = [...new Set(candidates.map(({ root }) => root))];
+  roots.sort((a, b) => b.priority - a.priority || compareText(a.path, b.path));
+  return new Map(roots.map((root, rank) => [root, rank]));
+}
+
+/** Precedence inside one name: the higher root, the first sight of a folder, the later modification, the first path. */
+function compareKeyed(a: Keyed, b: Keyed): number {
+  return (
+    compareText(a.key, b.key) ||
+    a.rank - b.rank ||
+    Number(a.candidate.sameAs !== undefined) - Number(b.candidate.sameAs !== undefined) ||
+    b.candidate.mtimeMs - a.candidate.mtimeMs ||
+    compareText(a.candidate.dir, b.candidate.dir)
+  );
+}
+
+function toShadowed({ candidate, rank }: Keyed, winner: Keyed): ShadowedSkill {
+  const version = candidate.head.meta['version'];
+  return {
+    name: candidate.head.name,
+    source: candidate.root.source,
+    ...(version === undefined ? {} : { version }),
+    dir: candidate.dir,
+    by: candidate.sameAs ?? winner.candidate.dir,
+    reason: shadowReason(candidate, winner, rank),
+  };
+}
+
+function shadowReason(candidate: SkillCandidate, winner: Keyed, rank: number): ShadowReason {
+  if (candidate.sameAs !== undefined) return 'same-directory';
+  if (rank !== winner.rank) return 'higher-root';
+  return candidate.mtimeMs === winner.candidate.mtimeMs ? 'first-path' : 'newer-in-root';
+}
+
+/** The entry of a candidate in the state the configuration gives it. */
+export function toEntry({ head, root, group, dir, file, digest }: SkillCandidate, state: Visibility): SkillEntry {
+  const version = head.meta['version'];
+  const id = version === undefined ? `${root.source}/${head.name}` : `${root.source}/${head.name}@${version}`;
+  // One literal with a fixed order of fields: entries of 50,000 skills share their hidden classes.
+  const { name, description, license, compatibility, controls, meta } = head;
+  const entry = { id, name, description, source: root.source, group, dir, file, digest, state, controls, meta };
+  if (license === undefined && compatibility === undefined) return entry;
+  return {
+    ...entry,
+    ...(license === undefined ? {} : { license }),
+    ...(compatibility === undefined ? {} : { compatibility }),
+  };
+}
+
+function baseName(dir: string): string {
+  return dir.slice(dir.lastIndexOf('/') + 1);
+}
+
+interface VisibilityRules {
+  find(candidate: SkillCandidate): Visibility;
+  unused(): readonly string[];
+}
+
+/** An exact key beats a glob, `source/name` beats `name`, a longer glob a shorter one. */
+function visibilityRules(visibility: Readonly<Record<string, Visibility>>): VisibilityRules {
+  const keys = Object.keys(visibility);
+  if (keys.length === 0) return { find: () => 'auto', unused: () => [] };
+  const used = new Set<string>();
+  const exact = new Map<string, readonly [key: string, state: Visibility]>();
+  const globs: (readonly [key: string, parts: readonly string[], state: Visibility])[] = [];
+  for (const [key, state] of Object.entries(visibility)) {
+    if (key.includes('*')) globs.push([key, nameKey(key).split(/\*+/), state]);
+    else exact.set(nameKey(key), [key, state]);
+  }
+  globs.sort(([a], [b]) => b.length - a.length || compareText(a, b));
+  return {
+    find({ head, root }) {
+      const name = nameKey(head.name);
+      const full = nameKey(`${root.source}/${head.name}`);
+      const named = exact.get(full) ?? exact.get(name);
+      if (named !== undefined) {
+        used.add(named[0]);
+        return named[1];
+      }
+      const glob = globs.find(([key, parts]) => globMatches(parts, key.includes('/') ? full : name));
+      if (glob === undefined) return 'auto';
+      used.add(glob[0]);
+      return glob[2];
+    },
+    unused: () => keys.filter((key) => !used.has(key)).toSorted(compareText),
+  };
+}
+
+/** `*` stands for any characters. Each part is looked for once, from the left, so that no pattern is slow. */
+function globMatches(parts: readonly string[], text: string): boolean {
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found === -1 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/**
+ * Finds the entry a person or a model means: `name`, `source/name`, `group/name` (the whole group, its first or its last
+ * folder), `source/group/name`, each with or without `@version`, or an id. Shadowed entries are found by all but the bare name.
+ */
+export function resolveSkill(index: SkillIndex, reference: string, source?: string): SkillEntry | undefined {
+  const key = nameKey(reference.trim());
+  const from = source === undefined ? undefined : nameKey(source);
+  const fits = (entry: SkillEntry): boolean => from === undefined || nameKey(entry.source) === from;
+
+  const named = entriesNamed(index, key).find(fits);
+  if (named !== undefined) return named;
+  const at = key.lastIndexOf('@');
+  if (at > 0) {
+    const version = key.slice(at + 1);
+    const rest = key.slice(0, at);
+    const ofVersion = (entry: SkillEntry): boolean => fits(entry) && nameKey(entry.meta['version'] ?? '') === version;
+    const exact = entriesNamed(index, rest).find(ofVersion) ?? qualified(index, rest, ofVersion);
+    if (exact !== undefined) return exact;
+  }
+  return qualified(index, key, fits);
+}
+
+function qualified(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {
+  // A name of a careless author may hold slashes itself: every cut is tried, the longest qualifier first.
+  for (let cut = key.lastIndexOf('/'); cut > 0; cut = key.lastIndexOf('/', cut - 1)) {
+    const qualifier = key.slice(0, cut);
+    const entries = entriesNamed(index, key.slice(cut + 1)).filter(fits);
+    const entry =
+      entries.find(({ source }) => nameKey(source) === qualifier) ??
+      entries.find((candidate) => isInGroup(candidate, qualifier));
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
+}
+
+function isInGroup({ source, group }: SkillEntry, qualifier: string): boolean {
+  if (group === '') return false;
+  const key = nameKey(group);
+  return (
+    key === qualifier ||
+    key.startsWith(`${qualifier}/`) ||
+    key.endsWith(`/${qualifier}`) ||
+    `${nameKey(source)}/${key}` === qualifier
+  );
+}
+
+/** The entries of one name, the winner first: a binary search, `all` is sorted by key. */
+function entriesNamed({ all }: SkillIndex, key: string): readonly SkillEntry[] {
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const entry = all[middle];
+    if (entry !== undefined && nameKey(entry.name) < key) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  for (let entry = all[end]; entry !== undefined && nameKey(entry.name) === key; entry = all[end]) end += 1;
+  return all.slice(low, end);
+}
+
+/** The names most like a reference that met nothing, best first; none where nothing is like it. */
+export function nearestNames(index: SkillIndex, reference: string, count = 3): readonly string[] {
+  const wanted = nameKey(reference.trim());
+  const bare = wanted.slice(wanted.lastIndexOf('/') + 1).replace(/@[^@]*$/, '');
+  return nearest(
+    bare,
+    index.skills.map(({ name }) => name),
+    count,
+  );
+}

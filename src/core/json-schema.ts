@@ -1,0 +1,136 @@
+/**
+ * The part of JSON Schema that the configuration needs, with its types. One constant is then the published schema, the check at
+ * run time and the TypeScript type; a general validator would cost more start-up time than the rest of `list` together.
+ */
+export type JsonSchema =
+  | {
+      readonly type: 'string';
+      readonly description: string;
+      readonly enum?: readonly string[];
+      readonly default?: string;
+    }
+  | {
+      readonly type: 'integer';
+      readonly description: string;
+      readonly minimum: number;
+      readonly maximum: number;
+      readonly default?: number;
+    }
+  | { readonly type: 'boolean'; readonly description: string; readonly default?: boolean }
+  | {
+      readonly type: 'array';
+      readonly description: string;
+      readonly items: JsonSchema;
+      readonly default?: readonly unknown[];
+    }
+  | MapSchema
+  | ObjectSchema
+  | { readonly anyOf: readonly JsonSchema[]; readonly description: string };
+
+interface MapSchema {
+  readonly type: 'object';
+  readonly description: string;
+  readonly additionalProperties: JsonSchema | true;
+}
+
+export interface ObjectSchema {
+  readonly type: 'object';
+  readonly description: string;
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties: false;
+}
+
+/** The value a schema describes. Keys that are not `required` may be absent. */
+export type FromSchema<S> = S extends { readonly anyOf: readonly (infer U)[] }
+  ? FromSchema<U>
+  : S extends { readonly type: 'string'; readonly enum: readonly (infer U)[] }
+    ? U
+    : S extends { readonly type: 'string' }
+      ? string
+      : S extends { readonly type: 'integer' }
+        ? number
+        : S extends { readonly type: 'boolean' }
+          ? boolean
+          : S extends { readonly type: 'array'; readonly items: infer I }
+            ? readonly FromSchema<I>[]
+            : S extends { readonly properties: infer P }
+              ? { readonly [K in keyof P]?: FromSchema<P[K]> }
+              : S extends { readonly additionalProperties: true }
+                ? Readonly<Record<string, unknown>>
+                : S extends { readonly additionalProperties: infer V }
+                  ? Readonly<Record<string, FromSchema<V>>>
+                  : never;
+
+export type JsonPath = readonly (string | number)[];
+
+export interface SchemaProblem {
+  readonly type: 'unknown-key' | 'invalid';
+  readonly path: JsonPath;
+  /** What was expected, as a noun phrase. */
+  readonly expected: string;
+}
+
+/** Names every place where a value is not what the schema says. Unknown keys are problems of their own kind, and only theirs. */
+export function checkJson(value: unknown, schema: JsonSchema, path: JsonPath = []): readonly SchemaProblem[] {
+  if ('anyOf' in schema) {
+    const attempts = schema.anyOf.map((option) => checkJson(value, option, path));
+    if (attempts.some((problems) => problems.length === 0)) return [];
+    // The option that got furthest into the value is the one that was meant.
+    const deepest = attempts.find((problems) => problems.some((problem) => problem.path.length > path.length));
+    return deepest ?? [{ type: 'invalid', path, expected: schema.anyOf.map(expectation).join(' or ') }];
+  }
+  const invalid: readonly SchemaProblem[] = [{ type: 'invalid', path, expected: expectation(schema) }];
+  switch (schema.type) {
+    case 'string':
+      return typeof value === 'string' && (schema.enum === undefined || schema.enum.includes(value)) ? [] : invalid;
+    case 'integer':
+      return Number.isInteger(value) && typeof value === 'number' && value >= schema.minimum && value <= schema.maximum
+        ? []
+        : invalid;
+    case 'boolean':
+      return typeof value === 'boolean' ? [] : invalid;
+    case 'array':
+      return Array.isArray(value)
+        ? value.flatMap((item: unknown, index) => checkJson(item, schema.items, [...path, index]))
+        : invalid;
+    case 'object':
+      return isObject(value)
+        ? Object.entries(value).flatMap(([key, item]) => checkProperty(item, schema, [...path, key], key))
+        : invalid;
+  }
+}
+
+function checkProperty(
+  value: unknown,
+  schema: MapSchema | ObjectSchema,
+  path: JsonPath,
+  key: string,
+): readonly SchemaProblem[] {
+  if (!('properties' in schema))
+    return schema.additionalProperties === true ? [] : checkJson(value, schema.additionalProperties, path);
+  const property = Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
+  if (property === undefined)
+    return [{ type: 'unknown-key', path, expected: Object.keys(schema.properties).join(', ') }];
+  return checkJson(value, property, path);
+}
+
+function expectation(schema: JsonSchema): string {
+  if ('anyOf' in schema) return schema.anyOf.map(expectation).join(' or ');
+  switch (schema.type) {
+    case 'string':
+      return schema.enum === undefined ? 'a string' : `one of ${schema.enum.join(', ')}`;
+    case 'integer':
+      return `a whole number from ${schema.minimum} to ${schema.maximum}`;
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return 'a list';
+    case 'object':
+      return 'an object';
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,206 @@
+/** Level 1 in full: the plain reader, else the YAML library, else what can be saved field by field. Imports `yaml`. */
+import { checkFile, isTooLarge } from './frontmatter-checks.ts';
+import type { Fences } from './frontmatter-fences.ts';
+import { findFences } from './frontmatter-fences.ts';
+import type { RestrictingField } from './frontmatter-fields.ts';
+import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './frontmatter-guard.ts';
+import type { Problem, Report } from './frontmatter-report.ts';
+import { inOrder, tell } from './frontmatter-report.ts';
+import { rescueFields, tellLoose } from './frontmatter-rescue.ts';
+import { findLineRestrictions } from './frontmatter-restrictions.ts';
+import type { HeadOptions, HeadReading, HeadSource } from './frontmatter-source.ts';
+import type { YamlReading } from './frontmatter-yaml.ts';
+import { readYaml } from './frontmatter-yaml.ts';
+import { finishHead, openReport, readPlainHead } from './skill-head.ts';
+import { quoted } from './text.ts';
+
+const NONE: ReadonlySet<RestrictingField> = new Set();
+
+/** Reads the head of any file, however broken: it never throws, and what is left out or mended is told. */
+export function readHead(source: HeadSource, options: HeadOptions): HeadReading {
+  return readPlainHead(source, options) ?? readHeadInFull(source, options);
+}
+
+/** `readHead` without the plain reader: what it must agree with. For tests. */
+export function readHeadInFull(source: HeadSource, options: HeadOptions): HeadReading {
+  const { text } = source;
+  const found = findFences(text);
+  const report = openReport(source, options, found.type === 'found' ? found.fences : undefined);
+  const fatal = (problem: Problem): HeadReading => {
+    checkFile(report, source);
+    tell(report, problem);
+    return { diagnostics: inOrder(report) };
+  };
+  if (found.type === 'none') return fatal(missing(found.at, text));
+  if (found.type === 'unterminated') return fatal(unterminated(text, found.open, found.start));
+  const { fences } = found;
+  if (isTooLarge(text, fences.end)) return fatal(tooLarge(fences.open));
+  const language = fences.openRest.trim();
+  if (language !== '' && !/^(?:ya?ml|#.*)$/i.test(language)) {
+    const message = `the frontmatter is marked ${quoted(language)}, expected YAML`;
+    return fatal({
+      code: 'frontmatter/missing',
+      at: fences.open + 3,
+      message,
+      hint: 'write --- alone on its line and the fields in YAML',
+    });
+  }
+  return readFields({ source, options, report, fences, fatal });
+}
+
+interface FieldsInput {
+  readonly source: HeadSource;
+  readonly options: HeadOptions;
+  readonly report: Report;
+  readonly fences: Fences;
+  readonly fatal: (problem: Problem) => HeadReading;
+}
+
+function readFields({ source, options, report, fences, fatal }: FieldsInput): HeadReading {
+  const { start, end, unread, isWhole } = firstDocument(report, fences);
+  const deep = findTooDeep(report.text, start, end);
+  const isLibrary = deep === undefined && isWhole && end - start <= MAX_LIBRARY_TEXT;
+  const reading: YamlReading = isLibrary
+    ? readYaml(report.text, start, end)
+    : { type: 'broken', at: start, message: '' };
+  const finish = { source, options, report, fences };
+  switch (reading.type) {
+    case 'map':
+      tellLoose(report, reading.loose);
+      return finishHead({ ...finish, map: reading.map, unreadable: unread });
+    case 'refused':
+      return fatal(refused(reading));
+    case 'empty':
+      return fatal({
+        code: 'frontmatter/empty',
+        at: fences.start,
+        message: 'there are no fields between the --- lines',
+      });
+    case 'other':
+      return fatal(notFields(fences.start));
+    case 'broken':
+      break;
+  }
+  if (deep !== undefined)
+    tell(report, { code: 'frontmatter/too-deep', at: deep, message: 'this is nested too deep to be read' });
+  const told = report.diagnostics.length;
+  const rescue = rescueFields(report, withoutTabs(report, start, end), start, end);
+  if (rescue === undefined) return fatal(notFields(fences.start));
+  if (rescue.refusal !== undefined) return fatal(refused(rescue.refusal));
+  if (isLibrary && report.diagnostics.length === told) {
+    tell(report, {
+      code: 'frontmatter/invalid-yaml',
+      at: reading.at,
+      message: `not YAML: ${quoted(reading.message, 100)}`,
+    });
+  }
+  return finishHead({ ...finish, map: rescue.map, unreadable: new Set([...rescue.unreadable, ...unread]) });
+}
+
+/** Not with the `m` flag, to which a lone CR and U+2028 are line ends too. */
+const TAB_INDENT = /(?<=^|\n)[ \t]*\t[ \t]*/g;
+const INDENT = /(?<=\n)[ \t]+/g;
+
+/** The text with every tab in indentation as one space: YAML allows no tab there, and the offsets stay as they are. */
+function withoutTabs(report: Report, start: number, end: number): string {
+  const { text } = report;
+  const inner = text.slice(start, end);
+  if (!inner.includes('\t')) return text;
+  let first = -1;
+  let last = -1;
+  const spaced = inner.replaceAll(TAB_INDENT, (indent, offset: number) => {
+    // A tab on a line of its own indents nothing.
+    if (/[^\r\n]/.test(inner.charAt(offset + indent.length))) {
+      if (first === -1) first = offset;
+      last = offset + indent.length;
+    }
+    return ' '.repeat(indent.length);
+  });
+  if (first !== -1) {
+    const mended = `\n${inner.slice(first, last)}`
+      .replaceAll(INDENT, (indent) => indent.replaceAll('\t', '  '))
+      .slice(1);
+    tell(report, {
+      code: 'frontmatter/tab',
+      at: start + inner.indexOf('\t', first),
+      message: 'a tab indents this line, expected spaces',
+      edit: { offset: start + first, length: last - first, text: mended },
+    });
+  }
+  return text.slice(0, start) + spaced + text.slice(end);
+}
+
+interface FirstDocument {
+  readonly start: number;
+  readonly end: number;
+  /** Restrictions in the documents after it, of which nothing else is used. */
+  readonly unread: ReadonlySet<RestrictingField>;
+  /** There is no other. */
+  readonly isWhole: boolean;
+}
+
+function firstDocument(report: Report, { start, close }: Fences): FirstDocument {
+  const { text } = report;
+  const second = findSecondDocument(text, start, close);
+  if (second === undefined) return { start, end: close, unread: NONE, isWhole: true };
+  tell(report, {
+    code: 'frontmatter/multi-document',
+    at: second,
+    message: 'another YAML document starts here; it is not read',
+  });
+  if (second === start) return { start: text.indexOf('\n', start) + 1, end: close, unread: NONE, isWhole: false };
+  const unread = new Set<RestrictingField>();
+  for (const { field, at } of findLineRestrictions(text, second, close)) {
+    if (!unread.has(field)) {
+      const message = `${field} stands in another YAML document; its strictest meaning is used`;
+      tell(report, { code: 'field/unreadable-restriction', at, message });
+    }
+    unread.add(field);
+  }
+  return { start, end: second, unread, isWhole: false };
+}
+
+function missing(at: number, text: string): Problem {
+  const line = text.slice(at, at + 200).split('\n', 1)[0] ?? '';
+  const seen = line.trim() === '' ? 'nothing' : quoted(line.trim(), 40);
+  return { code: 'frontmatter/missing', at, message: `the file starts with ${seen}, expected ---` };
+}
+
+function unterminated(text: string, open: number, start: number): Problem {
+  if (isTooLarge(text, text.length)) return tooLarge(open);
+  return {
+    code: 'frontmatter/unterminated',
+    at: open,
+    message: 'the --- line that closes the frontmatter is missing',
+    edit: closingEdit(text, start),
+  };
+}
+
+/** A closing fence where the fields visibly end: at the first blank line or heading after lines that are all fields. */
+function closingEdit(text: string, start: number): Problem['edit'] {
+  let line = start;
+  while (line < text.length) {
+    const feed = text.indexOf('\n', line);
+    const end = feed === -1 ? text.length : feed;
+    const content = text.slice(line, end);
+    if (/^(?:\s*$|#|```|\*|>)/.test(content))
+      return line > start ? { offset: line, length: 0, text: '---\n' } : undefined;
+    if (!/^(?:[\w-]+:(?:\s|$)|[ \t]+\S|- )/.test(content)) return undefined;
+    line = end + 1;
+  }
+  return { offset: text.length, length: 0, text: text.endsWith('\n') ? '---\n' : '\n---\n' };
+}
+
+function tooLarge(at: number): Problem {
+  return { code: 'frontmatter/too-large', at, message: 'the frontmatter has more than 64 KiB' };
+}
+
+function notFields(at: number): Problem {
+  return { code: 'frontmatter/not-fields', at, message: 'what stands between the --- lines is no list of fields' };
+}
+
+function refused({ code, at, what }: Extract<YamlReading, { type: 'refused' }>): Problem {
+  const kind =
+    code === 'frontmatter/tag' ? 'the YAML tag' : what === '<<' ? 'the YAML merge key' : 'the YAML anchor or alias';
+  return { code, at, message: `${kind} ${quoted(what)} is refused` };
+}

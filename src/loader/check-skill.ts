@@ -1,0 +1,105 @@
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import { diagnose } from '../core/diagnostic.ts';
+import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import { localLinks, parseSkillMd } from '../core/skill-md.ts';
+import { printable } from '../core/text.ts';
+import { isSystemError, withForwardSlashes } from '../platform/paths.ts';
+import { readTextFile } from '../platform/text-file.ts';
+import { readSkillFile } from './body.ts';
+
+export interface CheckOptions {
+  readonly mode: Mode;
+  readonly maxBodyLines?: number | undefined;
+  readonly maxBodyCharacters?: number | undefined;
+  readonly blockAngleBrackets?: boolean | undefined;
+  /** Check this instead of what the file holds: a repair before it is written. */
+  readonly text?: string;
+}
+
+export interface CheckedSkill {
+  /** The SKILL.md. */
+  readonly file: string;
+  /** Its text; empty where it could not be read. */
+  readonly text: string;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Checks a whole skill: frontmatter, body, the files its body points at, and its scripts. */
+export function checkSkill(dir: string, fileName: string, options: CheckOptions): CheckedSkill {
+  const file = withForwardSlashes(path.join(dir, fileName));
+  const read =
+    options.text === undefined
+      ? readSkillFile(dir, fileName)
+      : { type: 'read' as const, text: options.text, validUtf8: true };
+  if (read.type !== 'read') {
+    const code = read.type === 'absent' ? 'file/missing' : 'file/unreadable';
+    const message =
+      read.type === 'absent' ? `${printable(fileName)} is not there` : `it cannot be read: ${read.reason}`;
+    return { file, text: '', diagnostics: [diagnose({ code, path: file, message }, options.mode)] };
+  }
+  const source = {
+    path: file,
+    directory: path.basename(path.resolve(dir)),
+    fileName,
+    text: read.text,
+    validUtf8: read.validUtf8,
+  };
+  const parsed = parseSkillMd(source, {
+    mode: options.mode,
+    blockAngleBrackets: options.blockAngleBrackets ?? false,
+    ...(options.maxBodyLines === undefined ? {} : { maxBodyLines: options.maxBodyLines }),
+    ...(options.maxBodyCharacters === undefined ? {} : { maxBodyCharacters: options.maxBodyCharacters }),
+  });
+  return {
+    file,
+    text: read.text,
+    diagnostics: [
+      ...parsed.diagnostics,
+      ...missingFiles(dir, file, parsed.body, parsed.bodyLine, options.mode),
+      ...scriptProblems(dir, options.mode),
+    ],
+  };
+}
+
+function missingFiles(dir: string, file: string, body: string, bodyLine: number, mode: Mode): readonly Diagnostic[] {
+  const found: Diagnostic[] = [];
+  for (const { target, line, column } of localLinks(body, bodyLine)) {
+    const absolute = path.resolve(dir, target);
+    const isInside = absolute.startsWith(`${path.resolve(dir)}${path.sep}`);
+    if (isInside && statSync(absolute, { throwIfNoEntry: false }) !== undefined) continue;
+    const message = isInside ? `${printable(target)} is not in the skill` : `${printable(target)} is outside the skill`;
+    found.push(diagnose({ code: 'body/missing-file', path: file, line, column, message }, mode));
+  }
+  return found;
+}
+
+/** More scripts than this are not a skill's but a program's. */
+const MAX_SCRIPTS = 1_000;
+const SHEBANG_BYTES = 64 * 1024;
+
+/** A script that names its interpreter is meant to be started, which takes the exec bit; Windows has none. */
+function scriptProblems(dir: string, mode: Mode): readonly Diagnostic[] {
+  if (path.sep === '\\') return [];
+  const problems: Diagnostic[] = [];
+  for (const name of scriptNames(path.join(dir, 'scripts')).slice(0, MAX_SCRIPTS)) {
+    const script = withForwardSlashes(path.join(dir, 'scripts', name));
+    const stats = statSync(script, { throwIfNoEntry: false });
+    if (stats === undefined || !stats.isFile() || (stats.mode & 0o111) !== 0 || stats.size > SHEBANG_BYTES) continue;
+    const read = readTextFile(script, SHEBANG_BYTES);
+    if (read.type !== 'read' || !read.text.startsWith('#!')) continue;
+    const message = `scripts/${printable(name)} starts with a shebang and is not executable`;
+    problems.push(diagnose({ code: 'script/not-executable', path: script, message }, mode));
+  }
+  return problems;
+}
+
+function scriptNames(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).toSorted();
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import path from 'node:path';
+
+import { isSystemError } from './paths.ts';
+import { temporaryName, temporaryPrefix } from './temporary-name.ts';
+
+export interface AtomicWriteOptions {
+  /** Permission bits of a new file; 0o600. */
+  readonly mode?: number;
+  /** Wait until the bytes are on the disk: for what cannot be made again. */
+  readonly sync?: boolean;
+}
+
+/**
+ * Replaces a file by one rename: a reader sees the old bytes or the new ones, never a part. A link at `file` is replaced, not
+ * followed. Throws the system's error, with no temporary file left behind.
+ */
+export function writeFileAtomically(
+  file: string,
+  data: Uint8Array | Iterable<Uint8Array>,
+  { mode = 0o600, sync = false }: AtomicWriteOptions = {},
+): void {
+  const pieces = data instanceof Uint8Array ? [data] : data;
+  const temporary = temporaryName(file, SUFFIX);
+  try {
+    // `wx` refuses a file or a link that somebody put there first.
+    const descriptor = openSync(temporary, 'wx', mode);
+    try {
+      for (const piece of pieces) writeWhole(descriptor, piece);
+      if (sync) fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, file);
+  } catch (error) {
+    removeIfPresent(temporary);
+    throw error;
+  }
+}
+
+/** Removes temporary files of `file` that a killed process left behind, once they are older than `olderThanMs`. */
+export function removeStaleTemporaries(
+  file: string,
+  { now, olderThanMs }: { readonly now: number; readonly olderThanMs: number },
+): void {
+  const directory = path.dirname(file);
+  const prefix = temporaryPrefix(file);
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(prefix) || !name.endsWith(SUFFIX)) continue;
+    const temporary = path.join(directory, name);
+    const stats = lstatSync(temporary, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < now - olderThanMs) removeIfPresent(temporary);
+  }
+}
+
+const SUFFIX = '.tmp';
+
+function writeWhole(descriptor: number, bytes: Uint8Array): void {
+  let written = 0;
+  while (written < bytes.length) written += writeSync(descriptor, bytes, written, bytes.length - written);
+}
+
+function removeIfPresent(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    // Gone already, or in a directory that refused it in the first place: the error that matters is another.
+    if (!isSystemError(error)) throw error;
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * SHA-256 in hex, of bytes or of the UTF-8 bytes of a text. Loading the cryptography of Node takes milliseconds, and a listing that
+ * finds nothing changed needs none of it: hence at the first call.
+ */
+export function sha256(data: Uint8Array | string): string {
+  return process.getBuiltinModule('node:crypto').hash('sha256', data, 'hex');
+}
+
+/** A short name for a text, for files that are checked by what is in them. Not for anything an attacker could gain by. */
+export function nameHash(text: string): string {
+  let low = 0x811c9dc5;
+  let high = 0x9dc5811c;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ (code + at), 0x01000193);
+  }
+  const hex = (part: number): string => (part >>> 0).toString(16).padStart(8, '0');
+  return hex(low) + hex(high);
+}

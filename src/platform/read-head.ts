@@ -1,0 +1,167 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+
+import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
+import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter-bounds.ts';
+import { toStamp } from './file-stamp.ts';
+import type { FileStamp } from './file-stamp.ts';
+import { sha256 } from './hash.ts';
+import { isInside, isSystemError, realPath, tryRealPath } from './paths.ts';
+
+/** The frontmatter of one file, as bytes became text; or why there is none. */
+export type HeadFile =
+  | { readonly type: 'absent' }
+  /** The file could not be opened or is none: another look may find it mended without a trace. */
+  | { readonly type: 'failed'; readonly code: DiagnosticCode; readonly message: string }
+  /** The file was read; its frontmatter is beyond what is read of any. */
+  | { readonly type: 'unusable'; readonly code: DiagnosticCode; readonly message: string; readonly stamp: FileStamp }
+  | {
+      readonly type: 'read';
+      readonly stamp: FileStamp;
+      /** From byte 0 to the end of the closing fence; as far as was read where there is no frontmatter. */
+      readonly text: string;
+      readonly validUtf8: boolean;
+      /** `sha256:` of the same bytes; empty where there is no frontmatter. */
+      readonly digest: string;
+    };
+
+const BLOCK = 1024;
+/** Room for a closing fence that begins within the limit. */
+const MAX_READ = MAX_FRONTMATTER_BYTES + BLOCK;
+
+// NONBLOCK: a pipe without a writer must not hold the scan. NOFOLLOW: a link is looked at before it is opened.
+// Where a system lacks a flag its constant is undefined, which counts as 0 here. Node itself adds CLOEXEC.
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/** Reads frontmatter and, beyond it, less than one block of the body. Holds the one buffer all files pass through. */
+export class HeadReader {
+  readonly #buffer = Buffer.allocUnsafeSlow(MAX_READ);
+  #bytesRead = 0;
+
+  get bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  /** `directory` is the skill's folder: a link named `file` must stay inside it. Never throws for what is on the disk. */
+  read(file: string, directory: string): HeadFile {
+    try {
+      if (process.platform === 'win32' && lstatSync(file).isSymbolicLink()) return this.#readLink(file, directory);
+      return this.#readOpened(openSync(file, FLAGS));
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      if (error.code === 'ELOOP' || error.code === 'EMLINK') return this.#readLink(file, directory);
+      return failure(error.code);
+    }
+  }
+
+  #readLink(file: string, directory: string): HeadFile {
+    const target = tryRealPath(file);
+    if (target === undefined)
+      return { type: 'failed', code: 'file/broken-link', message: 'the file is a link that points at nothing' };
+    if (!isInside(target, realPath(directory))) {
+      return { type: 'failed', code: 'file/link-escapes', message: 'the file is a link to a place outside its skill' };
+    }
+    try {
+      const reading = this.#readOpened(openSync(target, FLAGS));
+      // Somebody may have turned the link while it was followed.
+      if (tryRealPath(file) === target) return reading;
+      return failure('ENOENT');
+    } catch (error) {
+      if (isSystemError(error)) return failure(error.code);
+      throw error;
+    }
+  }
+
+  /** Takes the descriptor over. */
+  #readOpened(descriptor: number): HeadFile {
+    try {
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile()) {
+        return {
+          type: 'failed',
+          code: 'file/not-regular',
+          message: 'the file is a directory, a pipe, a socket or a device',
+        };
+      }
+      return this.#readBlocks(descriptor, toStamp(stats));
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #readBlocks(descriptor: number, stamp: FileStamp): HeadFile {
+    const buffer = this.#buffer;
+    let length = 0;
+    for (;;) {
+      const wanted = Math.min(BLOCK, MAX_READ - length);
+      const count = readSync(descriptor, buffer, length, wanted, length);
+      const from = length;
+      length += count;
+      this.#bytesRead += count;
+      // A short read of a regular file is its end.
+      const complete = count < wanted || length === stamp.size;
+      // Looking from the start again costs a pass over all that was read: only where a fence may have come in.
+      if (from > 0 && !complete && length < MAX_READ && !mayHoldFence(buffer, from, length)) continue;
+      const bounds = findFrontmatter(buffer, length, complete);
+      if (bounds.type === 'found') {
+        return bounds.end > MAX_FRONTMATTER_BYTES ? tooLarge(stamp) : decode(buffer.subarray(0, bounds.end), stamp);
+      }
+      // The parser says best what is wrong with a file that has no frontmatter.
+      if (bounds.type === 'none' || complete) return withoutFrontmatter(buffer.subarray(0, length), stamp);
+      if (bounds.type === 'unterminated' || length >= MAX_READ) return tooLarge(stamp);
+    }
+  }
+}
+
+/** A fence in the block just read, or cut by its start, white space after it included. */
+function mayHoldFence(buffer: Buffer, from: number, to: number): boolean {
+  const start = from - 64;
+  return isBefore(buffer.indexOf('---', start, 'latin1'), to) || isBefore(buffer.indexOf('...', start, 'latin1'), to);
+}
+
+function isBefore(at: number, limit: number): boolean {
+  return at !== -1 && at < limit;
+}
+
+function decode(bytes: Buffer, stamp: FileStamp): HeadFile {
+  const digest = `sha256:${sha256(bytes)}`;
+  if (isAscii(bytes)) return { type: 'read', stamp, text: bytes.toString('latin1'), validUtf8: true, digest };
+  return { type: 'read', stamp, text: bytes.toString('utf8'), validUtf8: isUtf8(bytes), digest };
+}
+
+function withoutFrontmatter(bytes: Buffer, stamp: FileStamp): HeadFile {
+  // A block may end in the middle of a character.
+  let end = bytes.length;
+  if (end < stamp.size) {
+    while (end > 0 && ((bytes[end - 1] ?? 0) & 0xc0) === 0x80 && bytes.length - end < 3) end -= 1;
+    if (((bytes[end - 1] ?? 0) & 0xc0) === 0xc0) end -= 1;
+  }
+  const shown = bytes.subarray(0, end);
+  return { type: 'read', stamp, text: shown.toString('utf8'), validUtf8: isUtf8(shown), digest: '' };
+}
+
+function tooLarge(stamp: FileStamp): HeadFile {
+  return { type: 'unusable', code: 'frontmatter/too-large', message: 'the frontmatter has more than 64 KiB', stamp };
+}
+
+function failure(code: string): HeadFile {
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR': {
+      return { type: 'absent' };
+    }
+    case 'ENXIO':
+    case 'ENODEV':
+    case 'EOPNOTSUPP':
+    case 'EISDIR': {
+      return {
+        type: 'failed',
+        code: 'file/not-regular',
+        message: 'the file is a directory, a pipe, a socket or a device',
+      };
+    }
+    default: {
+      return { type: 'failed', code: 'file/unreadable', message: `the file cannot be read (${code})` };
+    }
+  }
+}

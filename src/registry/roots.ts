@@ -1,0 +1,132 @@
+import path from 'node:path';
+
+import { diagnose } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import type { SkillRoot } from '../core/skill.ts';
+import { quoted } from '../core/text.ts';
+import { isDirectory, isPresent, realPath } from '../platform/paths.ts';
+
+/** Where people keep skills, under a project and under the home folder, the most wanted first. */
+const CONVENTIONS = ['.agent/skills', '.agents/skills', '.claude/skills'] as const;
+
+export interface RootsInput {
+  readonly cwd: string;
+  /** Absent where there is none. */
+  readonly home?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly builtinDir?: string | undefined;
+  /** `skill_roots` of the configuration. */
+  readonly extra?: readonly (string | { readonly source: string; readonly path: string })[] | undefined;
+  /** `--root`, in the order given. */
+  readonly cli?: readonly string[] | undefined;
+  /** False: only what was asked for by name, and the built-in skills; true where nothing is said. */
+  readonly conventions?: boolean;
+}
+
+export interface Roots {
+  /** Highest priority first; priorities count down to 1. */
+  readonly roots: readonly SkillRoot[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * The roots of a command, high to low: options, `SKILLS_ROOT`, configuration, the project's folders from the working
+ * directory up to the repository's top, the home folder's, `DOCUMENT_ROOT/skills`, built-in (REG-1).
+ */
+export function defaultRoots({
+  cwd,
+  home,
+  env,
+  builtinDir,
+  extra = [],
+  cli = [],
+  conventions: byConvention = true,
+}: RootsInput): Roots {
+  const asked: Wanted[] = [
+    ...cli.map((root) => ({ source: 'option', path: root })),
+    ...splitPathList(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
+    ...extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root)),
+  ];
+  const documentRoot = env['DOCUMENT_ROOT'] ?? '';
+  const found: Wanted[] = [
+    ...(byConvention ? projectDirectories(cwd, home).flatMap((directory) => conventions('project', directory)) : []),
+    ...(byConvention && isUsable(home) ? conventions('user', home) : []),
+    ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
+    ...(builtinDir === undefined ? [] : [{ source: 'builtin', path: builtinDir }]),
+  ];
+
+  const diagnostics: Diagnostic[] = [];
+  const kept: Omit<SkillRoot, 'priority'>[] = [];
+  const seen = new Set<string>();
+  const keep = ({ source, path: given }: Wanted, explicit: boolean): void => {
+    const absolute = path.resolve(cwd, explicit ? expandHome(given, home) : given);
+    if (explicit && (given.includes('\0') || isAddressOrArchive(given, absolute))) {
+      const message = `the root ${quoted(given)} is no folder: an archive, an address or a name that no file can have`;
+      diagnostics.push(diagnose({ code: 'root/not-supported', path: given, message }, 'lenient'));
+      return;
+    }
+    const real = realPath(absolute);
+    if (seen.has(real)) return;
+    seen.add(real);
+    kept.push({ source, path: absolute, explicit });
+  };
+  for (const root of asked) keep(root, true);
+  for (const root of found) keep(root, false);
+  return {
+    roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),
+    diagnostics,
+  };
+}
+
+interface Wanted {
+  readonly source: string;
+  readonly path: string;
+}
+
+function conventions(source: string, directory: string): readonly Wanted[] {
+  return CONVENTIONS.map((convention) => ({ source, path: path.join(directory, convention) }));
+}
+
+/** The working directory and, in a repository, those above it up to its top; never the home folder nor what is above it. */
+function projectDirectories(cwd: string, home: string | undefined): readonly string[] {
+  const start = path.resolve(cwd);
+  const limits = isUsable(home) ? aboveAndSelf(realPath(home)) : new Set<string>();
+  // Where somebody works is a project, also above the home folder (in a container both may be anywhere); the home folder is not.
+  if (isUsable(home) && realPath(start) === realPath(home)) return [];
+  const chain = [start];
+  for (let directory = start; !isPresent(path.join(directory, '.git')); chain.push(directory)) {
+    const above = path.dirname(directory);
+    if (above === directory || limits.has(realPath(above))) return [start];
+    directory = above;
+  }
+  return chain;
+}
+
+/** The home folder and every folder above it: none of them is a project. */
+function aboveAndSelf(home: string): ReadonlySet<string> {
+  const directories = new Set<string>();
+  for (let directory = home; !directories.has(directory); directory = path.dirname(directory))
+    directories.add(directory);
+  return directories;
+}
+
+function isUsable(home: string | undefined): home is string {
+  return home !== undefined && path.isAbsolute(home);
+}
+
+function splitPathList(list: string | undefined): readonly string[] {
+  if (list === undefined) return [];
+  // The colon of an address is no separator.
+  const separator = path.delimiter === ':' ? /:(?!\/\/)/ : path.delimiter;
+  return list.split(separator).filter((entry) => entry.trim() !== '');
+}
+
+function isAddressOrArchive(root: string, absolute: string): boolean {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(root)) return true;
+  return /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.xz|tar\.bz2)$/i.test(root) && !isDirectory(absolute);
+}
+
+function expandHome(root: string, home: string | undefined): string {
+  if (!isUsable(home)) return root;
+  return root === '~' || root.startsWith('~/') ? path.join(home, root.slice(1)) : root;
+}

@@ -1,0 +1,383 @@
+import type { Dirent } from 'node:fs';
+
+import { compareText, diagnose } from '../core/diagnostic.ts';
+import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
+import type { ExplainedDirectory, RootReport } from '../core/index-skills.ts';
+import type { SkillRoot } from '../core/skill.ts';
+import { directoryStatus, listDirectory } from '../platform/list-directory.ts';
+import type { DirectoryIdentity } from '../platform/list-directory.ts';
+import { isInside, realPath, withForwardSlashes } from '../platform/paths.ts';
+import { FolderReader } from './skill-folder.ts';
+import type { FolderReading } from './skill-folder.ts';
+import type { KeptSkills, ScanOptions, Walked } from './walked.ts';
+
+/** A directory that may hold skill folders. */
+interface Group extends DirectoryIdentity {
+  readonly path: string;
+  readonly name: string;
+  readonly depth: number;
+  /** It is a skill's own folder, or lies in one: only looked into where skills inside skills are wanted. */
+  readonly skill: 'own' | 'above' | 'none';
+  /** The place of the skill folders in it. */
+  readonly place: KeptSkills;
+  /** The place it was found in itself; a root's is its own. */
+  readonly above: KeptSkills;
+}
+
+interface Link {
+  readonly path: string;
+  readonly name: string;
+  readonly parent: Group;
+}
+
+/** The walk of one root. */
+interface RootWalk {
+  readonly root: SkillRoot;
+  readonly groups: Group[];
+  readonly links: Link[];
+  readonly visited: Set<string>;
+  /** Group directories so far. */
+  count: number;
+  full: boolean;
+}
+
+interface Visit {
+  readonly parent: Group;
+  /** Where to note the skill; a link's is its own. */
+  readonly place: KeptSkills;
+  readonly name: string;
+  readonly known: number | undefined;
+  /** Of the folder a link leads to. */
+  readonly identity: DirectoryIdentity | undefined;
+}
+
+interface Taken {
+  readonly place: KeptSkills;
+  readonly name: string;
+  readonly dir: string;
+  readonly isRoot?: boolean;
+}
+
+/** Time after which a walk lets others have the event loop. */
+const SLICE_MS = 20;
+/** Folders between two looks at the clock. */
+const LOOK_EVERY = 32;
+
+/** Walks roots and reads frontmatter. Synchronous calls in slices: for small reads promises cost five times as much. */
+export class Scan {
+  readonly walked: Walked = {
+    fresh: [],
+    kept: [],
+    failed: [],
+    diagnostics: [],
+    explained: [],
+    roots: [],
+    groups: [],
+    directories: 0,
+    skills: 0,
+    unchanged: 0,
+    mayRepeat: false,
+  };
+  readonly reader: FolderReader;
+  readonly #options: ScanOptions;
+  readonly #realRoots: readonly string[];
+  #untilLook = LOOK_EVERY;
+  #deadline = 0;
+
+  constructor(options: ScanOptions) {
+    this.#options = options;
+    this.reader = new FolderReader(options);
+    this.#realRoots = options.roots.map(({ path }) => realPath(path));
+  }
+
+  /** Yields whenever a slice of time is used up. */
+  *walk(): Generator<void, void> {
+    const roots = this.#options.roots.toSorted((a, b) => b.priority - a.priority || compareText(a.path, b.path));
+    const seen = new Set<string>();
+    this.#deadline = performance.now() + SLICE_MS;
+    for (const root of roots) {
+      const identity = this.#openRoot(root, seen);
+      if (identity === undefined) continue;
+      const walk: RootWalk = { root, groups: [], links: [], visited: new Set(), count: 0, full: false };
+      const path = rootPath(root.path);
+      const place: KeptSkills = { root, parent: path, group: '', linked: false, numbers: [] };
+      const top: Group = {
+        path,
+        name: path.slice(path.lastIndexOf('/') + 1),
+        depth: 0,
+        skill: 'none',
+        place,
+        above: place,
+        ...identity,
+      };
+      this.#readRootItself(top);
+      this.#enqueue(walk, top);
+      yield* this.#walkRoot(walk);
+    }
+  }
+
+  *#walkRoot(walk: RootWalk): Generator<void, void> {
+    for (;;) {
+      for (let group = walk.groups.pop(); group !== undefined; group = walk.groups.pop())
+        yield* this.#walkGroup(walk, group);
+      // Links come after everything real, so that the real path of a folder is the one that counts.
+      const links = walk.links.splice(0).toSorted((a, b) => compareText(a.path, b.path));
+      if (links.length === 0) return;
+      for (const link of links) {
+        this.#followLink(walk, link);
+        if (this.#isSliceOver()) yield;
+      }
+    }
+  }
+
+  *#walkGroup(walk: RootWalk, group: Group): Generator<void, void> {
+    const listing = listDirectory(group.path === '' ? '/' : group.path);
+    if (listing.type === 'failed') {
+      if (listing.code === 'ENOENT' || listing.code === 'ENOTDIR')
+        this.#explain(group.path, 'passed-over', 'it was there and then was not');
+      else if (group.depth > 0)
+        this.#fail(group.path, 'file/unreadable', `the folder cannot be listed (${listing.code})`);
+      else this.#unreadableRoot(walk.root, listing.code);
+      return;
+    }
+    for (const { shown, holdsSkill } of listing.undecodable) {
+      const path = `${group.path}/${shown}`;
+      if (holdsSkill) this.#fail(path, 'file/name-not-utf8', "the folder's name is not UTF-8");
+      else this.#explain(path, 'passed-over', 'its name is not UTF-8');
+    }
+    if (group.depth > 0 && group.skill !== 'own' && this.#readLoneFile(group, listing.entries)) return;
+
+    const known = this.#options.memory.directory(group.path);
+    const { nestedInSkills, maxDepth } = this.#options;
+    const deeper = group.depth < maxDepth;
+    let tooDeep = false;
+    // What is remembered comes in the order of the index; what is new is cheaper to sort here, by short names, than later.
+    const entries = known === undefined ? listing.entries.toSorted(byName) : listing.entries;
+    this.walked.kept.push(group.place);
+    for (const entry of entries) {
+      const { name } = entry;
+      const isLink = entry.isSymbolicLink();
+      if (!isLink && !entry.isDirectory()) continue;
+      if (name.startsWith('.') || name === 'node_modules') {
+        this.#explainChild(group, name, 'passed-over', name === 'node_modules' ? 'node_modules' : 'hidden');
+      } else if (!deeper) {
+        tooDeep = true;
+        this.#explainChild(group, name, 'passed-over', 'deeper than the scan goes');
+      } else if (isLink) {
+        walk.links.push({ path: `${group.path}/${name}`, name, parent: group });
+      } else {
+        const number = known?.get(name);
+        // Nearly all that a rescan does: kept short.
+        if (
+          number !== undefined &&
+          !nestedInSkills &&
+          this.reader.isUnchanged(`${group.path}/${name}/SKILL.md`, number)
+        ) {
+          group.place.numbers.push(number);
+          this.walked.unchanged += 1;
+          this.walked.skills += 1;
+          this.walked.directories += 1;
+        } else {
+          this.#visit(walk, { parent: group, place: group.place, name, known: number, identity: undefined });
+        }
+      }
+      if (this.#isSliceOver()) yield;
+    }
+    if (tooDeep && group.skill === 'none') {
+      const message = `folders more than ${String(this.#options.maxDepth)} levels below the root are not looked into`;
+      this.#report('scan/too-deep', group.path, message);
+    }
+  }
+
+  #visit(walk: RootWalk, { parent, place, name, known, identity }: Visit): void {
+    const dir = `${parent.path}/${name}`;
+    this.walked.directories += 1;
+    const reading = this.reader.read(dir, { name, file: 'SKILL.md', known });
+    const isSkill = this.#take(reading, { place, name, dir });
+    if (isSkill) {
+      if (!this.#options.nestedInSkills) return;
+    } else {
+      this.#explain(dir, 'group', 'it holds no SKILL.md itself');
+    }
+    const status = identity === undefined ? directoryStatus(dir) : { type: 'directory' as const, ...identity };
+    if (status.type !== 'directory') return;
+    const group = place.group === '' ? name : `${place.group}/${name}`;
+    const below: KeptSkills = { root: walk.root, parent: dir, group, linked: place.linked, numbers: [] };
+    this.#enqueue(walk, {
+      path: dir,
+      name,
+      depth: parent.depth + 1,
+      skill: isSkill ? 'own' : parent.skill === 'none' ? 'none' : 'above',
+      place: below,
+      above: place,
+      dev: status.dev,
+      ino: status.ino,
+    });
+  }
+
+  /** Files a reading; false where the folder is no skill. */
+  #take(reading: FolderReading, { place, name, dir, isRoot = false }: Taken): boolean {
+    if (reading.type !== 'none') this.walked.skills += 1;
+    switch (reading.type) {
+      case 'none': {
+        return false;
+      }
+      case 'failed': {
+        this.#fail(reading.path, reading.code, reading.message);
+        return true;
+      }
+      case 'unchanged': {
+        this.walked.unchanged += 1;
+        place.numbers.push(reading.number);
+        return true;
+      }
+      default: {
+        const { root, group, linked } = place;
+        this.walked.fresh.push({
+          root,
+          parent: isRoot ? undefined : place.parent,
+          name,
+          dir,
+          group,
+          linked,
+          content: reading,
+        });
+        return true;
+      }
+    }
+  }
+
+  /** A folder without SKILL.md that has it in another spelling, `skill.md`, is a skill too (FMT-1). */
+  #readLoneFile({ path, name, above }: Group, entries: readonly Dirent[]): boolean {
+    const files = entries
+      .map((entry) => entry.name)
+      .filter((file) => file.length === 8 && file.toLowerCase() === 'skill.md');
+    const file = files.toSorted((a, b) => compareText(b, a))[0];
+    if (file === undefined) return false;
+    const known = this.#options.memory.directory(above.parent)?.get(name);
+    const reading = this.reader.read(path, { name, file, known });
+    if (reading.type === 'none') this.#fail(`${path}/${file}`, 'file/vanished', 'the file was there and then was not');
+    else this.#take(reading, { place: above, name, dir: path });
+    return !this.#options.nestedInSkills;
+  }
+
+  #followLink(walk: RootWalk, { path, name, parent }: Link): void {
+    if (!this.#options.followLinks) return this.#explain(path, 'passed-over', 'links are not followed');
+    const status = directoryStatus(path);
+    if (status.type === 'other') return;
+    if (status.type === 'missing') return this.#fail(path, 'file/broken-link', 'the link points at nothing');
+    if (status.type === 'failed')
+      return this.#fail(path, 'file/unreadable', `the link cannot be followed (${status.code})`);
+    this.walked.mayRepeat = true;
+    const target = realPath(path);
+    if (isInside(realPath(parent.path), target)) {
+      this.#report('link/cycle', path, 'the link leads back to a folder above it');
+      return this.#explain(path, 'repeated', 'the link leads back to a folder above it');
+    }
+    if (!this.#realRoots.some((root) => isInside(target, root))) {
+      this.#report('link/outside-root', path, 'the link leads to a folder outside every root');
+    }
+    const known = this.#options.memory.directory(parent.path)?.get(name);
+    const place: KeptSkills = { ...parent.place, linked: true, numbers: [] };
+    this.walked.kept.push(place);
+    this.#visit(walk, { parent, place, name, known, identity: status });
+  }
+
+  #enqueue(walk: RootWalk, group: Group): void {
+    const key = `${String(group.dev)}:${String(group.ino)}`;
+    if (walk.visited.has(key))
+      return this.#explain(group.path, 'repeated', 'the folder was visited before by another path');
+    if (walk.count >= this.#options.maxDirectories) {
+      if (!walk.full) {
+        const message = `more than ${String(this.#options.maxDirectories)} folders without SKILL.md: the rest is not looked into`;
+        this.#report('scan/too-many-directories', walk.root.path, message);
+      }
+      walk.full = true;
+      return this.#explain(group.path, 'passed-over', 'more folders than the scan visits');
+    }
+    walk.visited.add(key);
+    walk.count += 1;
+    walk.groups.push(group);
+    this.walked.groups.push(group.path);
+  }
+
+  #readRootItself({ path, name, place }: Group): void {
+    const reading = this.reader.read(path, { name, file: 'SKILL.md', known: undefined });
+    this.walked.directories += 1;
+    if (!this.#take(reading, { place, name, dir: path, isRoot: true }))
+      this.#explain(path, 'root', 'a configured root');
+  }
+
+  #openRoot(root: SkillRoot, seen: Set<string>): DirectoryIdentity | undefined {
+    const { source, path, priority, explicit } = root;
+    const status = directoryStatus(path);
+    const report = (result: RootReport['status']): undefined => {
+      this.walked.roots.push({ source, path, priority, status: result });
+      return undefined;
+    };
+    switch (status.type) {
+      case 'missing': {
+        if (explicit) this.#report('root/missing', path, 'the root does not exist');
+        return report('missing');
+      }
+      case 'other': {
+        this.#report('root/not-a-directory', path, 'the root is not a directory');
+        return report('not-a-directory');
+      }
+      case 'failed': {
+        this.#report('root/unreadable', path, `the root cannot be read (${status.code})`);
+        return report('unreadable');
+      }
+      default: {
+        const key = `${String(status.dev)}:${String(status.ino)}`;
+        if (seen.has(key)) return report('repeated');
+        seen.add(key);
+        report('scanned');
+        if (seen.size > 1) this.walked.mayRepeat = true;
+        return { dev: status.dev, ino: status.ino };
+      }
+    }
+  }
+
+  #unreadableRoot(root: SkillRoot, code: string): void {
+    this.#report('root/unreadable', root.path, `the root cannot be listed (${code})`);
+    const at = this.walked.roots.findLastIndex(({ path }) => path === root.path);
+    const report = this.walked.roots[at];
+    if (report !== undefined) this.walked.roots[at] = { ...report, status: 'unreadable' };
+  }
+
+  #fail(path: string, code: DiagnosticCode, message: string): void {
+    this.walked.failed.push({ path, code, message });
+  }
+
+  #report(code: DiagnosticCode, path: string, message: string): void {
+    this.walked.diagnostics.push(diagnose({ code, path, message }, this.#options.mode));
+  }
+
+  #explain(path: string, decision: ExplainedDirectory['decision'], reason: string): void {
+    if (this.#options.explain) this.walked.explained.push({ path, decision, reason });
+  }
+
+  #explainChild(group: Group, name: string, decision: ExplainedDirectory['decision'], reason: string): void {
+    if (this.#options.explain) this.walked.explained.push({ path: `${group.path}/${name}`, decision, reason });
+  }
+
+  #isSliceOver(): boolean {
+    this.#untilLook -= 1;
+    if (this.#untilLook > 0) return false;
+    this.#untilLook = LOOK_EVERY;
+    const now = performance.now();
+    if (now < this.#deadline) return false;
+    this.#deadline = now + SLICE_MS;
+    return true;
+  }
+}
+
+/** Without a slash at the end; empty for the top of the file system, so that `path + '/' + name` always holds. */
+function rootPath(path: string): string {
+  return withForwardSlashes(path).replace(/\/+$/, '');
+}
+
+function byName(a: Dirent, b: Dirent): number {
+  return compareText(a.name, b.name);
+}

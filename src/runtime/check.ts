@@ -1,0 +1,93 @@
+import path from 'node:path';
+
+import { compareDiagnostics } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { applyEdits } from '../core/fix.ts';
+import { checkSkill } from '../loader/check-skill.ts';
+import type { CheckOptions, CheckedSkill } from '../loader/check-skill.ts';
+import { replaceText } from '../platform/replace-text.ts';
+import { isDirectory, isPresent } from '../platform/paths.ts';
+import { buildIndex } from '../registry/registry.ts';
+
+/** A folder with a skill in it. */
+export interface CheckTarget {
+  readonly dir: string;
+  readonly file: string;
+}
+
+export interface Targets {
+  readonly skills: readonly CheckTarget[];
+  /** About skill folders that cannot be opened at all. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The skills that a path means: a SKILL.md, a skill's folder, or every skill below a folder. Absent: there is nothing there. */
+export async function targetsAt(
+  given: string,
+  options: CheckOptions,
+  signal?: AbortSignal,
+): Promise<Targets | undefined> {
+  const absolute = path.resolve(given);
+  const base = path.basename(absolute);
+  if (/^skill\.md$/i.test(base) && !isDirectory(absolute))
+    return { skills: [{ dir: path.dirname(absolute), file: base }], diagnostics: [] };
+  if (!isDirectory(absolute)) return undefined;
+  if (isPresent(path.join(absolute, 'SKILL.md')) && !isDirectory(path.join(absolute, 'SKILL.md')))
+    return { skills: [{ dir: absolute, file: 'SKILL.md' }], diagnostics: [] };
+
+  const index = await buildIndex({
+    roots: [{ source: 'check', path: absolute, priority: 1, explicit: true }],
+    mode: options.mode,
+    nestedInSkills: true,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const readable = new Set(index.all.map(({ dir, file }) => `${dir}/${file}`));
+  return {
+    skills: index.all.map(({ dir, file }) => ({ dir, file })),
+    diagnostics: index.diagnostics.filter(({ path: file }) => !readable.has(file)),
+  };
+}
+
+export interface FixedSkill extends CheckedSkill {
+  /** Before anything was mended; `diagnostics` is what is left after it. */
+  readonly found: readonly Diagnostic[];
+  /** What was mended, or would be with `dryRun`. */
+  readonly applied: readonly Diagnostic[];
+  /** The mended text. */
+  readonly fixedText: string;
+}
+
+/** A repair can uncover another problem; more rounds than this mean that two repairs undo each other. */
+const MAX_ROUNDS = 6;
+
+/** Checks a skill and mends what can be mended mechanically. The file is replaced in one step and keeps its mode. */
+export function checkAndFix(
+  { dir, file }: CheckTarget,
+  options: CheckOptions,
+  { dryRun }: { readonly dryRun: boolean },
+): FixedSkill {
+  const first = checkSkill(dir, file, options);
+  const applied: Diagnostic[] = [];
+  let { text } = first;
+  let current = first;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const fixed = applyEdits(text, current.diagnostics);
+    if (fixed.applied.length === 0) break;
+    applied.push(...fixed.applied);
+    text = fixed.text;
+    current = checkSkill(dir, file, { ...options, text });
+  }
+  if (!dryRun && text !== first.text) replaceText(first.file, text);
+  return {
+    file: first.file,
+    text: first.text,
+    fixedText: text,
+    applied,
+    found: first.diagnostics,
+    diagnostics: current.diagnostics,
+  };
+}
+
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.toSorted(compareDiagnostics);
+}

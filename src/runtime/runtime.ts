@@ -1,0 +1,186 @@
+import path from 'node:path';
+
+import { planCatalog } from '../core/catalog.ts';
+import type { Catalog, CatalogItem, CatalogOptions } from '../core/catalog.ts';
+import type { Config } from '../core/config.ts';
+import { diagnose } from '../core/diagnostic.ts';
+import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import { SkillError } from '../core/errors.ts';
+import { nearestNames, resolveSkill } from '../core/index-skills.ts';
+import type { SkillIndex } from '../core/index-skills.ts';
+import type { SkillEntry, SkillRoot } from '../core/skill.ts';
+import { cacheDirectory } from '../platform/cache-directory.ts';
+import { cacheFileName, openRegistry } from '../registry/registry.ts';
+import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
+import { defaultRoots } from '../registry/roots.ts';
+import { loadConfig, surroundingsOf } from './config.ts';
+import type { LoadedConfig, Surroundings } from './config.ts';
+import { builtinSkillsDirectory } from './places.ts';
+import type { SearchOptions, SearchResult, SkillSearch } from './skill-search.ts';
+
+export interface RuntimeOptions extends Partial<Surroundings> {
+  /** More roots, above all others. */
+  readonly roots?: readonly string[];
+  /** Only the roots given here: no conventions, no environment, no built-in skills. */
+  readonly onlyRoots?: boolean;
+  /** Instead of the project's `.agent/config.json`. */
+  readonly configFile?: string;
+  /** Keep what was read between runs; true. */
+  readonly cache?: boolean;
+  readonly mode?: Mode;
+  readonly nestedInSkills?: boolean;
+  /** Say about each directory what was decided, in `index.explain`. */
+  readonly explain?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: ScanProgress) => void;
+}
+
+/** The skills of one place, as one process sees them. */
+export interface Runtime {
+  readonly config: Config;
+  readonly configFiles: LoadedConfig['files'];
+  readonly roots: readonly SkillRoot[];
+  /** The snapshot in use. It changes only by `refresh` and inside `registry.watch`. */
+  readonly index: SkillIndex;
+  readonly registry: Registry;
+  readonly cacheDir: string | undefined;
+  /** Everything wrong with the configuration, the roots and the skills. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The skill a person or a model means; throws `skill/unknown` with the nearest names. */
+  find(reference: string, source?: string): SkillEntry;
+  /** The best `n` (5) skills for a query, by name and description, the best first. No network and no model. */
+  searchSkills(query: string, n?: number, options?: SearchOptions): Promise<readonly SearchResult[]>;
+  /** Level 1 as a model sees it; budget and format from the configuration where they are not given. */
+  catalog(options?: Partial<CatalogOptions>): Catalog;
+  refresh(): Promise<SkillIndex>;
+}
+
+/** Finds roots, configuration and skills by convention. The one place where the stages are put together. */
+export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const surroundings = surroundingsOf(options);
+  const loaded = await loadConfig(surroundings, options.configFile);
+  const { roots, diagnostics: rootDiagnostics } = rootsFor(options, surroundings, loaded.config);
+  const cacheDir =
+    options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);
+  const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
+  const search = lazySearch(cacheDir);
+
+  const runtime: Runtime = {
+    config: loaded.config,
+    configFiles: loaded.files,
+    roots,
+    registry,
+    cacheDir,
+    get index() {
+      return registry.index;
+    },
+    get diagnostics() {
+      return [
+        ...loaded.diagnostics,
+        ...rootDiagnostics,
+        ...unknownSkills(registry.index),
+        ...registry.index.diagnostics,
+      ];
+    },
+    find(reference, source) {
+      return resolveSkill(registry.index, reference, source) ?? throwUnknown(registry.index, reference, source);
+    },
+    searchSkills: (query, n = 5, searchOptions = {}) => search(registry.index, query, n, searchOptions),
+    catalog: (catalogOptions) =>
+      planCatalog(catalogItems(registry.index), { ...catalogDefaults(loaded.config), ...catalogOptions }),
+    refresh: () => registry.refresh(),
+  };
+  return runtime;
+}
+
+/** The search engine and its word lists are loaded by the first search, not by a listing. */
+function lazySearch(cacheDir: string | undefined): SkillSearch {
+  let opened: Promise<SkillSearch> | undefined;
+  return async (index, query, limit, options) => {
+    opened ??= import('./skill-search.ts').then(({ openSkillSearch }) => openSkillSearch(cacheDir));
+    const search = await opened;
+    return search(index, query, limit, options);
+  };
+}
+
+function rootsFor(
+  options: RuntimeOptions,
+  { cwd, home, env }: Surroundings,
+  config: Config,
+): ReturnType<typeof defaultRoots> {
+  if (options.onlyRoots === true)
+    return defaultRoots({ cwd, home: undefined, env: {}, cli: options.roots, conventions: false });
+  return defaultRoots({
+    cwd,
+    home,
+    env,
+    builtinDir: builtinSkillsDirectory(),
+    extra: config.skill_roots?.map((root) =>
+      typeof root === 'string' ? root : { source: root.source ?? 'config', path: root.path ?? '' },
+    ),
+    cli: options.roots,
+    conventions: config.use_default_roots !== false,
+  });
+}
+
+function registryOptions(
+  options: RuntimeOptions,
+  config: Config,
+  roots: readonly SkillRoot[],
+  cacheDir: string | undefined,
+): RegistryOptions {
+  const registry: RegistryOptions = {
+    roots,
+    mode: options.mode ?? 'lenient',
+    blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? false,
+    visibility: config.skill_visibility ?? {},
+    nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,
+    explain: options.explain ?? false,
+    ...(config.scan?.max_depth === undefined ? {} : { maxDepth: config.scan.max_depth }),
+    ...(config.scan?.max_directories === undefined ? {} : { maxDirectories: config.scan.max_directories }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  };
+  return cacheDir === undefined ? registry : { ...registry, cacheFile: path.join(cacheDir, cacheFileName(registry)) };
+}
+
+function catalogDefaults(config: Config): CatalogOptions {
+  return {
+    budget: config.catalog?.budget_tokens ?? 4_000,
+    format: config.catalog?.format ?? 'xml',
+    searchTool: 'search_skills',
+  };
+}
+
+/** Entries with the priority of the root they come from: what is nearest to the work is kept longest. */
+function catalogItems(index: SkillIndex): readonly CatalogItem[] {
+  const priorities = new Map<string, number>();
+  for (const { source, priority } of index.report.roots)
+    priorities.set(source, Math.max(priority, priorities.get(source) ?? 0));
+  return index.skills.map(({ name, description, source, state }) => ({
+    name,
+    description,
+    source,
+    state,
+    priority: priorities.get(source) ?? 0,
+  }));
+}
+
+function unknownSkills({ report }: SkillIndex): readonly Diagnostic[] {
+  return report.unusedVisibility.map((key) =>
+    diagnose(
+      { code: 'config/unknown-skill', path: 'skill_visibility', message: `${JSON.stringify(key)} meets no skill` },
+      'lenient',
+    ),
+  );
+}
+
+function throwUnknown(index: SkillIndex, name: string, source: string | undefined): never {
+  const near = nearestNames(index, name);
+  throw new SkillError({
+    code: 'skill/unknown',
+    message: `there is no skill called ${JSON.stringify(name)}${source === undefined ? '' : ` in source ${JSON.stringify(source)}`}`,
+    hint: near.length === 0 ? 'see `skillwright list`' : `did you mean ${near.join(', ')}?`,
+    data: { name, nearest: near },
+  });
+}

@@ -1,0 +1,121 @@
+import { FIELD_COUNT } from './index-data.ts';
+import type { IndexData } from './index-data.ts';
+
+/** Raised whenever the same documents would give other bytes: words, stems, stop words, layout. Old indexes are rebuilt. */
+const FORMAT_VERSION = 1;
+
+/** Read as a number, so that a machine of the other byte order sees another number and rebuilds. */
+const MAGIC = 0x53_57_49_58;
+
+/** Magic, version, checksum, size, deep, then the byte length of each section. */
+const HEADER_LENGTH = 5;
+const SECTION_COUNT = 8;
+
+/** Lays an index out as bytes: a header of 32-bit numbers, then the sections, each begun at a multiple of four. */
+export function writeIndexBytes(data: IndexData): Uint8Array {
+  const sections: readonly Uint8Array[] = [
+    asBytes(data.frequencies),
+    asBytes(data.postingOffsets),
+    asBytes(data.lengths),
+    asBytes(data.nameRanks),
+    asBytes(data.sequenceOffsets),
+    data.postings,
+    data.sequences,
+    new TextEncoder().encode(data.terms.join('\n')),
+  ];
+  const start = (HEADER_LENGTH + SECTION_COUNT) * 4;
+  const bytes = new Uint8Array(sections.reduce((length, section) => length + aligned(section.length), start));
+  const header = new Uint32Array(bytes.buffer, 0, HEADER_LENGTH + SECTION_COUNT);
+  let at = start;
+  for (const [index, section] of sections.entries()) {
+    header[HEADER_LENGTH + index] = section.length;
+    bytes.set(section, at);
+    at += aligned(section.length);
+  }
+  header[0] = MAGIC;
+  header[1] = FORMAT_VERSION;
+  header[3] = data.size;
+  header[4] = data.deep ? 1 : 0;
+  header[2] = checksum(bytes);
+  return bytes;
+}
+
+/** Reads an index without copying it. `undefined` when the bytes are of another version or are not whole. */
+export function readIndexBytes(bytes: Uint8Array): IndexData | undefined {
+  const start = (HEADER_LENGTH + SECTION_COUNT) * 4;
+  if (bytes.length < start || bytes.length % 4 !== 0) return undefined;
+  // The arrays below lie over these bytes, which only works from a multiple of four on.
+  const whole = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  const [foundMagic, version, sum, size = 0, deep, ...lengths] = new Uint32Array(
+    whole.buffer,
+    whole.byteOffset,
+    start / 4,
+  );
+  if (foundMagic !== MAGIC || version !== FORMAT_VERSION || sum !== checksum(whole)) return undefined;
+  if (lengths.reduce((end, length) => end + aligned(length), start) !== whole.length) return undefined;
+
+  let at = whole.byteOffset + start;
+  const [frequencies, postingOffsets, fieldLengths, nameRanks, sequenceOffsets, postings, sequences, text] =
+    lengths.map((length) => {
+      const section = new Uint8Array(whole.buffer, at, length);
+      at += aligned(length);
+      return section;
+    });
+  const data: IndexData = {
+    size,
+    deep: deep === 1,
+    frequencies: asNumbers(frequencies),
+    postingOffsets: asNumbers(postingOffsets),
+    lengths: asNumbers(fieldLengths),
+    nameRanks: asNumbers(nameRanks),
+    sequenceOffsets: asNumbers(sequenceOffsets),
+    postings: postings ?? new Uint8Array(),
+    sequences: sequences ?? new Uint8Array(),
+    terms: text === undefined || text.length === 0 ? [] : new TextDecoder().decode(text).split('\n'),
+  };
+  return fitsTogether(data) ? data : undefined;
+}
+
+/** Whether the arrays agree on how many terms and documents there are, so that no loop over them runs astray. */
+function fitsTogether(data: IndexData): boolean {
+  return (
+    data.frequencies.length === data.terms.length &&
+    data.lengths.length === data.size * FIELD_COUNT &&
+    data.nameRanks.length === data.size &&
+    isPartition(data.postingOffsets, data.terms.length, data.postings.length) &&
+    isPartition(data.sequenceOffsets, data.size, data.sequences.length)
+  );
+}
+
+function isPartition(offsets: Uint32Array, parts: number, length: number): boolean {
+  return (
+    offsets.length === parts + 1 &&
+    offsets[0] === 0 &&
+    offsets[parts] === length &&
+    offsets.every((offset, index) => index === 0 || offset >= (offsets[index - 1] ?? 0))
+  );
+}
+
+function asNumbers(section: Uint8Array | undefined): Uint32Array {
+  return section === undefined
+    ? new Uint32Array()
+    : new Uint32Array(section.buffer, section.byteOffset, Math.floor(section.length / 4));
+}
+
+function aligned(length: number): number {
+  return (length + 3) & ~3;
+}
+
+function asBytes(numbers: Uint32Array): Uint8Array {
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}
+
+/** Fowler, Noll and Vo's hash over 32-bit words, the checksum's own word left out. Finds damage, not forgery. */
+function checksum(bytes: Uint8Array): number {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  let hash = 0x81_1c_9d_c5 ^ words.length;
+  for (let index = 0; index < words.length; index += 1) {
+    if (index !== 2) hash = Math.imul(hash ^ (words[index] ?? 0), 0x01_00_01_93);
+  }
+  return hash >>> 0;
+}

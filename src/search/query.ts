@@ -1,0 +1,110 @@
+import type { IndexData } from './index-data.ts';
+import type { Lexicon } from './lexicon.ts';
+import { findTerm, nearTerms, prefixedTerms } from './near-terms.ts';
+import { readSaidWords } from './said-words.ts';
+import type { SaidWord } from './said-words.ts';
+import { settings } from './settings.ts';
+import { STOP_WORDS } from './stop-words.ts';
+
+/** One way to say a thing: the terms it takes, and how far to trust it (1: the user's own word). */
+export interface Alternative {
+  readonly trust: number;
+  readonly terms: readonly number[];
+}
+
+/** One thing the user asked for. A document is credited with the best of the alternatives, never with their sum. */
+export interface Concept {
+  readonly weight: number;
+  readonly alternatives: readonly Alternative[];
+}
+
+/** A longer query is cut: a task is said in its first pages, and a search must end in bounded time. */
+const MAX_QUERY_LENGTH = 4096;
+const MAX_CONCEPTS = 40;
+/** How many unknown words are taken for slips. A long prompt is full of names no catalog knows, and each guess costs time. */
+const MAX_GUESSES = 4;
+/** In a query this short the last word may be unfinished even if it happens to be a word. */
+const MAX_UNFINISHED_WORDS = 2;
+const LONGEST_PHRASE = 3;
+
+/** What a query asks for, in the terms of an index. Anything is a query; one without words asks for nothing. */
+export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): readonly Concept[] {
+  const said = readSaidWords(query.slice(0, MAX_QUERY_LENGTH), lexicon);
+  const concepts: Concept[] = [];
+  const seen = new Set<string>();
+  let guesses = 0;
+  let phraseEnd = 0;
+  for (const [place, word] of said.entries()) {
+    if (concepts.length >= MAX_CONCEPTS) break;
+    if (word.type === 'break') continue;
+    if (place >= phraseEnd) {
+      const phrase = phraseAt(said, place, data, lexicon);
+      if (phrase !== undefined) {
+        phraseEnd = place + phrase.length;
+        if (!seen.has(phrase.key)) concepts.push({ weight: fading(place), alternatives: phrase.alternatives });
+        seen.add(phrase.key);
+      }
+    }
+    if (seen.has(word.key)) continue;
+    seen.add(word.key);
+    const isLast = place === said.length - 1;
+    const alternatives = [
+      ...ownTerms(word, data),
+      ...(place >= phraseEnd ? meaningsOf(word.key, data, lexicon) : []),
+      ...(isLast && said.length <= MAX_UNFINISHED_WORDS ? completions(word, data) : []),
+    ];
+    if (alternatives.length === 0 && guesses < MAX_GUESSES) {
+      guesses += 1;
+      alternatives.push(...guess(word, isLast, data));
+    }
+    if (alternatives.length > 0) concepts.push({ weight: fading(place), alternatives });
+  }
+  return concepts;
+}
+
+/** People say what they want first and the circumstances after. */
+function fading(place: number): number {
+  return 1 / (1 + place * settings.fade);
+}
+
+function ownTerms({ terms }: SaidWord, data: IndexData): readonly Alternative[] {
+  const known = terms.map((term) => findTerm(data.terms, term)).filter((term) => term !== undefined);
+  return known.length === 0 ? [] : [{ trust: 1, terms: known }];
+}
+
+/** What the lexicon has for a key, as far as the catalog has all of its terms. */
+function meaningsOf(key: string, data: IndexData, lexicon: Lexicon): readonly Alternative[] {
+  return lexicon.meanings(key).flatMap(({ terms, trust }) => {
+    const known = terms.map((term) => findTerm(data.terms, term)).filter((term) => term !== undefined);
+    return known.length === terms.length ? [{ trust, terms: known }] : [];
+  });
+}
+
+interface Phrase {
+  readonly key: string;
+  readonly length: number;
+  readonly alternatives: readonly Alternative[];
+}
+
+/** The longest phrase of the lexicon that begins at a place: `pull request` has a meaning its words have not. */
+function phraseAt(said: readonly SaidWord[], place: number, data: IndexData, lexicon: Lexicon): Phrase | undefined {
+  for (let length = LONGEST_PHRASE; length > 1; length -= 1) {
+    const words = said.slice(place, place + length);
+    const key = words.map((word) => word.key).join(' ');
+    const alternatives = meaningsOf(key, data, lexicon);
+    if (alternatives.length > 0) return { key, length, alternatives };
+  }
+  return undefined;
+}
+
+/** A word the catalog does not know: the last may be unfinished, any may be misspelt. */
+function guess(word: SaidWord, isLast: boolean, data: IndexData): readonly Alternative[] {
+  if (STOP_WORDS.has(word.text)) return [];
+  const completed = isLast ? completions(word, data) : [];
+  if (completed.length > 0 || word.type !== 'word') return completed;
+  return nearTerms(data, word.text, word.key).map((term) => ({ trust: settings.typoTrust, terms: [term] }));
+}
+
+function completions({ text }: SaidWord, data: IndexData): readonly Alternative[] {
+  return prefixedTerms(data, text).map((term) => ({ trust: settings.prefixTrust, terms: [term] }));
+}

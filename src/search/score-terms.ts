@@ -1,0 +1,84 @@
+import { AVOID_FIELD, BODY_FIELD, COUNT_BITS, FIELD_COUNT, MAX_COUNT, NAME_FIELD, USE_FIELD } from './index-data.ts';
+import type { IndexData } from './index-data.ts';
+import { settings } from './settings.ts';
+
+/** Scores single terms against the documents that have them. */
+export interface TermScorer {
+  /** How telling a term is: the rarer in the catalog, the more. */
+  readonly rarity: Float64Array;
+  /**
+   * Adds to `scores`, for each document that has the term, `share` of the term's rarity or less, and to `members` the
+   * documents whose score was zero before.
+   */
+  add(term: number, share: number, scores: Float64Array, members: number[]): void;
+}
+
+/** BM25F: the mentions of all fields are weighed and summed first, then saturated. All that does not need the query is done here. */
+export function createTermScorer(data: IndexData): TermScorer {
+  const rarity = raritiesOf(data);
+  const useWorth = mentionWorth(data, USE_FIELD, settings.useWeight, settings.useLength);
+  const bodyWorth = mentionWorth(data, BODY_FIELD, settings.bodyWeight, settings.bodyLength);
+  const { postings, postingOffsets } = data;
+
+  return {
+    rarity,
+    add(term, share, scores, members) {
+      const worth = (rarity[term] ?? 0) * share;
+      const end = postingOffsets[term + 1] ?? 0;
+      let at = postingOffsets[term] ?? 0;
+      let document = 0;
+      while (at < end) {
+        // A posting is two numbers, seven bits to a byte: the step from the last document, and four counts of four bits.
+        let step = 0;
+        let counts = 0;
+        let byte = 0;
+        for (let shift = 0; shift < 32; shift += 7) {
+          byte = postings[at] ?? 0;
+          at += 1;
+          step |= (byte & 0x7f) << shift;
+          if (byte < 0x80) break;
+        }
+        for (let shift = 0; shift < 32; shift += 7) {
+          byte = postings[at] ?? 0;
+          at += 1;
+          counts |= (byte & 0x7f) << shift;
+          if (byte < 0x80) break;
+        }
+        document += step;
+        const use = countIn(counts, USE_FIELD);
+        const mentions =
+          (countIn(counts, NAME_FIELD) > 0 ? settings.nameWeight : 0) +
+          (use > settings.maxMentions ? 1 : use) * (useWorth[document] ?? 0) +
+          (countIn(counts, AVOID_FIELD) > 0 ? settings.avoidWeight : 0) +
+          countIn(counts, BODY_FIELD) * (bodyWorth[document] ?? 0);
+        const before = scores[document] ?? 0;
+        if (before === 0) members.push(document);
+        scores[document] = before + (worth * mentions) / (settings.saturation + mentions);
+      }
+    },
+  };
+}
+
+function countIn(counts: number, field: number): number {
+  return (counts >> (field * COUNT_BITS)) & MAX_COUNT;
+}
+
+function raritiesOf({ frequencies, size }: IndexData): Float64Array {
+  const rarities = new Float64Array(frequencies.length);
+  for (const [term, count] of frequencies.entries())
+    rarities[term] = Math.log(1 + (size - count + 0.5) / (count + 0.5));
+  return rarities;
+}
+
+/** What one mention in a field is worth in each document: less where the field is longer than others. */
+function mentionWorth(data: IndexData, field: number, weight: number, lengthEffect: number): Float64Array {
+  let sum = 0;
+  for (let at = field; at < data.lengths.length; at += FIELD_COUNT) sum += data.lengths[at] ?? 0;
+  const average = Math.max(1, sum / Math.max(1, data.size));
+  const worth = new Float64Array(data.size);
+  for (let document = 0; document < data.size; document += 1) {
+    const length = data.lengths[document * FIELD_COUNT + field] ?? 0;
+    worth[document] = weight / (1 - lengthEffect + (lengthEffect * length) / average);
+  }
+  return worth;
+}

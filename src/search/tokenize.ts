@@ -1,0 +1,78 @@
+import { stem } from './stem.ts';
+
+/**
+ * A stretch of text of one sort. `word`: letters and digits of an alphabet, joiners inside kept (`node.js`, `one-pager`).
+ * `spaceless`: Chinese, Japanese or Korean of one script, which put no spaces between words. `break`: punctuation that ends
+ * a clause.
+ */
+export interface Run {
+  readonly type: 'word' | 'spaceless' | 'break';
+  readonly text: string;
+}
+
+/** Longer words are hashes, keys and encoded data: nobody searches for them, and they would bloat the vocabulary. */
+const MAX_WORD_LENGTH = 40;
+
+const SPACELESS_SCRIPTS = String.raw`\p{Script=Han}々\p{Script=Katakana}ー\p{Script=Hiragana}\p{Script=Hangul}`;
+const LETTERS = String.raw`[[\p{L}\p{N}]--[${SPACELESS_SCRIPTS}]]+`;
+
+/** Groups: 1 a spaceless run of one script; 2 a word with its joiners, or `c++`, `c#`; else the end of a clause. */
+const RUN_PATTERN = new RegExp(
+  [
+    String.raw`([\p{Script=Han}々]+|[\p{Script=Katakana}ー]+|\p{Script=Hiragana}+|\p{Script=Hangul}+)`,
+    String.raw`(${LETTERS}(?:[\-_.'’\&]${LETTERS})*(?:\+\+|#)?)`,
+    String.raw`[.,;:!?\(\)\[\]\{\}"“”「」『』。、《》【】\|\n—→]`,
+  ].join('|'),
+  'gv',
+);
+
+/** Splits a text into runs. Full-width letters become plain and accents go, so `ＰＤＦ` is `PDF` and `café` is `cafe`. */
+export function scanRuns(text: string): readonly Run[] {
+  const runs: Run[] = [];
+  for (const [run, spaceless, word] of foldLetters(text).matchAll(RUN_PATTERN)) {
+    runs.push({ type: spaceless !== undefined ? 'spaceless' : word !== undefined ? 'word' : 'break', text: run });
+  }
+  return runs;
+}
+
+/** `Go` in the middle of a sentence is the language, and the only one whose name is a stop word. */
+const GO_LANGUAGE = /(?<=[\p{L},(/`] ?)Go(?![\p{L}\p{N}])/gu;
+
+function foldLetters(original: string): string {
+  const text = original.includes('Go') ? original.replaceAll(GO_LANGUAGE, 'Golang') : original;
+  if (/^[\0-\x7f]*$/.test(text)) return text;
+  // Only the marks of European letters: the voicing marks of Japanese make another letter.
+  return text
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f]+/g, '')
+    .normalize('NFKC');
+}
+
+/** The words inside a run: `one-pager` has two, `parseJsonFile` three and itself, and `data.xlsx` gives its type away. */
+export function wordsOf(run: string): readonly string[] {
+  if (run.length <= MAX_WORD_LENGTH && /^[a-z]+$/.test(run)) return [run];
+  const words: string[] = [];
+  for (const joined of run.split(/[-_.'’&]+/)) {
+    if (joined.length > MAX_WORD_LENGTH || joined === '') continue;
+    const whole = joined.toLowerCase();
+    words.push(whole);
+    // `GitHub` is one word; only the camel case of code, which begins small or has many humps, is taken apart.
+    const humps = joined.split(/(?<=[a-z\d])(?=[A-Z])/);
+    if (humps.length > 2 || (humps.length === 2 && /^[a-z]{2}/.test(joined))) {
+      words.push(...humps.map((hump) => hump.toLowerCase()));
+    }
+  }
+  return words;
+}
+
+/** The terms of a run without spaces: every pair of neighbouring characters, or the character that stands alone. */
+export function pairsOf(run: string): readonly string[] {
+  const characters = Array.from(run);
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
+}
+
+/** The term under which a word is indexed. */
+export function termOf(word: string): string {
+  return stem(word);
+}

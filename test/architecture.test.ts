@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { PROJECT, filesBelow } from './files-below.ts';
+
+/** A file imports from its own folder and from rows above; never from another folder of its own row, never from below. */
+const ROWS: readonly (readonly string[])[] = [
+  ['version.ts'],
+  ['core'],
+  ['platform'],
+  ['registry', 'loader', 'search', 'executor', 'artifact', 'model', 'audit', 'install', 'dialect'],
+  ['runtime'],
+  ['agent'],
+  ['evals', 'mcp', 'viewer', 'worker'],
+  ['cli'],
+  ['index.ts', 'core.ts'],
+];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly isLazy: boolean;
+  readonly isType: boolean;
+}
+
+const sources = filesBelow('src', /\.ts$/);
+const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
+const imports: readonly Import[] = sources.flatMap((from) => {
+  const text = read(from);
+  const statics = [...text.matchAll(/^(?:import|export)\s(type\s)?[^;]*?from\s+'([^']+)'/gms)].map(
+    ([, type, to = '']) => ({ to, isLazy: false, isType: type !== undefined }),
+  );
+  const lazies = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, to = '']) => ({
+    to,
+    isLazy: true,
+    isType: false,
+  }));
+  return [...statics, ...lazies].map((found) => ({
+    ...found,
+    from,
+    to: found.to.startsWith('.') ? path.posix.join(path.posix.dirname(from), found.to) : found.to,
+  }));
+});
+const folderOf = (file: string): string => file.split('/')[1] ?? '';
+const rowOf = (file: string): number => ROWS.findIndex((row) => row.includes(folderOf(file)));
+
+describe('the rows of src', () => {
+  test('every file stands in a row', () => {
+    expect(sources.filter((file) => rowOf(file) === -1)).toEqual([]);
+  });
+
+  test('imports go to the own folder or to a row above', () => {
+    const inside = imports.filter(({ to }) => to.startsWith('src/'));
+    const wrong = inside.filter(({ from, to }) => folderOf(from) !== folderOf(to) && rowOf(to) >= rowOf(from));
+    expect(inside.length).toBeGreaterThan(100);
+    expect(wrong).toEqual([]);
+  });
+
+  test('no import cycle exists, types included', () => {
+    const edges = groupByFile(imports);
+    expect(findCycle(edges)).toEqual([]);
+  });
+
+  test('core is pure: no node module, no process, no Buffer, and only yaml from outside', () => {
+    const outside = imports
+      .filter(({ from, to }) => folderOf(from) === 'core' && !to.startsWith('src/'))
+      .map(({ to }) => to);
+    expect([...new Set(outside)]).toEqual(['yaml']);
+    const impure = sources.filter(
+      (file) =>
+        folderOf(file) === 'core' && /\b(?:process|Buffer|require|__dirname|globalThis)\b\s*[.(]/.test(read(file)),
+    );
+    expect(impure).toEqual([]);
+  });
+
+  test('listing skills loads neither the YAML library nor the search engine until they are needed', () => {
+    const edges = groupByFile(imports.filter(({ isLazy, isType }) => !isLazy && !isType));
+    const loaded = reachable('src/cli/commands/list.ts', edges);
+    expect([...loaded].filter((file) => !file.startsWith('src/') && !file.startsWith('node:'))).toEqual([]);
+    expect([...loaded].filter((file) => file.startsWith('src/search/'))).toEqual([]);
+  });
+
+  test('only cli talks to the process; the surroundings are read in one place', () => {
+    const speakers = sources.filter((file) =>
+      /\bprocess\.(?:env|cwd|argv|exit|stdout|stderr)\b|\bconsole\./.test(read(file)),
+    );
+    expect(speakers.filter((file) => !file.startsWith('src/cli/'))).toEqual(['src/runtime/config.ts']);
+  });
+});
+
+describe('the files', () => {
+  test('none has more than 400 lines', () => {
+    const code = ['src', 'test', 'bench', 'scripts', 'examples', 'skills'].flatMap((folder) =>
+      filesBelow(folder, /\.(?:[cm]?[jt]s|py)$/),
+    );
+    expect(code.filter((file) => read(file).split('\n').length > 401)).toEqual([]);
+  });
+
+  test('none is called utils, helpers or common', () => {
+    expect(sources.filter((file) => /(?:^|\/)(?:utils?|helpers?|common|misc)(?:\/|\.ts$)/.test(file))).toEqual([]);
+  });
+
+  test('exports are written out by hand', () => {
+    expect(sources.filter((file) => /^export \*/m.test(read(file)))).toEqual([]);
+  });
+
+  test('the version is that of the package', async () => {
+    const { VERSION } = await import('../src/version.ts');
+    expect(VERSION).toBe(JSON.parse(read('package.json')).version);
+  });
+});
+
+describe('the doors', () => {
+  test('the library has at most 25 values', async () => {
+    const library = await import('../src/index.ts');
+    expect(Object.keys(library).sort()).toMatchSnapshot();
+    expect(Object.keys(library).length).toBeLessThanOrEqual(25);
+  });
+});
+
+function groupByFile(all: readonly Import[]): ReadonlyMap<string, readonly string[]> {
+  const edges = new Map<string, string[]>();
+  for (const { from, to } of all) edges.set(from, [...(edges.get(from) ?? []), to]);
+  return edges;
+}
+
+function reachable(start: string, edges: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const seen = new Set([start]);
+  for (const file of seen) for (const next of edges.get(file) ?? []) seen.add(next);
+  return seen;
+}
+
+function findCycle(edges: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const finished = new Set<string>();
+  const walk = (file: string, trail: readonly string[]): readonly string[] => {
+    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
+    if (finished.has(file)) return [];
+    for (const next of edges.get(file) ?? []) {
+      const cycle = walk(next, [...trail, file]);
+      if (cycle.length > 0) return cycle;
+    }
+    finished.add(file);
+    return [];
+  };
+  for (const file of edges.keys()) {
+    const cycle = walk(file, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll } from 'vitest';
+
+import { main } from '../../src/cli/main.ts';
+import { PROJECT } from '../files-below.ts';
+
+export interface CliResult {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CliOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** Runs a command line in this process, with streams that remember; the surroundings are a folder of the test's own. */
+export async function cli(
+  cwd: string,
+  words: readonly string[],
+  { env = {}, isTTY = false, columns }: CliOptions = {},
+): Promise<CliResult> {
+  let out = '';
+  let err = '';
+  const stream = (write: (text: string) => void): { write(text: string): void; isTTY: boolean; columns?: number } => ({
+    write,
+    isTTY,
+    ...(columns === undefined ? {} : { columns }),
+  });
+  const status = await main({
+    words: ['--cwd', cwd, ...words],
+    stdout: stream((text) => (out += text)),
+    stderr: stream((text) => (err += text)),
+    env,
+    signal: new AbortController().signal,
+  });
+  return { status, out, err };
+}
+
+/** Runs the built command in a process of its own. */
+export function spawnCli(
+  cwd: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CliResult> {
+  return new Promise((resolve) => {
+    const options = {
+      cwd,
+      env: { PATH: process.env['PATH'] ?? '', HOME: path.join(cwd, 'home'), ...env },
+      timeout: 60_000,
+      maxBuffer: 256 * 1024 * 1024,
+    };
+    execFile(
+      process.execPath,
+      [path.join(PROJECT, 'dist/command/skillwright.cjs'), ...words],
+      options,
+      (error, out, err) => {
+        const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+        resolve({ status, out, err });
+      },
+    );
+  });
+}
+
+/** A folder that is gone after the file's tests. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-test-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+/** Writes files below a folder; the keys are relative paths. */
+export function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [relative, text] of Object.entries(files)) {
+    const file = path.join(folder, relative);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+export function skillText(name: string, description: string, rest = ''): string {
+  return `---\nname: ${name}\ndescription: ${description}\n${rest}---\n\n# ${name}\n\nDo it well.\n`;
+}

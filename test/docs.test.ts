@@ -1,0 +1,149 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { GLOBAL_FLAGS } from '../src/cli/command.ts';
+import type { Flag, Flags } from '../src/cli/command.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { DIAGNOSTIC_RULES } from '../src/core/diagnostic-codes.ts';
+import type { DiagnosticRule } from '../src/core/diagnostic-codes.ts';
+import { citations } from './conformance/cited.ts';
+import { REQUIREMENTS } from './conformance/requirements.ts';
+import { PROJECT, filesBelow } from './files-below.ts';
+
+const read = (file: string): string =>
+  existsSync(path.join(PROJECT, file)) ? readFileSync(path.join(PROJECT, file), 'utf8') : '';
+
+/** Holds a page equal to what the code says; `npm run docs` writes it. */
+function expectPage(file: string, text: string): void {
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(path.join(PROJECT, file), text);
+  expect(read(file), `${file} is out of step: npm run docs`).toBe(text);
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+
+describe('pages made from code', () => {
+  test('docs/conformance.md lists every requirement with its tests', () => {
+    const cited = citations();
+    const sections = Object.entries(REQUIREMENTS).map(([id, { behaviour, claimed }]) => {
+      const tests = cited
+        .filter((citation) => citation.id === id)
+        .map((citation) => `- ${citation.behaviour} (\`${citation.file}\`)`);
+      return [`### ${id}`, '', behaviour, '', ...(claimed ? tests : ['*Not built yet.*'])].join('\n');
+    });
+    const count = Object.values(REQUIREMENTS).filter(({ claimed }) => claimed).length;
+    expectPage(
+      'docs/conformance.md',
+      `# Conformance\n\n${String(count)} of ${String(Object.keys(REQUIREMENTS).length)} requirements listed here are claimed, each with the tests that show it. Made by \`npm run docs\`.\n\n${sections.join('\n\n')}\n`,
+    );
+  });
+
+  test('docs/diagnostics.md lists every code', () => {
+    const rows = Object.entries<DiagnosticRule>(DIAGNOSTIC_RULES).map(
+      ([code, { strict, lenient, excludes, about, hint }]) =>
+        `| \`${code}\` | ${cell(about)} | ${strict} | ${lenient}${excludes ? ', left out' : ''} | ${cell(hint)} |`,
+    );
+    expectPage(
+      'docs/diagnostics.md',
+      `# Diagnostics\n\nEvery code, what it means, how it is judged by \`check\` (strict) and while loading (lenient), and what to do. Codes keep their meaning. Made by \`npm run docs\`.\n\n| code | problem | strict | lenient | what to do |\n|---|---|---|---|---|\n${rows.join('\n')}\n`,
+    );
+  });
+
+  test('docs/cli.md describes every command and flag', async () => {
+    const commands = await Promise.all(
+      COMMANDS.map(async ({ name, aliases, summary, load }) => {
+        const { command } = await load();
+        const flags = flagRows(command.flags);
+        return [
+          `## ${name}`,
+          '',
+          `${summary[0]?.toUpperCase() ?? ''}${summary.slice(1)}.${aliases.length === 0 ? '' : ` Also: ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`}`,
+          '',
+          `    skillwright ${command.usage}`,
+          '',
+          command.details,
+          ...(flags.length === 0 ? [] : ['', '| flag | |', '|---|---|', ...flags]),
+          '',
+          '```sh',
+          ...command.examples.map(([line, about]) => `${line}   # ${about}`),
+          '```',
+        ].join('\n');
+      }),
+    );
+    const mark = '<!-- From here on made by `npm run docs`. -->\n';
+    const [intro = ''] = read('docs/cli.md').split(mark);
+    expectPage(
+      'docs/cli.md',
+      `${intro}${mark}\n## Flags of every command\n\n| flag | |\n|---|---|\n${flagRows(GLOBAL_FLAGS).join('\n')}\n\n${commands.join('\n\n')}\n`,
+    );
+  });
+});
+
+function flagRows(flags: Flags): readonly string[] {
+  const written = ([name, { short, value }]: readonly [string, Flag]): string =>
+    `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
+  return Object.entries(flags).map(([name, flag]) => `| \`${written([name, flag])}\` | ${cell(flag.about)} |`);
+}
+
+describe('the documentation', () => {
+  const pages = [
+    'README.md',
+    'README.zh-CN.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+    'AGENTS.md',
+    ...filesBelow('docs', /\.md$/),
+  ];
+
+  test('has no dead local links', () => {
+    const dead = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+        .map(([, target = '']) => path.posix.join(path.posix.dirname(page), target))
+        .filter((target) => !existsSync(path.join(PROJECT, target)))
+        .map((target) => `${page}: ${target}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  test('the Chinese page has the sections, commands and links of the English one', () => {
+    const shape = (text: string): unknown => ({
+      sections: text.match(/^#+ /gm)?.length,
+      commands: text.match(/^(?:npx|npm) [a-z]+ [a-z&]+/gm),
+      links: [...text.matchAll(/\]\(([^)]+)\)/g)]
+        .map(([, target]) => target)
+        .filter((target) => !target?.startsWith('README')),
+      code: text.match(/^(?:import|const) .*?=/gm),
+    });
+    expect(shape(read('README.zh-CN.md'))).toEqual(shape(read('README.md')));
+  });
+
+  test('AGENTS.md has a place for every file of src, and no place for a file that is gone', () => {
+    const files = filesBelow('src', /\.ts$/);
+    let folder = '';
+    const patterns = read('AGENTS.md')
+      .split('\n')
+      .flatMap((line) => {
+        const [, heading] = /^ {4}(src\/[a-z]*)/.exec(line) ?? [];
+        if (heading !== undefined) folder = heading;
+        return [...(/^ {6}(\S.*)/.exec(line)?.[1] ?? '').matchAll(/(?<=^| )([a-z0-9/*-]+\.ts)/g)].map(
+          ([, name = '']) => `${folder.replace(/\/$/, '')}/${name}`,
+        );
+      });
+    const isMatch = (pattern: string, file: string): boolean =>
+      new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`).test(file);
+    expect(files.filter((file) => !patterns.some((pattern) => isMatch(pattern, file)))).toEqual([]);
+    expect(patterns.filter((pattern) => !files.some((file) => isMatch(pattern, file)))).toEqual([]);
+  });
+
+  test('every code that a page cites exists', () => {
+    const codes = new Set(Object.keys(DIAGNOSTIC_RULES));
+    const areas = new Set([...codes].map((code) => code.split('/')[0]));
+    const wrong = pages.flatMap((page) =>
+      [...read(page).matchAll(/`([a-z-]+)\/([a-z0-9-]+)`/g)]
+        .filter(([, area = '', rest = '']) => areas.has(area) && !codes.has(`${area}/${rest}`))
+        .map(([text]) => `${page}: ${text}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
