@@ -18,6 +18,8 @@ import type { SkillHead } from './skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from './text.ts';
 
 const MAX_DESCRIPTION = 1024;
+/** A key that could be another spelling of `metadata`: eight characters or more, one of them an m or beyond ASCII. */
+const LIKE_METADATA = /^(?=.{8})[^]*[mM\x80-\uffff]/;
 const MAX_COMPATIBILITY = 500;
 
 export interface AssembleInput {
@@ -42,6 +44,7 @@ export function assembleHead(input: AssembleInput): SkillHead | undefined {
   const compatibility = readCompatibility(report, first(stated, 'compatibility'));
   const controls = readControls(report, stated, withMisplaced(report, map, unreadable));
   if (name === undefined || description === undefined) return undefined;
+  if (license === undefined && compatibility === undefined) return { name, description, controls, meta };
   return {
     name,
     description,
@@ -60,8 +63,14 @@ function withMisplaced(
 ): ReadonlySet<RestrictingField> {
   let all = unreadable;
   for (const { key, value } of map.entries) {
+    // Nearly every value ends here: text under a key that could not be meant for `metadata`, or `metadata` as it should be.
+    if (
+      value === undefined ||
+      (value.type === 'scalar' ? !LIKE_METADATA.test(key) : key === 'metadata' && value.type === 'map')
+    )
+      continue;
     const parent = likelyField(key);
-    if (value === undefined || parent === undefined || restrictingField(parent) !== undefined) continue;
+    if (parent === undefined || restrictingField(parent) !== undefined) continue;
     if (parent === 'metadata' ? value.type === 'map' : value.type === 'scalar') continue;
     for (const { field, at } of restrictionsIn(value, { inText: parent === 'metadata' })) {
       if (all.has(field)) continue;

@@ -15,7 +15,7 @@ import { quoted } from './text.ts';
 export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;
 
 const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
-const CONTROL_FIELDS = [
+const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'allowed-tools',
   'disallowed-tools',
   'disable-model-invocation',
@@ -23,7 +23,7 @@ const CONTROL_FIELDS = [
   'run-mode',
   'requires',
   'paths',
-] as const;
+]);
 
 /** `unreadable`: restricting fields that are in the file but could not be read as fields at all. */
 export function readControls(
@@ -31,7 +31,7 @@ export function readControls(
   stated: StatedFields,
   unreadable: ReadonlySet<RestrictingField>,
 ): SkillControls {
-  if (unreadable.size === 0 && !CONTROL_FIELDS.some((field) => stated.has(field))) return OPEN;
+  if (unreadable.size === 0 && !hasControls(stated)) return OPEN;
 
   const allowedTools = readTools(report, stated, unreadable);
   const paths = strictest({
@@ -58,6 +58,11 @@ export function readControls(
     ...(paths === undefined ? {} : { paths }),
     ...(firstRequires === undefined ? {} : { requires: firstRequires }),
   };
+}
+
+function hasControls(stated: StatedFields): boolean {
+  for (const field of stated.keys()) if (CONTROL_FIELDS.has(field)) return true;
+  return false;
 }
 
 /** The entries of a field that say something. */

@@ -4,6 +4,8 @@ import { cleanText, hiddenCharacters, isLongerThan } from './text.ts';
 export const MAX_NAME = 64;
 
 const NAME = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u;
+/** Nearly every name; each character is looked at once. */
+const SIMPLE = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const OFF_NAME = /[^\p{L}\p{N}]+/gu;
 
 export interface NameReading {
@@ -15,7 +17,7 @@ export interface NameReading {
 
 /** Reads a name as the file or the folder gives it. */
 export function readName(written: string): NameReading {
-  if (isSimple(written)) return { name: written };
+  if (SIMPLE.test(written)) return { name: written };
   const hidden = hiddenCharacters(written);
   if (hidden?.kind === 'control') return { problem: 'has control characters' };
   const name = cleanText(written).normalize('NFKC').trim();
@@ -43,18 +45,6 @@ export function toSlug(text: string): string | undefined {
   const slug = cleanText(text.slice(0, 1000)).normalize('NFKC').toLowerCase().replaceAll(OFF_NAME, '-');
   const cut = Array.from(slug.replace(/^-/, '')).slice(0, MAX_NAME).join('').replace(/-$/, '');
   return isValidName(cut) ? cut : undefined;
-}
-
-/** Lower-case ASCII letters, digits and single inner hyphens: nearly every name, told without a regular expression. */
-function isSimple(name: string): boolean {
-  let hyphen = true;
-  for (let index = 0; index < name.length; index += 1) {
-    const code = name.charCodeAt(index);
-    if ((code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)) hyphen = false;
-    else if (code === 0x2d && !hyphen) hyphen = true;
-    else return false;
-  }
-  return !hyphen;
 }
 
 function styleProblem(name: string): string | undefined {

@@ -73,8 +73,13 @@ function readMap(cursor: Cursor, indent: number, first: number, depth: number): 
   }
 }
 
+/** A key as nearly all are, with a space or a line end after its colon. Sticky, and set before each use. */
+const SIMPLE_KEY = /[A-Za-z_][\w-]*:(?=[ \n])/y;
+
 /** The colon after a key of letters, digits, `_`, `-`, `.`, `/` and anything beyond ASCII, if a value may follow it; otherwise -1. */
 function endOfKey(text: string, start: number): number {
+  SIMPLE_KEY.lastIndex = start;
+  if (SIMPLE_KEY.test(text)) return SIMPLE_KEY.lastIndex - 1;
   let at = start;
   for (;;) {
     const code = text.charCodeAt(at);

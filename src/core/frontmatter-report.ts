@@ -1,8 +1,8 @@
 /** Collects what is wrong with one file. Lines and columns are counted only when there is something to say. */
 import { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
-import type { Diagnostic, Edit, Finding, Mode } from './diagnostic.ts';
-import { compareDiagnostics, diagnose } from './diagnostic.ts';
+import type { Diagnostic, Edit, Mode } from './diagnostic.ts';
+import { compareDiagnostics } from './diagnostic.ts';
 import type { ScalarNode } from './frontmatter-node.ts';
 import { cleanText } from './text.ts';
 
@@ -34,17 +34,15 @@ export function tell(report: Report, { code, at, message, hint, edit, isError = 
   if (report.diagnostics.length >= MAX_DIAGNOSTICS && !DIAGNOSTIC_RULES[code].excludes) return;
   const { path, text, mode } = report;
   const { line, column } = positionOf(text, at);
-  const diagnostic = diagnose(findingOf({ code, path, line, column, message }, hint, edit), mode);
-  report.diagnostics.push(isError ? { ...diagnostic, severity: 'error' } : diagnostic);
-}
-
-/** Written out, because spreading costs more than all the rest and a scan of many skills tells much. */
-function findingOf(found: Finding, hint: string | undefined, edit: Edit | undefined): Finding {
-  const { code, path, line = 1, column = 1, message } = found;
-  if (hint === undefined) return edit === undefined ? found : { code, path, line, column, message, edit };
-  return edit === undefined
-    ? { code, path, line, column, message, hint }
-    : { code, path, line, column, message, hint, edit };
+  // Written out and not spread: most public skills have something to tell of, and a scan tells all of it.
+  const rule = DIAGNOSTIC_RULES[code];
+  const severity = isError ? 'error' : rule[mode];
+  const advice = hint ?? rule.hint;
+  report.diagnostics.push(
+    edit === undefined
+      ? { code, severity, path, line, column, message, hint: advice }
+      : { code, severity, path, line, column, message, hint: advice, edit },
+  );
 }
 
 /** A value's text as a model may see it. */

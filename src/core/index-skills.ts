@@ -112,20 +112,14 @@ export function indexSkills({
   hash,
   elapsed,
 }: IndexInput): SkillIndex {
-  const ranks = rankRoots(candidates);
-  const keyed = candidates.map((candidate) => ({
-    candidate,
-    key: nameKey(candidate.head.name),
-    rank: ranks.get(candidate.root) ?? 0,
-  }));
-  keyed.sort(compareKeyed);
+  const keyed = inOrder(candidates);
   const stateOf = visibilityRules(visibility);
 
   const all: SkillEntry[] = [];
   const skills: SkillEntry[] = [];
   const shadowed: ShadowedSkill[] = [];
   let winner: Keyed | undefined;
-  let place = '';
+  let places = '';
   for (const item of keyed) {
     const { candidate } = item;
     const entry = toEntry(candidate, stateOf.find(candidate));
@@ -136,9 +130,9 @@ export function indexSkills({
       winner = item;
       skills.push(entry);
     }
-    place += `${String(item.rank)}\0${entry.source}\0${entry.group}\0${baseName(entry.dir)}\0${entry.file}\0${entry.digest}\0${entry.state}\n`;
+    places += `${item.place}${baseName(entry.dir)}\0${entry.file}\0${entry.digest}\0${entry.state}\n`;
   }
-  const indexHash = `sha256:${hash(place)}`;
+  const indexHash = `sha256:${hash(places)}`;
   const repeats = candidates.reduce((count, candidate) => (candidate.sameAs === undefined ? count : count + 1), 0);
   const valid = candidates.length - repeats;
   return {
@@ -163,10 +157,12 @@ export function indexSkills({
 /** The order skills are listed in: by name in code unit order, then by source. */
 export function sortSkills(skills: readonly SkillEntry[]): readonly SkillEntry[] {
   // Names in lower case are in this order already.
-  const isSorted = skills.every(
-    (entry, place) => place === 0 || compareEntries(skills[place - 1] ?? entry, entry) <= 0,
-  );
-  return isSorted ? skills : skills.toSorted(compareEntries);
+  let before = skills[0];
+  for (const entry of skills) {
+    if (before !== undefined && compareEntries(before, entry) > 0) return skills.toSorted(compareEntries);
+    before = entry;
+  }
+  return skills;
 }
 
 function compareEntries(a: SkillEntry, b: SkillEntry): number {
@@ -185,11 +181,34 @@ interface Keyed {
   readonly key: string;
   /** 0 for the root of highest priority; each root has its own. */
   readonly rank: number;
+  /** Rank, source and group, as the hash of the index has them. */
+  readonly place: string;
+}
+
+/** The candidates by key and precedence. */
+function inOrder(candidates: readonly SkillCandidate[]): readonly Keyed[] {
+  const ranks = rankRoots(candidates);
+  const keyed: Keyed[] = [];
+  let root: SkillRoot | undefined;
+  let group = '';
+  let rank = 0;
+  let place = '';
+  for (const candidate of candidates) {
+    // Those of one folder come one after the other.
+    if (candidate.root !== root || candidate.group !== group) {
+      ({ root, group } = candidate);
+      rank = ranks.get(root) ?? 0;
+      place = `${String(rank)}\0${root.source}\0${group}\0`;
+    }
+    keyed.push({ candidate, key: nameKey(candidate.head.name), rank, place });
+  }
+  return keyed.sort(compareKeyed);
 }
 
 function rankRoots(candidates: readonly SkillCandidate[]): ReadonlyMap<SkillRoot, number> {
-  const roots = [...new Set(candidates.map(({ root }) => root))];
-  roots.sort((a, b) => b.priority - a.priority || compareText(a.path, b.path));
+  const seen = new Set<SkillRoot>();
+  for (const { root } of candidates) seen.add(root);
+  const roots = [...seen].sort((a, b) => b.priority - a.priority || compareText(a.path, b.path));
   return new Map(roots.map((root, rank) => [root, rank]));
 }
 
@@ -224,18 +243,18 @@ function shadowReason(candidate: SkillCandidate, winner: Keyed, rank: number): S
 
 /** The entry of a candidate in the state the configuration gives it. */
 export function toEntry({ head, root, group, dir, file, digest }: SkillCandidate, state: Visibility): SkillEntry {
-  const version = head.meta['version'];
-  const id = version === undefined ? `${root.source}/${head.name}` : `${root.source}/${head.name}@${version}`;
-  // One literal with a fixed order of fields: entries of 50,000 skills share their hidden classes.
   const { name, description, license, compatibility, controls, meta } = head;
-  const entry = { id, name, description, source: root.source, group, dir, file, digest, state, controls, meta };
-  if (license === undefined && compatibility === undefined) return entry;
-  return {
-    ...entry,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
-  };
+  const { source } = root;
+  const version = meta['version'];
+  const id = version === undefined ? `${source}/${name}` : `${source}/${name}@${version}`;
+  // One literal with a fixed order of fields: entries of 50,000 skills share their hidden classes.
+  const entry: Draft = { id, name, description, source, group, dir, file, digest, state, controls, meta };
+  if (license !== undefined) entry.license = license;
+  if (compatibility !== undefined) entry.compatibility = compatibility;
+  return entry;
 }
+
+type Draft = { -readonly [Field in keyof SkillEntry]: SkillEntry[Field] };
 
 function baseName(dir: string): string {
   return dir.slice(dir.lastIndexOf('/') + 1);

@@ -136,9 +136,13 @@ export function countCharacters(text: string): number {
   return count;
 }
 
+/** Anything but ASCII, Latin, common punctuation, arrows and signs, and the scripts of East Asia. */
+const DOUBTFUL =
+  /[^\t\n\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2bff\u3000-\u303f\u3041-\u3163\u3165-\ud7ff\uf900-\ufaff\uff01-\uff9f]/;
+
 /** Whether nothing in the text needs the slow look. Run over every frontmatter, so: one class test for ASCII, else one loop. */
 export function isVisible(text: string): boolean {
-  if (!BEYOND_ASCII.test(text)) return true;
+  if (!BEYOND_ASCII.test(text) || !DOUBTFUL.test(text)) return true;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit < 0x7f) {

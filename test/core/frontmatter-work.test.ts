@@ -5,15 +5,12 @@ import { localLinks, parseSkillMd } from '../../src/core/skill-md.ts';
 import { cleanText, hiddenCharacters, printable } from '../../src/core/text.ts';
 import { sourceOf } from './skill-source.ts';
 
-/** A quadratic step over a megabyte takes minutes; everything here takes milliseconds, so the bound is no race. */
-const BOUND = 2000;
 const MEGABYTE = 1_000_000;
 const KIBIBYTES = 60_000;
 
+/** A quadratic step over a megabyte takes minutes, and then the runner's own limit ends the test; everything here takes milliseconds. */
 function within(work: () => unknown): void {
-  const start = performance.now();
-  work();
-  expect(performance.now() - start).toBeLessThan(BOUND);
+  expect(work).not.toThrow();
 }
 
 const PATTERNS = [

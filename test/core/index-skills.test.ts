@@ -138,10 +138,9 @@ describe('visibility', () => {
     expect(report.unusedVisibility).toEqual(['no-such', 'user/*']);
   });
 
-  test('a glob of many stars is matched at once', () => {
-    const started = performance.now();
-    index([candidate(`${'a'.repeat(64)}b`)], { [`${'*a'.repeat(40)}*c`]: 'pinned' });
-    expect(performance.now() - started).toBeLessThan(100);
+  test('a glob of many stars is no trap: it would take years by backtracking', () => {
+    const { all } = index([candidate(`${'a'.repeat(64)}b`)], { [`${'*a'.repeat(40)}*c`]: 'pinned' });
+    expect(all.map(({ state }) => state)).toEqual(['auto']);
   });
 });
 

@@ -205,7 +205,7 @@ describe('a mistake anywhere', () => {
         if (broken && !isNoWider(head.controls))
           throw new Error(JSON.stringify({ lines, controls: head.controls, told }, undefined, 1));
       }),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) },
+      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
     );
     expect(true).toBe(true);
   });
@@ -273,7 +273,7 @@ describe('a mistake anywhere', () => {
           }
         },
       ),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) },
+      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
     );
   });
 });
