@@ -1,22 +1,23 @@
 import Module from 'node:module';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { cacheDirectory } from '../platform/cache-directory.ts';
 import { keepCompiledCode } from './code-cache.ts';
 
 /** Runs the command line of a process and leaves its exit status. A bug ends the process with its stack. */
 export async function start(process: NodeJS.Process, words: readonly string[]): Promise<void> {
-  const { argv, env } = process;
+  const { env } = process;
   const cacheDir = words.includes('--no-cache') ? undefined : cacheDirectory({ env, home: env['HOME'] });
-  if (cacheDir !== undefined) keepCode(cacheDir, argv[1] ?? '');
+  if (cacheDir !== undefined) keepCode(cacheDir);
   const [{ main }, { handleSignals }] = await Promise.all([import('./main.ts'), import('./signals.ts')]);
   const signal = handleSignals(process);
   process.exitCode = await main({ words, stdout: process.stdout, stderr: process.stderr, env, signal });
 }
 
 /** Node keeps compiled code by itself from 22.8 on, when it is told where. */
-function keepCode(cacheDir: string, command: string): void {
+function keepCode(cacheDir: string): void {
   if ('enableCompileCache' in Module && typeof Module.enableCompileCache === 'function')
     Module.enableCompileCache(path.join(cacheDir, 'code'));
-  else keepCompiledCode(path.dirname(command), cacheDir);
+  else keepCompiledCode(path.dirname(fileURLToPath(import.meta.url)), cacheDir);
 }

@@ -10,6 +10,8 @@ export interface SkillCandidate {
   readonly root: SkillRoot;
   /** Absolute, with forward slashes. */
   readonly dir: string;
+  /** The folder's own name, where it is at hand: the last part of `dir`. */
+  readonly name?: string;
   readonly file: string;
   /** Folders between the root and the skill; empty directly in the root. */
   readonly group: string;
@@ -113,27 +115,30 @@ export function indexSkills({
   elapsed,
 }: IndexInput): SkillIndex {
   const keyed = inOrder(candidates);
-  const stateOf = visibilityRules(visibility);
+  const rules = visibilityRules(visibility);
 
   const all: SkillEntry[] = [];
   const skills: SkillEntry[] = [];
   const shadowed: ShadowedSkill[] = [];
+  let repeats = 0;
   let winner: Keyed | undefined;
-  let places = '';
+  // Joined once: a text that grows by pieces would keep every piece of it alive.
+  const places: string[] = [];
   for (const item of keyed) {
     const { candidate } = item;
-    const entry = toEntry(candidate, stateOf.find(candidate));
+    const entry = toEntry(candidate, stateOf(candidate, rules.find(candidate)));
     all.push(entry);
+    if (candidate.sameAs !== undefined) repeats += 1;
     if (winner?.key === item.key) {
       shadowed.push(toShadowed(item, winner));
     } else {
       winner = item;
       skills.push(entry);
     }
-    places += `${item.place}${baseName(entry.dir)}\0${entry.file}\0${entry.digest}\0${entry.state}\n`;
+    const { dir, name = baseName(dir), file, digest } = candidate;
+    places.push(item.place, name, `\0${file}\0`, digest, `\0${entry.state}\n`);
   }
-  const indexHash = `sha256:${hash(places)}`;
-  const repeats = candidates.reduce((count, candidate) => (candidate.sameAs === undefined ? count : count + 1), 0);
+  const indexHash = `sha256:${hash(places.join(''))}`;
   const valid = candidates.length - repeats;
   return {
     skills: sortSkills(skills),
@@ -147,7 +152,7 @@ export function indexSkills({
       valid,
       conflicts: shadowed,
       indexHash,
-      unusedVisibility: stateOf.unused(),
+      unusedVisibility: rules.unused(),
     },
     indexHash,
     ...(explain === undefined ? {} : { explain }),
@@ -207,7 +212,11 @@ function inOrder(candidates: readonly SkillCandidate[]): readonly Keyed[] {
 
 function rankRoots(candidates: readonly SkillCandidate[]): ReadonlyMap<SkillRoot, number> {
   const seen = new Set<SkillRoot>();
-  for (const { root } of candidates) seen.add(root);
+  let last: SkillRoot | undefined;
+  for (const { root } of candidates) {
+    if (root !== last) seen.add(root);
+    last = root;
+  }
   const roots = [...seen].sort((a, b) => b.priority - a.priority || compareText(a.path, b.path));
   return new Map(roots.map((root, rank) => [root, rank]));
 }
@@ -255,6 +264,13 @@ export function toEntry({ head, root, group, dir, file, digest }: SkillCandidate
 }
 
 type Draft = { -readonly [Field in keyof SkillEntry]: SkillEntry[Field] };
+
+/** What the author keeps from the model is for people only, unless a person requires or disables it. */
+function stateOf({ head }: SkillCandidate, configured: Visibility): Visibility {
+  if (!head.controls.disableModelInvocation || configured === 'required' || configured === 'disabled')
+    return configured;
+  return 'manual';
+}
 
 function baseName(dir: string): string {
   return dir.slice(dir.lastIndexOf('/') + 1);

@@ -4,6 +4,7 @@ import type { Fences } from './frontmatter-fences.ts';
 import { findFences } from './frontmatter-fences.ts';
 import type { RestrictingField } from './frontmatter-fields.ts';
 import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './frontmatter-guard.ts';
+import { readWithoutFences } from './frontmatter-missing.ts';
 import type { Problem, Report } from './frontmatter-report.ts';
 import { inOrder, tell } from './frontmatter-report.ts';
 import { rescueFields, tellLoose } from './frontmatter-rescue.ts';
@@ -25,15 +26,14 @@ export function readHead(source: HeadSource, options: HeadOptions): HeadReading 
 export function readHeadInFull(source: HeadSource, options: HeadOptions): HeadReading {
   const { text } = source;
   const found = findFences(text);
-  const report = openReport(source, options, found.type === 'found' ? found.fences : undefined);
+  if (found.type !== 'found') return readWithoutFences(source, options) ?? { diagnostics: [] };
+  const { fences } = found;
+  const report = openReport(source, options, fences);
   const fatal = (problem: Problem): HeadReading => {
     checkFile(report, source);
     tell(report, problem);
     return { diagnostics: inOrder(report) };
   };
-  if (found.type === 'none') return fatal(missing(found.at, text));
-  if (found.type === 'unterminated') return fatal(unterminated(text, found.open, found.start));
-  const { fences } = found;
   if (isTooLarge(text, fences.end)) return fatal(tooLarge(fences.open));
   const language = fences.openRest.trim();
   if (language !== '' && !/^(?:ya?ml|#.*)$/i.test(language)) {
@@ -158,37 +158,6 @@ function firstDocument(report: Report, { start, close }: Fences): FirstDocument 
     unread.add(field);
   }
   return { start, end: second, unread, isWhole: false };
-}
-
-function missing(at: number, text: string): Problem {
-  const line = text.slice(at, at + 200).split('\n', 1)[0] ?? '';
-  const seen = line.trim() === '' ? 'nothing' : quoted(line.trim(), 40);
-  return { code: 'frontmatter/missing', at, message: `the file starts with ${seen}, expected ---` };
-}
-
-function unterminated(text: string, open: number, start: number): Problem {
-  if (isTooLarge(text, text.length)) return tooLarge(open);
-  return {
-    code: 'frontmatter/unterminated',
-    at: open,
-    message: 'the --- line that closes the frontmatter is missing',
-    edit: closingEdit(text, start),
-  };
-}
-
-/** A closing fence where the fields visibly end: at the first blank line or heading after lines that are all fields. */
-function closingEdit(text: string, start: number): Problem['edit'] {
-  let line = start;
-  while (line < text.length) {
-    const feed = text.indexOf('\n', line);
-    const end = feed === -1 ? text.length : feed;
-    const content = text.slice(line, end);
-    if (/^(?:\s*$|#|```|\*|>)/.test(content))
-      return line > start ? { offset: line, length: 0, text: '---\n' } : undefined;
-    if (!/^(?:[\w-]+:(?:\s|$)|[ \t]+\S|- )/.test(content)) return undefined;
-    line = end + 1;
-  }
-  return { offset: text.length, length: 0, text: text.endsWith('\n') ? '---\n' : '\n---\n' };
 }
 
 function tooLarge(at: number): Problem {

@@ -1,5 +1,4 @@
 import { lstatSync } from 'node:fs';
-import type { Stats } from 'node:fs';
 
 import { isSystemError } from './paths.ts';
 
@@ -23,11 +22,6 @@ export function statFile(file: string): FileStamp | undefined {
     if (isSystemError(error)) return undefined;
     throw error;
   }
-}
-
-/** Keeps the five numbers of a stat and lets the rest go. */
-export function toStamp({ size, mtimeMs, ctimeMs, ino, dev }: Stats): FileStamp {
-  return { size, mtimeMs, ctimeMs, ino, dev };
 }
 
 /** Clocks of file systems tick coarsely: a file can change again within one tick and keep its time stamps. */

@@ -1,20 +1,24 @@
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readdirSync, statSync } from 'node:fs';
-import type { Dirent } from 'node:fs';
 
 import { compareText } from '../core/diagnostic.ts';
 import { isSystemError } from './paths.ts';
 
-/** One directory's entries in the order of the file system; or why they cannot be had. */
+/** The names in one directory by what they name, in the order of the file system; or why they cannot be had. */
 export type Listing =
-  | {
+  | ({
       readonly type: 'listed';
-      readonly entries: readonly Dirent[];
       /** Directories and links whose names are not UTF-8: no text names them. */
       readonly undecodable: readonly UndecodableName[];
-    }
+    } & Names)
   /** `code` is the system's: ENOENT, EACCES, ... */
   | { readonly type: 'failed'; readonly code: string };
+
+interface Names {
+  readonly folders: string[];
+  readonly links: string[];
+  readonly others: string[];
+}
 
 export interface UndecodableName {
   /** With U+FFFD for what cannot be shown. */
@@ -25,9 +29,19 @@ export interface UndecodableName {
 /** Lists a directory. A name with U+FFFD in it is looked at as bytes: it may be a name that no text can reach. */
 export function listDirectory(directory: string): Listing {
   try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    if (!entries.some(({ name }) => name.includes('\uFFFD'))) return { type: 'listed', entries, undecodable: [] };
-    return { type: 'listed', ...withoutUndecodable(directory, entries) };
+    const folders: string[] = [];
+    const links: string[] = [];
+    const others: string[] = [];
+    let isDoubtful = false;
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      const { name } = entry;
+      if (entry.isDirectory()) folders.push(name);
+      else if (entry.isSymbolicLink()) links.push(name);
+      else others.push(name);
+      isDoubtful ||= name.includes('\uFFFD');
+    }
+    if (!isDoubtful) return { type: 'listed', folders, links, others, undecodable: [] };
+    return { type: 'listed', ...withoutUndecodable(directory, { folders, links, others }) };
   } catch (error) {
     if (isSystemError(error)) return { type: 'failed', code: error.code };
     throw error;
@@ -36,7 +50,7 @@ export function listDirectory(directory: string): Listing {
 
 function withoutUndecodable(
   directory: string,
-  entries: readonly Dirent[],
+  { folders, links, others }: Names,
 ): Omit<Extract<Listing, { type: 'listed' }>, 'type'> {
   const reachable = new Set<string>();
   const undecodable: UndecodableName[] = [];
@@ -45,7 +59,13 @@ function withoutUndecodable(
     if (isUtf8(name)) reachable.add(shown);
     else if (isDirectoryAt(directory, name)) undecodable.push({ shown, holdsSkill: holdsSkill(directory, name) });
   }
-  return { entries: entries.filter(({ name }) => reachable.has(name)), undecodable };
+  const isReachable = (name: string): boolean => reachable.has(name);
+  return {
+    folders: folders.filter(isReachable),
+    links: links.filter(isReachable),
+    others: others.filter(isReachable),
+    undecodable,
+  };
 }
 
 function isDirectoryAt(directory: string, name: Buffer): boolean {
@@ -90,6 +110,10 @@ export function directoryStatus(directory: string): DirectoryStatus {
 export function spellingOf(directory: string, file: string): string | undefined {
   const listing = listDirectory(directory);
   if (listing.type === 'failed') return undefined;
-  const names = listing.entries.map(({ name }) => name).filter((name) => name.toLowerCase() === file.toLowerCase());
+  const names = allNames(listing).filter((name) => name.toLowerCase() === file.toLowerCase());
   return names.includes(file) ? file : names.toSorted(compareText).at(-1);
+}
+
+export function allNames({ folders, links, others }: Names): readonly string[] {
+  return [...folders, ...links, ...others];
 }

@@ -1,9 +1,9 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter-bounds.ts';
-import { toStamp } from './file-stamp.ts';
 import type { FileStamp } from './file-stamp.ts';
 import { sha256 } from './hash.ts';
 import { isInside, isSystemError, realPath, tryRealPath } from './paths.ts';
@@ -75,21 +75,15 @@ export class HeadReader {
   /** Takes the descriptor over. */
   #readOpened(descriptor: number): HeadFile {
     try {
+      // Judged before a byte of it is read: reading a device can do something.
       const stats = fstatSync(descriptor);
-      if (!stats.isFile()) {
-        return {
-          type: 'failed',
-          code: 'file/not-regular',
-          message: 'the file is a directory, a pipe, a socket or a device',
-        };
-      }
-      return this.#readBlocks(descriptor, toStamp(stats));
+      return stats.isFile() ? this.#readBlocks(descriptor, stats) : notRegular();
     } finally {
       closeSync(descriptor);
     }
   }
 
-  #readBlocks(descriptor: number, stamp: FileStamp): HeadFile {
+  #readBlocks(descriptor: number, stats: Stats): HeadFile {
     const buffer = this.#buffer;
     let length = 0;
     for (;;) {
@@ -99,16 +93,15 @@ export class HeadReader {
       length += count;
       this.#bytesRead += count;
       // A short read of a regular file is its end.
-      const complete = count < wanted || length === stamp.size;
+      const complete = count < wanted || length === stats.size;
       // Looking from the start again costs a pass over all that was read: only where a fence may have come in.
       if (from > 0 && !complete && length < MAX_READ && !mayHoldFence(buffer, from, length)) continue;
       const bounds = findFrontmatter(buffer, length, complete);
-      if (bounds.type === 'found') {
-        return bounds.end > MAX_FRONTMATTER_BYTES ? tooLarge(stamp) : decode(buffer.subarray(0, bounds.end), stamp);
-      }
+      if (bounds.type === 'found' && bounds.end <= MAX_FRONTMATTER_BYTES) return decode(buffer, bounds.end, stats);
+      if (bounds.type === 'found') return tooLarge(stats);
       // The parser says best what is wrong with a file that has no frontmatter.
-      if (bounds.type === 'none' || complete) return withoutFrontmatter(buffer.subarray(0, length), stamp);
-      if (bounds.type === 'unterminated' || length >= MAX_READ) return tooLarge(stamp);
+      if (bounds.type === 'none' || complete) return withoutFrontmatter(buffer.subarray(0, length), stats);
+      if (bounds.type === 'unterminated' || length >= MAX_READ) return tooLarge(stats);
     }
   }
 }
@@ -123,10 +116,12 @@ function isBefore(at: number, limit: number): boolean {
   return at !== -1 && at < limit;
 }
 
-function decode(bytes: Buffer, stamp: FileStamp): HeadFile {
-  const digest = `sha256:${sha256(bytes)}`;
-  if (isAscii(bytes)) return { type: 'read', stamp, text: bytes.toString('latin1'), validUtf8: true, digest };
-  return { type: 'read', stamp, text: bytes.toString('utf8'), validUtf8: isUtf8(bytes), digest };
+function decode(buffer: Buffer, end: number, stamp: FileStamp): HeadFile {
+  const text = buffer.toString('utf8', 0, end);
+  // What cannot be decoded gives U+FFFD; where there is none the text has the same bytes as the file.
+  if (!text.includes('\uFFFD')) return { type: 'read', stamp, text, validUtf8: true, digest: `sha256:${sha256(text)}` };
+  const bytes = buffer.subarray(0, end);
+  return { type: 'read', stamp, text, validUtf8: isUtf8(bytes), digest: `sha256:${sha256(bytes)}` };
 }
 
 function withoutFrontmatter(bytes: Buffer, stamp: FileStamp): HeadFile {
@@ -144,6 +139,10 @@ function tooLarge(stamp: FileStamp): HeadFile {
   return { type: 'unusable', code: 'frontmatter/too-large', message: 'the frontmatter has more than 64 KiB', stamp };
 }
 
+function notRegular(): HeadFile {
+  return { type: 'failed', code: 'file/not-regular', message: 'the file is a directory, a pipe, a socket or a device' };
+}
+
 function failure(code: string): HeadFile {
   switch (code) {
     case 'ENOENT':
@@ -153,12 +152,10 @@ function failure(code: string): HeadFile {
     case 'ENXIO':
     case 'ENODEV':
     case 'EOPNOTSUPP':
+    case 'ESPIPE':
+    case 'EAGAIN':
     case 'EISDIR': {
-      return {
-        type: 'failed',
-        code: 'file/not-regular',
-        message: 'the file is a directory, a pipe, a socket or a device',
-      };
+      return notRegular();
     }
     default: {
       return { type: 'failed', code: 'file/unreadable', message: `the file cannot be read (${code})` };

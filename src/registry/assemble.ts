@@ -2,18 +2,11 @@ import { compareText, diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { DIAGNOSTIC_RULES } from '../core/diagnostic-codes.ts';
 import type { ExplainedDirectory, LeftOutSkill, RootReport, SkillCandidate } from '../core/index-skills.ts';
-import type { SkillEntry, SkillRoot } from '../core/skill.ts';
+import type { SkillEntry, SkillHead, SkillRoot } from '../core/skill.ts';
 import { directoryStatus } from '../platform/list-directory.ts';
 import { realPath } from '../platform/paths.ts';
-import type { HeadRecord, PlacedRecord } from './head-record.ts';
-import type { FoundSkill, Walked } from './walked.ts';
-
-/** A found skill and what its frontmatter says. */
-export interface ReadSkill extends FoundSkill {
-  readonly record: HeadRecord;
-  /** May be believed in the next scan without another read. */
-  readonly settled: boolean;
-}
+import type { PlacedRecord } from './head-record.ts';
+import type { ReadSkill, Walked } from './walked.ts';
 
 /** A walk, sorted out: each skill folder is one candidate or one left-out record, and a folder met again is marked. */
 export interface Assembled {
@@ -22,8 +15,8 @@ export interface Assembled {
   readonly diagnostics: readonly Diagnostic[];
   readonly roots: readonly RootReport[];
   readonly explain: readonly ExplainedDirectory[];
-  /** Some folders were met twice, or share a file. */
-  readonly repeats: boolean;
+  /** Every skill may be believed in the next scan, and none was met twice or shares its file with another. */
+  readonly stands: boolean;
 }
 
 /** Sorts out what a walk found. */
@@ -42,55 +35,57 @@ export function assemble(
   const explained = [...walked.explained];
   if (explain)
     explained.push(...leftOut.map(({ path, message }) => ({ path, decision: 'left-out' as const, reason: message })));
-  const counts = new Map<SkillRoot, number>();
+  const counts: RootCount[] = [];
+  let count: RootCount | undefined;
+  let stands = !repeats;
 
   for (const skill of skills) {
+    stands &&= isPlaced(skill);
     const first = firsts?.get(skill);
-    const { root, dir, group } = skill;
-    const { record } = first ?? skill;
-    if (first === undefined) diagnostics.push(...record.diagnostics);
-    const { head, file, digest, mtimeMs } = record;
-    if (head === undefined) {
-      const reason = first === undefined ? leaveOut(dir, record) : undefined;
-      if (reason !== undefined) leftOut.push(reason);
-      if (explain)
-        explained.push({
-          path: dir,
-          decision: first === undefined ? 'left-out' : 'repeated',
-          reason: reason?.message ?? `the same folder as ${first?.dir ?? ''}`,
-        });
+    if (first !== undefined) {
+      const { root, dir, group } = skill;
+      const { head, file, digest, mtimeMs } = first;
+      if (head !== undefined) candidates.push({ head, root, dir, file, group, digest, mtimeMs, sameAs: first.dir });
+      if (explain) explained.push({ path: dir, decision: 'repeated', reason: `the same folder as ${first.dir}` });
       continue;
     }
-    candidates.push(
-      first === undefined
-        ? { head, root, dir, file, group, digest, mtimeMs }
-        : { head, root, dir, file, group, digest, mtimeMs, sameAs: first.dir },
-    );
-    if (first === undefined) counts.set(root, (counts.get(root) ?? 0) + 1);
-    if (explain)
-      explained.push({
-        path: dir,
-        decision: first === undefined ? 'skill' : 'repeated',
-        reason: first === undefined ? `it holds ${file}` : `the same folder as ${first.dir}`,
-      });
+    for (const diagnostic of skill.diagnostics) diagnostics.push(diagnostic);
+    if (isUnderstood(skill)) {
+      candidates.push(skill);
+      // Skills of one root come one after the other.
+      if (count?.root !== skill.root) count = countOf(counts, skill.root);
+      count.skills += 1;
+      if (explain) explained.push({ path: skill.dir, decision: 'skill', reason: `it holds ${skill.file}` });
+    } else {
+      const reason = leaveOut(skill);
+      leftOut.push(reason);
+      if (explain) explained.push({ path: skill.dir, decision: 'left-out', reason: reason.message });
+    }
   }
   return {
     candidates,
     leftOut: leftOut.toSorted((a, b) => compareText(a.path, b.path)),
     diagnostics,
-    roots: walked.roots.map((root) => ({ ...root, skills: countOf(counts, root) })),
+    roots: walked.roots.map((root) => ({ ...root, skills: skillsIn(counts, root) })),
     explain: explained.toSorted((a, b) => compareText(a.path, b.path)),
-    repeats,
+    stands,
   };
+}
+
+/** Has a head, so that it is a candidate as it is. */
+function isUnderstood(skill: ReadSkill): skill is ReadSkill & { readonly head: SkillHead } {
+  return skill.head !== undefined;
 }
 
 /** What may be believed in the next scan: everything read from a file that had settled; entries of the index first and in its order. */
 export function toPlaced(skills: readonly ReadSkill[], all: readonly SkillEntry[]): readonly PlacedRecord[] {
   const order = new Map(all.map(({ dir }, place) => [dir, place]));
-  const kept = skills.flatMap(({ parent, name, dir, settled, record }) =>
-    parent === undefined || !settled ? [] : [{ parent, name, record, place: order.get(dir) ?? all.length }],
-  );
-  return kept.sort((a, b) => a.place - b.place);
+  const placed = skills.filter(isPlaced).map((record) => ({ record, place: order.get(record.dir) ?? all.length }));
+  return placed.sort((a, b) => a.place - b.place).map(({ record }) => record);
+}
+
+function isPlaced(skill: ReadSkill): skill is ReadSkill & PlacedRecord {
+  return skill.settled && skill.parent !== undefined;
 }
 
 /** For each folder that was met before by another path: that first sight of it. */
@@ -102,14 +97,14 @@ function firstSights(skills: readonly ReadSkill[]): {
   const byInode = new Map<number, ReadSkill[]>();
   const firsts = new Map<ReadSkill, ReadSkill>();
   for (const skill of skills.toSorted(byPrecedence)) {
-    const sharing = byInode.get(skill.record.ino);
+    const sharing = byInode.get(skill.ino);
     if (sharing === undefined) {
-      byInode.set(skill.record.ino, [skill]);
+      byInode.set(skill.ino, [skill]);
       continue;
     }
     repeats = true;
     // One file in two folders (a hard link) is still two skills.
-    const first = sharing.find(({ dir, record }) => record.dev === skill.record.dev && isSameDirectory(dir, skill.dir));
+    const first = sharing.find(({ dir, dev }) => dev === skill.dev && isSameDirectory(dir, skill.dir));
     if (first === undefined) sharing.push(skill);
     else firsts.set(skill, first);
   }
@@ -144,7 +139,7 @@ function withoutRepeats(failed: readonly LeftOutSkill[]): LeftOutSkill[] {
   return [...byPlace.values()];
 }
 
-function leaveOut(dir: string, { diagnostics, file }: HeadRecord): LeftOutSkill {
+function leaveOut({ dir, diagnostics, file }: ReadSkill): LeftOutSkill {
   const cause =
     diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes) ??
     diagnostics.find(({ severity }) => severity === 'error');
@@ -153,11 +148,20 @@ function leaveOut(dir: string, { diagnostics, file }: HeadRecord): LeftOutSkill 
   return { path, code: cause.code, message: cause.message };
 }
 
-function countOf(
-  counts: ReadonlyMap<SkillRoot, number>,
-  { source, path, priority }: Omit<RootReport, 'skills'>,
-): number {
-  for (const [root, count] of counts)
-    if (root.path === path && root.source === source && root.priority === priority) return count;
-  return 0;
+interface RootCount {
+  readonly root: SkillRoot;
+  skills: number;
+}
+
+function countOf(counts: RootCount[], root: SkillRoot): RootCount {
+  const known = counts.find((count) => count.root === root);
+  if (known !== undefined) return known;
+  const count = { root, skills: 0 };
+  counts.push(count);
+  return count;
+}
+
+function skillsIn(counts: readonly RootCount[], { source, path, priority }: Omit<RootReport, 'skills'>): number {
+  const count = counts.find(({ root }) => root.path === path && root.source === source && root.priority === priority);
+  return count?.skills ?? 0;
 }

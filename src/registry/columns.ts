@@ -59,10 +59,10 @@ export function toPlaceColumns(placed: readonly PlacedRecord[]): PlaceColumns {
   const within: number[] = [];
   const names: string[] = [];
   const files: Record<string, string> = {};
-  for (const { parent, name, record } of placed) {
+  for (const { parent, name, file } of placed) {
     const number = numbers.get(parent) ?? numbers.size;
     numbers.set(parent, number);
-    if (record.file !== 'SKILL.md') files[String(names.length)] = record.file;
+    if (file !== 'SKILL.md') files[String(names.length)] = file;
     within.push(number);
     names.push(name);
   }
@@ -74,8 +74,7 @@ export function toHeadColumns(placed: readonly PlacedRecord[]): HeadColumns {
   const descriptions: string[] = [];
   const digests: string[] = [];
   const rest: Record<string, HeadRest | 0> = {};
-  for (const [number, { name, record }] of placed.entries()) {
-    const { head, digest } = record;
+  for (const [number, { name, head, digest }] of placed.entries()) {
     const more = head === undefined ? 0 : restOf(head);
     if (more !== undefined) rest[String(number)] = more;
     titles.push(head === undefined || head.name === name ? '' : head.name);
@@ -87,8 +86,8 @@ export function toHeadColumns(placed: readonly PlacedRecord[]): HeadColumns {
 
 export function toDiagnosticColumn(placed: readonly PlacedRecord[]): DiagnosticColumn {
   const column: Record<string, readonly DiagnosticTuple[]> = {};
-  for (const [number, { record }] of placed.entries()) {
-    if (record.diagnostics.length > 0) column[String(number)] = record.diagnostics.map(toTuple);
+  for (const [number, { diagnostics }] of placed.entries()) {
+    if (diagnostics.length > 0) column[String(number)] = diagnostics.map(toTuple);
   }
   return column;
 }

@@ -14,12 +14,11 @@ export interface HeadRecord extends FileStamp {
 }
 
 /** A record and where its folder is. */
-export interface PlacedRecord {
+export interface PlacedRecord extends HeadRecord {
   /** The directory that holds the skill folder, as it was reached. */
   readonly parent: string;
   /** The skill folder's own name. */
   readonly name: string;
-  readonly record: HeadRecord;
 }
 
 /** What earlier scans read and may be believed: records by number, so that one kept on disk need not be parsed to be compared. */
@@ -58,7 +57,7 @@ export function isUnchanged(
 export function stampsOf(placed: readonly PlacedRecord[]): Float64Array<ArrayBuffer> {
   const stamps = new Float64Array(placed.length * STAMP_FIELDS);
   let at = 0;
-  for (const { record } of placed) {
+  for (const record of placed) {
     stamps[at] = record.size;
     stamps[at + 1] = record.mtimeMs;
     stamps[at + 2] = record.ctimeMs;
@@ -86,9 +85,9 @@ export function remember(placed: readonly PlacedRecord[]): Memory {
     count: placed.length,
     directory: (path) => directories.get(path),
     name: (number) => at(number).name,
-    file: (number) => at(number).record.file,
+    file: (number) => at(number).file,
     stamps: stampsOf(placed),
-    record: (number) => at(number).record,
+    record: at,
   };
 }
 

@@ -4,14 +4,15 @@ import type { CacheReport, SkillIndex } from '../core/index-skills.ts';
 import type { SkillRoot, Visibility } from '../core/skill.ts';
 import { sha256 } from '../platform/hash.ts';
 import { assemble, toPlaced } from './assemble.ts';
-import type { Assembled, ReadSkill } from './assemble.ts';
+import type { Assembled } from './assemble.ts';
 import { loadCache, saveCache } from './cache.ts';
 import { NOTHING_KNOWN, remember } from './head-record.ts';
 import type { Memory, PlacedRecord } from './head-record.ts';
 import { Scan } from './scan.ts';
+import { toKept } from './skill-folder.ts';
 import { lazily, restoreIndex, storeIndex } from './stored-index.ts';
 import type { FreshFacts } from './stored-index.ts';
-import type { Walked } from './walked.ts';
+import type { ReadSkill, Walked } from './walked.ts';
 
 export interface ScanSettings {
   readonly roots: readonly SkillRoot[];
@@ -155,7 +156,7 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
     elapsed: () => performance.now() - started,
   });
   const placed = lazily(() => toPlaced(skills, made.all));
-  const stands = !assembled.repeats && skills.every(({ parent, settled }) => settled && parent !== undefined);
+  const { stands } = assembled;
   const isOnDisk = isUnchanged && (stands ? isSameWalk : previous === undefined);
   const cache = save({
     settings,
@@ -201,31 +202,22 @@ async function pause({ walked }: Scan, { signal, onProgress }: ScanSettings): Pr
   signal?.throwIfAborted();
 }
 
-/** Reads with the whole parser, loaded only now, what the fast one left. */
+/** Every skill of the walk; what the fast parser left is read with the whole one, loaded only now. */
 async function readPending(scan: Scan, settings: ScanSettings, memory: Memory): Promise<readonly ReadSkill[]> {
-  const skills: ReadSkill[] = [];
-  let parse: Awaited<ReturnType<typeof scan.reader.loadParser>> | undefined;
+  const { fresh, pending, kept } = scan.walked;
+  const parse = pending.length === 0 ? undefined : await scan.reader.loadParser();
   let sliceEnd = performance.now() + SLICE_MS;
-  for (const { root, parent, group, linked, numbers } of scan.walked.kept) {
-    for (const number of numbers) {
-      const name = memory.name(number);
-      const record = memory.record(number);
-      skills.push({ root, parent, name, dir: `${parent}/${name}`, group, linked, record, settled: true });
-    }
-  }
-  // Taken away from the walk: of very many skills nothing should be held twice.
-  for (const { root, parent, name, dir, group, linked, content } of scan.walked.fresh.splice(0)) {
-    if (content.type === 'skill') {
-      const { record, settled } = content;
-      skills.push({ root, parent, name, dir, group, linked, record, settled });
-      continue;
-    }
-    parse ??= await scan.reader.loadParser();
-    const { settled } = content.pending;
-    skills.push({ root, parent, name, dir, group, linked, record: parse(content.pending), settled });
+  for (const head of pending) {
+    parse?.(head);
     if (performance.now() < sliceEnd) continue;
     await pause(scan, settings);
     sliceEnd = performance.now() + SLICE_MS;
+  }
+  // Taken away from the walk: of very many skills nothing should be held twice.
+  pending.length = 0;
+  const skills = fresh.splice(0);
+  for (const place of kept) {
+    for (const number of place.numbers) skills.push(toKept(place, memory.name(number), memory.record(number)));
   }
   return skills;
 }
@@ -270,6 +262,6 @@ function placesOf(
 
 /** Diagnostics that belong to no record. */
 function walkDiagnostics({ diagnostics }: Assembled, skills: readonly ReadSkill[]): Assembled['diagnostics'] {
-  const ofRecords = new Set(skills.flatMap(({ record }) => record.diagnostics));
+  const ofRecords = new Set(skills.flatMap(({ diagnostics }) => diagnostics));
   return diagnostics.filter((diagnostic) => !ofRecords.has(diagnostic));
 }

@@ -1,14 +1,11 @@
-import type { Dirent } from 'node:fs';
-
 import { compareText, diagnose } from '../core/diagnostic.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import type { ExplainedDirectory, RootReport } from '../core/index-skills.ts';
 import type { SkillRoot } from '../core/skill.ts';
-import { directoryStatus, listDirectory } from '../platform/list-directory.ts';
+import { allNames, directoryStatus, listDirectory } from '../platform/list-directory.ts';
 import type { DirectoryIdentity } from '../platform/list-directory.ts';
 import { isInside, realPath, withForwardSlashes } from '../platform/paths.ts';
 import { FolderReader } from './skill-folder.ts';
-import type { FolderReading } from './skill-folder.ts';
 import type { KeptSkills, ScanOptions, Walked } from './walked.ts';
 
 /** A directory that may hold skill folders. */
@@ -41,21 +38,21 @@ interface RootWalk {
   full: boolean;
 }
 
-interface Visit {
-  readonly parent: Group;
+/** What a folder is known to be before it is looked into. */
+interface Known {
   /** Where to note the skill; a link's is its own. */
   readonly place: KeptSkills;
-  readonly name: string;
-  readonly known: number | undefined;
+  readonly number: number | undefined;
   /** Of the folder a link leads to. */
   readonly identity: DirectoryIdentity | undefined;
 }
 
-interface Taken {
-  readonly place: KeptSkills;
-  readonly name: string;
-  readonly dir: string;
-  readonly isRoot?: boolean;
+/** The folders of a group, of which those before `from` have been visited. */
+interface FoldersToVisit {
+  readonly folders: readonly string[];
+  readonly from: number;
+  /** Numbers of those that are remembered. */
+  readonly known: ReadonlyMap<string, number> | undefined;
 }
 
 /** Time after which a walk lets others have the event loop. */
@@ -67,6 +64,7 @@ const LOOK_EVERY = 32;
 export class Scan {
   readonly walked: Walked = {
     fresh: [],
+    pending: [],
     kept: [],
     failed: [],
     diagnostics: [],
@@ -86,7 +84,7 @@ export class Scan {
 
   constructor(options: ScanOptions) {
     this.#options = options;
-    this.reader = new FolderReader(options);
+    this.reader = new FolderReader(this.walked, options);
     this.#realRoots = options.roots.map(({ path }) => realPath(path));
   }
 
@@ -145,55 +143,69 @@ export class Scan {
       if (holdsSkill) this.#fail(path, 'file/name-not-utf8', "the folder's name is not UTF-8");
       else this.#explain(path, 'passed-over', 'its name is not UTF-8');
     }
-    if (group.depth > 0 && group.skill !== 'own' && this.#readLoneFile(group, listing.entries)) return;
+    if (group.depth > 0 && group.skill !== 'own' && this.#readLoneFile(group, allNames(listing))) return;
 
     const known = this.#options.memory.directory(group.path);
-    const { nestedInSkills, maxDepth } = this.#options;
-    const deeper = group.depth < maxDepth;
-    let tooDeep = false;
-    // What is remembered comes in the order of the index; what is new is cheaper to sort here, by short names, than later.
-    const entries = known === undefined ? listing.entries.toSorted(byName) : listing.entries;
     this.walked.kept.push(group.place);
-    for (const entry of entries) {
-      const { name } = entry;
-      const isLink = entry.isSymbolicLink();
-      if (!isLink && !entry.isDirectory()) continue;
-      if (name.startsWith('.') || name === 'node_modules') {
-        this.#explainChild(group, name, 'passed-over', name === 'node_modules' ? 'node_modules' : 'hidden');
-      } else if (!deeper) {
-        tooDeep = true;
-        this.#explainChild(group, name, 'passed-over', 'deeper than the scan goes');
-      } else if (isLink) {
-        walk.links.push({ path: `${group.path}/${name}`, name, parent: group });
-      } else {
-        const number = known?.get(name);
-        // Nearly all that a rescan does: kept short.
-        if (
-          number !== undefined &&
-          !nestedInSkills &&
-          this.reader.isUnchanged(`${group.path}/${name}/SKILL.md`, number)
-        ) {
-          group.place.numbers.push(number);
-          this.walked.unchanged += 1;
-          this.walked.skills += 1;
-          this.walked.directories += 1;
-        } else {
-          this.#visit(walk, { parent: group, place: group.place, name, known: number, identity: undefined });
-        }
-      }
-      if (this.#isSliceOver()) yield;
+    const folders = this.#wanted(group, listing.folders);
+    const links = this.#wanted(group, listing.links);
+    if (folders.length + links.length > 0 && group.depth >= this.#options.maxDepth) {
+      this.#tooDeep(group, [...folders, ...links]);
+      return;
     }
-    if (tooDeep && group.skill === 'none') {
-      const message = `folders more than ${String(this.#options.maxDepth)} levels below the root are not looked into`;
-      this.#report('scan/too-deep', group.path, message);
+    for (const name of links) walk.links.push({ path: `${group.path}/${name}`, name, parent: group });
+    // What is remembered comes in the order of the index; what is new is cheaper to sort here, by short names, than later.
+    if (known === undefined) folders.sort();
+    for (let next = 0; next < folders.length;) {
+      next = this.#visitSome(walk, group, { folders, from: next, known });
+      if (next < folders.length) yield;
     }
   }
 
-  #visit(walk: RootWalk, { parent, place, name, known, identity }: Visit): void {
+  /** The names without those that no scan looks into. */
+  #wanted(group: Group, names: string[]): string[] {
+    if (!names.some(isPassedOver)) return names;
+    return names.filter((name) => {
+      if (!isPassedOver(name)) return true;
+      this.#explain(`${group.path}/${name}`, 'passed-over', name === 'node_modules' ? 'node_modules' : 'hidden');
+      return false;
+    });
+  }
+
+  #tooDeep(group: Group, names: readonly string[]): void {
+    for (const name of names) this.#explain(`${group.path}/${name}`, 'passed-over', 'deeper than the scan goes');
+    if (group.skill !== 'none') return;
+    const message = `folders more than ${String(this.#options.maxDepth)} levels below the root are not looked into`;
+    this.#report('scan/too-deep', group.path, message);
+  }
+
+  /** Visits folders until a slice of time is used up; gives the place of the next one. */
+  #visitSome(walk: RootWalk, group: Group, { folders, from, known }: FoldersToVisit): number {
+    const { nestedInSkills } = this.#options;
+    const { place } = group;
+    const prefix = `${group.path}/`;
+    let at = from;
+    while (at < folders.length) {
+      const name = folders[at] ?? '';
+      at += 1;
+      const number = known?.get(name);
+      // Nearly all that a rescan does: kept short.
+      if (
+        number !== undefined &&
+        !nestedInSkills &&
+        this.reader.keepUnchanged(place, `${prefix}${name}/SKILL.md`, number)
+      )
+        this.walked.directories += 1;
+      else this.#visit(walk, group, name, { place, number, identity: undefined });
+      if (this.#isSliceOver()) break;
+    }
+    return at;
+  }
+
+  #visit(walk: RootWalk, parent: Group, name: string, { place, number, identity }: Known): void {
     const dir = `${parent.path}/${name}`;
     this.walked.directories += 1;
-    const reading = this.reader.read(dir, { name, file: 'SKILL.md', known });
-    const isSkill = this.#take(reading, { place, name, dir });
+    const isSkill = this.reader.read({ place, name, dir, isRoot: false }, 'SKILL.md', number);
     if (isSkill) {
       if (!this.#options.nestedInSkills) return;
     } else {
@@ -215,49 +227,14 @@ export class Scan {
     });
   }
 
-  /** Files a reading; false where the folder is no skill. */
-  #take(reading: FolderReading, { place, name, dir, isRoot = false }: Taken): boolean {
-    if (reading.type !== 'none') this.walked.skills += 1;
-    switch (reading.type) {
-      case 'none': {
-        return false;
-      }
-      case 'failed': {
-        this.#fail(reading.path, reading.code, reading.message);
-        return true;
-      }
-      case 'unchanged': {
-        this.walked.unchanged += 1;
-        place.numbers.push(reading.number);
-        return true;
-      }
-      default: {
-        const { root, group, linked } = place;
-        this.walked.fresh.push({
-          root,
-          parent: isRoot ? undefined : place.parent,
-          name,
-          dir,
-          group,
-          linked,
-          content: reading,
-        });
-        return true;
-      }
-    }
-  }
-
   /** A folder without SKILL.md that has it in another spelling, `skill.md`, is a skill too (FMT-1). */
-  #readLoneFile({ path, name, above }: Group, entries: readonly Dirent[]): boolean {
-    const files = entries
-      .map((entry) => entry.name)
-      .filter((file) => file.length === 8 && file.toLowerCase() === 'skill.md');
+  #readLoneFile({ path, name, above }: Group, names: readonly string[]): boolean {
+    const files = names.filter((file) => file.length === 8 && file.toLowerCase() === 'skill.md');
     const file = files.toSorted((a, b) => compareText(b, a))[0];
     if (file === undefined) return false;
     const known = this.#options.memory.directory(above.parent)?.get(name);
-    const reading = this.reader.read(path, { name, file, known });
-    if (reading.type === 'none') this.#fail(`${path}/${file}`, 'file/vanished', 'the file was there and then was not');
-    else this.#take(reading, { place: above, name, dir: path });
+    if (!this.reader.read({ place: above, name, dir: path, isRoot: false }, file, known))
+      this.#fail(`${path}/${file}`, 'file/vanished', 'the file was there and then was not');
     return !this.#options.nestedInSkills;
   }
 
@@ -277,10 +254,10 @@ export class Scan {
     if (!this.#realRoots.some((root) => isInside(target, root))) {
       this.#report('link/outside-root', path, 'the link leads to a folder outside every root');
     }
-    const known = this.#options.memory.directory(parent.path)?.get(name);
+    const number = this.#options.memory.directory(parent.path)?.get(name);
     const place: KeptSkills = { ...parent.place, linked: true, numbers: [] };
     this.walked.kept.push(place);
-    this.#visit(walk, { parent, place, name, known, identity: status });
+    this.#visit(walk, parent, name, { place, number, identity: status });
   }
 
   #enqueue(walk: RootWalk, group: Group): void {
@@ -302,9 +279,8 @@ export class Scan {
   }
 
   #readRootItself({ path, name, place }: Group): void {
-    const reading = this.reader.read(path, { name, file: 'SKILL.md', known: undefined });
     this.walked.directories += 1;
-    if (!this.#take(reading, { place, name, dir: path, isRoot: true }))
+    if (!this.reader.read({ place, name, dir: path, isRoot: true }, 'SKILL.md', undefined))
       this.#explain(path, 'root', 'a configured root');
   }
 
@@ -358,10 +334,6 @@ export class Scan {
     if (this.#options.explain) this.walked.explained.push({ path, decision, reason });
   }
 
-  #explainChild(group: Group, name: string, decision: ExplainedDirectory['decision'], reason: string): void {
-    if (this.#options.explain) this.walked.explained.push({ path: `${group.path}/${name}`, decision, reason });
-  }
-
   #isSliceOver(): boolean {
     this.#untilLook -= 1;
     if (this.#untilLook > 0) return false;
@@ -378,6 +350,6 @@ function rootPath(path: string): string {
   return withForwardSlashes(path).replace(/\/+$/, '');
 }
 
-function byName(a: Dirent, b: Dirent): number {
-  return compareText(a.name, b.name);
+function isPassedOver(name: string): boolean {
+  return name.startsWith('.') || name === 'node_modules';
 }

@@ -1,30 +1,22 @@
 import { diagnose } from '../core/diagnostic.ts';
-import type { Mode } from '../core/diagnostic.ts';
-import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
+import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import { readWithoutFences } from '../core/frontmatter-missing.ts';
 import { readPlainHead } from '../core/skill-head.ts';
-import type { HeadOptions, HeadReading, HeadSource } from '../core/skill-head.ts';
+import type { HeadOptions, HeadReading } from '../core/skill-head.ts';
 import { isSettled, statFile } from '../platform/file-stamp.ts';
 import type { FileStamp } from '../platform/file-stamp.ts';
 import { spellingOf } from '../platform/list-directory.ts';
 import { HeadReader } from '../platform/read-head.ts';
 import { isUnchanged } from './head-record.ts';
 import type { HeadRecord, Memory } from './head-record.ts';
+import type { KeptSkills, PendingHead, ReadSkill, Walked } from './walked.ts';
 
-/** What a folder turned out to be. */
-export type FolderReading =
-  | { readonly type: 'skill'; readonly record: HeadRecord; readonly settled: boolean }
-  /** As remembered, under this number. */
-  | { readonly type: 'unchanged'; readonly number: number }
-  /** Its frontmatter needs the whole parser, which is loaded once for all such files. */
-  | { readonly type: 'pending'; readonly pending: PendingHead }
-  | { readonly type: 'failed'; readonly path: string; readonly code: DiagnosticCode; readonly message: string }
-  | { readonly type: 'none' };
-
-export interface PendingHead {
-  readonly source: HeadSource;
-  readonly stamp: FileStamp;
-  readonly digest: string;
-  readonly settled: boolean;
+/** A folder that may be a skill. */
+export interface Folder {
+  readonly place: KeptSkills;
+  readonly name: string;
+  readonly dir: string;
+  readonly isRoot: boolean;
 }
 
 export interface FolderReaderOptions {
@@ -36,22 +28,28 @@ export interface FolderReaderOptions {
   readonly ignoresCase?: boolean;
 }
 
-/** Reads the frontmatter of skill folders for one scan. */
+const NONE: readonly Diagnostic[] = [];
+
+/** Reads the frontmatter of skill folders for one scan, and files what it finds with the walk. */
 export class FolderReader {
   readonly #reader = new HeadReader();
+  readonly #walked: Walked;
   readonly #head: HeadOptions;
   readonly #now: () => number;
   readonly #ignoresCase: boolean;
-
   readonly #memory: Memory;
 
-  constructor({
-    mode,
-    memory,
-    blockAngleBrackets,
-    now,
-    ignoresCase = process.platform === 'darwin' || process.platform === 'win32',
-  }: FolderReaderOptions) {
+  constructor(
+    walked: Walked,
+    {
+      mode,
+      memory,
+      blockAngleBrackets,
+      now,
+      ignoresCase = process.platform === 'darwin' || process.platform === 'win32',
+    }: FolderReaderOptions,
+  ) {
+    this.#walked = walked;
     this.#head = { mode, blockAngleBrackets };
     this.#now = now;
     this.#memory = memory;
@@ -62,48 +60,26 @@ export class FolderReader {
     return this.#reader.bytesRead;
   }
 
-  /** The record `known` is believed where its stamp is that of the file now. `directory` is the folder's path, `name` its own name. */
-  read(
-    directory: string,
-    { name, file, known }: { readonly name: string; readonly file: string; readonly known: number | undefined },
-  ): FolderReading {
-    const path = `${directory}/${file}`;
+  /** False where the folder is no skill. The record `known` is believed where its stamp is that of the file now. */
+  read(folder: Folder, file: string, known: number | undefined): boolean {
+    const { dir } = folder;
+    const path = `${dir}/${file}`;
     if (known !== undefined && this.#memory.file(known) === file && this.#isAsRemembered(path, known)) {
-      return { type: 'unchanged', number: known };
+      this.#keep(folder.place, known);
+      return true;
     }
     if (this.#ignoresCase && file === 'SKILL.md') {
-      const spelling = spellingOf(directory, file);
-      if (spelling !== undefined && spelling !== file) return this.read(directory, { name, file: spelling, known });
+      const spelling = spellingOf(dir, file);
+      if (spelling !== undefined && spelling !== file) return this.read(folder, spelling, known);
     }
-    const readAt = this.#now();
-    const reading = this.#reader.read(path, directory);
-    switch (reading.type) {
-      case 'absent': {
-        return { type: 'none' };
-      }
-      case 'failed': {
-        return { type: 'failed', path, code: reading.code, message: reading.message };
-      }
-      case 'unusable': {
-        const { code, message, stamp } = reading;
-        const diagnostics = [diagnose({ code, path, message }, this.#head.mode)];
-        const record = { ...stamp, file, digest: '', head: undefined, diagnostics };
-        return { type: 'skill', record, settled: isSettled(stamp, readAt) };
-      }
-      default: {
-        const { stamp, text, validUtf8, digest } = reading;
-        const source: HeadSource = { path, directory: name, fileName: file, text, validUtf8 };
-        const settled = isSettled(stamp, readAt);
-        const plain = readPlainHead(source, this.#head);
-        if (plain === undefined) return { type: 'pending', pending: { source, stamp, digest, settled } };
-        return { type: 'skill', record: toRecord({ source, stamp, digest, settled }, plain), settled };
-      }
-    }
+    return this.#readFile(folder, file, path);
   }
 
-  /** The record of that number is of this SKILL.md, and the file has not changed since. */
-  isUnchanged(path: string, number: number): boolean {
-    return this.#memory.file(number) === 'SKILL.md' && this.#isAsRemembered(path, number);
+  /** The record of that number is of this SKILL.md and the file has not changed since; then it is kept. */
+  keepUnchanged(place: KeptSkills, path: string, number: number): boolean {
+    const unchanged = this.#memory.file(number) === 'SKILL.md' && this.#isAsRemembered(path, number);
+    if (unchanged) this.#keep(place, number);
+    return unchanged;
   }
 
   #isAsRemembered(path: string, number: number): boolean {
@@ -111,14 +87,79 @@ export class FolderReader {
     return stamp !== undefined && isUnchanged(this.#memory, number, stamp);
   }
 
-  /** Loads the whole parser and reads with it. */
-  async loadParser(): Promise<(pending: PendingHead) => HeadRecord> {
+  #keep(place: KeptSkills, number: number): void {
+    this.#walked.skills += 1;
+    this.#walked.unchanged += 1;
+    place.numbers.push(number);
+  }
+
+  #readFile(folder: Folder, file: string, path: string): boolean {
+    const walked = this.#walked;
+    const readAt = this.#now();
+    const reading = this.#reader.read(path, folder.dir);
+    if (reading.type === 'absent') return false;
+    walked.skills += 1;
+    if (reading.type === 'failed') {
+      walked.failed.push({ path, code: reading.code, message: reading.message });
+      return true;
+    }
+    const { stamp } = reading;
+    const skill = toFresh(folder, file, stamp);
+    skill.settled = isSettled(stamp, readAt);
+    if (reading.type === 'unusable') {
+      skill.diagnostics = [diagnose({ code: reading.code, path, message: reading.message }, this.#head.mode)];
+    } else {
+      const { text, validUtf8, digest } = reading;
+      skill.digest = digest;
+      const source = { path, directory: folder.name, fileName: file, text, validUtf8 };
+      const understood = digest === '' ? readWithoutFences(source, this.#head) : readPlainHead(source, this.#head);
+      if (understood === undefined) walked.pending.push({ skill, source });
+      else complete(skill, understood);
+    }
+    walked.fresh.push(skill);
+    return true;
+  }
+
+  /** Loads the whole parser, which then completes what is pending. */
+  async loadParser(): Promise<(pending: PendingHead) => void> {
     const { readHead } = await import('../core/read-head.ts');
-    return (pending) => toRecord(pending, readHead(pending.source, this.#head));
+    return ({ skill, source }) => complete(skill, readHead(source, this.#head));
   }
 }
 
-function toRecord({ source, stamp, digest }: PendingHead, { head, diagnostics }: HeadReading): HeadRecord {
+function complete(skill: ReadSkill, { head, diagnostics }: HeadReading | HeadRecord): void {
+  skill.head = head;
+  skill.diagnostics = diagnostics;
+}
+
+function toFresh({ place, name, dir, isRoot }: Folder, file: string, stamp: FileStamp): ReadSkill {
+  const { root, parent, group, linked } = place;
   const { size, mtimeMs, ctimeMs, ino, dev } = stamp;
-  return { size, mtimeMs, ctimeMs, ino, dev, file: source.fileName, digest, head, diagnostics };
+  return {
+    root,
+    parent: isRoot ? undefined : parent,
+    name,
+    dir,
+    group,
+    linked,
+    file,
+    settled: false,
+    digest: '',
+    head: undefined,
+    diagnostics: NONE,
+    size,
+    mtimeMs,
+    ctimeMs,
+    ino,
+    dev,
+  };
+}
+
+/** A skill folder that is as remembered. */
+export function toKept(place: KeptSkills, name: string, record: HeadRecord): ReadSkill {
+  const skill = toFresh({ place, name, dir: `${place.parent}/${name}`, isRoot: false }, record.file, record);
+  skill.settled = true;
+  skill.digest = record.digest;
+  complete(skill, record);
+  return skill;
 }

@@ -1,8 +1,8 @@
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import type { ExplainedDirectory, LeftOutSkill, RootReport } from '../core/index-skills.ts';
-import type { SkillRoot } from '../core/skill.ts';
+import type { HeadSource } from '../core/skill-head.ts';
+import type { SkillHead, SkillRoot } from '../core/skill.ts';
 import type { HeadRecord, Memory } from './head-record.ts';
-import type { PendingHead } from './skill-folder.ts';
 
 export interface ScanOptions {
   readonly roots: readonly SkillRoot[];
@@ -14,11 +14,25 @@ export interface ScanOptions {
   readonly followLinks: boolean;
   readonly explain: boolean;
   readonly memory: Memory;
+  /** What is read will be believed later. */
   readonly now: () => number;
 }
 
-/** A skill folder. */
-export interface FoundSkill {
+/** Where skill folders of one directory are. */
+export interface Place {
+  readonly root: SkillRoot;
+  /** The directory they are in. */
+  readonly parent: string;
+  readonly group: string;
+  /** A link was followed on the way to them. */
+  readonly linked: boolean;
+}
+
+/**
+ * A skill folder and what its frontmatter says. One flat object from the moment it is read until the index is made: in a scan of
+ * many skills every further object for each of them is felt.
+ */
+export interface ReadSkill extends HeadRecord {
   readonly root: SkillRoot;
   /** The directory it was found in; absent for a root that is a skill itself, which is never remembered. */
   readonly parent: string | undefined;
@@ -27,30 +41,30 @@ export interface FoundSkill {
   readonly group: string;
   /** A link was followed on the way to it. */
   readonly linked: boolean;
+  /** May be believed in the next scan without another read. */
+  settled: boolean;
+  digest: string;
+  head: SkillHead | undefined;
+  diagnostics: readonly Diagnostic[];
 }
 
-/** A skill folder that was read now. `pending`: its frontmatter still needs the whole parser. */
-export interface FreshSkill extends FoundSkill {
-  readonly content: FreshContent;
+/** Frontmatter that needs the whole parser, which is loaded once for all such files. */
+export interface PendingHead {
+  /** Has no head and no diagnostics yet. */
+  readonly skill: ReadSkill;
+  readonly source: HeadSource;
 }
-
-/** `settled`: may be believed later without another read. */
-export type FreshContent =
-  | { readonly type: 'skill'; readonly record: HeadRecord; readonly settled: boolean }
-  | { readonly type: 'pending'; readonly pending: PendingHead };
 
 /** Skill folders of one directory that are as remembered: only their numbers, because there may be very many. */
-export interface KeptSkills {
-  readonly root: SkillRoot;
-  readonly parent: string;
-  readonly group: string;
-  readonly linked: boolean;
+export interface KeptSkills extends Place {
   readonly numbers: number[];
 }
 
 /** What a walk has gathered so far. */
 export interface Walked {
-  readonly fresh: FreshSkill[];
+  /** Read now. */
+  readonly fresh: ReadSkill[];
+  readonly pending: PendingHead[];
   readonly kept: KeptSkills[];
   /** Skill folders whose file could not be read; their diagnostics are still to be made. */
   readonly failed: LeftOutSkill[];

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { indexSkills, nearestNames, resolveSkill } from '../../src/core/index-skills.ts';
 import type { IndexInput, SkillCandidate, SkillIndex } from '../../src/core/index-skills.ts';
 import type { SkillRoot, Visibility } from '../../src/core/skill.ts';
+import { VISIBILITIES } from '../../src/core/skill.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const PROJECT: SkillRoot = { source: 'project', path: '/p', priority: 2, explicit: false };
@@ -212,5 +213,28 @@ describe('addressing', () => {
     expect(nearestNames(many, 'pdf')).toEqual(['pdf-forms', 'pdf-merge']);
     expect(nearestNames(many, 'relase-note@1.0', 1)).toEqual(['release-notes']);
     expect(nearestNames(many, 'nothing like it at all')).toEqual([]);
+  });
+});
+
+describe('what the author keeps from the model', () => {
+  test('is for people only, unless a person requires or disables it', () => {
+    const kept = { disableModelInvocation: true, userInvocable: true, runMode: 'inline' } as const;
+    const state = (configured?: Visibility): string | undefined => {
+      const found = candidate('kept');
+      const made = index(
+        [{ ...found, head: { ...found.head, controls: kept } }],
+        configured === undefined ? {} : { kept: configured },
+      );
+      return made.skills[0]?.state;
+    };
+    expect([undefined, ...VISIBILITIES].map(state)).toEqual([
+      'manual',
+      'manual',
+      'manual',
+      'manual',
+      'manual',
+      'required',
+      'disabled',
+    ]);
   });
 });

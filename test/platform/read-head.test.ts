@@ -107,7 +107,7 @@ describe('frontmatter', () => {
 });
 
 describe('what is not a plain file', () => {
-  test('a directory, a pipe, a socket and a device are neither waited for nor read', async () => {
+  test('a directory, a pipe, a socket, a device: neither waited for nor read', async () => {
     const directory = scratch();
     mkdirSync(path.join(directory, 'directory'));
     execFileSync('mkfifo', [path.join(directory, 'pipe')]);
@@ -118,14 +118,16 @@ describe('what is not a plain file', () => {
     });
     onTestFinished(() => void server.close());
     const codes = ['directory', 'pipe', 'socket', 'device', 'nothing'].map((file) => {
-      const reading = read(directory, file);
+      const reading = new HeadReader().read(path.join(directory, file), directory);
       return reading.type === 'failed' ? reading.code : reading.type;
     });
     expect(codes).toEqual(['file/not-regular', 'file/not-regular', 'file/not-regular', 'file/link-escapes', 'absent']);
   });
 
   test('a real device named as a skill file is not read', () => {
-    expect(new HeadReader().read('/dev/zero', '/dev')).toMatchObject({ type: 'failed', code: 'file/not-regular' });
+    const reader = new HeadReader();
+    expect(reader.read('/dev/zero', '/dev')).toMatchObject({ type: 'failed', code: 'file/not-regular' });
+    expect(reader.bytesRead).toBe(0);
   });
 
   test('a link is followed inside the skill and not out of it', () => {

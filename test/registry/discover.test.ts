@@ -47,7 +47,7 @@ describe('what is found', () => {
           dir: path.join(root, 'pdf'),
           file: 'SKILL.md',
           digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
-          state: 'auto',
+          state: 'manual',
           controls: {
             disableModelInvocation: true,
             userInvocable: true,

@@ -1,0 +1,63 @@
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { readHeadInFull } from '../../src/core/read-head.ts';
+import { readWithoutFences } from '../../src/core/frontmatter-missing.ts';
+import { buildIndex } from '../../src/registry/registry.ts';
+import { rootsOf, scratch, writeSkill } from './support.ts';
+
+test('a scan that remembers nothing tells skills apart as one that asks every file for its state', async () => {
+  const directory = scratch();
+  const root = path.join(directory, 'root');
+  writeSkill(path.join(root, 'old'), { name: 'twin', mtime: 1_000 });
+  writeSkill(path.join(root, 'new'), { name: 'twin', mtime: 2_000 });
+  writeSkill(path.join(root, 'group', 'third'), { name: 'twin', mtime: 1_500 });
+  const file = writeSkill(path.join(root, 'hard'));
+  mkdirSync(path.join(root, 'linked-file'));
+  linkSync(file, path.join(root, 'linked-file', 'SKILL.md'));
+  symlinkSync('hard', path.join(root, 'linked-folder'));
+  writeSkill(path.join(root, 'spelled'), { file: 'skill.md' });
+  const roots = rootsOf(['a', root], ['b', path.join(root, 'group')]);
+  const once = await buildIndex({ roots, explain: true });
+  const kept = await buildIndex({ roots, explain: true, cacheFile: path.join(directory, 'cache') });
+  expect(once.all.filter(({ name }) => name === 'twin').map(({ dir }) => path.basename(dir))).toEqual([
+    'new',
+    'third',
+    'old',
+    'third',
+  ]);
+  const { durationMs: _, cache: __, ...report } = once.report;
+  expect(once).toMatchObject({ ...kept, report });
+  expect(kept.report).toMatchObject(report);
+});
+
+test('a file without frontmatter is told of without the whole parser, in the same words', async () => {
+  const texts = [
+    '',
+    '# Title\n',
+    '\uFEFFname: a\n',
+    '\n\n  text',
+    '---',
+    '---\nname: a\n\n# Title\n',
+    '---\nname: a\ndescription: b\n',
+    '--- yaml\nname: a\n',
+  ];
+  for (const text of texts) {
+    for (const validUtf8 of [true, false]) {
+      const source = { path: '/a/SKILL.md', directory: 'a', fileName: 'skill.md', text, validUtf8 };
+      expect(readWithoutFences(source, { mode: 'strict' })).toEqual(readHeadInFull(source, { mode: 'strict' }));
+    }
+  }
+  const root = scratch();
+  mkdirSync(path.join(root, 'bare'));
+  writeFileSync(path.join(root, 'bare', 'SKILL.md'), '# Title\n');
+  const { report } = await buildIndex({ roots: rootsOf(['a', root]) });
+  expect(report.leftOut).toEqual([
+    {
+      path: path.join(root, 'bare', 'SKILL.md'),
+      code: 'frontmatter/missing',
+      message: 'the file starts with "# Title", expected ---',
+    },
+  ]);
+});
