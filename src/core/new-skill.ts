@@ -1,5 +1,5 @@
 import { SkillError } from './errors.ts';
-import { isValidName, toSlug } from './frontmatter-name.ts';
+import { isValidName, toSlug } from './frontmatter/name.ts';
 import { printable } from './text.ts';
 
 export const SKILL_PARTS = ['scripts', 'references', 'assets', 'evals'] as const;

@@ -1,17 +1,17 @@
 /** Level 1 in full: the plain reader, else the YAML library, else what can be saved field by field. Imports `yaml`. */
-import { checkFile, isTooLarge } from './frontmatter-checks.ts';
-import type { Fences } from './frontmatter-fences.ts';
-import { findFences } from './frontmatter-fences.ts';
-import type { RestrictingField } from './frontmatter-fields.ts';
-import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './frontmatter-guard.ts';
-import { readWithoutFences } from './frontmatter-missing.ts';
-import type { Problem, Report } from './frontmatter-report.ts';
-import { inOrder, tell } from './frontmatter-report.ts';
-import { rescueFields, tellLoose } from './frontmatter-rescue.ts';
-import { findLineRestrictions } from './frontmatter-restrictions.ts';
-import type { HeadOptions, HeadReading, HeadSource } from './frontmatter-source.ts';
-import type { YamlReading } from './frontmatter-yaml.ts';
-import { readYaml } from './frontmatter-yaml.ts';
+import { checkFile, isTooLarge } from './frontmatter/checks.ts';
+import type { Fences } from './frontmatter/fences.ts';
+import { findFences } from './frontmatter/fences.ts';
+import type { RestrictingField } from './frontmatter/fields.ts';
+import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './frontmatter/guard.ts';
+import { readWithoutFences } from './frontmatter/missing.ts';
+import type { Problem, Report } from './frontmatter/report.ts';
+import { inOrder, tell } from './frontmatter/report.ts';
+import { rescueFields, tellLoose } from './frontmatter/rescue.ts';
+import { findLineRestrictions } from './frontmatter/restrictions.ts';
+import type { HeadOptions, HeadReading, HeadSource } from './frontmatter/source.ts';
+import type { YamlReading } from './frontmatter/yaml.ts';
+import { readYaml } from './frontmatter/yaml.ts';
 import { finishHead, openReport, readPlainHead } from './skill-head.ts';
 import { quoted } from './text.ts';
 

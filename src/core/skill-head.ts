@@ -1,17 +1,17 @@
 /** Level 1 without the YAML library: what a scan of many skills uses. Must not import `yaml`, which takes 25 ms to load. */
-import { assembleHead } from './frontmatter-assemble.ts';
-import { checkFile, checkText, isTooLarge } from './frontmatter-checks.ts';
-import type { Fences } from './frontmatter-fences.ts';
-import { findFences } from './frontmatter-fences.ts';
-import type { RestrictingField } from './frontmatter-fields.ts';
-import type { MapNode } from './frontmatter-node.ts';
-import { readPlain } from './frontmatter-plain.ts';
-import type { Report } from './frontmatter-report.ts';
-import { inOrder } from './frontmatter-report.ts';
-import type { HeadOptions, HeadReading, HeadSource } from './frontmatter-source.ts';
+import { assembleHead } from './frontmatter/assemble.ts';
+import { checkFile, checkText, isTooLarge } from './frontmatter/checks.ts';
+import type { Fences } from './frontmatter/fences.ts';
+import { findFences } from './frontmatter/fences.ts';
+import type { RestrictingField } from './frontmatter/fields.ts';
+import type { MapNode } from './frontmatter/node.ts';
+import { readPlain } from './frontmatter/plain.ts';
+import type { Report } from './frontmatter/report.ts';
+import { inOrder } from './frontmatter/report.ts';
+import type { HeadOptions, HeadReading, HeadSource } from './frontmatter/source.ts';
 import { isVisible } from './text.ts';
 
-export type { HeadOptions, HeadReading, HeadSource } from './frontmatter-source.ts';
+export type { HeadOptions, HeadReading, HeadSource } from './frontmatter/source.ts';
 
 const NONE: ReadonlySet<RestrictingField> = new Set();
 

@@ -1,9 +1,9 @@
 /** A whole SKILL.md: its head and its body. Imports `yaml`; a scan, which needs only heads, uses `skill-head.ts`. */
 import type { Diagnostic } from './diagnostic.ts';
-import { findFences } from './frontmatter-fences.ts';
-import type { Report } from './frontmatter-report.ts';
-import { inOrder, positionOf, tell } from './frontmatter-report.ts';
-import type { HeadOptions, HeadSource } from './frontmatter-source.ts';
+import { findFences } from './frontmatter/fences.ts';
+import type { Report } from './frontmatter/report.ts';
+import { inOrder, positionOf, tell } from './frontmatter/report.ts';
+import type { HeadOptions, HeadSource } from './frontmatter/source.ts';
 import { readHead } from './read-head.ts';
 import type { SkillHead } from './skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, nextHidden } from './text.ts';

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from '
 import type { Stats } from 'node:fs';
 
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
-import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter-bounds.ts';
+import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter/bounds.ts';
 import type { FileStamp } from './file-stamp.ts';
 import { sha256 } from './hash.ts';
 import { isInside, isSystemError, realPath, tryRealPath } from './paths.ts';

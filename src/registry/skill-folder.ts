@@ -1,6 +1,6 @@
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { readWithoutFences } from '../core/frontmatter-missing.ts';
+import { readWithoutFences } from '../core/frontmatter/missing.ts';
 import { readPlainHead } from '../core/skill-head.ts';
 import type { HeadOptions, HeadReading } from '../core/skill-head.ts';
 import { isSettled, statFile } from '../platform/file-stamp.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { readHeadInFull } from '../../src/core/read-head.ts';
-import { readWithoutFences } from '../../src/core/frontmatter-missing.ts';
+import { readWithoutFences } from '../../src/core/frontmatter/missing.ts';
 import { buildIndex } from '../../src/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from './support.ts';
 

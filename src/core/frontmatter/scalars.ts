@@ -2,7 +2,7 @@
  * Scalars of the plain reader: a strict subset of YAML, read in one pass over the characters. Each function returns
  * `undefined` for "not sure", and whoever called asks the YAML library instead.
  */
-import type { ScalarNode } from './frontmatter-node.ts';
+import type { ScalarNode } from './node.ts';
 
 /** The text being read and the start of the first line not read yet. Moved by the functions that read from it. */
 export interface Cursor {

@@ -1,13 +1,13 @@
 /** `metadata`: a map of text, which also carries the extension fields. */
-import { wrongType } from './frontmatter-controls.ts';
-import type { FieldName } from './frontmatter-fields.ts';
-import { isExtension, likelyField, restrictingField } from './frontmatter-fields.ts';
-import type { MapEntry, MapNode } from './frontmatter-node.ts';
-import { isJsonWord, isUnsafeKey, jsonText } from './frontmatter-node.ts';
-import type { Report } from './frontmatter-report.ts';
-import { tell, textOf } from './frontmatter-report.ts';
-import { replacing } from './frontmatter-write.ts';
-import { cleanText, quoted } from './text.ts';
+import { wrongType } from './controls.ts';
+import type { FieldName } from './fields.ts';
+import { isExtension, likelyField, restrictingField } from './fields.ts';
+import type { MapEntry, MapNode } from './node.ts';
+import { isJsonWord, isUnsafeKey, jsonText } from './node.ts';
+import type { Report } from './report.ts';
+import { tell, textOf } from './report.ts';
+import { replacing } from './write.ts';
+import { cleanText, quoted } from '../text.ts';
 
 /** Reads `metadata`, and adds to `stated` the fields it carries. The result has no prototype, so that no key can reach one. */
 export function readMetadata(report: Report, stated: Map<FieldName, MapEntry[]>): Readonly<Record<string, string>> {

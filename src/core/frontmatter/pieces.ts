@@ -1,6 +1,6 @@
 /** Cuts broken frontmatter into pieces, one a field, by what stands at the start of lines. */
-import type { FieldName } from './frontmatter-fields.ts';
-import { fieldOf } from './frontmatter-fields.ts';
+import type { FieldName } from './fields.ts';
+import { fieldOf } from './fields.ts';
 
 /** A key and all lines up to the next key. */
 export interface Piece {

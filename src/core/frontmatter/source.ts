@@ -1,5 +1,5 @@
-import type { Diagnostic, Mode } from './diagnostic.ts';
-import type { SkillHead } from './skill.ts';
+import type { Diagnostic, Mode } from '../diagnostic.ts';
+import type { SkillHead } from '../skill.ts';
 
 /** The text of a SKILL.md, as far as it was read, and where it came from. */
 export interface HeadSource {

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { findFrontmatter } from '../../src/core/frontmatter-bounds.ts';
-import { findFences } from '../../src/core/frontmatter-fences.ts';
-import { anyText } from './yaml-ish.ts';
+import { findFrontmatter } from '../../../src/core/frontmatter/bounds.ts';
+import { findFences } from '../../../src/core/frontmatter/fences.ts';
+import { anyText } from '../yaml-ish.ts';
 
 const encoder = new TextEncoder();
 

@@ -1,4 +1,4 @@
-/** The fences in decoded text; the same rules as `frontmatter-bounds.ts` has for bytes. */
+/** The fences in decoded text; the same rules as `bounds.ts` has for bytes. */
 
 export interface Fences {
   /** Offset of the first dash of the opening fence. */

@@ -1,6 +1,6 @@
 /** Writing values back as YAML, for the edits that diagnostics carry. */
-import type { Edit } from './diagnostic.ts';
-import { isPlainStart } from './frontmatter-scalars.ts';
+import type { Edit } from '../diagnostic.ts';
+import { isPlainStart } from './scalars.ts';
 
 const UNSAFE_INSIDE = /: |:$| #|[\0-\x1f\x7f-\x9f]|^\s|\s$/;
 const OTHER_TYPE = /^(?:[-+.]?\d|true$|false$|yes$|no$|on$|off$|null$|~$)/i;

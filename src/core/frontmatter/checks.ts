@@ -1,12 +1,12 @@
 /** Checks of the frontmatter's text that need no parsing: bounds, line ends, marks, hidden characters. */
-import { MAX_FRONTMATTER_BYTES } from './frontmatter-bounds.ts';
-import type { Fences } from './frontmatter-fences.ts';
-import type { MapNode, ScalarNode } from './frontmatter-node.ts';
-import type { Report } from './frontmatter-report.ts';
-import { tell } from './frontmatter-report.ts';
-import type { HeadSource } from './frontmatter-source.ts';
-import { foldYaml, replacing } from './frontmatter-write.ts';
-import { cleanText, isLongerThan, nextHidden } from './text.ts';
+import { MAX_FRONTMATTER_BYTES } from './bounds.ts';
+import type { Fences } from './fences.ts';
+import type { MapNode, ScalarNode } from './node.ts';
+import type { Report } from './report.ts';
+import { tell } from './report.ts';
+import type { HeadSource } from './source.ts';
+import { foldYaml, replacing } from './write.ts';
+import { cleanText, isLongerThan, nextHidden } from '../text.ts';
 
 export const MAX_LINES = 200;
 export const MAX_LINE = 500;

@@ -1,12 +1,12 @@
 /**
  * The plain reader: the part of YAML that nearly all real frontmatter keeps to, read without the YAML library, which costs
  * 25 ms to load and several hundred microseconds a file. It says `undefined` wherever it is not sure; where it answers, the
- * library gives the same (`test/core/frontmatter-plain.test.ts` holds that).
+ * library gives the same (`test/core/frontmatter/plain.test.ts` holds that).
  */
-import { isFlowStart, readFlow } from './frontmatter-flow.ts';
-import type { ListNode, MapEntry, MapNode, ScalarNode, YamlNode } from './frontmatter-node.ts';
-import { isNothing } from './frontmatter-node.ts';
-import type { Cursor } from './frontmatter-scalars.ts';
+import { isFlowStart, readFlow } from './flow.ts';
+import type { ListNode, MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
+import { isNothing } from './node.ts';
+import type { Cursor } from './scalars.ts';
 import {
   COLON,
   DASH,
@@ -22,7 +22,7 @@ import {
   readPlainScalar,
   readQuoted,
   skipSpaces,
-} from './frontmatter-scalars.ts';
+} from './scalars.ts';
 
 const MAX_DEPTH = 8;
 

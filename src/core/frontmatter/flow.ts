@@ -1,6 +1,6 @@
 /** Flow lists and maps of the plain reader: `[a, "b"]`, and JSON as people write it under `metadata`. */
-import type { MapEntry, YamlNode } from './frontmatter-node.ts';
-import { isNothing } from './frontmatter-node.ts';
+import type { MapEntry, YamlNode } from './node.ts';
+import { isNothing } from './node.ts';
 import {
   CARRIAGE_RETURN,
   COLON,
@@ -12,7 +12,7 @@ import {
   isPlainStart,
   readQuoted,
   skipSpaces,
-} from './frontmatter-scalars.ts';
+} from './scalars.ts';
 
 const MAX_DEPTH = 8;
 /** No line is indented deeper than this, so none continues a value. */

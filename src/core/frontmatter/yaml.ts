@@ -2,8 +2,8 @@
 import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Alias, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 
-import type { MapEntry, MapNode, ScalarNode, YamlNode } from './frontmatter-node.ts';
-import { isNothing } from './frontmatter-node.ts';
+import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
+import { isNothing } from './node.ts';
 
 export type YamlReading =
   | { readonly type: 'map'; readonly map: MapNode; readonly loose: readonly ScalarNode[] }

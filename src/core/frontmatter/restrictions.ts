@@ -2,7 +2,7 @@
  * Finds restricting fields in text that no reader understood. A restriction that an author wrote and a mistake elsewhere broke
  * must not be lifted by the mistake, so everything that looks like one counts.
  */
-import type { RestrictingField } from './frontmatter-fields.ts';
+import type { RestrictingField } from './fields.ts';
 
 export interface LooseRestriction {
   readonly field: RestrictingField;

@@ -1,11 +1,11 @@
 /** What is to say of a file without frontmatter; kept apart from the parser, which such a file does not need. */
-import { checkFile, isTooLarge } from './frontmatter-checks.ts';
-import { findFences } from './frontmatter-fences.ts';
-import type { Problem } from './frontmatter-report.ts';
-import { inOrder, tell } from './frontmatter-report.ts';
-import type { HeadOptions, HeadReading, HeadSource } from './frontmatter-source.ts';
-import { openReport } from './skill-head.ts';
-import { quoted } from './text.ts';
+import { checkFile, isTooLarge } from './checks.ts';
+import { findFences } from './fences.ts';
+import type { Problem } from './report.ts';
+import { inOrder, tell } from './report.ts';
+import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
+import { openReport } from '../skill-head.ts';
+import { quoted } from '../text.ts';
 
 /** The reading of a file that does not begin with a fence, or never closes it; `undefined` where both fences are there. */
 export function readWithoutFences(source: HeadSource, options: HeadOptions): HeadReading | undefined {

@@ -1,10 +1,10 @@
 /** Collects what is wrong with one file. Lines and columns are counted only when there is something to say. */
-import { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
-import type { DiagnosticCode } from './diagnostic-codes.ts';
-import type { Diagnostic, Edit, Mode } from './diagnostic.ts';
-import { compareDiagnostics } from './diagnostic.ts';
-import type { ScalarNode } from './frontmatter-node.ts';
-import { cleanText } from './text.ts';
+import { DIAGNOSTIC_RULES } from '../diagnostic-codes.ts';
+import type { DiagnosticCode } from '../diagnostic-codes.ts';
+import type { Diagnostic, Edit, Mode } from '../diagnostic.ts';
+import { compareDiagnostics } from '../diagnostic.ts';
+import type { ScalarNode } from './node.ts';
+import { cleanText } from '../text.ts';
 
 export interface Report {
   readonly path: string;

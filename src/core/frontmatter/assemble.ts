@@ -1,21 +1,21 @@
 /** From fields to a skill's head: every rule about names, kinds and lengths, whichever reader found the fields. */
-import type { Edit } from './diagnostic.ts';
-import type { StatedFields } from './frontmatter-controls.ts';
-import { readControls, wrongType } from './frontmatter-controls.ts';
-import type { FieldName, RestrictingField } from './frontmatter-fields.ts';
-import { fieldOf, hostOf, isExtension, likelyField, restrictingField } from './frontmatter-fields.ts';
-import { readMetadata } from './frontmatter-metadata.ts';
-import { isTooLong, isValidName, readName, toSlug } from './frontmatter-name.ts';
-import type { MapEntry, MapNode, ScalarNode, YamlNode } from './frontmatter-node.ts';
-import { isUnsafeKey, locateInValue } from './frontmatter-node.ts';
-import type { Report } from './frontmatter-report.ts';
-import { tell, textOf } from './frontmatter-report.ts';
-import type { LooseRestriction } from './frontmatter-restrictions.ts';
-import { findFlowRestrictions, findLineRestrictions } from './frontmatter-restrictions.ts';
-import type { HeadOptions, HeadSource } from './frontmatter-source.ts';
-import { quoteYaml, replacing, writeYaml } from './frontmatter-write.ts';
-import type { SkillHead } from './skill.ts';
-import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from './text.ts';
+import type { Edit } from '../diagnostic.ts';
+import type { StatedFields } from './controls.ts';
+import { readControls, wrongType } from './controls.ts';
+import type { FieldName, RestrictingField } from './fields.ts';
+import { fieldOf, hostOf, isExtension, likelyField, restrictingField } from './fields.ts';
+import { readMetadata } from './metadata.ts';
+import { isTooLong, isValidName, readName, toSlug } from './name.ts';
+import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
+import { isUnsafeKey, locateInValue } from './node.ts';
+import type { Report } from './report.ts';
+import { tell, textOf } from './report.ts';
+import type { LooseRestriction } from './restrictions.ts';
+import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
+import type { HeadOptions, HeadSource } from './source.ts';
+import { quoteYaml, replacing, writeYaml } from './write.ts';
+import type { SkillHead } from '../skill.ts';
+import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../text.ts';
 
 const MAX_DESCRIPTION = 1024;
 /** A key that could be another spelling of `metadata`: eight characters or more, one of them an m or beyond ASCII. */

@@ -1,6 +1,6 @@
 /**
  * Where the frontmatter ends, found in bytes: a scan reads no further than the closing fence, and decodes no more than that.
- * The fence rules are those of `frontmatter-fences.ts`, which reads the decoded text.
+ * The fence rules are those of `fences.ts`, which reads the decoded text.
  */
 
 /** More frontmatter than this is refused, so nobody need read on. */

@@ -1,12 +1,12 @@
 /** Mends the value of one broken piece, tells what was wrong with it, and gives an edit where one is certain. */
-import type { DiagnosticCode } from './diagnostic-codes.ts';
-import type { Edit } from './diagnostic.ts';
-import type { ScalarNode } from './frontmatter-node.ts';
-import type { Piece } from './frontmatter-pieces.ts';
-import type { Report } from './frontmatter-report.ts';
-import { tell } from './frontmatter-report.ts';
-import { foldYaml, quoteYaml } from './frontmatter-write.ts';
-import { quoted } from './text.ts';
+import type { DiagnosticCode } from '../diagnostic-codes.ts';
+import type { Edit } from '../diagnostic.ts';
+import type { ScalarNode } from './node.ts';
+import type { Piece } from './pieces.ts';
+import type { Report } from './report.ts';
+import { tell } from './report.ts';
+import { foldYaml, quoteYaml } from './write.ts';
+import { quoted } from '../text.ts';
 
 interface Written {
   /** Offset of the first character of the value, and just after its last. */

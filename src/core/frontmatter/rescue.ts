@@ -2,22 +2,22 @@
  * What can be saved of frontmatter that is not YAML. It is cut into pieces, one a field; a piece that is fine by itself is read
  * as ever, and only the broken ones are mended. So one mistake costs one field and gives one report.
  */
-import type { FieldName, RestrictingField } from './frontmatter-fields.ts';
-import { fieldOf, likelyField, restrictingField } from './frontmatter-fields.ts';
-import { MAX_LIBRARY_TEXT, findTooDeep } from './frontmatter-guard.ts';
-import type { MapEntry, MapNode, YamlNode } from './frontmatter-node.ts';
-import { readPlain } from './frontmatter-plain.ts';
-import { mendPiece, mendTail, textRestriction } from './frontmatter-mend.ts';
-import type { Piece } from './frontmatter-pieces.ts';
-import { cutPieces, cutIndented } from './frontmatter-pieces.ts';
-import type { Report } from './frontmatter-report.ts';
-import { tell } from './frontmatter-report.ts';
-import { findFlowRestrictions, findLineRestrictions } from './frontmatter-restrictions.ts';
-import type { LooseRestriction } from './frontmatter-restrictions.ts';
-import type { YamlReading } from './frontmatter-yaml.ts';
-import { readYaml } from './frontmatter-yaml.ts';
-import { quoteYaml } from './frontmatter-write.ts';
-import { quoted } from './text.ts';
+import type { FieldName, RestrictingField } from './fields.ts';
+import { fieldOf, likelyField, restrictingField } from './fields.ts';
+import { MAX_LIBRARY_TEXT, findTooDeep } from './guard.ts';
+import type { MapEntry, MapNode, YamlNode } from './node.ts';
+import { readPlain } from './plain.ts';
+import { mendPiece, mendTail, textRestriction } from './mend.ts';
+import type { Piece } from './pieces.ts';
+import { cutPieces, cutIndented } from './pieces.ts';
+import type { Report } from './report.ts';
+import { tell } from './report.ts';
+import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
+import type { LooseRestriction } from './restrictions.ts';
+import type { YamlReading } from './yaml.ts';
+import { readYaml } from './yaml.ts';
+import { quoteYaml } from './write.ts';
+import { quoted } from '../text.ts';
 
 export interface Rescue {
   readonly map: MapNode;
