@@ -8,22 +8,20 @@ import type { Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { openTerminal } from './terminal.ts';
-import type { Stream, Terminal } from './terminal.ts';
+import type { Streams, Terminal } from './terminal.ts';
 
 export interface Program {
   /** Behind the program's name. */
   readonly words: readonly string[];
-  readonly stdout: Stream;
-  readonly stderr: Stream;
+  readonly streams: Streams;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
 
 /** Runs one command line and gives its exit status. */
-export async function main({ words, stdout, stderr, env, signal }: Program): Promise<number> {
+export async function main({ words, streams, env, signal }: Program): Promise<number> {
   const terminal = openTerminal({
-    stdout,
-    stderr,
+    streams,
     env,
     color: colorOf(words),
     quiet: words.includes('--quiet') || words.includes('-q'),

@@ -16,7 +16,7 @@ export function openProgress(terminal: Terminal, now: () => number = () => perfo
   return {
     show(text) {
       const time = now();
-      if (!terminal.isInteractive || time - started < QUIET_MS || time - drawn < BETWEEN_MS) return;
+      if (time - started < QUIET_MS || time - drawn < BETWEEN_MS || !terminal.isInteractive) return;
       drawn = time;
       terminal.overwrite(text);
     },

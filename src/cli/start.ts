@@ -10,9 +10,9 @@ export async function start(process: NodeJS.Process, words: readonly string[]): 
   const { env } = process;
   const cacheDir = words.includes('--no-cache') ? undefined : cacheDirectory({ env, home: env['HOME'] });
   if (cacheDir !== undefined) keepCode(cacheDir);
-  const [{ main }, { handleSignals }] = await Promise.all([import('./main.ts'), import('./signals.ts')]);
-  const signal = handleSignals(process);
-  process.exitCode = await main({ words, stdout: process.stdout, stderr: process.stderr, env, signal });
+  const [{ main }, { connect }] = await Promise.all([import('./main.ts'), import('./signals.ts')]);
+  const { signal, streams } = connect(process);
+  process.exitCode = await main({ words, streams, env, signal });
 }
 
 /** Node keeps compiled code by itself from 22.8 on, when it is told where. */

@@ -32,9 +32,14 @@ export interface Terminal {
   readonly style: (style: Style, text: string) => string;
 }
 
-export interface TerminalOptions {
+/** The streams may be getters: opening stderr takes milliseconds, and most runs say nothing there. */
+export interface Streams {
   readonly stdout: Stream;
   readonly stderr: Stream;
+}
+
+export interface TerminalOptions {
+  readonly streams: Streams;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly color: 'auto' | 'always' | 'never';
   readonly quiet: boolean;
@@ -42,19 +47,22 @@ export interface TerminalOptions {
 
 const DEFAULT_WIDTH = 100;
 
-export function openTerminal({ stdout, stderr, env, color, quiet }: TerminalOptions): Terminal {
+export function openTerminal({ streams, env, color, quiet }: TerminalOptions): Terminal {
+  const { stdout } = streams;
   const onTerminal = stdout.isTTY === true;
   const isColoured = color === 'always' || (color === 'auto' && wantsColour(env, onTerminal));
   return {
     width: Math.max(40, stdout.columns ?? DEFAULT_WIDTH),
-    isInteractive: stderr.isTTY === true && !quiet && env['TERM'] !== 'dumb' && !env['CI'],
+    get isInteractive() {
+      return !quiet && env['TERM'] !== 'dumb' && !env['CI'] && streams.stderr.isTTY === true;
+    },
     isAnswerOnTerminal: onTerminal,
     out: (text) => void stdout.write(`${text}\n`),
     remark: (text) => {
-      if (!quiet) stderr.write(`${text}\n`);
+      if (!quiet) streams.stderr.write(`${text}\n`);
     },
-    err: (text) => void stderr.write(`${text}\n`),
-    overwrite: (text) => void stderr.write(`\r\u001B[K${text}`),
+    err: (text) => void streams.stderr.write(`${text}\n`),
+    overwrite: (text) => void streams.stderr.write(`\r\u001B[K${text}`),
     style: (style, text) => (isColoured ? `\u001B[${CODES[style][0]}m${text}\u001B[${CODES[style][1]}m` : text),
   };
 }

@@ -34,8 +34,7 @@ export async function cli(
   });
   const status = await main({
     words: ['--cwd', cwd, ...words],
-    stdout: stream((text) => (out += text)),
-    stderr: stream((text) => (err += text)),
+    streams: { stdout: stream((text) => (out += text)), stderr: stream((text) => (err += text)) },
     env,
     signal: new AbortController().signal,
   });
