@@ -17,7 +17,7 @@ interface Place {
 function makePlace(): Place {
   const base = scratch();
   const home = path.join(base, 'home', 'me');
-  const repository = path.join(home, 'work', 'repo');
+  const repository = path.join(home, 'code', 'repo');
   const cwd = path.join(repository, 'packages', 'one');
   mkdirSync(path.join(repository, '.git'), { recursive: true });
   mkdirSync(cwd, { recursive: true });
@@ -46,20 +46,20 @@ describe('roots by convention', () => {
       };
       const { roots, diagnostics } = defaultRoots(input);
       expect(shown(base, input).map((line) => line.replaceAll('../', ''))).toEqual([
-        'option home/me/work/repo/packages/one/here',
+        'option home/me/code/repo/packages/one/here',
         'env env/one',
-        'env home/me/work/repo/packages/one/env-two',
+        'env home/me/code/repo/packages/one/env-two',
         'config home/me/mine',
         'team team',
-        'project home/me/work/repo/packages/one/.agent/skills',
-        'project home/me/work/repo/packages/one/.agents/skills',
-        'project home/me/work/repo/packages/one/.claude/skills',
-        'project home/me/work/repo/packages/.agent/skills',
-        'project home/me/work/repo/packages/.agents/skills',
-        'project home/me/work/repo/packages/.claude/skills',
-        'project home/me/work/repo/.agent/skills',
-        'project home/me/work/repo/.agents/skills',
-        'project home/me/work/repo/.claude/skills',
+        'project home/me/code/repo/packages/one/.agent/skills',
+        'project home/me/code/repo/packages/one/.agents/skills',
+        'project home/me/code/repo/packages/one/.claude/skills',
+        'project home/me/code/repo/packages/.agent/skills',
+        'project home/me/code/repo/packages/.agents/skills',
+        'project home/me/code/repo/packages/.claude/skills',
+        'project home/me/code/repo/.agent/skills',
+        'project home/me/code/repo/.agents/skills',
+        'project home/me/code/repo/.claude/skills',
         'user home/me/.agent/skills',
         'user home/me/.agents/skills',
         'user home/me/.claude/skills',
@@ -94,7 +94,7 @@ describe('roots by convention', () => {
       defaultRoots({ cwd: from, home, env: {} }).roots.map(({ source }) => source);
     expect(sources(home)).toEqual(['user', 'user', 'user']);
     expect(sources(path.dirname(home))).toEqual([...Array<string>(3).fill('project'), 'user', 'user', 'user']);
-    expect(sources(path.join(home, 'work'))).toEqual([...Array<string>(3).fill('project'), 'user', 'user', 'user']);
+    expect(sources(path.join(home, 'code'))).toEqual([...Array<string>(3).fill('project'), 'user', 'user', 'user']);
     expect(shown(base, { cwd, home, env: {} }).filter((line) => line.startsWith('project'))).toHaveLength(9);
   });
 
