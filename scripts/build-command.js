@@ -12,6 +12,7 @@ const bundle = await rollup({
   input: project('dist/cli/bin.js'),
   external: (id) => id.startsWith('node:') || id === 'yaml',
   treeshake: { moduleSideEffects: false },
+  plugins: [{ name: 'dirname', resolveImportMeta: (property) => (property === 'dirname' ? '__dirname' : null) }],
   onwarn(warning) {
     throw new Error(warning.message);
   },

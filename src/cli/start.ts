@@ -1,6 +1,5 @@
 import Module from 'node:module';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { cacheDirectory } from '../platform/cache-directory.ts';
 import { keepCompiledCode } from './code-cache.ts';
@@ -19,5 +18,5 @@ export async function start(process: NodeJS.Process, words: readonly string[]): 
 function keepCode(cacheDir: string): void {
   if ('enableCompileCache' in Module && typeof Module.enableCompileCache === 'function')
     Module.enableCompileCache(path.join(cacheDir, 'code'));
-  else keepCompiledCode(path.dirname(fileURLToPath(import.meta.url)), cacheDir);
+  else keepCompiledCode(import.meta.dirname, cacheDir);
 }

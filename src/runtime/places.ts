@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
 
 /** The skills that come with the package. */
 export function builtinSkillsDirectory(): string {
-  return fileURLToPath(new URL('../../skills', import.meta.url));
+  return path.join(import.meta.dirname, '../../skills');
 }
