@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { readHead } from '../../src/core/read-head.ts';
 import type { SkillControls } from '../../src/core/skill.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { codesOf, fenced, placesOf, read } from './skill-source.ts';
+import { codesOf, fenced, placesOf, read, sourceOf } from './skill-source.ts';
 
 const HEAD = ['name: pdf-forms', 'description: Fills forms.'];
 
@@ -107,6 +108,14 @@ describe('fields that restrict', () => {
     const reading = read(fenced(...HEAD, 'allowed-tools: Read 9lives Bash(open'));
     expect(reading.head?.controls.allowedTools).toEqual(['Read']);
     expect(placesOf(reading)).toEqual(['allowed-tools/invalid@4:21', 'allowed-tools/invalid@4:28']);
+  });
+
+  it('are seen in the text of every spelling of metadata, however short it folds from or whatever stands in it', () => {
+    for (const key of ['metadata', 'METADATA', 'meta-data', 'meta\u3372ta', '"meta\\ndata"', '\uff4detadata']) {
+      const text = `---\nname: x\ndescription: Does x.\n${key}: "allowed-tools: Read"\n---\n`;
+      const { head } = readHead({ ...sourceOf(text), directory: 'x' }, { mode: 'lenient' });
+      expect([key, head?.controls.allowedTools]).toEqual([key, []]);
+    }
   });
 
   it('a comment is no restriction', () => {

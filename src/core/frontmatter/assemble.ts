@@ -18,8 +18,11 @@ import type { SkillHead } from '../skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../text.ts';
 
 const MAX_DESCRIPTION = 1024;
-/** A key that could be another spelling of `metadata`: eight characters or more, one of them an m or beyond ASCII. */
-const LIKE_METADATA = /^(?=.{8})[^]*[mM\x80-\uffff]/;
+/**
+ * A key that could be another spelling of `metadata`: an m, or anything beyond ASCII, which may fold to one. Its length says nothing:
+ * one character can fold to several, and what is no letter is dropped.
+ */
+const LIKE_METADATA = /[mM\x80-\uffff]/;
 const MAX_COMPATIBILITY = 500;
 
 export interface AssembleInput {
