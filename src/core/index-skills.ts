@@ -10,8 +10,6 @@ export interface SkillCandidate {
   readonly root: SkillRoot;
   /** Absolute, with forward slashes. */
   readonly dir: string;
-  /** The folder's own name, where it is at hand: the last part of `dir`. */
-  readonly name?: string;
   readonly file: string;
   /** Folders between the root and the skill; empty directly in the root. */
   readonly group: string;
@@ -135,8 +133,8 @@ export function indexSkills({
       winner = item;
       skills.push(entry);
     }
-    const { dir, name = baseName(dir), file, digest } = candidate;
-    places.push(item.place, name, `\0${file}\0`, digest, `\0${entry.state}\n`);
+    const { dir, file, digest } = candidate;
+    places.push(item.place, baseName(dir), `\0${file}\0`, digest, `\0${entry.state}\n`);
   }
   const indexHash = `sha256:${hash(places.join(''))}`;
   const valid = candidates.length - repeats;

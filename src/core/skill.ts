@@ -9,6 +9,24 @@ export interface SkillHead {
   readonly meta: Readonly<Record<string, string>>;
 }
 
+type HeadParts = Omit<SkillHead, 'license' | 'compatibility'> & {
+  readonly license: string | undefined;
+  readonly compatibility: string | undefined;
+};
+
+/** A head from its parts: what is absent is not there at all. Most have neither of the two, and then nothing is spread. */
+export function makeHead({ name, description, license, compatibility, controls, meta }: HeadParts): SkillHead {
+  if (license === undefined && compatibility === undefined) return { name, description, controls, meta };
+  return {
+    name,
+    description,
+    ...(license === undefined ? {} : { license }),
+    ...(compatibility === undefined ? {} : { compatibility }),
+    controls,
+    meta,
+  };
+}
+
 /** What a skill asks of, or forbids to, whoever runs it. The runtime enforces; the skill only states. */
 export interface SkillControls {
   /** The model is not shown the skill and may not choose it; a person may. */

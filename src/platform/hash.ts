@@ -1,15 +1,10 @@
-import type { hash as Hash } from 'node:crypto';
-
 /**
  * SHA-256 in hex, of bytes or of the UTF-8 bytes of a text. Loading the cryptography of Node takes milliseconds, and a listing that
  * finds nothing changed needs none of it: hence at the first call.
  */
 export function sha256(data: Uint8Array | string): string {
-  hash ??= process.getBuiltinModule('node:crypto').hash;
-  return hash('sha256', data, 'hex');
+  return process.getBuiltinModule('node:crypto').hash('sha256', data, 'hex');
 }
-
-let hash: typeof Hash | undefined;
 
 /** A short name for a text, for files that are checked by what is in them. Not for anything an attacker could gain by. */
 export function nameHash(text: string): string {

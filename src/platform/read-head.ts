@@ -152,8 +152,6 @@ function failure(code: string): HeadFile {
     case 'ENXIO':
     case 'ENODEV':
     case 'EOPNOTSUPP':
-    case 'ESPIPE':
-    case 'EAGAIN':
     case 'EISDIR': {
       return notRegular();
     }

@@ -2,6 +2,7 @@ import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Edit, Mode } from '../core/diagnostic.ts';
 import { DIAGNOSTIC_RULES } from '../core/diagnostic-codes.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
+import { makeHead } from '../core/skill.ts';
 import type { SkillControls, SkillHead } from '../core/skill.ts';
 import type { HeadRecord, PlacedRecord } from './head-record.ts';
 
@@ -127,15 +128,7 @@ export function headAt(
   if (more === undefined) return { name, description, controls: USUAL_CONTROLS, meta: NO_META };
   const { license, compatibility, controls = USUAL_CONTROLS } = more;
   const meta = more.meta === undefined ? NO_META : withoutPrototype(more.meta);
-  if (license === undefined && compatibility === undefined) return { name, description, controls, meta };
-  return {
-    name,
-    description,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
-    controls,
-    meta,
-  };
+  return makeHead({ name, description, license, compatibility, controls, meta });
 }
 
 export function digestAt({ digests }: HeadColumns, number: number): string {

@@ -14,6 +14,7 @@ import type { LooseRestriction } from './restrictions.ts';
 import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
+import { makeHead } from '../skill.ts';
 import type { SkillHead } from '../skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../text.ts';
 
@@ -47,15 +48,7 @@ export function assembleHead(input: AssembleInput): SkillHead | undefined {
   const compatibility = readCompatibility(report, first(stated, 'compatibility'));
   const controls = readControls(report, stated, withMisplaced(report, map, unreadable));
   if (name === undefined || description === undefined) return undefined;
-  if (license === undefined && compatibility === undefined) return { name, description, controls, meta };
-  return {
-    name,
-    description,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
-    controls,
-    meta,
-  };
+  return makeHead({ name, description, license, compatibility, controls, meta });
 }
 
 /** Restrictions where no map may be, or where `metadata` should be one: meant, but what they say is not known. */
