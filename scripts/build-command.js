@@ -29,7 +29,7 @@ await bundle.write({
   manualChunks: {
     version: [project('dist/version.js')],
     start: [project('dist/cli/start.js')],
-    main: ['main', 'signals', 'commands/list'].map((name) => project(`dist/cli/${name}.js`)),
+    main: ['main', 'connection', 'commands/list'].map((name) => project(`dist/cli/${name}.js`)),
   },
   generatedCode: 'es2015',
 });

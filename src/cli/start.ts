@@ -9,7 +9,7 @@ export async function start(process: NodeJS.Process, words: readonly string[]): 
   const { env } = process;
   const cacheDir = words.includes('--no-cache') ? undefined : cacheDirectory({ env, home: env['HOME'] });
   if (cacheDir !== undefined) keepCode(cacheDir);
-  const [{ main }, { connect }] = await Promise.all([import('./main.ts'), import('./signals.ts')]);
+  const [{ main }, { connect }] = await Promise.all([import('./main.ts'), import('./connection.ts')]);
   const { signal, streams } = connect(process);
   process.exitCode = await main({ words, streams, env, signal });
 }

@@ -1,12 +1,12 @@
 import path from 'node:path';
 
-import { compareDiagnostics } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { applyEdits } from '../core/fix.ts';
+import type { SkillIndex } from '../core/index-skills.ts';
 import { checkSkill } from '../loader/check-skill.ts';
 import type { CheckOptions, CheckedSkill } from '../loader/check-skill.ts';
 import { replaceText } from '../platform/replace-text.ts';
-import { isDirectory, isPresent } from '../platform/paths.ts';
+import { isDirectory, isPresent, withForwardSlashes } from '../platform/paths.ts';
 import { buildIndex } from '../registry/registry.ts';
 
 /** A folder with a skill in it. */
@@ -48,6 +48,20 @@ export async function targetsAt(
   };
 }
 
+/** The skills of one source, and what is wrong with folders of it that cannot be opened at all. */
+export function sourceTargets(index: SkillIndex, source: string): Targets {
+  const roots = index.report.roots
+    .filter((root) => root.source === source)
+    .map((root) => withForwardSlashes(root.path));
+  const readable = new Set(index.all.map(({ dir, file }) => `${dir}/${file}`));
+  return {
+    skills: index.all.filter((skill) => skill.source === source),
+    diagnostics: index.diagnostics.filter(
+      ({ path: file }) => !readable.has(file) && roots.some((root) => file.startsWith(`${root}/`)),
+    ),
+  };
+}
+
 export interface FixedSkill extends CheckedSkill {
   /** Before anything was mended; `diagnostics` is what is left after it. */
   readonly found: readonly Diagnostic[];
@@ -86,8 +100,4 @@ export function checkAndFix(
     found: first.diagnostics,
     diagnostics: current.diagnostics,
   };
-}
-
-export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return diagnostics.toSorted(compareDiagnostics);
 }

@@ -1,11 +1,12 @@
 import path from 'node:path';
 
+import { compareDiagnostics } from '../../core/diagnostic.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { SkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text.ts';
 import type { CheckOptions } from '../../loader/check-skill.ts';
 import { isPresent } from '../../platform/paths.ts';
-import { checkAndFix, sortDiagnostics, targetsAt } from '../../runtime/check.ts';
+import { checkAndFix, sourceTargets, targetsAt } from '../../runtime/check.ts';
 import type { FixedSkill, Targets } from '../../runtime/check.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand } from '../command.ts';
@@ -57,10 +58,10 @@ export const command = defineCommand({
       checkAndFix(target, options, { dryRun: given.fix !== true || given['dry-run'] === true }),
     );
     const isFixing = given.fix === true;
-    const diagnostics = sortDiagnostics([
+    const diagnostics = [
       ...unopened,
       ...checked.flatMap((skill) => (isFixing ? skill.diagnostics : skill.found)),
-    ]);
+    ].toSorted(compareDiagnostics);
     print({ invocation, checked, diagnostics, isFixing });
     const isBad = diagnostics.some(
       ({ severity }) => severity === 'error' || (severity === 'warning' && given['warnings-as-errors'] === true),
@@ -89,7 +90,7 @@ async function collect(
 ): Promise<Targets> {
   const cwd = path.resolve(given.cwd ?? '.');
   if (positionals.length === 0)
-    return (await ownTargets(cwd, options, signal)) ?? projectTargets(runtime, given.source);
+    return (await ownTargets(cwd, options, signal)) ?? sourceTargets(runtime.index, given.source ?? 'project');
   const found: Targets[] = [];
   for (const word of positionals) {
     const at = await targetsAt(path.resolve(cwd, word), options, signal);
@@ -102,20 +103,6 @@ async function collect(
 
 async function ownTargets(cwd: string, options: CheckOptions, signal: AbortSignal): Promise<Targets | undefined> {
   return isPresent(path.join(cwd, 'SKILL.md')) ? targetsAt(cwd, options, signal) : undefined;
-}
-
-function projectTargets({ index }: Runtime, source: string | undefined): Targets {
-  const wanted = source ?? 'project';
-  const roots = index.report.roots
-    .filter((root) => root.source === wanted)
-    .map((root) => root.path.replaceAll('\\', '/'));
-  const readable = new Set(index.all.map(({ dir, file }) => `${dir}/${file}`));
-  return {
-    skills: index.all.filter((skill) => skill.source === wanted),
-    diagnostics: index.diagnostics.filter(
-      ({ path: file }) => !readable.has(file) && roots.some((root) => file.startsWith(`${root}/`)),
-    ),
-  };
 }
 
 function nothingAt(word: string): SkillError {

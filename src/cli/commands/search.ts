@@ -7,8 +7,8 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { readQueries, scoreQueries } from '../queries.ts';
-import type { Query } from '../queries.ts';
+import { readQueries, scoreQueries } from '../../runtime/queries.ts';
+import type { Query } from '../../runtime/queries.ts';
 import type { Terminal } from '../terminal.ts';
 import { fitText, padText, textWidth } from '../text-width.ts';
 
