@@ -63,6 +63,24 @@ describe('check', () => {
     }
   });
 
+  test('with nothing named it checks the skill in this folder or, if there is none, those of the project', async () => {
+    writeFiles(folder, {
+      'project/.agent/skills/fine/SKILL.md': skillText('fine', 'Does fine. Use when fine is asked for.'),
+      'project/.agent/skills/bare/SKILL.md': '# nothing\n',
+    });
+    const project = await cli(path.join(folder, 'project'), ['check', '--json', '--no-cache']);
+    expect({ status: project.status, codes: codes(project.out) }).toEqual({
+      status: 1,
+      codes: ['frontmatter/missing'],
+    });
+    expect(JSON.parse(project.out)).toMatchObject({ checked: 1 });
+    expect(await cli(path.join(folder, 'skills/good'), ['check'])).toEqual({
+      status: 0,
+      out: '',
+      err: '1 checked, nothing against the specification\n',
+    });
+  });
+
   test('--lenient judges as a loader does; warnings can be errors', async () => {
     expect((await cli(folder, ['check', 'skills/broken', '--lenient'])).status).toBe(0);
     expect((await cli(folder, ['check', 'skills/broken', '--lenient', '--warnings-as-errors'])).status).toBe(1);
