@@ -7,6 +7,7 @@ import type { Flag, Flags } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { DIAGNOSTIC_RULES } from '../src/core/diagnostic-codes.ts';
 import type { DiagnosticRule } from '../src/core/diagnostic-codes.ts';
+import { FAILURES } from '../src/core/failure-codes.ts';
 import { citations } from './conformance/cited.ts';
 import { REQUIREMENTS } from './conformance/requirements.ts';
 import { PROJECT, filesBelow } from './files-below.ts';
@@ -46,6 +47,14 @@ describe('pages made from code', () => {
     expectPage(
       'docs/diagnostics.md',
       `# Diagnostics\n\nEvery code, what it means, how it is judged by \`check\` (strict) and while loading (lenient), and what to do. Codes keep their meaning. Made by \`npm run docs\`.\n\n| code | problem | strict | lenient | what to do |\n|---|---|---|---|---|\n${rows.join('\n')}\n`,
+    );
+  });
+
+  test('docs/failures.md lists every way an action can fail', () => {
+    const rows = Object.entries(FAILURES).map(([code, hint]) => `| \`${code}\` | ${cell(hint)} |`);
+    expectPage(
+      'docs/failures.md',
+      `# Failures\n\nWhat an action can fail with, and what a model is told to do then. Codes keep their meaning. Made by \`npm run docs\`.\n\n| code | what to do |\n|---|---|\n${rows.join('\n')}\n`,
     );
   });
 
@@ -118,6 +127,12 @@ describe('the documentation', () => {
     expect(shape(read('README.zh-CN.md'))).toEqual(shape(read('README.md')));
   });
 
+  test('the loop of the README is the one that the tests run', () => {
+    const [, loop = ''] = /```ts\n([\s\S]*?)```/.exec(read('README.md')) ?? [];
+    expect(loop.split('\n').length).toBeLessThanOrEqual(16);
+    expect(read('examples/own-loop.ts')).toContain(loop);
+  });
+
   test('AGENTS.md has a place for every file of src, and no place for a file that is gone', () => {
     const files = filesBelow('src', /\.ts$/);
     let folder = '';
@@ -137,7 +152,7 @@ describe('the documentation', () => {
   });
 
   test('every code that a page cites exists', () => {
-    const codes = new Set(Object.keys(DIAGNOSTIC_RULES));
+    const codes = new Set([...Object.keys(DIAGNOSTIC_RULES), ...Object.keys(FAILURES)]);
     const areas = new Set([...codes].map((code) => code.split('/')[0]));
     const wrong = pages.flatMap((page) =>
       [...read(page).matchAll(/`([a-z-]+)\/([a-z0-9-]+)`/g)]

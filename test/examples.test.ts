@@ -1,27 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { PROJECT } from './files-below.ts';
 
-// The examples import `skillwright` as a stranger would: by name, through the published doors, from the built package.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-examples-'));
-
-beforeAll(() => {
-  const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
-  const flags = ['--outDir', folder, '--rootDir', path.join(PROJECT, 'examples'), '--noEmit', 'false'];
-  execFileSync(process.execPath, [tsc, '-p', path.join(PROJECT, 'examples/tsconfig.json'), ...flags], {
-    timeout: 120_000,
-  });
-  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
-  mkdirSync(path.join(folder, 'node_modules'));
-  symlinkSync(PROJECT, path.join(folder, 'node_modules/skillwright'));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = compileExamples();
 
 const run = (example: string, ...words: string[]): string =>
   execFileSync(process.execPath, [path.join(folder, example), ...words], {
@@ -48,3 +35,144 @@ test('search-as-a-tool finds the skill and teaches the nearest name', () => {
 test('check-in-ci passes the built-in skills', () => {
   expect(run('check-in-ci.js', path.join(PROJECT, 'skills'))).toBe('3 skills, 0 diagnostics\n');
 });
+
+test('own-loop searches, loads and reads with no model', () => {
+  const out = run('own-loop.js');
+  expect(out.split('\n').map((line) => line.slice(0, 60))).toMatchInlineSnapshot(`
+    [
+      "system: When a task fits a skill, call load_skill first and ",
+      "tool: [{"name":"text-diff","description":"Compares two text ",
+      "tool: <skill_content name="text-diff" source="builtin" dir="",
+      "tool: <skill_file skill="text-diff" path="references/reading",
+      "",
+    ]
+  `);
+});
+
+// Real clients over real HTTP, against a local server that speaks the vendors' protocols. The script is the model: it searches,
+// loads and reads, and its last answer quotes what it was given, so that a lost tool result fails the test.
+const server = new LLMock({ port: 0, strict: true });
+
+beforeAll(async () => {
+  await server.start();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+interface Step {
+  readonly tool: string;
+  readonly input: object;
+  /** A piece of the tool's result, which the next request must hold. */
+  readonly result: string;
+}
+
+const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
+  'ai-sdk': [
+    { tool: 'search_skills', input: { query: 'what changed between two files' }, result: 'text-diff' },
+    { tool: 'load_skill', input: { skill: 'text-diff' }, result: 'scripts/diff.mjs' },
+    {
+      tool: 'read_resource',
+      input: { skill: 'text-diff', path: 'references/reading-a-diff.md', section: 'Counts' },
+      result: '## Counts',
+    },
+  ],
+  openai: [
+    { tool: 'search_skills', input: { query: 'what changed between two files', n: 1 }, result: 'text-diff' },
+    { tool: 'load_skill', input: { skill_name: 'text-diff' }, result: 'name: text-diff' },
+    {
+      tool: 'load_skill_asset',
+      input: { skill_name: 'text-diff', relative_path: 'references/reading-a-diff.md' },
+      result: '# Reading a diff',
+    },
+  ],
+  anthropic: [
+    { tool: 'skill_list_docs', input: { skill: 'text-diff' }, result: 'references/reading-a-diff.md' },
+    { tool: 'skill_load', input: { skill: 'text-diff' }, result: '[Loaded] text-diff' },
+    {
+      tool: 'skill_select_docs',
+      input: { skill: 'text-diff', docs: ['references/reading-a-diff.md'] },
+      result: 'reading-a-diff.md',
+    },
+  ],
+};
+
+/** A model that walks through the steps, each only when the result of the one before is in the request. */
+function play(name: string, steps: readonly Step[]): void {
+  server.clearFixtures().resetMatchCounts();
+  server.clearRequests();
+  for (const [turn, { tool, input }] of steps.entries()) {
+    const before = steps[turn - 1]?.result;
+    server.on(
+      { turnIndex: turn, ...(before === undefined ? {} : { toolResultContains: before }) },
+      { toolCalls: [{ name: tool, arguments: JSON.stringify(input), id: `${name}-${String(turn)}` }] },
+    );
+  }
+  server.on(
+    { turnIndex: steps.length, toolResultContains: steps.at(-1)?.result ?? '' },
+    { content: 'Run scripts/diff.mjs.' },
+  );
+}
+
+describe.each(Object.keys(SCRIPTS))('examples/%s.ts', (name) => {
+  test.each([[], ['--stream']])('searches, loads and reads over HTTP, and answers %j', async (...flags) => {
+    const steps = SCRIPTS[name] ?? [];
+    play(name, steps);
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [`${folder}/${name}.js`, 'Which lines differ?', ...flags],
+      {
+        cwd: folder,
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          HOME: folder,
+          OPENAI_BASE_URL: `${server.url}/v1`,
+          OPENAI_API_KEY: 'none',
+          ANTHROPIC_BASE_URL: server.url,
+          ANTHROPIC_API_KEY: 'none',
+        },
+        timeout: 60_000,
+      },
+    );
+    expect(stdout).toContain('Run scripts/diff.mjs.');
+    const requests = server.getRequests();
+    expect(requests.length).toBe(steps.length + 1);
+    // The prefix of the prompt is the same in every request: tools and system message.
+    const prefixes = requests.map(({ body }) => JSON.stringify(prefixOf(body)));
+    expect(new Set(prefixes).size).toBe(1);
+    expect(prefixes[0]).toContain('text-diff');
+  });
+});
+
+function prefixOf(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  const { tools, system, messages } = body as Record<string, unknown>;
+  const [first] = Array.isArray(messages) ? messages : [];
+  return { tools, system, first };
+}
+
+/**
+ * The examples, compiled into a folder of the test's own, where they import `skillwright` as a stranger would: by name, through the
+ * published doors, from the built package.
+ */
+function compileExamples(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-examples-'));
+  beforeAll(() => {
+    const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
+    const flags = ['--outDir', folder, '--rootDir', path.join(PROJECT, 'examples'), '--noEmit', 'false'];
+    execFileSync(process.execPath, [tsc, '-p', path.join(PROJECT, 'examples/tsconfig.json'), ...flags], {
+      timeout: 120_000,
+    });
+    writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+    const modules = path.join(folder, 'node_modules');
+    mkdirSync(modules);
+    symlinkSync(PROJECT, path.join(modules, 'skillwright'));
+    for (const name of readdirSync(path.join(PROJECT, 'node_modules')))
+      if (name !== 'skillwright' && !name.startsWith('.'))
+        symlinkSync(path.join(PROJECT, 'node_modules', name), path.join(modules, name));
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}

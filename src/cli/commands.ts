@@ -27,6 +27,12 @@ export const COMMANDS: readonly CommandName[] = [
     load: () => import('./commands/catalog.ts'),
   },
   {
+    name: 'cost',
+    aliases: [],
+    summary: 'show what skills cost a model in tokens: at rest, loaded, or in a run',
+    load: () => import('./commands/cost.ts'),
+  },
+  {
     name: 'check',
     aliases: ['validate', 'lint'],
     summary: 'check skills against the specification, and mend them',

@@ -1,6 +1,6 @@
 import { escapeXml } from './text.ts';
 
-export const CATALOG_FORMATS = ['xml', 'markdown', 'lines'] as const;
+export const CATALOG_FORMATS = ['xml', 'markdown', 'lines', 'list'] as const;
 export type CatalogFormat = (typeof CATALOG_FORMATS)[number];
 
 interface CatalogText {
@@ -47,6 +47,14 @@ export const CATALOG_LAYOUTS: Readonly<Record<CatalogFormat, CatalogLayout>> = {
       const value = (text: string): string => withoutTags(text).replaceAll('|', '\\|');
       const about = description === '' ? '' : ` | description=${value(description)}`;
       return `- name=${value(name)} | source=${value(source)}${about}`;
+    },
+  },
+  // The list of trpc and ManusX.
+  list: {
+    open: 'Available skills:',
+    close: '',
+    line({ name, description }) {
+      return `- ${withoutTags(name)}${description === '' ? '' : `: ${withoutTags(description)}`}`;
     },
   },
 };

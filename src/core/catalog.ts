@@ -1,4 +1,5 @@
 import { compareText } from './diagnostic.ts';
+import { isForModel } from './skill.ts';
 import type { Visibility } from './skill.ts';
 import { cleanText } from './text.ts';
 import { tokenWeight } from './tokens.ts';
@@ -19,8 +20,8 @@ export interface CatalogOptions {
   /** Estimated tokens the whole text may cost. */
   readonly budget: number;
   readonly format: CatalogFormat;
-  /** How a model finds what is not shown, as the text names it. */
-  readonly searchTool: string;
+  /** How a model finds what is not shown, as the text names it; absent where it has no way to. */
+  readonly searchTool: string | undefined;
 }
 
 /** Level 1 as a model will see it. Each visible skill is in exactly one of the four lists. */
@@ -54,7 +55,6 @@ const LENGTHS = [
 ] as const;
 
 const ALWAYS_WHOLE: ReadonlySet<Visibility> = new Set(['pinned', 'required']);
-const UNSEEN: ReadonlySet<Visibility> = new Set(['manual', 'disabled']);
 
 /**
  * Plans level 1 under a budget. The ladder: every description whole; all cut to one common length; the least important by name
@@ -63,7 +63,7 @@ const UNSEEN: ReadonlySet<Visibility> = new Set(['manual', 'disabled']);
  */
 export function planCatalog(items: readonly CatalogItem[], options: CatalogOptions): Catalog {
   const lines = items
-    .filter((item) => !UNSEEN.has(item.state))
+    .filter((item) => isForModel(item.state))
     .map((item) => new CatalogLine(item, options.format))
     .sort((a, b) => compareText(a.name, b.name) || compareText(a.source, b.source));
 
@@ -175,7 +175,7 @@ interface Counts {
 }
 
 /** The one line that tells a model what it does not see, and how to find it. */
-function coverageNote({ total, shortened, nameOnly, omitted }: Counts, searchTool: string): string {
+function coverageNote({ total, shortened, nameOnly, omitted }: Counts, searchTool: string | undefined): string {
   if (total === 0) return 'No skills are installed.';
   if (shortened + nameOnly + omitted === 0) return '';
   const cuts = [
@@ -183,7 +183,8 @@ function coverageNote({ total, shortened, nameOnly, omitted }: Counts, searchToo
     ...(nameOnly > 0 ? [`${nameOnly} by name only`] : []),
     ...(omitted > 0 ? [`${omitted} not shown`] : []),
   ];
-  return `${total - omitted} of ${total} skills are listed here (${cuts.join(', ')}); find the rest with ${searchTool}.`;
+  const rest = searchTool === undefined ? '' : `; find the rest with ${searchTool}`;
+  return `${total - omitted} of ${total} skills are listed here (${cuts.join(', ')})${rest}.`;
 }
 
 function widestNote(total: number, { searchTool }: CatalogOptions): string {

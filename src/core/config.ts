@@ -1,6 +1,10 @@
 import { CATALOG_FORMATS } from './catalog-layout.ts';
 import type { FromSchema, ObjectSchema } from './json-schema.ts';
+import { LIFETIMES } from './session.ts';
 import { VISIBILITIES } from './skill.ts';
+import { PLACEMENTS } from './tool.ts';
+
+const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 
 const path = {
   type: 'string',
@@ -70,6 +74,33 @@ export const CONFIG_SCHEMA = {
         format: { type: 'string', description: 'How it is written.', enum: CATALOG_FORMATS, default: 'xml' },
       },
     },
+    session: {
+      type: 'object',
+      description: 'How loaded skills are kept.',
+      additionalProperties: false,
+      properties: {
+        lifetime: {
+          type: 'string',
+          description: "Until the person's next turn, for one request, or to the end.",
+          enum: LIFETIMES,
+          default: 'turn',
+        },
+        max_loaded: {
+          type: 'integer',
+          description: 'Skills loaded at one time; the one used longest ago makes room.',
+          minimum: 1,
+          maximum: 1_000,
+          default: 8,
+        },
+        placement: {
+          type: 'string',
+          description:
+            'Where instructions go: into the results of tools, which keeps prompts cacheable, or the system message.',
+          enum: PLACEMENTS,
+          default: 'tool-results',
+        },
+      },
+    },
     cache: {
       type: 'object',
       description: 'The index kept between runs; safe to delete at any time.',
@@ -116,6 +147,12 @@ export const CONFIG_SCHEMA = {
           maximum: 10_000_000,
           default: 40_000,
         },
+        oversized_body: {
+          type: 'string',
+          description: 'What becomes of a body over these limits: shown up to there, or refused.',
+          enum: OVERSIZED_BODY,
+          default: 'cut',
+        },
         block_angle_brackets_in_frontmatter: {
           type: 'boolean',
           description: 'Leave out skills with < or > in name or description, instead of escaping them with a warning.',
@@ -142,7 +179,7 @@ export type Config = FromSchema<typeof CONFIG_SCHEMA>;
  */
 export function mergeConfig(over: Config, under: Config): Config {
   const merged: Config = { ...under, ...over };
-  const joined = (['skill_visibility', 'scan', 'catalog', 'cache', 'model'] as const).map(
+  const joined = (['skill_visibility', 'scan', 'catalog', 'session', 'cache', 'model'] as const).map(
     (key) => [key, { ...under[key], ...over[key] }] as const,
   );
   const roots = [...(over.skill_roots ?? []), ...(under.skill_roots ?? [])];
@@ -163,12 +200,14 @@ function stricter(a: Security, b: Security): Security {
     const values = [a[key], b[key]].filter((value) => value !== undefined);
     return values.length === 0 ? undefined : Math.min(...values);
   };
+  const oversized = [a, b].map((security) => security.oversized_body).filter((value) => value !== undefined);
   const blocked = [a, b]
     .map((security) => security.block_angle_brackets_in_frontmatter)
     .filter((value) => value !== undefined);
   return dropEmpty({
     max_skill_body_lines: least('max_skill_body_lines'),
     max_skill_body_characters: least('max_skill_body_characters'),
+    oversized_body: oversized.length === 0 ? undefined : oversized.includes('refuse') ? 'refuse' : 'cut',
     block_angle_brackets_in_frontmatter: blocked.length === 0 ? undefined : blocked.includes(true),
   });
 }

@@ -7,6 +7,11 @@ export interface SkillErrorData {
   'input/invalid': { readonly expected: string };
   'io/failed': { readonly path: string; readonly cause: string };
   'io/exists': { readonly path: string };
+  /** Nothing here can run programs as asked; `install` is the command that would change that. */
+  'executor/unavailable': { readonly executor: string; readonly reasons: readonly string[]; readonly install: string };
+  'executor/failed': { readonly executor: string; readonly cause: string };
+  'workspace/invalid': { readonly path: string };
+  'artifact/unknown': { readonly name: string; readonly nearest: readonly string[] };
 }
 
 export type SkillErrorCode = keyof SkillErrorData;

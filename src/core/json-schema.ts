@@ -1,12 +1,15 @@
 /**
- * The part of JSON Schema that the configuration needs, with its types. One constant is then the published schema, the check at
- * run time and the TypeScript type; a general validator would cost more start-up time than the rest of `list` together.
+ * The part of JSON Schema that the configuration and the tools need, with its types. One constant is then the published schema,
+ * the check at run time and the TypeScript type; a general validator would cost more start-up time than the rest of `list`
+ * together.
  */
 export type JsonSchema =
   | {
       readonly type: 'string';
       readonly description: string;
       readonly enum?: readonly string[];
+      /** The enum says what is known; another value is judged later, by somebody who can say what was probably meant. Not published. */
+      readonly isOpen?: true;
       readonly default?: string;
     }
   | {
@@ -21,13 +24,14 @@ export type JsonSchema =
       readonly type: 'array';
       readonly description: string;
       readonly items: JsonSchema;
+      readonly maxItems?: number;
       readonly default?: readonly unknown[];
     }
   | MapSchema
   | ObjectSchema
   | { readonly anyOf: readonly JsonSchema[]; readonly description: string };
 
-interface MapSchema {
+export interface MapSchema {
   readonly type: 'object';
   readonly description: string;
   readonly additionalProperties: JsonSchema | true;
@@ -83,7 +87,10 @@ export function checkJson(value: unknown, schema: JsonSchema, path: JsonPath = [
   const invalid: readonly SchemaProblem[] = [{ type: 'invalid', path, expected: expectation(schema) }];
   switch (schema.type) {
     case 'string':
-      return typeof value === 'string' && (schema.enum === undefined || schema.enum.includes(value)) ? [] : invalid;
+      return typeof value === 'string' &&
+        (schema.enum === undefined || schema.isOpen === true || schema.enum.includes(value))
+        ? []
+        : invalid;
     case 'integer':
       return Number.isInteger(value) && typeof value === 'number' && value >= schema.minimum && value <= schema.maximum
         ? []
@@ -91,14 +98,36 @@ export function checkJson(value: unknown, schema: JsonSchema, path: JsonPath = [
     case 'boolean':
       return typeof value === 'boolean' ? [] : invalid;
     case 'array':
-      return Array.isArray(value)
+      return Array.isArray(value) && value.length <= (schema.maxItems ?? Number.POSITIVE_INFINITY)
         ? value.flatMap((item: unknown, index) => checkJson(item, schema.items, [...path, index]))
         : invalid;
     case 'object':
       return isObject(value)
-        ? Object.entries(value).flatMap(([key, item]) => checkProperty(item, schema, [...path, key], key))
+        ? [
+            ...Object.entries(value).flatMap(([key, item]) => checkProperty(item, schema, [...path, key], key)),
+            ...missingKeys(value, schema, path),
+          ]
         : invalid;
   }
+}
+
+/** A missing key is a wrong value at the place where it should be. */
+function missingKeys(
+  value: Readonly<Record<string, unknown>>,
+  schema: MapSchema | ObjectSchema,
+  path: JsonPath,
+): readonly SchemaProblem[] {
+  if (!('properties' in schema)) return [];
+  return (schema.required ?? [])
+    .filter((key) => !Object.hasOwn(value, key))
+    .map((key) => {
+      const property = schema.properties[key];
+      return {
+        type: 'invalid',
+        path: [...path, key],
+        expected: property === undefined ? 'present' : expectation(property),
+      };
+    });
 }
 
 function checkProperty(
@@ -119,16 +148,45 @@ function expectation(schema: JsonSchema): string {
   if ('anyOf' in schema) return schema.anyOf.map(expectation).join(' or ');
   switch (schema.type) {
     case 'string':
-      return schema.enum === undefined ? 'a string' : `one of ${schema.enum.join(', ')}`;
+      return schema.enum === undefined || schema.isOpen === true ? 'a string' : `one of ${schema.enum.join(', ')}`;
     case 'integer':
       return `a whole number from ${schema.minimum} to ${schema.maximum}`;
     case 'boolean':
       return 'true or false';
     case 'array':
-      return 'a list';
+      return schema.maxItems === undefined ? 'a list' : `a list of at most ${schema.maxItems}`;
     case 'object':
       return 'an object';
   }
+}
+
+/** The schema as it is handed out: JSON Schema and nothing of ours. */
+export function publishedSchema(schema: ObjectSchema): ObjectSchema {
+  return { ...schema, properties: mapValues(schema.properties, published) };
+}
+
+function published(schema: JsonSchema): JsonSchema {
+  if ('anyOf' in schema) return { ...schema, anyOf: schema.anyOf.map(published) };
+  switch (schema.type) {
+    case 'string': {
+      const { isOpen: _, ...rest } = schema;
+      return rest;
+    }
+    case 'array':
+      return { ...schema, items: published(schema.items) };
+    case 'object':
+      if ('properties' in schema) return publishedSchema(schema);
+      return schema.additionalProperties === true
+        ? schema
+        : { ...schema, additionalProperties: published(schema.additionalProperties) };
+    case 'integer':
+    case 'boolean':
+      return schema;
+  }
+}
+
+function mapValues<V>(values: Readonly<Record<string, V>>, change: (value: V) => V): Readonly<Record<string, V>> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,4 +1,5 @@
 /** The files of its own that a skill's body points at. */
+import { closesFence, fenceMark } from './code-fences.ts';
 
 export interface LocalLink {
   readonly target: string;
@@ -24,27 +25,15 @@ export function localLinks(body: string, firstLine: number): readonly LocalLink[
     const feed = body.indexOf('\n', start);
     const end = feed === -1 ? body.length : feed;
     const text = body.slice(start, end);
-    const mark = fenceMark(text);
     if (fence !== undefined) {
-      if (mark?.startsWith(fence) === true && text.trim() === mark) fence = undefined;
-    } else if (mark === undefined) collect(text, line, links);
-    else fence = mark;
+      if (closesFence(text, fence)) fence = undefined;
+    } else {
+      fence = fenceMark(text);
+      if (fence === undefined) collect(text, line, links);
+    }
     start = end + 1;
   }
   return links;
-}
-
-/** The run of three or more backticks or tildes that a line starts with. */
-function fenceMark(line: string): string | undefined {
-  let at = 0;
-  while (line.charCodeAt(at) === 0x20 || line.charCodeAt(at) === 0x09) at += 1;
-  const first = line.charAt(at);
-  if (first !== '`' && first !== '~') return undefined;
-  let end = at;
-  while (line.charAt(end) === first) end += 1;
-  // Backticks that end on the same line are inline code.
-  if (end - at < 3 || (first === '`' && line.includes('`', end))) return undefined;
-  return line.slice(at, end);
 }
 
 function collect(text: string, line: number, links: LocalLink[]): void {

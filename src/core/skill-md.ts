@@ -1,5 +1,6 @@
 /** A whole SKILL.md: its head and its body. Imports `yaml`; a scan, which needs only heads, uses `skill-head.ts`. */
 import type { Diagnostic } from './diagnostic.ts';
+import { lengthWithoutTrailingSpace, offsetOfLine } from './excerpt.ts';
 import { findFences } from './frontmatter/fences.ts';
 import type { Report } from './frontmatter/report.ts';
 import { inOrder, positionOf, tell } from './frontmatter/report.ts';
@@ -81,22 +82,6 @@ function tellHidden(report: Report, body: string, start: number, first: number):
     message: `U+${code.toString(16).toUpperCase().padStart(4, '0')} in the body, expected visible text`,
     edit: { offset: start + first, length: end - first, text: cleanText(body.slice(first, end)) },
   });
-}
-
-function lengthWithoutTrailingSpace(text: string): number {
-  let length = text.length;
-  while (length > 0 && text.charCodeAt(length - 1) <= 0x20) length -= 1;
-  return length;
-}
-
-/** Where line number `count + 1` starts, if that is before `length`. */
-function offsetOfLine(text: string, count: number, length: number): number | undefined {
-  let at = 0;
-  for (let line = 0; line < count; line += 1) {
-    at = text.indexOf('\n', at) + 1;
-    if (at === 0 || at >= length) return undefined;
-  }
-  return at;
 }
 
 export { localLinks } from './markdown-links.ts';

@@ -46,6 +46,11 @@ export interface SkillControls {
 export const VISIBILITIES = ['auto', 'pinned', 'name-only', 'manual', 'required', 'disabled'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
+/** Whether a model may see a skill in this state and choose it. */
+export function isForModel(state: Visibility): boolean {
+  return state !== 'manual' && state !== 'disabled';
+}
+
 /** A place where skills are looked for. */
 export interface SkillRoot {
   /** `project`, `user`, `builtin`, or a name of one's own. */

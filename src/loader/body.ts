@@ -1,18 +1,33 @@
-import { isInside, realPath, tryRealPath } from '../platform/paths.ts';
-import { readTextFile } from '../platform/text-file.ts';
+import { isUtf8 } from 'node:buffer';
+
+import { toRelativePath } from '../core/path.ts';
+import { openConfined } from '../platform/confined-directory.ts';
+import type { ConfinedDirectory, ConfinedFile } from '../platform/confined-directory.ts';
 import type { TextFile } from '../platform/text-file.ts';
+import { fileProblemText } from './skill-directory.ts';
 
 /** Larger files are not skills that a model could read. */
 const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;
 
+/** The bytes of a SKILL.md. A second name elsewhere is allowed it: package managers link files out of a store, and the index did read it. */
+export function readSkillBytes(directory: ConfinedDirectory, fileName: string): ConfinedFile {
+  const reading = toRelativePath(fileName);
+  if (reading.type === 'refused') return { type: 'failed', code: reading.failure.code };
+  return directory.read(reading.path, { maxBytes: MAX_SKILL_FILE_BYTES, allowHardLinks: true });
+}
+
 /** Reads a whole SKILL.md: only ever for a skill that somebody selected, or for the deep search index. A link out of the skill is refused. */
 export function readSkillFile(dir: string, fileName: string): TextFile {
-  const file = `${dir}/${fileName}`;
-  const plain = readTextFile(file, MAX_SKILL_FILE_BYTES, { followLinks: false });
-  if (plain.type !== 'link') return plain;
-  const target = tryRealPath(file);
-  if (target === undefined) return { type: 'absent' };
-  if (!isInside(target, realPath(dir))) return { type: 'failed', reason: 'it is a link to a place outside its skill' };
-  const read = readTextFile(target, MAX_SKILL_FILE_BYTES, { followLinks: false });
-  return read.type === 'link' ? { type: 'failed', reason: 'it changed while it was read' } : read;
+  const opening = openConfined(dir);
+  if (opening.type === 'failed')
+    return opening.code === 'skill/gone' ? { type: 'absent' } : { type: 'failed', reason: 'its folder cannot be read' };
+  try {
+    const read = readSkillBytes(opening.directory, fileName);
+    if (read.type === 'read') return { type: 'read', text: read.bytes.toString('utf8'), validUtf8: isUtf8(read.bytes) };
+    return read.code === 'file/missing'
+      ? { type: 'absent' }
+      : { type: 'failed', reason: `it ${fileProblemText(read)}` };
+  } finally {
+    opening.directory.close();
+  }
 }

@@ -1,61 +1,47 @@
-import { lstatSync, readdirSync } from 'node:fs';
-import path from 'node:path';
-
-import { isSystemError } from '../platform/paths.ts';
-
-export interface SkillFile {
-  /** Relative to the skill's folder, with forward slashes. */
-  readonly path: string;
-  readonly bytes: number;
-  readonly type: 'file' | 'link' | 'other';
-  readonly isExecutable: boolean;
-}
+import type { ListedFile } from '../core/observation.ts';
+import { kindOfFile } from '../core/path.ts';
+import { openConfined } from '../platform/confined-directory.ts';
+import type { ConfinedDirectory } from '../platform/confined-directory.ts';
+import type { ConfinedListing } from '../platform/confined-list.ts';
 
 export interface SkillFiles {
-  readonly files: readonly SkillFile[];
-  /** There are more than were listed. */
+  readonly files: readonly ListedFile[];
+  /** There are more than were listed: too many, too deep, or with names that no path can spell. */
   readonly isCut: boolean;
 }
 
-const MAX_FILES = 2_000;
-const MAX_DEPTH = 12;
+const LIMITS = { maxFiles: 2_000, maxDepth: 12 };
 
-/** Lists a skill's files by name and size. No file is opened and no link is followed. */
+/**
+ * A skill's files by name, size and kind, sorted. No file is opened and no link is followed. Pipes, sockets and devices are not files;
+ * a file whose name has hidden characters, a backslash or the like is left out and `isCut` says so: every path of the list can be
+ * asked for.
+ */
 export function listSkillFiles(directory: string): SkillFiles {
-  const files: SkillFile[] = [];
-  const pending: { readonly relative: string; readonly depth: number }[] = [{ relative: '', depth: 0 }];
-  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    for (const name of namesIn(path.join(directory, folder.relative))) {
-      const relative = folder.relative === '' ? name : `${folder.relative}/${name}`;
-      const stats = lstatSync(path.join(directory, relative), { throwIfNoEntry: false });
-      if (stats === undefined) continue;
-      if (stats.isDirectory()) {
-        if (folder.depth < MAX_DEPTH && name !== '.git' && name !== 'node_modules')
-          pending.push({ relative, depth: folder.depth + 1 });
-        continue;
-      }
-      if (files.length === MAX_FILES) return { files: sorted(files), isCut: true };
-      const type = stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other';
-      files.push({
-        path: relative,
-        bytes: stats.size,
-        type,
-        isExecutable: type === 'file' && (stats.mode & 0o111) !== 0,
-      });
-    }
-  }
-  return { files: sorted(files), isCut: false };
+  return shownFiles(listSkillEntries(directory));
 }
 
-function sorted(files: readonly SkillFile[]): readonly SkillFile[] {
-  return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-function namesIn(directory: string): readonly string[] {
+/** All that lies in a skill's folder, for a person to see; nothing where the folder is gone. */
+export function listSkillEntries(directory: string): ConfinedListing {
+  const opening = openConfined(directory);
+  if (opening.type === 'failed') return { files: [], isCut: false };
   try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
+    return opening.directory.list(LIMITS);
+  } finally {
+    opening.directory.close();
   }
+}
+
+/** The files of a skill that is held open. */
+export function filesOf(directory: ConfinedDirectory): SkillFiles {
+  return shownFiles(directory.list(LIMITS));
+}
+
+function shownFiles({ files, isCut }: ConfinedListing): SkillFiles {
+  return {
+    files: files.flatMap(({ path, bytes, type, isExecutable }) =>
+      type === 'other' ? [] : [{ path, bytes, kind: kindOfFile(path), isExecutable, isLink: type === 'link' }],
+    ),
+    isCut,
+  };
 }

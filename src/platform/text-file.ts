@@ -8,29 +8,13 @@ export type TextFile =
   | { readonly type: 'absent' }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** The file is a link, and the caller wants to look at links first. */
-export interface LinkFound {
-  readonly type: 'link';
-}
-
 /** Reads a small file that a person or a skill wrote: never blocks on a pipe or a device, never reads more than `maxBytes`. */
-export function readTextFile(path: string, maxBytes: number): TextFile;
-export function readTextFile(
-  path: string,
-  maxBytes: number,
-  options: { readonly followLinks: false },
-): TextFile | LinkFound;
-export function readTextFile(
-  path: string,
-  maxBytes: number,
-  { followLinks } = { followLinks: true },
-): TextFile | LinkFound {
+export function readTextFile(path: string, maxBytes: number): TextFile {
   let descriptor: number;
   try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (followLinks ? 0 : constants.O_NOFOLLOW));
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    if (!followLinks && (error.code === 'ELOOP' || error.code === 'EMLINK')) return { type: 'link' };
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { type: 'absent' };
     return { type: 'failed', reason: error.code };
   }

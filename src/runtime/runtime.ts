@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import type { Action } from '../core/action.ts';
 import { planCatalog } from '../core/catalog.ts';
 import type { Catalog, CatalogItem, CatalogOptions } from '../core/catalog.ts';
 import type { Config } from '../core/config.ts';
@@ -8,6 +9,7 @@ import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
 import { nearestNames, resolveSkill } from '../core/index-skills.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
+import type { Observation } from '../core/observation.ts';
 import type { SkillEntry, SkillRoot } from '../core/skill.ts';
 import { cacheDirectory } from '../platform/cache-directory.ts';
 import { cacheFileName, openRegistry } from '../registry/registry.ts';
@@ -16,7 +18,9 @@ import { defaultRoots } from '../registry/roots.ts';
 import { loadConfig, surroundingsOf } from './config.ts';
 import type { LoadedConfig, Surroundings } from './config.ts';
 import { builtinSkillsDirectory } from './places.ts';
+import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './skill-search.ts';
+import type { SessionOptions } from './start-session.ts';
 
 export interface RuntimeOptions extends Partial<Surroundings> {
   /** More roots, above all others. */
@@ -53,6 +57,10 @@ export interface Runtime {
   /** Level 1 as a model sees it; budget and format from the configuration where they are not given. */
   catalog(options?: Partial<CatalogOptions>): Catalog;
   refresh(): Promise<SkillIndex>;
+  /** Performs one action by itself: no session remembers it. */
+  perform(action: Action, options?: PerformOptions): Promise<Observation>;
+  /** A conversation over the snapshot in use now. */
+  startSession(options?: SessionOptions): Promise<Session>;
 }
 
 /** Finds roots, configuration and skills by convention. The one place where the stages are put together. */
@@ -89,6 +97,30 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     catalog: (catalogOptions) =>
       planCatalog(catalogItems(registry.index), { ...catalogDefaults(loaded.config), ...catalogOptions }),
     refresh: () => registry.refresh(),
+    async perform(action, { askedBy = 'model', signal } = {}) {
+      const { bodyLimits, performAction } = await import('./perform.ts');
+      const { index } = registry;
+      return performAction(action, {
+        index,
+        limits: bodyLimits(loaded.config),
+        askedBy,
+        state: undefined,
+        signal,
+        search: (query, n, searchOptions) => search(index, query, n, searchOptions),
+      });
+    },
+    async startSession(sessionOptions = {}) {
+      const { startSession } = await import('./start-session.ts');
+      const { index } = registry;
+      const source = {
+        config: loaded.config,
+        index,
+        search: (query: string, n: number, searchOptions: SearchOptions) => search(index, query, n, searchOptions),
+        catalog: (snapshot: SkillIndex, catalogOptions: Partial<CatalogOptions>) =>
+          planCatalog(catalogItems(snapshot), { ...catalogDefaults(loaded.config), ...catalogOptions }),
+      };
+      return startSession(source, sessionOptions);
+    },
   };
   return runtime;
 }

@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import type { SkillIndex } from '../core/index-skills.ts';
+import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { sha256 } from '../platform/hash.ts';
 import { readCacheEntry, writeCacheEntry } from '../platform/cache-entry.ts';
@@ -11,6 +12,8 @@ import { openDeepIndex } from './deep-index.ts';
 export interface SearchOptions {
   /** Only skills of this source. */
   readonly source?: string;
+  /** Only skills that a model may choose. */
+  readonly forModel?: boolean;
   /** Look into bodies too. They are indexed on this machine and reach no model by it. */
   readonly deep?: boolean;
   readonly signal?: AbortSignal;
@@ -39,18 +42,21 @@ export function openSkillSearch(cacheDir: string | undefined): SkillSearch {
   const plain = new WeakMap<SkillIndex, SearchIndex>();
   const deep = new WeakMap<SkillIndex, Promise<SearchIndex>>();
 
-  return async function searchSkills(index, query, limit, { source, deep: isDeep = false, signal }) {
+  return async function searchSkills(index, query, limit, { source, forModel = false, deep: isDeep = false, signal }) {
     const skills = searchable(index);
     const engine = isDeep
       ? await remember(deep, index, () => openDeepIndex(skills, cacheDir, signal))
       : remember(plain, index, () => openPlainIndex(index, skills, cacheDir));
-    // A filter by source comes after the ranking, so that a score means the same with and without it.
-    const hits = engine.search(query, source === undefined ? limit : skills.length);
+    // Filters come after the ranking, so that a score means the same with and without them.
     const wanted = source?.toLowerCase();
+    const isWanted = (skill: SkillEntry): boolean =>
+      (wanted === undefined || skill.source.toLowerCase() === wanted) && (!forModel || isForModel(skill.state));
+    const unwanted = wanted === undefined && !forModel ? 0 : skills.filter((skill) => !isWanted(skill)).length;
+    const hits = engine.search(query, limit + unwanted);
     const results: SearchResult[] = [];
     for (const { position, score } of hits) {
       const skill = skills[position];
-      if (skill === undefined || (wanted !== undefined && skill.source.toLowerCase() !== wanted)) continue;
+      if (skill === undefined || !isWanted(skill)) continue;
       results.push({ name: skill.name, source: skill.source, description: skill.description, score });
       if (results.length === limit) break;
     }

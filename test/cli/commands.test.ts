@@ -304,7 +304,7 @@ describe('the command line', () => {
     [['list', '--jsno'], '--jsno is no flag of skillwright list', 'did you mean --json?'],
     [['list', '--root'], '--root needs a value', 'see skillwright list --help'],
     [['search', '-n', 'many', 'x'], '--limit must be a whole number from 1 to 10000', 'it is "many"'],
-    [['catalog', '--format', 'yaml'], '--format must be xml, markdown, lines', 'it is "yaml"'],
+    [['catalog', '--format', 'yaml'], '--format must be xml, markdown, lines, list', 'it is "yaml"'],
     [['list', 'extra'], 'there is something too much', 'usage: skillwright list [--source NAME] [--explain] [--json]'],
     [['check', '--dry-run'], '--dry-run needs --fix', 'skillwright check --fix --dry-run'],
     [['list', '--json=yes'], '--json takes no value', 'see skillwright list --help'],

@@ -8,7 +8,6 @@ export interface Requirement {
 }
 
 const claimed = (behaviour: string): Requirement => ({ behaviour, claimed: true });
-const planned = (behaviour: string): Requirement => ({ behaviour, claimed: false });
 
 export const REQUIREMENTS = {
   'FMT-1': claimed(
@@ -51,14 +50,48 @@ export const REQUIREMENTS = {
   'DISC-1': claimed(
     'The catalog keeps a token budget; each visible skill is in one reported state; the order is stable; the text says what is not shown.',
   ),
-  'DISC-2': planned('Level 2: the body of a selected skill.'),
-  'DISC-3': planned('Level 3: one named file, whole or by section.'),
-  'DISC-4': planned('Every load returns a report.'),
-  'DISC-5': planned('A ledger of every skill byte shown to the model.'),
-  'DISC-6': planned('Session state with lifetimes.'),
-  'DISC-7': planned('Placement of loaded content.'),
-  'DISC-8': planned('Compaction keeps what is active.'),
-  'DISC-9': planned('Confined paths, checked on the opened file.'),
+  'DISC-2': claimed(
+    'Level 2: the body of a selected skill, without frontmatter, with what it was read from and a list of its files; the whole file where it is asked for.',
+  ),
+  'DISC-3': claimed(
+    'Level 3: one named file that the skill offers, whole, by section or by lines, up to 2,000,000 bytes of file and 12,000 characters of excerpt; binary files are described.',
+  ),
+  'DISC-4': claimed(
+    'Every load returns a report: path, sha256, bytes read, characters shown, whether it was cut, and where the whole is.',
+  ),
+  'DISC-5': claimed(
+    'A ledger of every skill byte shown to the model, with digest and tokens; of a skill that was not loaded there are none.',
+  ),
+  'DISC-6': claimed(
+    'Loaded skills and selected documents with lifetimes turn, once and session, a cap, and a note instead of the same bytes again.',
+  ),
+  'DISC-7': claimed(
+    'Loaded content goes into tool results, which keeps the prefix of the prompt stable, or into the system message.',
+  ),
+  'DISC-8': claimed(
+    'Compaction keeps the catalog and each active skill, whole or as a stub with digest, under a ceiling.',
+  ),
+  'DISC-9': claimed(
+    'Confined paths: relative only; .., absolute paths, drives, NUL, encodings and links that leave the skill are refused, judged on the opened file.',
+  ),
+  'TOOL-1': claimed(
+    'openseed: search_skills, load_skill, load_skill_asset, get_skill_script_path and list_skill_assets, with its parameters, defaults and results.',
+  ),
+  'TOOL-2': claimed(
+    'trpc: skill_load, skill_select_docs and skill_list_docs, with its parameters, defaults, results and state keys; the tools that run things are declared with theirs and not offered yet.',
+  ),
+  'TOOL-3': claimed(
+    'ManusX: skill_request with the list of resources and the directory, and file_read confined to skills.',
+  ),
+  'TOOL-4': claimed(
+    'skills-agent: select_skills, load_resource, final_answer, read_file and list_dir; run_script, grep, write_file, delete_file and network_request are declared and not offered yet.',
+  ),
+  'TOOL-5': claimed(
+    'Each vocabulary is a table over the same actions, handed out for the AI SDK, OpenAI, Anthropic and as JSON Schema with execute; names are an enum while few; tools that cannot work are not offered.',
+  ),
+  'TOOL-6': claimed(
+    'Errors teach: an unknown skill, path or parameter names the nearest; failures of one kind end the run.',
+  ),
   'CLI-1': claimed(
     'Commands with --json, documented exit status, errors on stderr, colours and progress on a terminal only.',
   ),

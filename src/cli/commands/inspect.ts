@@ -6,8 +6,8 @@ import { parseSkillMd } from '../../core/skill-md.ts';
 import { cleanText, printable } from '../../core/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { readSkillFile } from '../../loader/body.ts';
-import { listSkillFiles } from '../../loader/files.ts';
-import type { SkillFiles } from '../../loader/files.ts';
+import { listSkillEntries } from '../../loader/files.ts';
+import type { ConfinedListing } from '../../platform/confined-list.ts';
 import { isPresent } from '../../platform/paths.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand } from '../command.ts';
@@ -38,7 +38,7 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, terminal } = invocation;
     const { skill, runtime } = await findSkill(invocation);
-    const files = listSkillFiles(skill.dir);
+    const files = listSkillEntries(skill.dir);
     const diagnostics = runtime.diagnostics.filter(({ path: file }) => file.startsWith(`${skill.dir}/`));
     const shadows = runtime.index.shadowed.filter(({ by, dir }) => by === skill.dir || dir === skill.dir);
     const body = given.body === true ? readBody(skill) : undefined;
@@ -145,7 +145,7 @@ function fieldLines(skill: SkillEntry, { style }: Terminal): readonly string[] {
   ];
 }
 
-function fileLines({ files, isCut }: SkillFiles, { style }: Terminal): readonly string[] {
+function fileLines({ files, isCut }: ConfinedListing, { style }: Terminal): readonly string[] {
   return [
     '',
     style('bold', 'Files'),

@@ -1,4 +1,5 @@
 import type { SkillIndex } from '../../core/index-skills.ts';
+import { isForModel } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { printable } from '../../core/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -88,7 +89,7 @@ function skillLines(
 function markOf({ state }: SkillEntry, isTroubled: boolean): string {
   if (isTroubled) return '!';
   if (state === 'pinned' || state === 'required') return '*';
-  return state === 'manual' || state === 'disabled' ? '-' : ' ';
+  return isForModel(state) ? ' ' : '-';
 }
 
 function leftOutLines({ report }: SkillIndex, { style }: Terminal): readonly string[] {

@@ -1,0 +1,44 @@
+/** Parts of a text by lines and by characters: where they start, and where a text that is too long is best cut. */
+
+/** Where line number `count + 1` starts, if that is before `length`. */
+export function offsetOfLine(text: string, count: number, length = text.length): number | undefined {
+  let at = 0;
+  for (let line = 0; line < count; line += 1) {
+    at = text.indexOf('\n', at) + 1;
+    if (at === 0 || at >= length) return undefined;
+  }
+  return at;
+}
+
+/** A line end at the very end starts no further line; an empty text has none. */
+export function countLines(text: string): number {
+  if (text === '') return 0;
+  let lines = text.endsWith('\n') ? 0 : 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+export function lengthWithoutTrailingSpace(text: string): number {
+  let length = text.length;
+  while (length > 0 && text.charCodeAt(length - 1) <= 0x20) length -= 1;
+  return length;
+}
+
+/** A line end is near where it costs at most this share of what may be shown. */
+const NEAR = 0.25;
+
+/** The start of a text, at most `limit` code points of it: up to a line end where one is near, else between two characters. */
+export function startOfText(text: string, limit: number): string {
+  const end = offsetOfCharacter(text, limit);
+  if (end === text.length || text.charCodeAt(end - 1) === 0x0a) return text.slice(0, end);
+  const lineEnd = text.lastIndexOf('\n', end - 1) + 1;
+  return text.slice(0, lineEnd > 0 && lineEnd >= end * (1 - NEAR) ? lineEnd : end);
+}
+
+/** The offset just after `count` code points, or the end. */
+function offsetOfCharacter(text: string, count: number): number {
+  if (text.length <= count) return text.length;
+  let at = 0;
+  for (let seen = 0; seen < count && at < text.length; seen += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return at;
+}

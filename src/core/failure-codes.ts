@@ -1,0 +1,56 @@
+/** Every way an action can fail, and what to do then: the one list. Codes never change their meaning. */
+export const FAILURES = {
+  'input/invalid': 'give the parameters that the tool describes',
+  'skill/unknown': 'search for the skill, or choose one of the catalog',
+  'skill/not-offered': 'a person may name this skill; the model may not choose it',
+  'skill/gone': 'the folder was removed after the skills were listed; choose another skill',
+  'skill/invalid': 'SKILL.md can no longer be read as a skill; tell the person who keeps it',
+  'skill/not-loaded': 'load the skill first',
+  'body/too-long':
+    'ask for a part of SKILL.md as a file, by section or by lines; its author should split it into references/',
+  'path/empty': 'name a file of the skill, relative to its folder',
+  'path/absolute': 'give the path relative to the folder of the skill',
+  'path/parent': 'stay inside the skill: no .. in a path',
+  'path/control-character': 'give the name as the list of files shows it',
+  'path/backslash': 'write paths with /',
+  'path/encoded': 'give the plain name, not an encoded one',
+  'path/too-long': 'give the name as the list of files shows it',
+  'path/not-offered': 'only references/, assets/, scripts/ and documents (.md, .txt) of a skill can be read',
+  'path/link-outside': 'the file is a link that leaves the skill and is not read',
+  'path/link-loop': 'the links of this path never end',
+  'path/hard-link': 'the file has another name elsewhere and is not read; copy it into the skill',
+  'file/missing': 'list the files of the skill',
+  'file/directory': 'name a file, not a folder',
+  'file/not-regular': 'pipes, sockets and devices are not read',
+  'file/too-large': 'the file is too large to be shown; use a script of the skill on it',
+  'file/changed': 'the file changed while it was read; try again',
+  'file/not-utf8': 'the file is text in another encoding; save it as UTF-8',
+  'file/unreadable': 'the system does not let this file be read',
+  'lines/invalid': 'give 1-based line numbers, the first not after the last, inside the file',
+  'documents/unknown': 'list the documents of the skill',
+  'script/unknown': 'list the files of the skill',
+  'load/conflict': 'name each skill once, or each time with the same documents',
+  'load/too-many': 'declare fewer skills, or raise the number that may be loaded at once',
+  'run/ended': 'answer with what you have, and say what could not be done',
+} as const satisfies Record<string, string>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+/** An action that came to nothing: why, what to do, and what was probably meant. */
+export interface Failure {
+  readonly code: FailureCode;
+  /** Lower case, names the thing, says what was expected. */
+  readonly message: string;
+  /** What to do; the general advice for the code where nothing more exact is known. */
+  readonly hint: string;
+  /** What is really there and most like what was asked for. */
+  readonly nearest: readonly string[];
+}
+
+export function failure(
+  code: FailureCode,
+  message: string,
+  more: { readonly hint?: string; readonly nearest?: readonly string[] } = {},
+): Failure {
+  return { code, message, hint: more.hint ?? FAILURES[code], nearest: more.nearest ?? [] };
+}

@@ -1,0 +1,154 @@
+import type { ActionType, DocumentSelection, LineRange, SelectMode } from './action.ts';
+import type { Failure } from './failure-codes.ts';
+
+/** What came of an action. Data only; `render.ts` and the vocabularies turn it into what a model reads. */
+export type Observation =
+  | SkillsFound
+  | SkillLoaded
+  | ResourcesListed
+  | ResourceRead
+  | DocumentsSelected
+  | ScriptFound
+  | Answered
+  | ActionFailed;
+
+/** The skill an observation is about. */
+export interface SkillIdentity {
+  readonly id: string;
+  readonly name: string;
+  readonly source: string;
+  /** Its folder, absolute, with forward slashes. */
+  readonly dir: string;
+}
+
+/** What was read and what of it is shown (DISC-4). */
+export interface LoadReport {
+  /** Relative to the skill's folder. */
+  readonly path: string;
+  /** `sha256:` of the whole file's bytes. */
+  readonly digest: string;
+  /** Read from the disk. */
+  readonly bytes: number;
+  /** Shown. */
+  readonly characters: number;
+  /** Less is shown than was asked for. */
+  readonly truncated: boolean;
+  /** Where the whole can be had: `skill://name/path`. */
+  readonly reference: string;
+}
+
+export interface SkillsFound {
+  readonly type: 'skills-found';
+  readonly action: 'search_skills';
+  readonly query: string;
+  readonly results: readonly FoundSkill[];
+}
+
+export interface FoundSkill {
+  readonly id: string;
+  /** Of its frontmatter. */
+  readonly digest: string;
+  readonly name: string;
+  readonly description: string;
+  readonly source: string;
+  readonly score: number;
+}
+
+export interface SkillLoaded {
+  readonly type: 'skill-loaded';
+  readonly action: 'load_skill';
+  readonly skill: SkillIdentity;
+  /** `repeated`: the same bytes are active already, and `text` is empty. `changed`: other bytes than the last time. */
+  readonly status: 'new' | 'repeated' | 'changed';
+  /** The instructions as a model may see them: cleaned, commands in them not run. */
+  readonly text: string;
+  readonly report: LoadReport;
+  readonly files: readonly ListedFile[];
+  /** There are more files than are listed. */
+  readonly filesCut: boolean;
+  readonly documents: readonly ShownDocument[];
+  /** What is odd about it and worth a word to the model or the person. */
+  readonly notes: readonly string[];
+}
+
+/** A document shown together with its skill. */
+export interface ShownDocument {
+  readonly text: string;
+  readonly report: LoadReport;
+}
+
+export const FILE_KINDS = ['script', 'reference', 'asset', 'document', 'other'] as const;
+export type FileKind = (typeof FILE_KINDS)[number];
+
+export interface ListedFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly kind: FileKind;
+  readonly isExecutable: boolean;
+  /** A link; it is followed only inside the skill. */
+  readonly isLink: boolean;
+}
+
+export interface ResourcesListed {
+  readonly type: 'resources-listed';
+  readonly action: 'list_resources';
+  readonly skill: SkillIdentity;
+  readonly files: readonly ListedFile[];
+  readonly filesCut: boolean;
+}
+
+export interface ResourceRead {
+  readonly type: 'resource-read';
+  readonly action: 'read_resource';
+  readonly skill: SkillIdentity;
+  readonly mediaType: string;
+  /** Binary files are described, not shown: `text` is empty. */
+  readonly isBinary: boolean;
+  readonly text: string;
+  /** The lines shown. */
+  readonly lines: Required<LineRange>;
+  /** Of the whole file. */
+  readonly totalLines: number;
+  readonly report: LoadReport;
+  readonly notes: readonly string[];
+  /** Given where the section that was asked for is not there. */
+  readonly headings: readonly string[];
+}
+
+export interface DocumentsSelected {
+  readonly type: 'documents-selected';
+  readonly action: 'select_documents';
+  readonly skill: SkillIdentity;
+  readonly mode: SelectMode;
+  /** All that is selected now. */
+  readonly selected: DocumentSelection;
+  /** The documents that were not shown before. */
+  readonly documents: readonly ShownDocument[];
+}
+
+export interface ScriptFound {
+  readonly type: 'script-found';
+  readonly action: 'get_script_path';
+  readonly skill: SkillIdentity;
+  /** Absolute. */
+  readonly path: string;
+  readonly isExecutable: boolean;
+}
+
+export interface Answered {
+  readonly type: 'answered';
+  readonly action: 'final_answer';
+  readonly answer: string;
+}
+
+export interface ActionFailed extends Failure {
+  readonly type: 'failed';
+  readonly action: ActionType;
+  /** The same kind of failure came too often: the run is over. */
+  readonly isTerminal: boolean;
+}
+
+/** Nothing came of the action. */
+export function isFailed(observation: Observation): observation is ActionFailed {
+  return observation.type === 'failed';
+}

@@ -1,0 +1,146 @@
+import type { ActionType, DocumentSelection } from './action.ts';
+import type { FailureCode } from './failure-codes.ts';
+import type { ShownContent, ShownReason } from './shown.ts';
+import type { SkillIdentity } from './observation.ts';
+import type { Placement } from './tool.ts';
+
+/** How long loaded instructions stay: until the next turn of the person, for one request, or to the end. */
+export const LIFETIMES = ['turn', 'once', 'session'] as const;
+export type Lifetime = (typeof LIFETIMES)[number];
+
+export interface SessionSettings {
+  readonly lifetime: Lifetime;
+  /** Skills loaded at one time; the one used longest ago makes room. */
+  readonly maxLoaded: number;
+  readonly placement: Placement;
+}
+
+/** Who wanted a skill: a model chose it, a person named it, a program declared it. */
+export type AskedBy = 'model' | 'person' | 'program';
+
+/** What happens in a session. The events are all there is: the state is a reduction of them, and so is the ledger. */
+export type SessionEvent =
+  | { readonly type: 'session-start'; readonly settings: SessionSettings; readonly indexHash: string }
+  | { readonly type: 'turn-start' }
+  /** A request goes to the model; `shown` is what its system message holds of skills. */
+  | { readonly type: 'request-start'; readonly shown: readonly ShownContent[] }
+  | {
+      readonly type: 'skill-load';
+      readonly skill: SkillIdentity;
+      readonly digest: string;
+      readonly askedBy: AskedBy;
+      readonly lifetime: Lifetime;
+    }
+  /** Asked for again while the same bytes were active: answered with a note. */
+  | { readonly type: 'skill-repeat'; readonly skill: string }
+  | { readonly type: 'documents-select'; readonly skill: SkillIdentity; readonly selected: DocumentSelection }
+  | { readonly type: 'content-show'; readonly shown: ShownContent }
+  | { readonly type: 'action-end'; readonly action: ActionType }
+  | { readonly type: 'action-fail'; readonly action: ActionType; readonly code: FailureCode }
+  /** The conversation was shortened; only the skills in `kept` are still in it as a whole. */
+  | { readonly type: 'session-compact'; readonly kept: readonly string[] };
+
+/** A skill whose instructions are in the conversation. */
+export interface LoadedSkill {
+  readonly skill: SkillIdentity;
+  /** Of the SKILL.md that was shown. */
+  readonly digest: string;
+  readonly askedBy: AskedBy;
+  readonly lifetime: Lifetime;
+  readonly documents: DocumentSelection;
+  /** How often it was asked for again since it was last shown. */
+  readonly repeats: number;
+}
+
+export interface SessionState {
+  readonly settings: SessionSettings;
+  readonly turn: number;
+  /** The one used longest ago first. */
+  readonly loaded: readonly LoadedSkill[];
+  /** Failures of one kind since that action last worked, in this turn. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** Set when one kind of failure came too often: nothing but an answer is possible until the next turn. */
+  readonly endedBy?: { readonly action: ActionType; readonly code: FailureCode };
+}
+
+const SAME_FAILURES = 3;
+const USES: ReadonlySet<ShownReason> = new Set(['resource', 'document']);
+
+export function startState(settings: SessionSettings): SessionState {
+  return { settings, turn: 1, loaded: [], failures: {} };
+}
+
+/** The state after an event. Pure: the same events give the same state. */
+export function reduceSession(state: SessionState, event: SessionEvent): SessionState {
+  switch (event.type) {
+    case 'session-start':
+      return startState(event.settings);
+    case 'turn-start': {
+      const { endedBy: _, ...rest } = state;
+      const loaded = state.loaded.filter(({ lifetime }) => lifetime === 'session');
+      return { ...rest, turn: state.turn + 1, loaded, failures: {} };
+    }
+    case 'request-start':
+      return { ...state, loaded: state.loaded.filter(({ lifetime }) => lifetime !== 'once') };
+    case 'skill-load': {
+      const before = findLoaded(state, event.skill.id);
+      const { skill, digest, askedBy, lifetime } = event;
+      const documents = before?.documents ?? [];
+      const loaded = [...others(state, skill.id), { skill, digest, askedBy, lifetime, documents, repeats: 0 }];
+      return { ...state, loaded: loaded.slice(-state.settings.maxLoaded) };
+    }
+    case 'skill-repeat':
+      return used(state, event.skill, ({ repeats }) => ({ repeats: repeats + 1 }));
+    case 'documents-select':
+      return used(state, event.skill.id, () => ({ documents: event.selected }));
+    case 'content-show':
+      // To be found or carried over is not to be used.
+      return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;
+    case 'action-end':
+      return { ...state, failures: withoutAction(state.failures, event.action) };
+    case 'action-fail': {
+      const key = `${event.action} ${event.code}`;
+      const count = (state.failures[key] ?? 0) + 1;
+      const failures = { ...state.failures, [key]: count };
+      if (count < SAME_FAILURES || event.code === 'run/ended') return { ...state, failures };
+      return { ...state, failures, endedBy: { action: event.action, code: event.code } };
+    }
+    case 'session-compact':
+      return { ...state, loaded: state.loaded.filter(({ skill }) => event.kept.includes(skill.id)) };
+  }
+}
+
+export function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {
+  return state.loaded.find(({ skill }) => skill.id === id);
+}
+
+/** Selected documents after a change; where all are selected, adding changes nothing. */
+export function selectDocuments(
+  before: DocumentSelection,
+  mode: 'add' | 'replace' | 'clear',
+  documents: DocumentSelection,
+): DocumentSelection {
+  if (mode === 'clear') return [];
+  if (mode === 'replace') return documents;
+  if (before === '*' || documents === '*') return '*';
+  return [...new Set([...before, ...documents])].toSorted();
+}
+
+function others(state: SessionState, id: string): readonly LoadedSkill[] {
+  return state.loaded.filter(({ skill }) => skill.id !== id);
+}
+
+/** Changes a loaded skill and makes it the one used last. */
+function used(
+  state: SessionState,
+  id: string,
+  change: (loaded: LoadedSkill) => Partial<Pick<LoadedSkill, 'documents' | 'repeats'>>,
+): SessionState {
+  const found = findLoaded(state, id);
+  if (found === undefined) return state;
+  return { ...state, loaded: [...others(state, id), { ...found, ...change(found) }] };
+}
+
+function withoutAction(failures: SessionState['failures'], action: ActionType): SessionState['failures'] {
+  return Object.fromEntries(Object.entries(failures).filter(([key]) => !key.startsWith(`${action} `)));
+}

@@ -1,0 +1,195 @@
+import type { Action } from '../core/action.ts';
+import type { ActionFailed, Observation, ResourceRead, SkillLoaded } from '../core/observation.ts';
+import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
+import { ACTIONS_DECLARED } from './actions-declared.ts';
+import { showContent } from './content.ts';
+import {
+  inputOf,
+  isFailure,
+  listOf,
+  located,
+  optionalTextOf,
+  readOf,
+  skillOf,
+  skillReference,
+  text,
+  textOf,
+} from './parameters.ts';
+import { hasSkills, observed, singleAction } from './single-action.ts';
+import {
+  LOADING_RUNS_NOTHING,
+  ROUTING_ONLY,
+  guidanceFor,
+  hintOf,
+  inOrder,
+  loadNote,
+  loadNotes,
+  readNotes,
+} from './wording.ts';
+
+/** Skills in one call; their design loads one or two a round. */
+const MOST_SKILLS = 8;
+
+const selectSkills: ToolRow = {
+  name: 'select_skills',
+  description: 'Select the skills for the task and load their instructions. Loading runs nothing.',
+  action: 'load_skill',
+  schema: (offer) =>
+    inputOf(
+      'Which skills.',
+      {
+        skills: {
+          type: 'array',
+          description: 'The skills, the most general first.',
+          items: skillReference(offer),
+          maxItems: MOST_SKILLS,
+        },
+        reason: text('Why these.'),
+      },
+      ['skills'],
+    ),
+  isOffered: hasSkills,
+  toActions: (input) => listOf(input, 'skills').map((skill): Action => ({ type: 'load_skill', ...skillOf(skill) })),
+  toResult: (observations, offer) => ({
+    ok: true,
+    skills: observations.map((observation) => showSkill(observed(observation, 'load_skill'), offer)),
+  }),
+};
+
+const loadResource: ToolRow = singleAction({
+  name: 'load_resource',
+  description: 'Read one resource file of a skill, or one section of it.',
+  action: 'read_resource',
+  schema: (offer) =>
+    inputOf(
+      'Which resource.',
+      {
+        skill: skillReference(offer),
+        relative_path: text('Path in the skill, such as references/kpi.md.'),
+        section_hint: text('A heading; the text below it is read.'),
+      },
+      ['skill', 'relative_path'],
+    ),
+  toAction(input) {
+    // Their example gives the heading with its marks.
+    const section = (optionalTextOf(input, 'section_hint') ?? '').replace(/^\s*#+\s*/, '').trim();
+    return {
+      type: 'read_resource',
+      ...skillOf(input['skill']),
+      path: textOf(input, 'relative_path'),
+      ...(section === '' ? {} : { section }),
+    };
+  },
+  toResult: showRead,
+});
+
+const finalAnswer: ToolRow = singleAction({
+  name: 'final_answer',
+  description: 'Give the final answer and end the run.',
+  action: 'final_answer',
+  schema: () => inputOf('The answer.', { answer: text('What the person reads.') }, ['answer']),
+  toAction: (input) => ({ type: 'final_answer', answer: textOf(input, 'answer') }),
+  toResult: ({ answer }) => ({ ok: true, answer }),
+});
+
+const pathParameter = text('<skill>/<path in the skill>, or an absolute path in the folder of a skill.');
+
+const readFile: ToolRow = singleAction({
+  name: 'read_file',
+  description: 'Read one file of a skill.',
+  action: 'read_resource',
+  schema: () => inputOf('Which file.', { path: pathParameter }, ['path']),
+  toAction: (input, offer) => readOf(textOf(input, 'path'), offer),
+  toResult: showRead,
+});
+
+const listDirectory: ToolRow = singleAction({
+  name: 'list_dir',
+  description: 'List what a folder of a skill holds. Opens nothing.',
+  action: 'list_resources',
+  schema: () => inputOf('Which folder.', { path: pathParameter }, ['path']),
+  toAction(input, offer) {
+    const found = located(textOf(input, 'path'), offer);
+    if (isFailure(found)) return found;
+    const folder = found.path.replace(/\/+$/, '');
+    return { type: 'list_resources', skill: found.skill, ...(folder === '' ? {} : { folder }) };
+  },
+  toResult: ({ skill, files, filesCut }) => ({
+    ok: true,
+    skill: skill.name,
+    files: inOrder(files).map(({ path, bytes }) => ({ path, bytes })),
+    truncated: filesCut,
+  }),
+});
+
+/** The structured actions of skills-agent and its read-only tools. Every answer is an observation with `ok`. */
+export const skillsAgent: Vocabulary = {
+  name: 'skills-agent',
+  tools: [selectSkills, loadResource, finalAnswer, readFile, listDirectory],
+  declared: ACTIONS_DECLARED,
+  loadTool: 'select_skills',
+  catalogFormat: 'lines',
+  guidance: (offered) =>
+    guidanceFor(offered, [
+      'When a task fits a skill, call select_skills first; select one or two at a time.',
+      ROUTING_ONLY,
+      'Read a file that the instructions need with load_resource, by section where you can.',
+      LOADING_RUNS_NOTHING,
+      'End with final_answer.',
+    ]),
+  showLoaded: showContent,
+  toFailure: (failed, { done, offer }) => ({
+    ok: false,
+    error: showFailure(failed),
+    ...(done.length === 0 ? {} : { skills: done.filter(isLoaded).map((loaded) => showSkill(loaded, offer)) }),
+  }),
+};
+
+function showFailure(failed: ActionFailed): unknown {
+  const { code, message, nearest, isTerminal } = failed;
+  return { code, message, hint: hintOf(failed), nearest, ...(isTerminal ? { terminal: true } : {}) };
+}
+
+function showSkill(loaded: SkillLoaded, offer: Offer): unknown {
+  const { skill, text: body, report, files, documents } = loaded;
+  const note = loadNote(loaded, offer);
+  const notes = [...(note === undefined ? [] : [note]), ...loadNotes(loaded)];
+  const identity = { name: skill.name, source: skill.source, path: skill.dir };
+  if (note !== undefined) return { ...identity, notes };
+  return {
+    ...identity,
+    body,
+    truncated: report.truncated,
+    sha256: hashOf(report.digest),
+    resources: inOrder(files)
+      .map(({ path }) => path)
+      .filter((path) => path !== report.path),
+    ...(documents.length === 0
+      ? {}
+      : { documents: documents.map((shown) => ({ path: shown.report.path, content: shown.text })) }),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+function showRead(read: ResourceRead): unknown {
+  const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
+  const notes = readNotes(read);
+  return {
+    ok: true,
+    skill: { name: skill.name, source: skill.source },
+    relative_path: report.path,
+    media_type: mediaType,
+    ...(isBinary ? {} : { content, lines: { ...lines, total: totalLines } }),
+    truncated: report.truncated,
+    sha256: hashOf(report.digest),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+function hashOf(digest: string): string {
+  return digest.replace(/^sha256:/, '');
+}
+
+function isLoaded(observation: Observation): observation is SkillLoaded {
+  return observation.type === 'skill-loaded';
+}

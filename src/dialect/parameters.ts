@@ -1,0 +1,138 @@
+import type { ReadResource, SearchSkills } from '../core/action.ts';
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { isObject } from '../core/json-schema.ts';
+import type { JsonSchema, ObjectSchema } from '../core/json-schema.ts';
+import { nearest } from '../core/nearest.ts';
+import { quoted } from '../core/text.ts';
+import type { LocatedPath, Offer, ToolInput } from '../core/tool.ts';
+
+/** Above this many skills the names are not written into the schemas: the catalog and searching tell them. */
+export const MOST_NAMES_IN_ENUM = 256;
+/** The most results a search may be asked for, and how many it gives by itself. */
+export const MOST_RESULTS = 50;
+export const DEFAULT_RESULTS = 5;
+
+/** The name of a skill. A name that is not among them passes: the action answers with the nearest. */
+export function skillName(offer: Offer, description = 'Name of the skill.'): JsonSchema {
+  const isFew = offer.skills.length > 0 && offer.skills.length <= MOST_NAMES_IN_ENUM;
+  return { type: 'string', description, ...(isFew ? { enum: offer.skills, isOpen: true } : {}) };
+}
+
+/** A skill by name and, where two have that name, by source. */
+export function skillReference(offer: Offer): ObjectSchema {
+  return inputOf(
+    'The skill.',
+    { name: skillName(offer), source: text('Where it comes from: project, user, builtin.') },
+    ['name'],
+  );
+}
+
+export function inputOf(
+  description: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = [],
+): ObjectSchema {
+  return {
+    type: 'object',
+    description,
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+export function text(description: string): JsonSchema {
+  return { type: 'string', description };
+}
+
+export function texts(description: string): JsonSchema {
+  return { type: 'array', description, items: { type: 'string', description: 'One of them.' } };
+}
+
+export function flag(description: string): JsonSchema {
+  return { type: 'boolean', description, default: false };
+}
+
+export function count(description: string, minimum: number, maximum: number, byDefault?: number): JsonSchema {
+  return {
+    type: 'integer',
+    description,
+    minimum,
+    maximum,
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+  };
+}
+
+/** The parameters of both searches. */
+export function searchParameters(): ObjectSchema {
+  return inputOf(
+    'What to search for.',
+    {
+      query: text('What the task needs, in a few words.'),
+      n: count('How many to return.', 1, MOST_RESULTS, DEFAULT_RESULTS),
+    },
+    ['query'],
+  );
+}
+
+export function searchOf(input: ToolInput): SearchSkills {
+  const n = numberOf(input, 'n');
+  return { type: 'search_skills', query: textOf(input, 'query'), ...(n === undefined ? {} : { n }) };
+}
+
+/** Readers for input that has passed its schema: a value of another type is the same as none. */
+export function textOf(input: ToolInput, key: string): string {
+  return optionalTextOf(input, key) ?? '';
+}
+
+export function optionalTextOf(input: ToolInput, key: string): string | undefined {
+  const value = Object.hasOwn(input, key) ? input[key] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function numberOf(input: ToolInput, key: string): number | undefined {
+  const value = Object.hasOwn(input, key) ? input[key] : undefined;
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function isSet(input: ToolInput, key: string): boolean {
+  return Object.hasOwn(input, key) && input[key] === true;
+}
+
+export function listOf(input: ToolInput, key: string): readonly unknown[] {
+  const value = Object.hasOwn(input, key) ? input[key] : undefined;
+  return Array.isArray(value) ? value : [];
+}
+
+export function textsOf(input: ToolInput, key: string): readonly string[] {
+  return listOf(input, key).filter((item) => typeof item === 'string');
+}
+
+/** A skill given as `{name, source}`, as an action names it. */
+export function skillOf(value: unknown): { readonly skill: string; readonly source?: string } {
+  if (!isObject(value)) return { skill: '' };
+  const source = optionalTextOf(value, 'source');
+  return { skill: textOf(value, 'name'), ...(source === undefined || source === '' ? {} : { source }) };
+}
+
+/** Which file of which skill a path means, or why it means none. */
+export function located(path: string, offer: Offer): LocatedPath | Failure {
+  const found = offer.locate(path);
+  if (found !== undefined) return found;
+  const [first = ''] = path.replace(/^[./\\]+/, '').split(/[/\\]/);
+  return failure('path/not-offered', `${quoted(path)} lies in no skill`, {
+    hint: 'give the path as <skill>/<path in the skill>, or the absolute path of a file in its folder',
+    nearest: nearest(first, offer.skills),
+  });
+}
+
+/** A file that is named by its path alone. */
+export function readOf(path: string, offer: Offer): ReadResource | Failure {
+  const found = located(path, offer);
+  return isFailure(found) ? found : { type: 'read_resource', ...found };
+}
+
+export function isFailure(value: object): value is Failure {
+  return 'code' in value;
+}

@@ -1,0 +1,214 @@
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { checkJson, isObject } from '../core/json-schema.ts';
+import type { JsonPath, JsonSchema, ObjectSchema, SchemaProblem } from '../core/json-schema.ts';
+import { nearest } from '../core/nearest.ts';
+import { quoted } from '../core/text.ts';
+import type { ToolInput } from '../core/tool.ts';
+
+export type InputReading =
+  | { readonly type: 'input'; readonly input: ToolInput }
+  | { readonly type: 'refused'; readonly failure: Failure };
+
+/** Longer inputs, and longer texts in them, are no tool call that anybody meant. */
+const LONGEST_TEXT = 1_000_000;
+/** Of any list; what needs fewer says so in its schema. */
+const LONGEST_LIST = 1_000;
+/** A message that names more than these teaches nothing more. */
+const PROBLEMS_NAMED = 3;
+
+/**
+ * Reads the input of a tool as models really send it: as text instead of an object, with `null` for what is absent, with numbers,
+ * switches and lists as text. What is still not what the schema says is refused, with the parameter and what was expected of it.
+ * Never throws, whatever is sent.
+ */
+export function readInput(schema: ObjectSchema, input: unknown): InputReading {
+  const given = fromText(input);
+  if (given.type === 'refused') return given;
+  if (!isObject(given.value)) return refused(`the input must be an object, not ${described(given.value)}`);
+  const repaired = repair(given.value, schema);
+  if (!isObject(repaired)) return refused('the input must be an object');
+  const tooLong = findTooLong(repaired, schema, []);
+  if (tooLong !== undefined) return refused(tooLong);
+  const problems = checkJson(repaired, schema);
+  return problems.length === 0 ? { type: 'input', input: repaired } : refusedFor(problems, repaired, schema);
+}
+
+type Given = { readonly type: 'value'; readonly value: unknown } | Extract<InputReading, { type: 'refused' }>;
+
+/** OpenAI sends `arguments` as text; a tool without parameters may get nothing at all. */
+function fromText(input: unknown): Given {
+  if (input === undefined || input === null) return { type: 'value', value: {} };
+  if (typeof input !== 'string') return { type: 'value', value: input };
+  if (input.trim() === '') return { type: 'value', value: {} };
+  if (input.length > LONGEST_TEXT) return refused(`the input has more than ${LONGEST_TEXT} characters`);
+  const parsed = parse(input);
+  if (parsed === undefined) return refused(`the input is not valid JSON: ${quoted(input)}`);
+  return { type: 'value', value: parsed.value };
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    // Text that is not JSON is the expected case here, and depth beyond the stack is one of its forms.
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The value as the schema wants it where the meaning is beyond doubt, else as it was given. */
+function repair(value: unknown, schema: JsonSchema): unknown {
+  if ('anyOf' in schema) return value;
+  switch (schema.type) {
+    case 'string':
+      return value;
+    case 'integer':
+      return typeof value === 'string' && /^\s*-?\d{1,15}\s*$/.test(value) ? Number(value) : value;
+    case 'boolean':
+      return value === 'true' ? true : value === 'false' ? false : value;
+    case 'array': {
+      const list = asList(value, schema.items);
+      return Array.isArray(list) && list.length <= LONGEST_LIST
+        ? list.map((item: unknown) => repair(item, schema.items))
+        : list;
+    }
+    case 'object': {
+      const object = asObject(value, schema);
+      return isObject(object) && 'properties' in schema ? repairProperties(object, schema) : object;
+    }
+  }
+}
+
+function repairProperties(object: ToolInput, schema: ObjectSchema): ToolInput {
+  const entries = Object.entries(object).filter(([key, item]) => !isAbsent(item, propertyOf(schema, key)));
+  // `fromEntries` defines a key called __proto__ like any other, and then it is refused as unknown.
+  return Object.fromEntries(
+    entries.map(([key, item]) => {
+      const property = propertyOf(schema, key);
+      return [key, property === undefined ? item : repair(item, property)];
+    }),
+  );
+}
+
+function propertyOf({ properties }: ObjectSchema, key: string): JsonSchema | undefined {
+  return Object.hasOwn(properties, key) ? properties[key] : undefined;
+}
+
+/** What models write for "nothing": null, and an empty text where no text belongs. */
+function isAbsent(value: unknown, schema: JsonSchema | undefined): boolean {
+  if (value === undefined) return true;
+  if (schema === undefined) return false;
+  return (
+    value === null || (value === '' && 'type' in schema && (schema.type === 'integer' || schema.type === 'boolean'))
+  );
+}
+
+/** A list as JSON text, or the one item of a list without the list around it. */
+function asList(value: unknown, items: JsonSchema): unknown {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'string') {
+    const parsed = value.trimStart().startsWith('[') && value.length <= LONGEST_TEXT ? parse(value) : undefined;
+    if (parsed !== undefined && Array.isArray(parsed.value)) return parsed.value;
+    return value.trim() === '' ? [] : [value];
+  }
+  return isObject(value) && 'type' in items && items.type === 'object' ? [value] : value;
+}
+
+/** An object as JSON text, or the text that is all such an object needs: `"pdf"` for `{"name": "pdf"}`. */
+function asObject(value: unknown, schema: Extract<JsonSchema, { readonly type: 'object' }>): unknown {
+  if (typeof value !== 'string') return value;
+  const parsed = value.trimStart().startsWith('{') && value.length <= LONGEST_TEXT ? parse(value) : undefined;
+  if (parsed !== undefined && isObject(parsed.value)) return parsed.value;
+  const [only, ...more] = 'properties' in schema ? (schema.required ?? []) : [];
+  return only === undefined || more.length > 0 ? value : { [only]: value };
+}
+
+/** Bounds everything below, which looks at each item and each text. */
+function findTooLong(value: unknown, schema: JsonSchema, path: JsonPath): string | undefined {
+  if (typeof value === 'string')
+    return value.length > LONGEST_TEXT
+      ? `parameter ${nameOf(path)} has more than ${LONGEST_TEXT} characters`
+      : undefined;
+  if (Array.isArray(value)) {
+    if (value.length > LONGEST_LIST) return `parameter ${nameOf(path)} has more than ${LONGEST_LIST} items`;
+    const items = 'type' in schema && schema.type === 'array' ? schema.items : undefined;
+    if (items === undefined) return undefined;
+    for (const [index, item] of value.entries()) {
+      const found = findTooLong(item, items, [...path, index]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  if (!isObject(value) || !('properties' in schema)) return undefined;
+  for (const [key, property] of Object.entries(schema.properties)) {
+    const found = findTooLong(value[key], property, [...path, key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function refusedFor(problems: readonly SchemaProblem[], input: ToolInput, schema: ObjectSchema): InputReading {
+  const named = problems.slice(0, PROBLEMS_NAMED).map((problem) => problemText(problem, input));
+  const more = problems.length - named.length;
+  const near = problems
+    .filter(({ type }) => type === 'unknown-key')
+    .slice(0, PROBLEMS_NAMED)
+    .flatMap(({ path, expected }) => nearest(String(path.at(-1)), expected.split(', ')));
+  const parameters = Object.keys(schema.properties);
+  return refused([...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; '), {
+    hint: parameters.length === 0 ? 'the tool has no parameters' : `the parameters are ${parametersText(schema)}`,
+    nearest: [...new Set(near)].slice(0, 3),
+  });
+}
+
+function problemText({ type, path, expected }: SchemaProblem, input: ToolInput): string {
+  if (type === 'unknown-key') return `there is no parameter ${nameOf(path)}`;
+  const at = valueAt(input, path);
+  return at === undefined
+    ? `parameter ${nameOf(path)} is missing: it must be ${expected}`
+    : `parameter ${nameOf(path)} must be ${expected}, not ${described(at)}`;
+}
+
+function parametersText({ properties, required = [] }: ObjectSchema): string {
+  return Object.keys(properties)
+    .map((key) => (required.includes(key) ? key : `${key} (optional)`))
+    .join(', ');
+}
+
+function valueAt(value: unknown, path: JsonPath): unknown {
+  let at = value;
+  for (const key of path) {
+    if (Array.isArray(at) && typeof key === 'number') at = at[key];
+    else if (isObject(at) && Object.hasOwn(at, key)) at = at[String(key)];
+    else return undefined;
+  }
+  return at;
+}
+
+function nameOf(path: JsonPath): string {
+  return quoted(path.join('.'));
+}
+
+function described(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  switch (typeof value) {
+    case 'string':
+      return quoted(value);
+    case 'number':
+    case 'boolean':
+      return String(value);
+    case 'object':
+      return 'an object';
+    default:
+      return `a ${typeof value}`;
+  }
+}
+
+function refused(
+  message: string,
+  more: { readonly hint?: string; readonly nearest?: readonly string[] } = {},
+): Extract<InputReading, { type: 'refused' }> {
+  return { type: 'refused', failure: failure('input/invalid', message, more) };
+}

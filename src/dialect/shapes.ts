@@ -1,0 +1,140 @@
+import { SkillError } from '../core/errors.ts';
+import { quoted } from '../core/text.ts';
+import type { SkillTool } from './tools.ts';
+
+/**
+ * The tools as the libraries of others want them, without importing any of those. Lists and schemas are fresh copies and not
+ * `readonly`, because the types of those libraries are not.
+ */
+
+/** A JSON Schema of an object, as a plain value. */
+export type ParameterSchema = {
+  type: 'object';
+  description: string;
+  properties: Record<string, unknown>;
+  required?: string[];
+  additionalProperties: false;
+};
+
+/** For chat completions. */
+export type OpenAiTool = {
+  type: 'function';
+  function: { name: string; description: string; parameters: ParameterSchema };
+};
+
+/** For the responses API. Not `strict`: that mode wants every parameter to be required. */
+export type OpenAiResponsesTool = {
+  type: 'function';
+  name: string;
+  description: string;
+  parameters: ParameterSchema;
+  strict: false;
+};
+
+export type AnthropicTool = { name: string; description: string; input_schema: ParameterSchema };
+
+export type AiSdkTools = Record<string, AiSdkTool>;
+
+export type AiSdkTool = {
+  description: string;
+  inputSchema: AiSdkSchema;
+  execute: (input: unknown, options?: { readonly abortSignal?: AbortSignal | undefined }) => Promise<unknown>;
+};
+
+const AI_SDK_SCHEMA = Symbol.for('vercel.ai.schema');
+
+/**
+ * What versions 5, 6 and 7 of the AI SDK know as a schema by its symbol, and versions 6 and 7 also by its type, as a Standard
+ * Schema. It lets every input pass: what is wrong with it, the tool says in its result, where the model can learn from it.
+ */
+export type AiSdkSchema = {
+  readonly [AI_SDK_SCHEMA]: true;
+  readonly jsonSchema: ParameterSchema;
+  readonly validate: (value: unknown) => { success: true; value: unknown };
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'skillwright';
+    readonly validate: (value: unknown) => { readonly value: unknown };
+    readonly jsonSchema: {
+      readonly input: () => Record<string, unknown>;
+      readonly output: () => Record<string, unknown>;
+    };
+  };
+};
+
+export function toOpenAi(tools: readonly SkillTool[]): OpenAiTool[] {
+  return tools.map((tool) => ({
+    type: 'function',
+    function: { name: checkedName(tool), description: tool.description, parameters: parametersOf(tool) },
+  }));
+}
+
+export function toOpenAiResponses(tools: readonly SkillTool[]): OpenAiResponsesTool[] {
+  return tools.map((tool) => ({
+    type: 'function',
+    name: checkedName(tool),
+    description: tool.description,
+    parameters: parametersOf(tool),
+    strict: false,
+  }));
+}
+
+export function toAnthropic(tools: readonly SkillTool[]): AnthropicTool[] {
+  return tools.map((tool) => ({
+    name: checkedName(tool),
+    description: tool.description,
+    input_schema: parametersOf(tool),
+  }));
+}
+
+export function toAiSdk(tools: readonly SkillTool[]): AiSdkTools {
+  return Object.fromEntries(
+    tools.map((tool) => [
+      checkedName(tool),
+      {
+        description: tool.description,
+        inputSchema: aiSdkSchema(parametersOf(tool)),
+        execute: (input, { abortSignal } = {}) =>
+          tool.execute(input, abortSignal === undefined ? {} : { signal: abortSignal }),
+      } satisfies AiSdkTool,
+    ]),
+  );
+}
+
+function aiSdkSchema(schema: ParameterSchema): AiSdkSchema {
+  return {
+    [AI_SDK_SCHEMA]: true,
+    jsonSchema: schema,
+    validate: (value) => ({ success: true, value }),
+    '~standard': {
+      version: 1,
+      vendor: 'skillwright',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: () => schema, output: () => schema },
+    },
+  };
+}
+
+function parametersOf({ inputSchema }: SkillTool): ParameterSchema {
+  const { type, description, properties, required, additionalProperties } = inputSchema;
+  return {
+    type,
+    description,
+    properties: structuredClone({ ...properties }),
+    ...(required === undefined ? {} : { required: [...required] }),
+    additionalProperties,
+  };
+}
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** A name that the services would refuse is refused here, where the vocabulary's author can see which. */
+function checkedName({ name }: SkillTool): string {
+  if (NAME.test(name)) return name;
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `the tool name ${quoted(name)} is not one that models can call`,
+    hint: 'use 1 to 64 letters, digits, _ and -',
+    data: { expected: NAME.source },
+  });
+}

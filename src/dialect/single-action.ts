@@ -1,0 +1,51 @@
+import type { Action, ActionType } from '../core/action.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import type { ObjectSchema } from '../core/json-schema.ts';
+import type { ActionFailed, Observation } from '../core/observation.ts';
+import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
+import { isFailure } from './parameters.ts';
+
+/** What comes of an action when it works. */
+export type ObservationOf<A extends ActionType> = Extract<Exclude<Observation, ActionFailed>, { readonly action: A }>;
+
+interface SingleAction<A extends ActionType> {
+  readonly name: string;
+  readonly description: string;
+  readonly action: A;
+  schema(offer: Offer): ObjectSchema;
+  toAction(input: ToolInput, offer: Offer): Extract<Action, { readonly type: A }> | Failure;
+  toResult(observation: ObservationOf<A>, offer: Offer): unknown;
+}
+
+/** A tool that is one action: nearly all of them. Offered where there is a skill to act on. */
+export function singleAction<A extends ActionType>(row: SingleAction<A>): ToolRow {
+  return {
+    name: row.name,
+    description: row.description,
+    action: row.action,
+    schema: (offer) => row.schema(offer),
+    isOffered: hasSkills,
+    toActions(input, offer) {
+      const action = row.toAction(input, offer);
+      return isFailure(action) ? action : [action];
+    },
+    toResult(observations, offer) {
+      return row.toResult(observed(observations[0], row.action), offer);
+    },
+  };
+}
+
+/** A tool about skills has nothing to do where there are none. */
+export function hasSkills(offer: Offer): boolean {
+  return offer.skills.length > 0;
+}
+
+/** The observation that an action must have given; another one is a bug of whoever performs actions. */
+export function observed<A extends ActionType>(observation: Observation | undefined, action: A): ObservationOf<A> {
+  if (observation !== undefined && isOf(observation, action)) return observation;
+  throw new TypeError(`${action} gave ${observation?.type ?? 'nothing'}`);
+}
+
+function isOf<A extends ActionType>(observation: Observation, action: A): observation is ObservationOf<A> {
+  return observation.type !== 'failed' && observation.action === action;
+}

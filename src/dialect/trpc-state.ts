@@ -1,0 +1,31 @@
+import type { SessionState } from '../core/session.ts';
+
+/**
+ * The state of a session under the keys that trpc-agent-go keeps it in, for programs that read them there. With an agent's name,
+ * the keys of that agent; without, the older ones.
+ */
+export function trpcState(
+  { loaded }: SessionState,
+  options: { readonly agent?: string } = {},
+): Readonly<Record<string, string>> {
+  const agent = options.agent?.trim() ?? '';
+  const scope = agent.includes('/') ? pathEscape(agent) : agent;
+  const key = (kind: 'loaded' | 'docs', skill: string): string =>
+    agent === '' ? `temp:skill:${kind}:${skill}` : `temp:skill:${kind}_by_agent:${scope}/${skill}`;
+  const order = agent === '' ? 'temp:skill:loaded_order:' : `temp:skill:loaded_order_by_agent:${scope}`;
+  const entries = loaded.flatMap(({ skill: { name }, documents }) => [
+    [key('loaded', name), '1'] as const,
+    ...(documents.length === 0
+      ? []
+      : [[key('docs', name), documents === '*' ? '*' : JSON.stringify(documents)] as const]),
+  ]);
+  if (entries.length === 0) return {};
+  return Object.fromEntries([...entries, [order, JSON.stringify(loaded.map(({ skill }) => skill.name))]]);
+}
+
+/** As Go's `url.PathEscape`, which made the keys that are to be met: it differs from `encodeURIComponent` in a few signs. */
+function pathEscape(segment: string): string {
+  return encodeURIComponent(segment)
+    .replace(/%(?:24|26|2B|3A|3D|40)/g, decodeURIComponent)
+    .replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}

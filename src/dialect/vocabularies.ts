@@ -1,0 +1,43 @@
+import { SkillError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { quoted } from '../core/text.ts';
+import type { Vocabulary } from '../core/tool.ts';
+import { skillsAgent } from './actions.ts';
+import { manusx } from './manusx.ts';
+import { native } from './native.ts';
+import { openseed } from './openseed.ts';
+import { trpc } from './trpc.ts';
+
+/** Every vocabulary by name. A new one is a file and a line here. */
+export const VOCABULARIES = {
+  skillwright: native,
+  openseed,
+  trpc,
+  manusx,
+  'skills-agent': skillsAgent,
+} as const satisfies Readonly<Record<string, Vocabulary>>;
+
+export type VocabularyName = keyof typeof VOCABULARIES;
+
+export const VOCABULARY_NAMES: readonly VocabularyName[] = [
+  'skillwright',
+  'openseed',
+  'trpc',
+  'manusx',
+  'skills-agent',
+];
+
+/** One of ours by name; one of the caller's own as it is. */
+export function findVocabulary(wanted: string | Vocabulary): Vocabulary {
+  if (typeof wanted !== 'string') return wanted;
+  const all: Readonly<Record<string, Vocabulary>> = VOCABULARIES;
+  const found = Object.hasOwn(all, wanted) ? all[wanted] : undefined;
+  if (found !== undefined) return found;
+  const near = nearest(wanted, VOCABULARY_NAMES);
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `there is no vocabulary called ${quoted(wanted)}`,
+    hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `they are ${VOCABULARY_NAMES.join(', ')}`,
+    data: { expected: VOCABULARY_NAMES.join(', ') },
+  });
+}

@@ -1,0 +1,109 @@
+import { isUtf8 } from 'node:buffer';
+
+import { lengthWithoutTrailingSpace, offsetOfLine, startOfText } from '../core/excerpt.ts';
+import { failure } from '../core/failure-codes.ts';
+import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter/bounds.ts';
+import type { LoadReport } from '../core/observation.ts';
+import { isLongerThan, quoted } from '../core/text.ts';
+import type { ConfinedDirectory } from '../platform/confined-directory.ts';
+import { sha256 } from '../platform/hash.ts';
+import { readSkillBytes } from './body.ts';
+import { failed, fileFailure, inSkill } from './skill-directory.ts';
+import type { Failed, SkillPlace } from './skill-directory.ts';
+import { charactersOf, shownText } from './shown-text.ts';
+
+/** What the index knows of a skill whose instructions are loaded. */
+export interface IndexedSkill extends SkillPlace {
+  /** `SKILL.md` or `skill.md`. */
+  readonly file: string;
+  /** `sha256:` of the frontmatter's bytes. */
+  readonly digest: string;
+}
+
+/** How long a body may be, and what becomes of a longer one. */
+export interface BodyLimits {
+  /** 500 */
+  readonly maxLines?: number;
+  /** 40,000 */
+  readonly maxCharacters?: number;
+  readonly onTooLong: 'refuse' | 'cut';
+}
+
+export interface LoadBodyOptions extends BodyLimits {
+  /** The whole file, frontmatter included; the limits are those of the body all the same. */
+  readonly whole?: boolean;
+}
+
+export interface LoadedBody {
+  readonly type: 'loaded';
+  /** As a model may see it. */
+  readonly text: string;
+  readonly report: LoadReport;
+  /** The frontmatter is no longer the one that was indexed. */
+  readonly headChanged: boolean;
+  readonly notes: readonly string[];
+}
+
+/** Reads the instructions of a selected skill. */
+export function loadBody(skill: IndexedSkill, options: LoadBodyOptions): LoadedBody | Failed {
+  return inSkill(skill, (directory) => loadBodyIn(directory, skill, options));
+}
+
+/** The same where the skill's folder is open already. */
+export function loadBodyIn(
+  directory: ConfinedDirectory,
+  skill: IndexedSkill,
+  options: LoadBodyOptions,
+): LoadedBody | Failed {
+  const read = readSkillBytes(directory, skill.file);
+  return read.type === 'read' ? bodyOf(skill, read.bytes, options) : fileFailure(skill, skill.file, read);
+}
+
+function bodyOf(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): LoadedBody | Failed {
+  const { whole = false, maxLines = 500, maxCharacters = 40_000, onTooLong } = options;
+  const bounds = findFrontmatter(bytes, bytes.length, true);
+  if (bounds.type !== 'found' || bounds.end > MAX_FRONTMATTER_BYTES) {
+    const message = `${quoted(skill.file)} of the skill ${quoted(skill.name)} no longer has frontmatter`;
+    return failed(failure('skill/invalid', message));
+  }
+  const digest = `sha256:${sha256(bytes)}`;
+  const headDigest = `sha256:${sha256(bytes.subarray(0, bounds.end))}`;
+
+  const cleaned = shownText(bytes.subarray(bounds.end));
+  const start = blankStart(cleaned.text);
+  const body = cleaned.text.slice(start);
+  const shown = limited(body, maxLines, maxCharacters);
+  const truncated = shown.length < body.length;
+  if (truncated && onTooLong === 'refuse') {
+    const limit = `${String(maxLines)} lines or ${String(maxCharacters)} characters`;
+    return failed(failure('body/too-long', `the body of the skill ${quoted(skill.name)} has more than ${limit}`));
+  }
+  const head = whole ? shownText(bytes.subarray(0, bounds.end)).text + cleaned.text.slice(0, start) : '';
+  const text = head + shown;
+  return {
+    type: 'loaded',
+    text,
+    report: {
+      path: skill.file,
+      digest,
+      bytes: bytes.length,
+      characters: charactersOf(text),
+      truncated,
+      reference: `skill://${skill.name}/${skill.file}`,
+    },
+    headChanged: headDigest !== skill.digest,
+    notes: [...(isUtf8(bytes) ? [] : ['some of the file is not UTF-8 and is shown as \uFFFD']), ...cleaned.notes],
+  };
+}
+
+/** The body, or as much of it as both limits allow; blank lines at the end are no lines. */
+function limited(body: string, maxLines: number, maxCharacters: number): string {
+  const byLines = body.slice(0, offsetOfLine(body, maxLines, lengthWithoutTrailingSpace(body)) ?? body.length);
+  return isLongerThan(byLines, maxCharacters) ? startOfText(byLines, maxCharacters) : byLines;
+}
+
+/** Where the first line begins that is not blank. */
+function blankStart(text: string): number {
+  const blank = /^(?:[ \t]*\n)+/.exec(text);
+  return blank === null ? 0 : blank[0].length;
+}

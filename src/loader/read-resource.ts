@@ -1,0 +1,178 @@
+import { isUtf8 } from 'node:buffer';
+
+import type { LineRange } from '../core/action.ts';
+import { countLines, offsetOfLine, startOfText } from '../core/excerpt.ts';
+import { failure } from '../core/failure-codes.ts';
+import { findSection, headingsOf } from '../core/markdown-sections.ts';
+import { mediaTypeOf } from '../core/media-type.ts';
+import { nearest } from '../core/nearest.ts';
+import type { LoadReport, ResourceRead } from '../core/observation.ts';
+import { isOfferedPath, toRelativePath } from '../core/path.ts';
+import type { RelativePath } from '../core/path.ts';
+import { quoted } from '../core/text.ts';
+import type { ConfinedDirectory } from '../platform/confined-directory.ts';
+import { sha256 } from '../platform/hash.ts';
+import { filesOf } from './files.ts';
+import { charactersOf, shownText } from './shown-text.ts';
+import { failed, fileFailure, inSkill } from './skill-directory.ts';
+import type { Failed, SkillPlace } from './skill-directory.ts';
+
+export interface ReadResourceOptions {
+  /** A heading. */
+  readonly section?: string;
+  /** Of the whole file; counts more than a section. */
+  readonly lines?: LineRange;
+  /** Larger files are refused; 2,000,000. */
+  readonly maxBytes?: number;
+  /** More is not shown at once; 12,000. */
+  readonly maxCharacters?: number;
+}
+
+export interface ReadFile extends Omit<ResourceRead, 'type' | 'action' | 'skill'> {
+  readonly type: 'read';
+}
+
+/** One file of a skill, as much of it as was asked for and may be shown. */
+export function readResourceFile(
+  skill: SkillPlace,
+  path: string,
+  options: ReadResourceOptions = {},
+): ReadFile | Failed {
+  const { maxBytes = 2_000_000 } = options;
+  const asked = toRelativePath(path);
+  if (asked.type === 'refused') return failed(asked.failure);
+  return inSkill(skill, (directory) => {
+    if (!isOfferedPath(asked.path)) return notOffered(directory, skill, asked.path);
+    const read = directory.read(asked.path, { maxBytes });
+    if (read.type === 'read') return describe(skill, asked.path, read.bytes, options);
+    const meant = read.code === 'file/missing' ? nearest(asked.path, offeredPaths(directory)) : [];
+    return fileFailure(skill, asked.path, read, meant);
+  });
+}
+
+/** Whoever names what is not there is told so first: the name may only be misspelled. */
+function notOffered(directory: ConfinedDirectory, skill: SkillPlace, path: RelativePath): Failed {
+  const found = directory.resolve(path, { allowHardLinks: true });
+  const meant = nearest(path, offeredPaths(directory));
+  if (found.type === 'failed') return fileFailure(skill, path, found, meant);
+  const message = `${quoted(path, 200)} is not among the files that the skill ${quoted(skill.name)} offers`;
+  return failed(failure('path/not-offered', message, { nearest: meant }));
+}
+
+function offeredPaths(directory: ConfinedDirectory): readonly string[] {
+  return filesOf(directory)
+    .files.map(({ path }) => path)
+    .filter(isOfferedPath);
+}
+
+function describe(
+  skill: SkillPlace,
+  path: RelativePath,
+  bytes: Buffer,
+  options: ReadResourceOptions,
+): ReadFile | Failed {
+  const { mediaType, isBinary } = mediaTypeOf(path, bytes);
+  const report = {
+    path,
+    digest: `sha256:${sha256(bytes)}`,
+    bytes: bytes.length,
+    reference: `skill://${skill.name}/${path}`,
+  };
+  if (isBinary) return binaryFile(mediaType, { ...report, characters: 0, truncated: false });
+  if (!isUtf8(bytes)) return failed(failure('file/not-utf8', `${quoted(path, 200)} is text in another encoding`));
+  const { text, notes } = shownText(bytes);
+  const totalLines = countLines(text);
+  const asked = choosePart(text, totalLines, options);
+  if (asked.type === 'outside') {
+    const size = totalLines === 1 ? '1 line' : `${String(totalLines)} lines`;
+    return failed(
+      failure('lines/invalid', `${quoted(path, 200)} has ${size}; ${rangeText(asked.lines)} were asked for`),
+    );
+  }
+  const shown = showPart(text, totalLines, asked, options.maxCharacters ?? 12_000);
+  return {
+    type: 'read',
+    mediaType,
+    isBinary,
+    text: shown.text,
+    lines: shown.lines,
+    totalLines,
+    report: { ...report, characters: charactersOf(shown.text), truncated: shown.truncated },
+    notes: [...asked.notes, ...shown.notes, ...notes],
+    headings: asked.headings,
+  };
+}
+
+function binaryFile(mediaType: string, report: LoadReport): ReadFile {
+  const notes = [`a binary file (${mediaType}, ${String(report.bytes)} bytes): it is described and not shown`];
+  return {
+    type: 'read',
+    mediaType,
+    isBinary: true,
+    text: '',
+    lines: { from: 0, to: 0 },
+    totalLines: 0,
+    report,
+    notes,
+    headings: [],
+  };
+}
+
+/** A part of a text by offsets, and the number of its first line. */
+interface Part {
+  readonly type: 'part';
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+  readonly notes: readonly string[];
+  readonly headings: readonly string[];
+}
+
+type Choice = Part | { readonly type: 'outside'; readonly lines: LineRange };
+
+function choosePart(text: string, totalLines: number, { section, lines }: ReadResourceOptions): Choice {
+  const whole: Part = { type: 'part', start: 0, end: text.length, line: 1, notes: [], headings: [] };
+  if (lines !== undefined) return chooseLines(text, totalLines, lines);
+  if (section === undefined) return whole;
+  const found = findSection(text, section);
+  if (found !== undefined) return { ...whole, start: found.start, end: found.end, line: found.line };
+  const notes = [`there is no section ${quoted(section)}; this is the start of the file`];
+  return { ...whole, notes, headings: headingsOf(text) };
+}
+
+/** A last line beyond the end means the end. */
+function chooseLines(text: string, totalLines: number, lines: LineRange): Choice {
+  const { from, to = totalLines } = lines;
+  const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && from <= to && from <= totalLines;
+  const start = isRange ? offsetOfLine(text, from - 1) : undefined;
+  if (start === undefined) return { type: 'outside', lines };
+  return { type: 'part', start, end: offsetOfLine(text, to) ?? text.length, line: from, notes: [], headings: [] };
+}
+
+function rangeText({ from, to }: LineRange): string {
+  return `lines ${String(from)} to ${to === undefined ? 'the end' : String(to)}`;
+}
+
+interface ShownPart {
+  readonly text: string;
+  readonly lines: Required<LineRange>;
+  readonly truncated: boolean;
+  readonly notes: readonly string[];
+}
+
+/** Where something is left out, the note says which line to go on with. */
+function showPart(text: string, totalLines: number, { start, end, line }: Part, maxCharacters: number): ShownPart {
+  const wanted = text.slice(start, end);
+  const shown = startOfText(wanted, maxCharacters);
+  const count = countLines(shown);
+  const last = line + count - 1;
+  const lines = count === 0 ? { from: 0, to: 0 } : { from: line, to: last };
+  if (shown.length === wanted.length) return { text: shown, lines, truncated: false, notes: [] };
+  const isWholeLine = shown.endsWith('\n');
+  const place = `${isWholeLine ? 'after' : 'inside'} line ${String(last)} of ${String(totalLines)}`;
+  // A line that is shown from its start and still does not fit would never end.
+  const next = isWholeLine || count === 1 ? last + 1 : last;
+  const advice =
+    next > totalLines ? 'the rest of that line cannot be shown' : `read on with lines from ${String(next)}`;
+  return { text: shown, lines, truncated: true, notes: [`cut ${place}; ${advice}`] };
+}

@@ -1,0 +1,80 @@
+import type { Catalog } from '../core/catalog.ts';
+import { escapeXml } from '../core/text.ts';
+import { estimateTokens } from '../core/tokens.ts';
+import type { LoadedContent, Vocabulary } from '../core/tool.ts';
+
+/** What of the skills survives when a conversation is shortened (DISC-8). */
+export interface Compaction {
+  /** Catalog and skills, to be put in place of what is dropped. */
+  readonly text: string;
+  readonly tokens: number;
+  readonly catalog: Catalog;
+  /** In the order of the text: the one used last first. */
+  readonly skills: readonly CompactedSkill[];
+}
+
+export interface CompactedSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly digest: string;
+  /**
+   * A stub says that the skill was in use, which bytes, and how to have it again. Dropped are, from the one used longest ago, those
+   * for which the ceiling leaves not even that.
+   */
+  readonly form: 'whole' | 'stub' | 'dropped';
+}
+
+interface CompactInput {
+  readonly ceiling: number;
+  /** The one used last first. */
+  readonly active: readonly LoadedContent[];
+  readonly vocabulary: Vocabulary;
+  readonly planCatalog: (budget?: number) => Catalog;
+}
+
+/** Of the room, the part that stubs may take before the catalog has had its turn. */
+const STUB_SHARE = 0.5;
+
+/**
+ * Fits the catalog and the active skills under a ceiling: stubs first, then the catalog, then whole texts for the skills used last
+ * as long as they fit. The texts are those of the files: what a person once gave as arguments is not in them.
+ */
+export function compactSession({ ceiling, active, vocabulary, planCatalog }: CompactInput): Compaction {
+  const stubs = active.map((content) => stub(content, vocabulary.loadTool));
+  const kept = countFitting(stubs, ceiling * STUB_SHARE);
+  const room = ceiling - estimateTokens(stubs.slice(0, kept).join('\n\n'));
+  const whole = planCatalog();
+  const catalog = whole.tokens <= room ? whole : planCatalog(Math.max(0, room));
+  let left = room - catalog.tokens;
+  const skills = active.map((content, place) => {
+    const short = place < kept ? (stubs[place] ?? '') : '';
+    const text = vocabulary.showLoaded(content);
+    const more = estimateTokens(text) - estimateTokens(short);
+    if (more <= left) {
+      left -= more;
+      return { content, text, form: 'whole' as const };
+    }
+    return { content, text: short, form: short === '' ? ('dropped' as const) : ('stub' as const) };
+  });
+  const text = [catalog.text, ...skills.map((skill) => skill.text)].filter((part) => part !== '').join('\n\n');
+  return {
+    text,
+    tokens: estimateTokens(text),
+    catalog,
+    skills: skills.map(({ content: { id, name, digest }, form }) => ({ id, name, digest, form })),
+  };
+}
+
+function countFitting(texts: readonly string[], room: number): number {
+  let left = room;
+  const over = texts.findIndex((text) => {
+    left -= estimateTokens(text) + 1;
+    return left < 0;
+  });
+  return over === -1 ? texts.length : over;
+}
+
+function stub({ name, source, digest }: LoadedContent, loadTool: string): string {
+  const attributes = `name="${escapeXml(name)}" source="${escapeXml(source)}" digest="${digest.slice(0, 23)}"`;
+  return `<skill_content ${attributes}>in use; load it again with ${loadTool} to see it</skill_content>`;
+}

@@ -1,0 +1,64 @@
+import type { DocumentSelection } from '../core/action.ts';
+import type { ShownDocument, SkillLoaded } from '../core/observation.ts';
+import type { SessionState } from '../core/session.ts';
+import { fromFile } from '../core/shown.ts';
+import type { ShownContent, ShownReason } from '../core/shown.ts';
+import type { LoadedContent } from '../core/tool.ts';
+
+/** The texts of the skills that are loaded now, by id. The state of a session holds digests only. */
+export type Contents = ReadonlyMap<string, LoadedContent>;
+
+/** Forgets what is no longer loaded, so that a thousand loads hold no more memory than the last few. */
+export function stillLoaded(contents: Contents, { loaded }: SessionState): Contents {
+  if (loaded.length === contents.size && loaded.every(({ skill }) => contents.has(skill.id))) return contents;
+  return new Map(
+    loaded.flatMap(({ skill: { id } }) => {
+      const content = contents.get(id);
+      return content === undefined ? [] : [[id, content] as const];
+    }),
+  );
+}
+
+export function withSkill(contents: Contents, { skill, report, text, files }: SkillLoaded): Contents {
+  const { id, name, source, dir } = skill;
+  const paths = files.map(({ path }) => path);
+  const before = contents.get(id)?.documents ?? [];
+  // A system message carries no notes of its own.
+  const shown = report.truncated ? `${text}\n[only the start of ${report.path} is shown]` : text;
+  const content = { id, name, source, dir, digest: report.digest, text: shown, files: paths, documents: before };
+  return new Map([...contents, [id, content]]);
+}
+
+/** Adds what was read, and drops what is no longer selected. */
+export function withDocuments(
+  contents: Contents,
+  id: string,
+  selected: DocumentSelection,
+  read: readonly ShownDocument[],
+): Contents {
+  const content = contents.get(id);
+  if (content === undefined) return contents;
+  const isSelected = (path: string): boolean => selected === '*' || selected.includes(path);
+  const isRead = (path: string): boolean => read.some(({ report }) => report.path === path);
+  const documents = [
+    ...content.documents.filter(({ path }) => isSelected(path) && !isRead(path)),
+    ...read.map(({ text, report }) => ({ path: report.path, text, digest: report.digest })),
+  ].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return new Map([...contents, [id, { ...content, documents }]]);
+}
+
+/** The texts in use, the one used last first. */
+export function activeContents({ loaded }: SessionState, contents: Contents): readonly LoadedContent[] {
+  return loaded.toReversed().flatMap(({ skill }) => contents.get(skill.id) ?? []);
+}
+
+/** What a text with its documents puts before the model. */
+export function contentShown(
+  content: LoadedContent,
+  reasons: { readonly body: ShownReason; readonly document: ShownReason },
+): readonly ShownContent[] {
+  return [
+    fromFile(content, content.text, { path: 'SKILL.md', digest: content.digest }, reasons.body),
+    ...content.documents.map((document) => fromFile(content, document.text, document, reasons.document)),
+  ];
+}

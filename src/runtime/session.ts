@@ -1,0 +1,233 @@
+import type { Action, DocumentSelection } from '../core/action.ts';
+import type { Catalog } from '../core/catalog.ts';
+import { failure } from '../core/failure-codes.ts';
+import type { SkillIndex } from '../core/index-skills.ts';
+import { ledgerOf } from '../core/ledger.ts';
+import type { Ledger } from '../core/ledger.ts';
+import { isFailed } from '../core/observation.ts';
+import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
+import { reduceSession, startState } from '../core/session.ts';
+import type { AskedBy, SessionEvent, SessionSettings, SessionState } from '../core/session.ts';
+import { fromFile, shownBy } from '../core/shown.ts';
+import type { ShownContent } from '../core/shown.ts';
+import { quoted } from '../core/text.ts';
+import type { Vocabulary } from '../core/tool.ts';
+import { sha256 } from '../platform/hash.ts';
+import { compactSession } from './compact.ts';
+import type { Compaction } from './compact.ts';
+import { invokeSkill } from './invoke.ts';
+import type { Invocation } from './invoke.ts';
+import { activeContents, contentShown, stillLoaded, withDocuments, withSkill } from './loaded-contents.ts';
+import type { Contents } from './loaded-contents.ts';
+import { failed, performAction } from './perform.ts';
+import type { ActionContext } from './perform.ts';
+
+export interface PerformOptions {
+  /** `model` */
+  readonly askedBy?: AskedBy;
+  readonly signal?: AbortSignal;
+}
+
+/** A load that a program wants in place before the first request. */
+export interface DeclaredLoad {
+  readonly skill: string;
+  readonly source?: string;
+  readonly documents?: DocumentSelection;
+}
+
+export interface CompactOptions {
+  /** Estimated tokens that all of it may cost; 8,000. */
+  readonly ceiling?: number;
+}
+
+/** One conversation over one snapshot of skills. A change on disk does not reach the catalog or the tools of a running session. */
+export interface Session {
+  readonly index: SkillIndex;
+  readonly vocabulary: Vocabulary;
+  readonly settings: SessionSettings;
+  readonly state: SessionState;
+  /** All that happened, in order. The state and the ledger are derived from it. */
+  readonly events: readonly SessionEvent[];
+  /** Guidance and catalog: the part of the system message that never changes in a session. */
+  readonly instructions: string;
+  readonly catalog: Catalog;
+  /** Every piece of a skill that went towards the model. */
+  readonly ledger: Ledger;
+  perform(action: Action, options?: PerformOptions): Promise<Observation>;
+  /** Counts a failure that was seen before there was an action: input that a tool could not take. */
+  fail(failure: ActionFailed): ActionFailed;
+  /** Loads all of them or none. */
+  declare(loads: readonly DeclaredLoad[]): Promise<readonly SkillLoaded[] | ActionFailed>;
+  /** A message such as `/csv-report sales.csv`; nothing where it is none. */
+  invoke(message: string): Promise<Invocation | ActionFailed | undefined>;
+  /** The person speaks again. */
+  startTurn(): void;
+  /** A request goes to the model: its system message. With placement in tool results that is always `instructions`. */
+  startRequest(): string;
+  /** What must survive when a conversation is shortened. Skills that are not in it as a whole count as not loaded from then on. */
+  compact(options?: CompactOptions): Compaction;
+}
+
+export interface SessionParts {
+  readonly index: SkillIndex;
+  readonly settings: SessionSettings;
+  readonly vocabulary: Vocabulary;
+  readonly guidance: string;
+  readonly actions: Pick<ActionContext, 'limits' | 'search'>;
+  readonly planCatalog: (budget?: number) => Catalog;
+}
+
+export function openSession(parts: SessionParts): Session {
+  const { index, settings, vocabulary, guidance, actions } = parts;
+  const catalog = parts.planCatalog();
+  const instructions = guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
+  const events: SessionEvent[] = [];
+  let contents: Contents = new Map();
+  let state = startState(settings);
+  let isCatalogShown = false;
+
+  const record = (event: SessionEvent): void => {
+    events.push(event);
+    state = reduceSession(state, event);
+    contents = stillLoaded(contents, state);
+  };
+  const show = (shown: ShownContent): void => record({ type: 'content-show', shown });
+  const showCatalog = (): void => {
+    if (isCatalogShown) return;
+    isCatalogShown = true;
+    show(catalogContent(catalog));
+  };
+
+  const observe = (action: Action, observation: Observation, askedBy: AskedBy): Observation => {
+    if (isFailed(observation)) return observeFailure(observation);
+    record({ type: 'action-end', action: action.type });
+    if (observation.type === 'skill-loaded') observeLoad(observation, action, askedBy);
+    if (observation.type === 'documents-selected') {
+      record({ type: 'documents-select', skill: observation.skill, selected: observation.selected });
+      contents = withDocuments(contents, observation.skill.id, observation.selected, observation.documents);
+    }
+    for (const shown of shownBy(observation)) {
+      const isInSystemMessage =
+        settings.placement === 'system' && (shown.reason === 'load' || shown.reason === 'document');
+      if (!isInSystemMessage) show(shown);
+    }
+    return observation;
+  };
+
+  const observeFailure = (observation: ActionFailed): ActionFailed => {
+    record({ type: 'action-fail', action: observation.action, code: observation.code });
+    return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
+  };
+
+  const observeLoad = (loaded: SkillLoaded, action: Action, askedBy: AskedBy): void => {
+    const { skill, status, report, documents } = loaded;
+    if (status === 'repeated') record({ type: 'skill-repeat', skill: skill.id });
+    else {
+      record({ type: 'skill-load', skill, digest: report.digest, askedBy, lifetime: settings.lifetime });
+      contents = withSkill(contents, loaded);
+    }
+    if (action.type === 'load_skill' && action.documents !== undefined) {
+      record({ type: 'documents-select', skill, selected: action.documents });
+      contents = withDocuments(contents, skill.id, action.documents, documents);
+    }
+  };
+
+  const contextFor = ({ askedBy = 'model', signal }: PerformOptions): ActionContext => ({
+    ...actions,
+    index,
+    askedBy,
+    signal,
+    state,
+  });
+
+  record({ type: 'session-start', settings, indexHash: index.indexHash });
+  const session: Session = {
+    index,
+    vocabulary,
+    settings,
+    instructions,
+    catalog,
+    events,
+    get state() {
+      return state;
+    },
+    get ledger() {
+      return ledgerOf(events);
+    },
+    async perform(action, options = {}) {
+      showCatalog();
+      return observe(action, await performAction(action, contextFor(options)), options.askedBy ?? 'model');
+    },
+    fail: observeFailure,
+    async declare(loads) {
+      const seen = new Map<string, DeclaredLoad>();
+      const done: { readonly action: Action; readonly observation: SkillLoaded }[] = [];
+      for (const load of loads) {
+        const action = { type: 'load_skill', ...load } as const;
+        const observation = await performAction(action, contextFor({ askedBy: 'program' }));
+        if (observation.type === 'failed') return observation;
+        if (observation.type !== 'skill-loaded') continue;
+        const before = seen.get(observation.skill.id);
+        if (before !== undefined && JSON.stringify(before.documents) !== JSON.stringify(load.documents)) {
+          const message = `the skill ${quoted(load.skill)} is declared twice, with other documents`;
+          return failed('load_skill', failure('load/conflict', message));
+        }
+        if (before === undefined) done.push({ action, observation });
+        seen.set(observation.skill.id, load);
+      }
+      if (done.length > settings.maxLoaded) {
+        const message = `${String(done.length)} skills are declared, at most ${String(settings.maxLoaded)} may be loaded`;
+        return failed('load_skill', failure('load/too-many', message));
+      }
+      showCatalog();
+      for (const { action, observation } of done) observe(action, observation, 'program');
+      return done.map(({ observation }) => observation);
+    },
+    async invoke(message) {
+      const invocation = await invokeSkill(message, contextFor({ askedBy: 'person' }));
+      if (invocation === undefined || invocation.type === 'failed') return invocation;
+      const { loaded, text } = invocation;
+      showCatalog();
+      observeLoad({ ...loaded, status: 'new' }, { type: 'load_skill', skill: loaded.skill.id }, 'person');
+      show(fromFile(loaded.skill, text, loaded.report, 'invocation'));
+      return invocation;
+    },
+    startTurn: () => record({ type: 'turn-start' }),
+    startRequest() {
+      if (settings.placement === 'tool-results') {
+        showCatalog();
+        record({ type: 'request-start', shown: [] });
+        return instructions;
+      }
+      isCatalogShown = true;
+      const active = activeContents(state, contents);
+      const text = [instructions, ...active.map((content) => vocabulary.showLoaded(content))].join('\n\n');
+      const reasons = { body: 'load', document: 'document' } as const;
+      const shown = active.flatMap((content) => contentShown(content, reasons));
+      record({ type: 'request-start', shown: [catalogContent(catalog), ...shown] });
+      return text;
+    },
+    compact({ ceiling = 8_000 } = {}) {
+      const active = activeContents(state, contents);
+      const compaction = compactSession({ ceiling, active, vocabulary, planCatalog: parts.planCatalog });
+      const kept = compaction.skills.filter(({ form }) => form === 'whole').map(({ id }) => id);
+      record({ type: 'session-compact', kept });
+      const reasons = { body: 'compaction', document: 'compaction' } as const;
+      show(catalogContent(compaction.catalog));
+      for (const content of active.filter(({ id }) => kept.includes(id))) contentShown(content, reasons).forEach(show);
+      return compaction;
+    },
+  };
+  return session;
+}
+
+function catalogContent({ text, tokens }: Catalog): ShownContent {
+  return {
+    skill: '',
+    path: '',
+    digest: `sha256:${sha256(text)}`,
+    characters: text.length,
+    tokens,
+    reason: 'catalog',
+  };
+}

@@ -1,0 +1,74 @@
+import { SkillError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { printable } from '../core/text.ts';
+import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../dialect/shapes.ts';
+import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../dialect/shapes.ts';
+import { toolsOf } from '../dialect/tools.ts';
+import type { SkillTool, ToolAnswer } from '../dialect/tools.ts';
+import { createRuntime } from './runtime.ts';
+import type { Runtime, RuntimeOptions } from './runtime.ts';
+import type { Session } from './session.ts';
+import { offerOf } from './start-session.ts';
+import type { SessionOptions } from './start-session.ts';
+
+export interface SkillToolsOptions extends SessionOptions {
+  /** The skills; found by convention from the working directory where nothing is given. */
+  readonly runtime?: Runtime | RuntimeOptions;
+}
+
+/** Skills for somebody's agent: the tools of one vocabulary in every shape, and the text that goes into the system prompt. */
+export interface SkillTools {
+  /** `{ name, description, inputSchema, execute }` */
+  readonly tools: readonly SkillTool[];
+  /** For chat completions. */
+  readonly openai: readonly OpenAiTool[];
+  /** For the responses API. */
+  readonly openaiResponses: readonly OpenAiResponsesTool[];
+  readonly anthropic: readonly AnthropicTool[];
+  readonly aiSdk: AiSdkTools;
+  /** Guidance and catalog, the same for the whole session. */
+  readonly instructions: string;
+  readonly session: Session;
+  readonly runtime: Runtime;
+  /** Answers a tool call by name; `input` is an object or its JSON text. */
+  call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolAnswer>;
+}
+
+/** Opens a session and hands out its tools. */
+export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
+  const { runtime: given, ...sessionOptions } = options;
+  const runtime = isRuntime(given) ? given : await createRuntime(given);
+  const session = await runtime.startSession(sessionOptions);
+  const tools = toolsOf({
+    vocabulary: session.vocabulary,
+    offer: offerOf(session.index, session.settings),
+    perform: (action, performOptions) => session.perform(action, performOptions),
+    fail: (failed) => session.fail(failed),
+  });
+  const names = tools.map(({ name }) => name);
+  return {
+    tools,
+    openai: toOpenAi(tools),
+    openaiResponses: toOpenAiResponses(tools),
+    anthropic: toAnthropic(tools),
+    aiSdk: toAiSdk(tools),
+    instructions: session.instructions,
+    session,
+    runtime,
+    async call(name, input, callOptions) {
+      const tool = tools.find((candidate) => candidate.name === name);
+      if (tool !== undefined) return tool.call(input, callOptions);
+      const near = nearest(name, names);
+      throw new SkillError({
+        code: 'input/invalid',
+        message: `there is no tool called ${JSON.stringify(printable(name))}`,
+        hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`,
+        data: { expected: names.join(', ') },
+      });
+    },
+  };
+}
+
+function isRuntime(value: Runtime | RuntimeOptions | undefined): value is Runtime {
+  return value !== undefined && 'startSession' in value;
+}

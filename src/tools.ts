@@ -1,0 +1,21 @@
+/**
+ * Skills as tools for anybody's agent: the vocabularies, and the shapes they are handed out in.
+ *
+ * @module
+ */
+export { failure } from './core/failure-codes.ts';
+export type { Action } from './core/action.ts';
+export type { Failure, FailureCode } from './core/failure-codes.ts';
+export type { Ledger, LedgerRow } from './core/ledger.ts';
+export type { Observation } from './core/observation.ts';
+export type { Lifetime, SessionEvent, SessionSettings, SessionState } from './core/session.ts';
+export type { LoadedContent, Offer, Placement, ToolRow, Vocabulary } from './core/tool.ts';
+export type { SkillTool, ToolAnswer } from './dialect/tools.ts';
+export { trpcState } from './dialect/trpc-state.ts';
+export { VOCABULARIES } from './dialect/vocabularies.ts';
+export type { VocabularyName } from './dialect/vocabularies.ts';
+export type { Compaction } from './runtime/compact.ts';
+export type { Invocation } from './runtime/invoke.ts';
+export type { DeclaredLoad, Session } from './runtime/session.ts';
+export { openSkillTools } from './runtime/skill-tools.ts';
+export type { SkillTools, SkillToolsOptions } from './runtime/skill-tools.ts';
