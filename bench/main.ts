@@ -4,13 +4,14 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { benchDisclosure } from './disclosure.ts';
 import type { BenchRow } from './row.ts';
 import { benchScan } from './scan.ts';
 import { benchSearch } from './search.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search] [--data DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure] [--data DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
@@ -32,6 +33,7 @@ if (values.help === true) {
     tokens: () => benchTokens({ dataDir, peersDir }),
     scan: () => benchScan({ dataDir, peersDir, workDir }),
     search: () => benchSearch({ dataDir, peersDir }),
+    disclosure: () => benchDisclosure({ project, dataDir, workDir }),
   };
   const wanted = values.only?.split(',') ?? Object.keys(suites);
   try {

@@ -61,6 +61,27 @@ export function makeSkills({ directory, count, seed = 1, dataDir }: MakeSkillsOp
   return { folders, bytes };
 }
 
+/** One plain skill with a body of a given size. Gives the path of its file. */
+export function makeOneSkill({
+  directory,
+  name,
+  bodyBytes,
+}: {
+  readonly directory: string;
+  readonly name: string;
+  readonly bodyBytes: number;
+}): string {
+  const folder = path.join(directory, name);
+  mkdirSync(folder, { recursive: true });
+  const line =
+    'Read the file, change what was asked for, and run the tests before you go on to the next step of the list. ';
+  // Long lines: the limit on lines is not what is measured.
+  const body = `${line.repeat(2)}\n`.repeat(Math.ceil(bodyBytes / (line.length * 2))).slice(0, bodyBytes);
+  const file = path.join(folder, 'SKILL.md');
+  writeFileSync(file, `---\nname: ${name}\ndescription: Is long. Use it to measure.\n---\n\n${body}`);
+  return file;
+}
+
 interface RealText {
   readonly name: string;
   readonly description: string;
