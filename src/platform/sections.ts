@@ -1,4 +1,4 @@
-import { crc32 } from './checksum.ts';
+import { CHECKSUM_BLOCK, checksum } from './checksum.ts';
 
 /** Several byte strings in one file, with a line after them that says what they are and whether they are whole. */
 
@@ -22,17 +22,24 @@ export function* writeSections(
 ): Generator<Uint8Array, void> {
   const lengths: number[] = [];
   let sum = 0;
+  let rest = new Uint8Array();
   for (const pieces of sections) {
     let length = 0;
     for (const piece of pieces) {
-      // The sum over nothing would begin anew.
-      if (piece.length === 0) continue;
-      sum = crc32(piece, sum);
       length += piece.length;
-      yield piece;
+      const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+      // Sums go on from whole blocks only: what is left over waits for the next piece.
+      const whole = bytes.length - (bytes.length % CHECKSUM_BLOCK);
+      rest = new Uint8Array(bytes.subarray(whole));
+      if (whole === 0) continue;
+      const blocks = bytes.subarray(0, whole);
+      sum = checksum(blocks, sum);
+      yield blocks;
     }
     lengths.push(length);
   }
+  sum = checksum(rest, sum);
+  yield rest;
   yield Buffer.from(`\n${magic} ${key} ${sum.toString(16).padStart(8, '0')} ${lengths.join(',')}\n`, 'latin1');
 }
 
@@ -51,7 +58,7 @@ export function readSections(bytes: Buffer, { magic, key }: SectionsLabel): Sect
   }
   if (at + 1 + line.length !== bytes.length || bytes[at] !== 0x0a)
     return { type: 'unusable', reason: 'it is not whole' };
-  if (crc32(bytes.subarray(0, at)) !== Number.parseInt(match[3] ?? '', 16)) {
+  if (checksum(bytes.subarray(0, at)) !== Number.parseInt(match[3] ?? '', 16)) {
     return { type: 'unusable', reason: 'its checksum is wrong' };
   }
   return { type: 'read', sections };
