@@ -1,10 +1,9 @@
-import { parseArgs } from 'node:util';
-
 import { nearest } from '../core/nearest.ts';
 import { printable } from '../core/text.ts';
 import { GLOBAL_FLAGS } from './command.ts';
 import type { FlagValues, Flags } from './command.ts';
 import { UsageError } from './exit.ts';
+import { readWords } from './read-words.ts';
 
 export interface ParsedArguments<F extends Flags> {
   readonly flags: FlagValues<F & typeof GLOBAL_FLAGS>;
@@ -18,29 +17,17 @@ export function parseArguments<F extends Flags>(
   command: string,
 ): ParsedArguments<F> {
   const known: Flags = { ...GLOBAL_FLAGS, ...flags };
-  const options = Object.fromEntries(
-    Object.entries(known).map(([name, { type, short, multiple }]) => [
-      name,
-      { type, ...(short === undefined ? {} : { short }), ...(multiple === true ? { multiple } : {}) },
-    ]),
-  );
-  const { values, positionals, tokens } = parseArgs({
-    args: [...words],
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
+  const { options, positionals } = readWords(words, known);
+  const values: Record<string, boolean | string | readonly string[]> = {};
   const given = new Set<string>();
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue;
+  for (const token of options) {
     const flag = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
-    const written = printable(token.rawName);
+    const written = printable(token.written);
     if (flag === undefined) throw unknownFlag(token.name, written, known, command);
     if (flag.type === 'string' && token.value === undefined)
       throw new UsageError(`${written} needs a value`, helpHint(command));
     // `--root --json` is a forgotten value; `--root=--json` is meant.
-    if (flag.type === 'string' && !token.inlineValue && token.value?.startsWith('--') === true) {
+    if (flag.type === 'string' && !token.isInline && token.value?.startsWith('--') === true) {
       throw new UsageError(`${written} needs a value`, `write ${written}=VALUE if the value starts with a dash`);
     }
     if (flag.type === 'boolean' && token.value !== undefined)
@@ -54,8 +41,11 @@ export function parseArguments<F extends Flags>(
       );
     }
     given.add(token.name);
+    const before = values[token.name];
+    const value = token.value ?? true;
+    values[token.name] = flag.multiple === true ? [...(Array.isArray(before) ? before : []), value] : value;
   }
-  // `parseArgs` was told the types of all flags, and every one that was given has been looked at above.
+  // Every flag that was given has been looked at above: its value is of the type that it says.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { flags: values as FlagValues<F & typeof GLOBAL_FLAGS>, positionals };
 }

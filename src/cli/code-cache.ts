@@ -1,102 +1,101 @@
-import { mkdirSync, statSync } from 'node:fs';
-import Module from 'node:module';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { Script } from 'node:vm';
+import type { Script } from 'node:vm';
 
-import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { nameHash } from '../platform/hash.ts';
-import { isSystemError } from '../platform/paths.ts';
 import { readPrivateFile } from '../platform/private-file.ts';
 
+/** One of the command's own files that this process has loaded. */
+interface LoadedFile {
+  readonly module: { readonly exports: object };
+  readonly script: Script;
+  readonly stamp: Buffer;
+  /** Where its compiled code is kept. */
+  readonly keptIn: string;
+  /** What is kept there is not of this file. */
+  readonly isNew: boolean;
+}
+
+/** Keeps what was compiled in this process for the next one. */
+export type SaveCode = () => Promise<void>;
+
 /**
- * Keeps what V8 compiled of the command's own files, so that the next start need not compile them again: a third of the time that
- * `list` takes beyond an empty process. Node has this built in from 22.8 on; for older versions the same is done here.
+ * Loads the command's own files with what V8 compiled of them in an earlier process, so that it need not compile them again: a third
+ * of the time that `list` takes beyond an empty process. Node has this built in from 22.8 on; for older versions the same is done here.
+ *
+ * The files are found and read here too: Node would look for package files around them first.
  *
  * What is kept is code. It is read only where it belongs to this user and to nobody else, like Node's own.
  */
-export function keepCompiledCode(commandDir: string, cacheDir: string): void {
+export function keepCompiledCode(commandDir: string, cacheDir: string): SaveCode | undefined {
   // Two installed copies must not overwrite each other's at every start.
-  const file = path.join(cacheDir, `code-${process.version}-${process.arch}-${nameHash(commandDir)}.bin`);
-  const known = readEntries(file);
-  const compiled = new Map<string, { readonly stamp: string; readonly script: Script; readonly isNew: boolean }>();
-  const prototype: object = Module.prototype;
-  if (!canCompile(prototype)) return;
-  const compile = prototype._compile;
+  const prefix = path.join(cacheDir, `code-${process.version}-${process.arch}-${nameHash(commandDir)}-`);
+  const loaded = new Map<string, LoadedFile>();
+  const prototype = modulePrototype();
+  if (prototype === undefined) return undefined;
+  const { require: nodeRequire } = prototype;
 
-  prototype._compile = function compileKept(this: Module, content: string, filename: string): unknown {
-    if (path.dirname(filename) !== commandDir) return compile.call(this, content, filename);
-    const { size, mtimeMs } = statSync(filename);
-    // V8 looks at the length of the source only.
-    const stamp = `${String(size)}-${String(mtimeMs)}`;
-    const name = path.basename(filename);
-    const entry = known.get(name);
-    const cachedData = entry?.stamp === stamp ? entry.bytes : undefined;
-    const script = new Script(Module.wrap(content), { filename, ...(cachedData === undefined ? {} : { cachedData }) });
-    compiled.set(name, { stamp, script, isNew: cachedData === undefined || script.cachedDataRejected === true });
+  function requireKept(this: NodeJS.Module, id: string): unknown {
+    if (!id.startsWith('./') || this.path !== commandDir) return nodeRequire.call(this, id);
+    const name = id.slice(2);
+    const filename = path.join(commandDir, name);
+    // The file that everything began with was loaded by Node.
+    if (filename === this.filename) return this.exports;
+    const known = loaded.get(name);
+    if (known !== undefined) return known.module.exports;
+    const file = compile(filename, `${prefix}${name}.bin`);
+    // Before it runs: two files may need each other.
+    loaded.set(name, file);
+    const { module, script } = file;
     const run: (...values: unknown[]) => unknown = script.runInThisContext();
-    return run.call(
-      this.exports,
-      this.exports,
-      (id: string) => this.require(id) as unknown,
-      this,
-      filename,
-      commandDir,
-    );
-  };
+    const requireInner = (inner: string): unknown => requireKept.call(this, inner);
+    run.call(module.exports, module.exports, requireInner, module, filename, commandDir);
+    return module.exports;
+  }
+  prototype.require = requireKept;
 
-  process.once('exit', () => {
-    if (![...compiled.values()].some(({ isNew }) => isNew)) return;
-    const entries = new Map(known);
+  return async () => {
+    const fresh = [...loaded.values()].filter(({ isNew }) => isNew);
+    if (fresh.length === 0) return;
+    const { writeCode } = await import('./write-code.ts');
     // After the run: functions that were called are in it too.
-    for (const [name, { stamp, script }] of compiled) entries.set(name, { stamp, bytes: script.createCachedData() });
-    writeEntries(file, entries);
-  });
+    for (const { keptIn, stamp, script } of fresh) writeCode(keptIn, [stamp, script.createCachedData()]);
+  };
 }
 
-/** The step of Node's loader that everybody hooks who does this; not documented, so it is looked for and not counted on. */
-interface Compiling {
-  _compile: (this: Module, content: string, filename: string) => unknown;
+interface Requiring {
+  require: (this: NodeJS.Module, id: string) => unknown;
 }
 
-function canCompile(prototype: object): prototype is Compiling {
-  return '_compile' in prototype && typeof prototype._compile === 'function';
+/** What all modules share, by way of the first one: asking for `node:module` takes a third of a millisecond. */
+function modulePrototype(): Requiring | undefined {
+  // oxlint-disable-next-line typescript/no-deprecated
+  const prototype: unknown = process.mainModule === undefined ? undefined : Object.getPrototypeOf(process.mainModule);
+  return isRequiring(prototype) ? prototype : undefined;
 }
 
-/** A few times what the whole command takes. */
+function isRequiring(value: unknown): value is Requiring {
+  return typeof value === 'object' && value !== null && 'require' in value && typeof value.require === 'function';
+}
+
+/** More than the largest file takes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-interface Entry {
-  readonly stamp: string;
-  readonly bytes: Buffer;
-}
+/** Size and time of the file: V8 itself looks at the length of the source only. */
+const STAMP_BYTES = 16;
 
-function readEntries(file: string): ReadonlyMap<string, Entry> {
-  const entries = new Map<string, Entry>();
-  const read = readPrivateFile(file, { maxBytes: MAX_BYTES });
-  if (read.type !== 'read' || read.bytes.length < 4) return entries;
-  const { bytes } = read;
-  const tableEnd = 4 + bytes.readUInt32LE(0);
-  for (const line of bytes.toString('utf8', 4, tableEnd).split('\n')) {
-    const [name, stamp, start, end] = line.split('\t');
-    if (name !== undefined && stamp !== undefined)
-      entries.set(name, { stamp, bytes: bytes.subarray(tableEnd + Number(start), tableEnd + Number(end)) });
-  }
-  return entries;
-}
-
-function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): void {
-  let at = 0;
-  const lines = [...entries].map(
-    ([name, { stamp, bytes }]) => `${name}\t${stamp}\t${String(at)}\t${String((at += bytes.length))}`,
-  );
-  const table = Buffer.from(lines.join('\n'));
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(table.length);
-  try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    writeFileAtomically(file, [length, table, ...[...entries.values()].map(({ bytes }) => bytes)]);
-  } catch (error) {
-    // A cache that cannot be written is no failure.
-    if (!isSystemError(error)) throw error;
-  }
+function compile(filename: string, keptIn: string): LoadedFile {
+  const { size, mtimeMs } = statSync(filename);
+  const stamp = Buffer.from(Float64Array.of(size, mtimeMs).buffer);
+  const kept = readPrivateFile(keptIn, { maxBytes: MAX_BYTES });
+  const isOfFile = kept.type === 'read' && kept.bytes.subarray(0, STAMP_BYTES).equals(stamp);
+  // As Node wraps a module, on the same line, so that the lines of a stack are those of the file.
+  const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(filename, 'utf8')}\n});`;
+  const { Script } = process.getBuiltinModule('node:vm');
+  const script = new Script(source, {
+    filename,
+    ...(isOfFile ? { cachedData: kept.bytes.subarray(STAMP_BYTES) } : {}),
+  });
+  const isNew = !isOfFile || script.cachedDataRejected === true;
+  return { module: { exports: {} }, script, stamp, keptIn, isNew };
 }

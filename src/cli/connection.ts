@@ -1,5 +1,6 @@
 import { EXIT } from './exit.ts';
-import type { Streams } from './terminal.ts';
+import { standardStream } from './standard-stream.ts';
+import type { Stream, Streams } from './terminal.ts';
 
 export interface Connection {
   /** Aborted by the first interrupt; the second one ends the process. */
@@ -17,24 +18,18 @@ export function connect(process: NodeJS.Process): Connection {
       controller.abort(new Error(`stopped by ${name}`));
     });
   }
-  const guarded = new WeakSet<NodeJS.WriteStream>();
-  const guard = (stream: NodeJS.WriteStream): NodeJS.WriteStream => {
-    if (guarded.has(stream)) return stream;
-    guarded.add(stream);
-    return stream.on('error', (error: NodeJS.ErrnoException) => {
-      // oxlint-disable-next-line unicorn/no-process-exit
-      if (error.code === 'EPIPE') process.exit(EXIT.done);
-      throw error;
-    });
-  };
+  let stdout: Stream | undefined;
+  let stderr: Stream | undefined;
   return {
     signal: controller.signal,
     streams: {
       get stdout() {
-        return guard(process.stdout);
+        stdout ??= standardStream(process, 'stdout');
+        return stdout;
       },
       get stderr() {
-        return guard(process.stderr);
+        stderr ??= standardStream(process, 'stderr');
+        return stderr;
       },
     },
   };

@@ -1,0 +1,15 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { writeFileAtomically } from '../platform/atomic-write.ts';
+import { isSystemError } from '../platform/paths.ts';
+
+/** Writes compiled code where the next process finds it. A cache that cannot be written is no failure. */
+export function writeCode(file: string, pieces: readonly Uint8Array[]): void {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    writeFileAtomically(file, pieces);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+  }
+}
