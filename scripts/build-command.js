@@ -1,36 +1,55 @@
 // After tsc. The library stays as it is compiled, one module a file. The command is bundled into CommonJS chunks, because Node
 // starts one such file faster than it starts fifty modules: `list` would take three times as long. Each command stays a chunk of its
 // own, loaded when it is named.
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { rollup } from 'rollup';
 
 const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** The reader of frontmatter, by the functions that a walk calls: a third of all the code, and not needed where the cache answers. */
-const READER = new Map([
-  [project('dist/core/skill-head.js'), 'readPlainHead'],
-  [project('dist/core/frontmatter/missing.js'), 'readWithoutFences'],
-]);
-const READER_ENTRY = '\0reader';
+/**
+ * Modules that a listing from the cache does not need: half of all the code. Each is in a chunk that is loaded by the first call of one
+ * of its functions. It must export functions only.
+ */
+const LATE = {
+  // A file that the cache does not answer for.
+  reader: ['core/skill-head', 'core/frontmatter/missing', 'registry/assemble', 'registry/json-pieces'],
+  plan: ['core/catalog'],
+  watch: ['registry/watch'],
+};
+const ENTRY = '\0entry:';
 const STAND_IN = '\0stand-in:';
+const chunkOf = new Map(
+  Object.entries(LATE).flatMap(([chunk, names]) => names.map((name) => [project(`dist/${name}.js`), chunk])),
+);
 
-/** Modules cannot be imported in the middle of a synchronous walk, CommonJS can: the walk gets functions that fetch the real ones. */
-const lazyReader = {
-  name: 'lazy-reader',
+/** Modules cannot be imported in the middle of a synchronous walk, CommonJS can: who imports one gets functions that fetch the real ones. */
+const loadLate = {
+  name: 'load-late',
   async resolveId(id, importer) {
-    if (id === READER_ENTRY) return id;
-    if (importer !== project('dist/registry/skill-folder.js')) return null;
+    if (id.startsWith(ENTRY)) return id;
+    if (importer === undefined || importer.startsWith(ENTRY)) return null;
     const found = await this.resolve(id, importer, { skipSelf: true });
-    return found !== null && READER.has(found.id) ? STAND_IN + found.id : null;
+    const chunk = found === null ? undefined : chunkOf.get(found.id);
+    return chunk === undefined || chunkOf.get(importer) === chunk ? null : STAND_IN + found.id;
   },
   load(id) {
-    if (id === READER_ENTRY)
-      return [...READER].map(([file, name]) => `export { ${name} } from ${JSON.stringify(file)};`).join('\n');
+    if (id.startsWith(ENTRY))
+      return LATE[id.slice(ENTRY.length)]
+        .map((name) => `export * from ${JSON.stringify(project(`dist/${name}.js`))};`)
+        .join('\n');
     if (!id.startsWith(STAND_IN)) return null;
-    const name = READER.get(id.slice(STAND_IN.length));
-    return `export function ${name}(source, options) { return require('./reader.cjs').${name}(source, options); }`;
+    const file = id.slice(STAND_IN.length);
+    const stands = [...readFileSync(file, 'utf8').matchAll(/^export (async function|function\*?|\S+) (\w+)/gm)].map(
+      ([, kind, name]) => {
+        if (!kind.includes('function')) throw new Error(`${file} exports ${name}, which is no function`);
+        return `export function ${name}(...given) { return load().${name}(...given); }`;
+      },
+    );
+    return ['let loaded;', `const load = () => (loaded ??= require('./${chunkOf.get(file)}.cjs'));`, ...stands].join(
+      '\n',
+    );
   },
 };
 
@@ -48,7 +67,7 @@ const asciiOnly = {
 const CHUNKS = new Map([
   ['skillwright', [project('dist/cli/bin.js')]],
   ['main', ['main', 'connection', 'commands/list'].map((name) => project(`dist/cli/${name}.js`))],
-  ['reader', [READER_ENTRY]],
+  ...Object.keys(LATE).map((chunk) => [chunk, [ENTRY + chunk]]),
 ]);
 
 function reachable(starts, getModuleInfo) {
@@ -58,14 +77,17 @@ function reachable(starts, getModuleInfo) {
 }
 
 const bundle = await rollup({
-  input: { skillwright: project('dist/cli/bin.js'), reader: READER_ENTRY },
+  input: {
+    skillwright: project('dist/cli/bin.js'),
+    ...Object.fromEntries(Object.keys(LATE).map((chunk) => [chunk, ENTRY + chunk])),
+  },
   external: (id) => id.startsWith('node:') || id === 'yaml',
   treeshake: { moduleSideEffects: false },
   // The files of the bundle may take from the first one what it has already.
   preserveEntrySignatures: 'allow-extension',
   plugins: [
     { name: 'dirname', resolveImportMeta: (property) => (property === 'dirname' ? '__dirname' : null) },
-    lazyReader,
+    loadLate,
     asciiOnly,
   ],
   onwarn(warning) {
@@ -73,7 +95,7 @@ const bundle = await rollup({
   },
 });
 rmSync(project('dist/command'), { recursive: true, force: true });
-const { output } = await bundle.write({
+await bundle.write({
   dir: project('dist/command'),
   format: 'cjs',
   entryFileNames: '[name].cjs',
@@ -90,8 +112,6 @@ const { output } = await bundle.write({
   generatedCode: 'es2015',
 });
 await bundle.close();
-if (output.some(({ name, moduleIds = [] }) => name === 'main' && moduleIds.some((id) => READER.has(id))))
-  throw new Error('the reader of frontmatter has got into the file that every listing loads');
 // npm does this on install, a clone does not.
 chmodSync(project('dist/command/skillwright.cjs'), 0o755);
 

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -14,11 +23,11 @@ test.runIf(isOurs)(
   'compiled code is kept privately, survives damage, and is not made for --no-cache or --version',
   async () => {
     const folder = temporaryFolder();
-    const home = path.join(folder, 'home');
+    const cacheDir = path.join(folder, 'home/.cache/skillwright');
     const files = (): readonly string[] =>
-      readdirSync(path.join(home, '.cache/skillwright'))
+      readdirSync(cacheDir)
         .filter((name) => name.startsWith('code-'))
-        .map((name) => path.join(home, '.cache/skillwright', name));
+        .map((name) => path.join(cacheDir, name));
     const list = ['catalog', '--only-root'];
 
     expect((await spawnCli(folder, [...list, '--no-cache'])).status).toBe(0);
@@ -27,7 +36,12 @@ test.runIf(isOurs)(
 
     const first = await spawnCli(folder, list);
     const kept = new Map(files().map((file) => [file, readFileSync(file)]));
-    expect([...kept.keys()].map((file) => file.replace(/^.*-/, ''))).toEqual(['catalog.cjs.bin', 'main.cjs.bin']);
+    expect([...kept.keys()].map((file) => file.replace(/^.*-|\.cjs\.bin$/g, ''))).toEqual([
+      'catalog',
+      'main',
+      'plan',
+      'reader',
+    ]);
     for (const file of kept.keys()) expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await spawnCli(folder, list)).out).toBe(first.out);
     expect(new Map(files().map((file) => [file, readFileSync(file)]))).toEqual(kept);
@@ -43,6 +57,9 @@ test.runIf(isOurs)(
     ];
     for (const damage of damages) {
       for (const [file, bytes] of kept) damage(file, bytes);
+      // Without an index everything is loaded again.
+      for (const name of readdirSync(cacheDir).filter((each) => each.startsWith('skills-')))
+        rmSync(path.join(cacheDir, name));
       expect((await spawnCli(folder, list)).out).toBe(first.out);
       for (const [file, bytes] of kept) expect(readFileSync(file).length).toBeGreaterThan(bytes.length >> 1);
     }
