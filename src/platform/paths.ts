@@ -29,6 +29,16 @@ export function isPresent(file: string): boolean {
   }
 }
 
+/** Nothing stands there; false where nobody can tell. */
+export function isAbsent(file: string): boolean {
+  try {
+    return lstatSync(file, QUIET) === undefined;
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+}
+
 /** A directory, or a link to one. */
 export function isDirectory(file: string): boolean {
   try {
