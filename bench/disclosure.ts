@@ -19,7 +19,8 @@ export interface BenchDisclosureOptions {
 
 const BODY = 40_000;
 const LOADS = 1_000;
-const ROUNDS = 9;
+const ROUNDS = 25;
+const IMPORTS = 9;
 
 /** What showing skills costs: a load against a bare read, memory over many loads, tokens at rest, and the import of the door. */
 export async function benchDisclosure({ project, dataDir, workDir }: BenchDisclosureOptions): Promise<BenchRow[]> {
@@ -55,7 +56,8 @@ async function benchLoad(workDir: string): Promise<readonly BenchRow[]> {
     times.read.push(await repeat(read, 200));
     times.readSync.push(await repeat(readSync, 200));
   }
-  const ratio = median(times.load.map((time, place) => time / (times.read[place] ?? time)));
+  // The fastest round of each: what other processes take away comes on top of one or the other by chance.
+  const ratio = Math.min(...times.load) / Math.min(...times.read);
 
   const session = await runtime.startSession();
   const memory: number[] = [];
@@ -72,7 +74,7 @@ async function benchLoad(workDir: string): Promise<readonly BenchRow[]> {
       unit: 'x readFile',
       bound: '<= 1.3',
       ok: ratio <= 1.3,
-      note: `${micro(median(times.load))} against ${micro(median(times.read))}; readFileSync ${micro(median(times.readSync))}`,
+      note: `${micro(Math.min(...times.load))} against ${micro(Math.min(...times.read))}, medians ${micro(median(times.load))} and ${micro(median(times.read))}; readFileSync ${micro(Math.min(...times.readSync))}`,
     },
     {
       name: 'memory kept for each of a thousand more loads in one session',
@@ -122,7 +124,7 @@ function benchImport(project: string): BenchRow {
   };
   const tools: number[] = [];
   const zod: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < IMPORTS; round += 1) {
     tools.push(measure('skillwright/tools'));
     zod.push(measure('zod'));
   }

@@ -29,6 +29,10 @@ export type ConfinedOpening =
   | { readonly type: 'open'; readonly directory: ConfinedDirectory }
   | { readonly type: 'failed'; readonly code: FailureCode };
 
+/** Linux has them, but a container may come without /proc. */
+const HAS_DESCRIPTOR_PATHS =
+  process.platform === 'linux' && lstatSync('/proc/self/fd', { throwIfNoEntry: false }) !== undefined;
+
 /** `descriptors` where the system has /proc/self/fd; `paths` everywhere else. See `confined-open.ts` for what each can promise. */
 export type Confinement = 'descriptors' | 'paths';
 
@@ -40,7 +44,7 @@ export function openConfined(
   directory: string,
   { confinement }: { readonly confinement?: Confinement } = {},
 ): ConfinedOpening {
-  if (confinement === 'paths' || process.platform !== 'linux') return openByPath(directory);
+  if (confinement === 'paths' || !HAS_DESCRIPTOR_PATHS) return openByPath(directory);
   let descriptor: number;
   try {
     descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -49,11 +53,7 @@ export function openConfined(
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'ELOOP';
     return { type: 'failed', code: isGone ? 'skill/gone' : 'file/unreadable' };
   }
-  // A container may come without /proc.
-  if (lstatSync(descriptorPath(descriptor), { throwIfNoEntry: false }) !== undefined)
-    return { type: 'open', directory: new ConfinedDirectory({ descriptor, name: directory }) };
-  closeSync(descriptor);
-  return openByPath(directory);
+  return { type: 'open', directory: new ConfinedDirectory({ descriptor, name: directory }) };
 }
 
 function openByPath(directory: string): ConfinedOpening {
