@@ -7,6 +7,7 @@ import { runInNewContext } from 'node:vm';
 
 import { estimateTokens } from '../src/core/tokens.ts';
 import { createRuntime } from '../src/runtime/runtime.ts';
+import type { Runtime } from '../src/runtime/runtime.ts';
 import { openSkillTools } from '../src/runtime/skill-tools.ts';
 import { makeSkills, makeOneSkill } from './make-skills.ts';
 import type { BenchRow } from './row.ts';
@@ -34,14 +35,7 @@ export async function benchDisclosure({ project, dataDir, workDir }: BenchDisclo
 async function benchLoad(workDir: string): Promise<readonly BenchRow[]> {
   const directory = path.join(workDir, 'one');
   const file = makeOneSkill({ directory, name: 'long', bodyBytes: BODY - 200 });
-  const runtime = await createRuntime({
-    cwd: directory,
-    home: undefined,
-    env: {},
-    roots: [directory],
-    onlyRoots: true,
-    cache: false,
-  });
+  const runtime = await runtimeOver(directory);
   const load = async (): Promise<void> => {
     const observation = await runtime.perform({ type: 'load_skill', skill: 'long' });
     if (observation.type !== 'skill-loaded' || observation.text.length < BODY / 2)
@@ -90,14 +84,7 @@ async function benchLoad(workDir: string): Promise<readonly BenchRow[]> {
 async function benchRest(workDir: string, dataDir: string | undefined): Promise<readonly BenchRow[]> {
   const directory = path.join(workDir, 'two-thousand');
   makeSkills({ directory, count: 2_000, dataDir });
-  const runtime = await createRuntime({
-    cwd: directory,
-    home: undefined,
-    env: {},
-    roots: [directory],
-    onlyRoots: true,
-    cache: false,
-  });
+  const runtime = await runtimeOver(directory);
   const search = await openSkillTools({ runtime, catalog: 'search' });
   const listed = await openSkillTools({ runtime, catalog: { budget: 4_000 } });
   const tokens = estimateTokens(search.instructions);
@@ -137,6 +124,11 @@ function benchImport(project: string): BenchRow {
     ok: over <= 60,
     note: `${median(tools).toFixed(0)} ms against ${median(zod).toFixed(0)} ms`,
   };
+}
+
+function runtimeOver(directory: string): Promise<Runtime> {
+  const only = { roots: [directory], onlyRoots: true, cache: false } as const;
+  return createRuntime({ cwd: directory, home: undefined, env: {}, ...only });
 }
 
 function collectGarbage(): void {
