@@ -1,4 +1,5 @@
 /** Level 1 in full: the plain reader, else the YAML library, else what can be saved field by field. Imports `yaml`. */
+import { readColonHead } from './colon-head.ts';
 import { checkFile, isTooLarge } from './frontmatter/checks.ts';
 import type { Fences } from './frontmatter/fences.ts';
 import { findFences } from './frontmatter/fences.ts';
@@ -19,10 +20,10 @@ const NONE: ReadonlySet<RestrictingField> = new Set();
 
 /** Reads the head of any file, however broken: it never throws, and what is left out or mended is told. */
 export function readHead(source: HeadSource, options: HeadOptions): HeadReading {
-  return readPlainHead(source, options) ?? readHeadInFull(source, options);
+  return readPlainHead(source, options) ?? readColonHead(source, options) ?? readHeadInFull(source, options);
 }
 
-/** `readHead` without the plain reader: what it must agree with. For tests. */
+/** `readHead` without the readers that do without the library: what they must agree with. For tests. */
 export function readHeadInFull(source: HeadSource, options: HeadOptions): HeadReading {
   const { text } = source;
   const found = findFences(text);
@@ -84,7 +85,7 @@ function readFields({ source, options, report, fences, fatal }: FieldsInput): He
   if (deep !== undefined)
     tell(report, { code: 'frontmatter/too-deep', at: deep, message: 'this is nested too deep to be read' });
   const told = report.diagnostics.length;
-  const rescue = rescueFields(report, withoutTabs(report, start, end), start, end);
+  const rescue = rescueFields(report, readYaml, { text: withoutTabs(report, start, end), start, end });
   if (rescue === undefined) return fatal(notFields(fences.start));
   if (rescue.refusal !== undefined) return fatal(refused(rescue.refusal));
   if (isLibrary && report.diagnostics.length === told) {

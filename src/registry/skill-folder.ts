@@ -120,10 +120,23 @@ export class FolderReader {
     return true;
   }
 
+  /** Loads the reader that mends the commonest mistake without the YAML library; false where it is another. */
+  async loadColonReader(): Promise<(pending: PendingHead) => boolean> {
+    const { readColonHead } = await import('../core/colon-head.ts');
+    return ({ skill, source }) => {
+      const reading = readColonHead(source, this.#head);
+      if (reading !== undefined) complete(skill, reading);
+      return reading !== undefined;
+    };
+  }
+
   /** Loads the whole parser, which then completes what is pending. */
-  async loadParser(): Promise<(pending: PendingHead) => void> {
+  async loadParser(): Promise<(pending: PendingHead) => boolean> {
     const { readHead } = await import('../core/read-head.ts');
-    return ({ skill, source }) => complete(skill, readHead(source, this.#head));
+    return ({ skill, source }) => {
+      complete(skill, readHead(source, this.#head));
+      return true;
+    };
   }
 }
 
