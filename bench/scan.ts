@@ -48,6 +48,7 @@ export async function benchScan({ dataDir, peersDir, workDir }: BenchScanOptions
   const warm = (name: string): number => median(steady[name] ?? []);
   const fresh = interleave(ROUNDS, {
     cold: () => measure('cold/read4k'),
+    told: () => measure('told/read4k'),
     rescan: () => measure('rescan/stat'),
     half: () => measure('cold', half),
     whole: () => measure('cold'),
@@ -79,6 +80,12 @@ export async function benchScan({ dataDir, peersDir, workDir }: BenchScanOptions
       value: warm('cold') / warm('read4k'),
       unit: 'x read 4 KB',
       note: `${warm('cold').toFixed(0)} ms over ${warm('read4k').toFixed(0)} ms`,
+    },
+    {
+      name: 'the same, fresh process, every diagnostic asked for',
+      value: ratio('told'),
+      unit: 'x read 4 KB',
+      note: floor('told'),
     },
     {
       name: 'unchanged rescan by the cache file, fresh process',

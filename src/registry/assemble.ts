@@ -12,7 +12,8 @@ import type { ReadSkill, Walked } from './walked.ts';
 export interface Assembled {
   readonly candidates: readonly SkillCandidate[];
   readonly leftOut: readonly LeftOutSkill[];
-  readonly diagnostics: readonly Diagnostic[];
+  /** Gathered when they are asked for; every skill must have been told by then. */
+  readonly diagnostics: () => readonly Diagnostic[];
   readonly roots: readonly RootReport[];
   readonly explain: readonly ExplainedDirectory[];
   /** Every skill may be believed in the next scan, and none was met twice or shares its file with another. */
@@ -28,10 +29,7 @@ export function assemble(
   const { firsts, repeats } = walked.mayRepeat ? firstSights(skills) : { firsts: undefined, repeats: false };
   const candidates: SkillCandidate[] = [];
   const leftOut = walked.mayRepeat ? withoutRepeats(walked.failed) : [...walked.failed];
-  const diagnostics = [
-    ...walked.diagnostics,
-    ...leftOut.map(({ code, path, message }) => diagnose({ code, path, message }, mode)),
-  ];
+  const failed = leftOut.map(({ code, path, message }) => diagnose({ code, path, message }, mode));
   const explained = [...walked.explained];
   if (explain)
     explained.push(...leftOut.map(({ path, message }) => ({ path, decision: 'left-out' as const, reason: message })));
@@ -49,7 +47,6 @@ export function assemble(
       if (explain) explained.push({ path: dir, decision: 'repeated', reason: `the same folder as ${first.dir}` });
       continue;
     }
-    for (const diagnostic of skill.diagnostics) diagnostics.push(diagnostic);
     if (isUnderstood(skill)) {
       candidates.push(skill);
       // Skills of one root come one after the other.
@@ -65,7 +62,13 @@ export function assemble(
   return {
     candidates,
     leftOut: leftOut.toSorted((a, b) => compareText(a.path, b.path)),
-    diagnostics,
+    diagnostics: () => {
+      const gathered = [...walked.diagnostics, ...failed];
+      for (const skill of skills) {
+        if (firsts?.has(skill) !== true) for (const diagnostic of skill.diagnostics) gathered.push(diagnostic);
+      }
+      return gathered;
+    },
     roots: walked.roots.map((root) => ({ ...root, skills: skillsIn(counts, root) })),
     explain: explained.toSorted((a, b) => compareText(a.path, b.path)),
     stands,

@@ -1,10 +1,10 @@
-import type { Mode } from '../core/diagnostic.ts';
+import { compareDiagnostics } from '../core/diagnostic.ts';
+import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { indexSkills } from '../core/index-skills.ts';
-import type { CacheReport, SkillIndex } from '../core/index-skills.ts';
+import type { CacheReport, ScanReport, SkillIndex } from '../core/index-skills.ts';
 import type { SkillRoot, Visibility } from '../core/skill.ts';
 import { sha256 } from '../platform/hash.ts';
 import { assemble, toPlaced } from './assemble.ts';
-import type { Assembled } from './assemble.ts';
 import { loadCache, saveCache } from './cache.ts';
 import { NOTHING_KNOWN, remember } from './head-record.ts';
 import type { Memory, PlacedRecord } from './head-record.ts';
@@ -115,6 +115,8 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
     followLinks,
     explain,
     memory,
+    // A cache file holds all there is to tell.
+    tellsLater: settings.cacheFile === undefined,
     now,
   });
   await walkInSlices(scan, settings);
@@ -145,17 +147,22 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
 
   const skills = await readPending(scan, settings, memory);
   const assembled = assemble(walked, skills, { mode, explain });
+  const told = lazily(() => {
+    for (const skill of skills) scan.reader.tell(skill);
+    return { skills, diagnostics: assembled.diagnostics() };
+  });
+  const sorted = lazily(() => told().diagnostics.toSorted(compareDiagnostics));
   const { durationMs: _, ...facts } = measured(state.cache);
   const made = indexSkills({
     candidates: assembled.candidates,
-    diagnostics: assembled.diagnostics,
+    diagnostics: [],
     facts: { ...facts, roots: assembled.roots, leftOut: assembled.leftOut, directories: walked.directories },
     visibility,
     ...(explain ? { explain: assembled.explain } : {}),
     hash: sha256,
     elapsed: () => performance.now() - started,
   });
-  const placed = lazily(() => toPlaced(skills, made.all));
+  const placed = lazily(() => toPlaced(told().skills, made.all));
   const { stands } = assembled;
   const isOnDisk = isUnchanged && (stands ? isSameWalk : previous === undefined);
   const cache = save({
@@ -170,12 +177,12 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
             options,
             walk,
             places: placesOf(placed(), skills),
-            walkDiagnostics: walkDiagnostics(assembled, skills),
+            walkDiagnostics: walkDiagnostics(told()),
           })
         : undefined,
   });
-  const index = { ...made, report: { ...made.report, cache, durationMs: performance.now() - started } };
-  const restore = (fresh: FreshFacts): SkillIndex => ({ ...index, report: { ...index.report, ...fresh } });
+  const index = present(made, sorted, { ...made.report, cache, durationMs: performance.now() - started });
+  const restore = (fresh: FreshFacts): SkillIndex => present(made, sorted, { ...index.report, ...fresh });
   return {
     index,
     state: {
@@ -187,6 +194,25 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
           : cache,
       groups: walked.groups,
     },
+  };
+}
+
+/** The index with these diagnostics, which are made when they are first asked for, and this report. */
+function present(
+  { skills, all, shadowed, indexHash, explain }: SkillIndex,
+  diagnostics: () => readonly Diagnostic[],
+  report: ScanReport,
+): SkillIndex {
+  return {
+    skills,
+    all,
+    shadowed,
+    get diagnostics() {
+      return diagnostics();
+    },
+    report,
+    indexHash,
+    ...(explain === undefined ? {} : { explain }),
   };
 }
 
@@ -272,8 +298,13 @@ function placesOf(
   return [...new Set(placed.map(({ parent }) => parent))].map((parent) => places.get(parent) ?? ['', '']);
 }
 
+interface Told {
+  readonly skills: readonly ReadSkill[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /** Diagnostics that belong to no record. */
-function walkDiagnostics({ diagnostics }: Assembled, skills: readonly ReadSkill[]): Assembled['diagnostics'] {
+function walkDiagnostics({ skills, diagnostics }: Told): readonly Diagnostic[] {
   const ofRecords = new Set(skills.flatMap(({ diagnostics }) => diagnostics));
   return diagnostics.filter((diagnostic) => !ofRecords.has(diagnostic));
 }

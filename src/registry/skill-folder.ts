@@ -1,8 +1,9 @@
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
+import { readQuickHead } from '../core/quick-head.ts';
 import { readPlainHead } from '../core/skill-head.ts';
-import type { HeadOptions, HeadReading } from '../core/skill-head.ts';
+import type { HeadOptions, HeadReading, HeadSource } from '../core/skill-head.ts';
 import { isSettled, statFile } from '../platform/file-stamp.ts';
 import type { FileStamp } from '../platform/file-stamp.ts';
 import { spellingOf } from '../platform/list-directory.ts';
@@ -22,6 +23,7 @@ export interface Folder {
 export interface FolderReaderOptions {
   readonly mode: Mode;
   readonly blockAngleBrackets: boolean;
+  readonly tellsLater: boolean;
   readonly now: () => number;
   readonly memory: Memory;
   /** The file system finds `skill.md` when asked for `SKILL.md`, so that the real spelling has to be looked up. */
@@ -38,6 +40,7 @@ export class FolderReader {
   readonly #now: () => number;
   readonly #ignoresCase: boolean;
   readonly #memory: Memory;
+  readonly #tellsLater: boolean;
 
   constructor(
     walked: Walked,
@@ -45,6 +48,7 @@ export class FolderReader {
       mode,
       memory,
       blockAngleBrackets,
+      tellsLater,
       now,
       ignoresCase = process.platform === 'darwin' || process.platform === 'win32',
     }: FolderReaderOptions,
@@ -54,6 +58,8 @@ export class FolderReader {
     this.#now = now;
     this.#memory = memory;
     this.#ignoresCase = ignoresCase;
+    // A bracket that leaves a skill out is found by what tells of it.
+    this.#tellsLater = tellsLater && !blockAngleBrackets;
   }
 
   get bytesRead(): number {
@@ -111,13 +117,30 @@ export class FolderReader {
     } else {
       const { text, validUtf8, digest } = reading;
       skill.digest = digest;
-      const source = { path, directory: folder.name, fileName: file, text, validUtf8 };
-      const understood = digest === '' ? readWithoutFences(source, this.#head) : readPlainHead(source, this.#head);
-      if (understood === undefined) walked.pending.push({ skill, source });
-      else complete(skill, understood);
+      if (this.#tellsLater && validUtf8) skill.head = readQuickHead(text);
+      if (skill.head === undefined)
+        this.#readInFull(skill, { path, directory: folder.name, fileName: file, text, validUtf8 });
+      else skill.untold = text;
     }
     walked.fresh.push(skill);
     return true;
+  }
+
+  #readInFull(skill: ReadSkill, source: HeadSource): void {
+    const understood = skill.digest === '' ? readWithoutFences(source, this.#head) : readPlainHead(source, this.#head);
+    if (understood === undefined) this.#walked.pending.push({ skill, source });
+    else complete(skill, understood);
+  }
+
+  /** Makes the diagnostics of a skill, where that was put off. */
+  tell(skill: ReadSkill): void {
+    const { dir, file, name, untold } = skill;
+    if (untold === '') return;
+    const source = { path: `${dir}/${file}`, directory: name, fileName: file, text: untold, validUtf8: true };
+    const reading = readPlainHead(source, this.#head);
+    if (reading === undefined) throw new Error('the quick reader took what the plain reader does not take');
+    skill.diagnostics = reading.diagnostics;
+    skill.untold = '';
   }
 
   /** Loads the reader that mends the commonest mistake without the YAML library; false where it is another. */
@@ -160,6 +183,7 @@ function toFresh({ place, name, dir, isRoot }: Folder, file: string, stamp: File
     digest: '',
     head: undefined,
     diagnostics: NONE,
+    untold: '',
     size,
     mtimeMs,
     ctimeMs,

@@ -14,6 +14,8 @@ export interface ScanOptions {
   readonly followLinks: boolean;
   readonly explain: boolean;
   readonly memory: Memory;
+  /** Diagnostics of skills that load are made when they are asked for. */
+  readonly tellsLater: boolean;
   /** What is read will be believed later. */
   readonly now: () => number;
 }
@@ -46,6 +48,8 @@ export interface ReadSkill extends HeadRecord {
   digest: string;
   head: SkillHead | undefined;
   diagnostics: readonly Diagnostic[];
+  /** Frontmatter whose diagnostics are made when somebody asks for them (`FolderReader.tell`); empty where they are there. */
+  untold: string;
 }
 
 /** Frontmatter that needs the whole parser, which is loaded once for all such files. */

@@ -195,6 +195,24 @@ const line = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(indent, noise).map(([a, b]) => a + b) },
 );
 
+/** Lines that are mostly right: a name, a description, and after, between or instead of them fields that occur once. */
+export const mostlyRight: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.oneof({ weight: 4, arbitrary: fc.constant(' pdf-forms') }, value),
+    fc.oneof({ weight: 2, arbitrary: fc.constant(' x') }, value),
+    fc.uniqueArray(fc.tuple(fc.constantFrom(...KEYS), value), { maxLength: 4, selector: ([key]) => key }),
+    fc.nat(4),
+    fc.constantFrom('\n', '\n', '\n', '\n\n', '\n# note\n'),
+  )
+  .map(([name, description, fields, at, end]) =>
+    fields
+      .filter(([key]) => key !== 'name' && key !== 'description')
+      .map(([key, text]) => `${key}:${text}`)
+      .toSpliced(at, 0, `description:${description}`)
+      .toSpliced(at % 3, 0, `name:${name}`)
+      .join(end),
+  );
+
 /** The lines between two fences. */
 export const yamlIsh: fc.Arbitrary<string> = fc
   .tuple(fc.array(line, { minLength: 1, maxLength: 5 }), fc.constantFrom('\n', '\n', '\n', '\n', '\r\n'))

@@ -1,10 +1,10 @@
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { readHeadInFull } from '../../src/core/read-head.ts';
 import { readWithoutFences } from '../../src/core/frontmatter/missing.ts';
-import { buildIndex } from '../../src/registry/registry.ts';
+import { buildIndex, openRegistry } from '../../src/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from './support.ts';
 
 test('a scan that remembers nothing tells skills apart as one that asks every file for its state', async () => {
@@ -30,6 +30,31 @@ test('a scan that remembers nothing tells skills apart as one that asks every fi
   const { durationMs: _, cache: __, ...report } = once.report;
   expect(once).toMatchObject({ ...kept, report });
   expect(kept.report).toMatchObject(report);
+});
+
+test('diagnostics are made when they are asked for, of what was read, and are those of a scan that makes them at once', async () => {
+  const directory = scratch();
+  const root = path.join(directory, 'root');
+  writeSkill(path.join(root, 'plain'), { fields: ['colour: red', 'version: 1'] });
+  writeSkill(path.join(root, 'differs'), { name: 'other', fields: ['allowed-tools: Read, Write'] });
+  writeSkill(path.join(root, 'colon'), { description: 'Use when: asked' });
+  writeSkill(path.join(root, 'tagged'), { fields: ['x: !tag y'] });
+  writeSkill(path.join(root, 'spelled'), { file: 'skill.md', fields: ['colour: red'] });
+  symlinkSync('plain', path.join(root, 'linked'));
+  for (const mode of ['lenient', 'strict'] as const) {
+    const settings = { roots: rootsOf(['a', root]), mode };
+    const cacheFile = path.join(directory, `${mode}.cache`);
+    const atOnce = JSON.stringify((await buildIndex({ ...settings, cacheFile })).diagnostics);
+    const later = await buildIndex(settings);
+    const registry = await openRegistry(settings);
+    const refreshed = await registry.refresh();
+    const moved = path.join(directory, 'moved');
+    renameSync(root, moved);
+    expect(JSON.stringify(later.diagnostics)).toBe(atOnce);
+    expect(JSON.stringify(refreshed.diagnostics)).toBe(atOnce);
+    expect(later.diagnostics).toBe(later.diagnostics);
+    renameSync(moved, root);
+  }
 });
 
 test('a file without frontmatter is told of without the whole parser, in the same words', async () => {

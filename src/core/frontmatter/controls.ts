@@ -14,7 +14,8 @@ import { quoted } from '../text.ts';
 /** Everything said about each field, at the top level and under `metadata`. */
 export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;
 
-const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
+/** Of a skill that states nothing. */
+export const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
 const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'allowed-tools',
   'disallowed-tools',

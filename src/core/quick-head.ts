@@ -1,0 +1,220 @@
+/**
+ * The head of plain frontmatter alone, in as few steps as can be. A scan runs it over every file, most of the time in code that the
+ * engine has not compiled yet: text is looked through by built-in functions, nothing is made that the head does not hold, and there
+ * is nothing to tell. It says `undefined` wherever it is not sure; where it answers, `readPlainHead` gives the same head.
+ */
+import { isToolPattern, splitToolList } from './allowed-tools.ts';
+import { isExtension, likelyField, restrictingField } from './frontmatter/fields.ts';
+import { readName } from './frontmatter/name.ts';
+import type { MapNode, YamlNode } from './frontmatter/node.ts';
+import { isNothing, isUnsafeKey, jsonText } from './frontmatter/node.ts';
+import { readValue } from './frontmatter/plain.ts';
+import type { Cursor } from './frontmatter/scalars.ts';
+import { DOUBLE_QUOTE, LINE_FEED, SINGLE_QUOTE, SPACE } from './frontmatter/scalars.ts';
+import { OPEN } from './frontmatter/controls.ts';
+import { makeHead } from './skill.ts';
+import type { SkillControls, SkillHead } from './skill.ts';
+import { cleanText, isVisible } from './text.ts';
+
+/** In bytes that is well below what frontmatter may have. */
+const MAX_LENGTH = 16 * 1024;
+const OPENING = '---\n';
+const CLOSING = '\n---\n';
+
+const NAME = 0;
+const DESCRIPTION = 1;
+const LICENSE = 2;
+const COMPATIBILITY = 3;
+const VERSION = 4;
+const AUTHOR = 5;
+const DISABLED = 6;
+const INVOCABLE = 7;
+const TOOLS = 8;
+const METADATA = 9;
+/** A field that nobody here reads: its value must be plain, and is dropped. */
+const OTHER = 10;
+
+/** All other fields of ours are left to the readers that know them. */
+const SLOTS: ReadonlyMap<string, number> = new Map([
+  ['name', NAME],
+  ['description', DESCRIPTION],
+  ['license', LICENSE],
+  ['compatibility', COMPATIBILITY],
+  ['version', VERSION],
+  ['author', AUTHOR],
+  ['disable-model-invocation', DISABLED],
+  ['user-invocable', INVOCABLE],
+  ['allowed-tools', TOOLS],
+  ['metadata', METADATA],
+]);
+
+const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
+/** A colon that ends a key, or a comment. */
+const ODD_IN_PLAIN = /: |:$| #/;
+const NO_META: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
+
+/** `text` is the frontmatter with both its fences, and no fence stands between them. */
+export function readQuickHead(text: string): SkillHead | undefined {
+  const { length } = text;
+  if (length > MAX_LENGTH || !text.startsWith(OPENING) || !text.endsWith(CLOSING)) return undefined;
+  if (text.includes('\t') || !isVisible(text)) return undefined;
+  const end = length - CLOSING.length + 1;
+  const cursor: Cursor = { text, end, at: OPENING.length };
+  const texts: (string | undefined)[] = [];
+  let tools: readonly string[] | undefined;
+  let metadata: MapNode | undefined;
+  let seen = 0;
+  while (cursor.at < end) {
+    const start = cursor.at;
+    if (text.charCodeAt(start) === LINE_FEED) {
+      cursor.at = start + 1;
+      continue;
+    }
+    const colon = text.indexOf(':', start);
+    const slot = slotOf(text.slice(start, colon));
+    if (slot === undefined || (seen & (1 << slot)) !== 0) return undefined;
+    if (slot !== OTHER) seen |= 1 << slot;
+
+    const feed = text.indexOf('\n', colon);
+    const line = text.charCodeAt(feed + 1) === SPACE ? undefined : textOnLine(text, colon + 1, feed);
+    if (line !== undefined) {
+      cursor.at = feed + 1;
+      if (slot === METADATA) return undefined;
+      if (slot === TOOLS) tools = toolsOf(line);
+      else texts[slot] = line;
+      continue;
+    }
+    const value = readValue(cursor, colon + 1, 0, 0);
+    if (value === undefined) return undefined;
+    if (slot === OTHER) continue;
+    if (slot === METADATA && value.type === 'map') metadata = value;
+    else if (slot === TOOLS && value.type === 'list') tools = toolsIn(value.items);
+    else if (slot === METADATA || value.type !== 'scalar' || isNothing(value)) return undefined;
+    else if (slot === NAME) texts[NAME] = value.value;
+    else {
+      const written = value.style === 'double' ? cleanText(value.value) : value.value;
+      if (slot === TOOLS) tools = toolsOf(written);
+      else texts[slot] = written;
+    }
+    if (slot === TOOLS && tools === undefined) return undefined;
+  }
+  return headOf(texts, { seen, tools, metadata });
+}
+
+function slotOf(key: string): number | undefined {
+  const slot = SLOTS.get(key);
+  if (slot !== undefined) return slot;
+  return PLAIN_KEY.test(key) && likelyField(key) === undefined ? OTHER : undefined;
+}
+
+/** The value after a colon, where it is a word or more, or in quotes without escapes, and nothing follows it. */
+function textOnLine(text: string, from: number, feed: number): string | undefined {
+  if (text.charCodeAt(from) !== SPACE) return undefined;
+  const line = text.slice(from + 1, feed);
+  const first = line.charCodeAt(0);
+  if (first === DOUBLE_QUOTE) {
+    const end = line.length - 1;
+    return end > 0 && line.indexOf('"', 1) === end && !line.includes('\\') ? line.slice(1, end) : undefined;
+  }
+  if (first === SINGLE_QUOTE) {
+    const end = line.length - 1;
+    return end > 0 && line.indexOf("'", 1) === end ? line.slice(1, end) : undefined;
+  }
+  const small = first | 0x20;
+  const isWord = (small >= 0x61 && small <= 0x7a) || (first >= 0x30 && first <= 0x39) || first > 0x7f;
+  if (!isWord || line.charCodeAt(line.length - 1) === SPACE) return undefined;
+  if ((line.includes(':') || line.includes('#')) && ODD_IN_PLAIN.test(line)) return undefined;
+  return line === 'null' || line === 'Null' || line === 'NULL' ? undefined : line;
+}
+
+function toolsOf(written: string): readonly string[] {
+  return [...new Set(splitToolList(written.trim()).filter(isToolPattern))];
+}
+
+function toolsIn(items: readonly YamlNode[]): readonly string[] | undefined {
+  const tools = new Set<string>();
+  for (const item of items) {
+    if (item.type !== 'scalar') return undefined;
+    const written = (item.style === 'double' ? cleanText(item.value) : item.value).trim();
+    if (!isToolPattern(written)) return undefined;
+    tools.add(written);
+  }
+  return [...tools];
+}
+
+interface Found {
+  readonly seen: number;
+  readonly tools: readonly string[] | undefined;
+  readonly metadata: MapNode | undefined;
+}
+
+function headOf(texts: readonly (string | undefined)[], { seen, tools, metadata }: Found): SkillHead | undefined {
+  const written = texts[NAME];
+  const name = written === undefined ? undefined : readName(written).name;
+  const description = texts[DESCRIPTION]?.trim();
+  if (name === undefined || description === undefined || description === '') return undefined;
+  const controls = controlsOf(texts, seen, tools);
+  const meta = metaOf(texts[VERSION], texts[AUTHOR], metadata);
+  if (controls === undefined || meta === undefined) return undefined;
+  const license = texts[LICENSE]?.trim();
+  const compatibility = texts[COMPATIBILITY]?.trim();
+  return makeHead({
+    name,
+    description,
+    license: license === '' ? undefined : license,
+    compatibility: compatibility === '' ? undefined : compatibility,
+    controls,
+    meta,
+  });
+}
+
+const ANY_CONTROL = (1 << DISABLED) | (1 << INVOCABLE) | (1 << TOOLS);
+
+function controlsOf(
+  texts: readonly (string | undefined)[],
+  seen: number,
+  tools: readonly string[] | undefined,
+): SkillControls | undefined {
+  if ((seen & ANY_CONTROL) === 0) return OPEN;
+  const disabled = texts[DISABLED]?.trim();
+  const invocable = texts[INVOCABLE]?.trim();
+  if (!isBoolean(disabled) || !isBoolean(invocable)) return undefined;
+  const disableModelInvocation = disabled === 'true';
+  const userInvocable = invocable !== 'false';
+  return tools === undefined
+    ? { disableModelInvocation, userInvocable, runMode: 'inline' }
+    : { disableModelInvocation, userInvocable, allowedTools: tools, runMode: 'inline' };
+}
+
+function isBoolean(written: string | undefined): boolean {
+  return written === undefined || written === 'true' || written === 'false';
+}
+
+function metaOf(
+  version: string | undefined,
+  author: string | undefined,
+  metadata: MapNode | undefined,
+): Readonly<Record<string, string>> | undefined {
+  if (version === undefined && author === undefined && metadata === undefined) return NO_META;
+  const meta: Record<string, string> = Object.create(null);
+  if (version !== undefined) meta['version'] = version.trim();
+  if (author !== undefined) meta['author'] = author.trim();
+  if (metadata === undefined) return meta;
+  for (const { key, value } of metadata.entries) {
+    if (value === undefined || isUnsafeKey(key) || carriesControl(key)) return undefined;
+    if (!(key in meta)) meta[key] = metaText(value);
+  }
+  return meta;
+}
+
+/** A field under `metadata` that counts as if it stood outside. */
+function carriesControl(key: string): boolean {
+  const field = likelyField(key);
+  if (field === undefined || field === 'version' || field === 'author') return false;
+  return isExtension(field) || restrictingField(field) !== undefined;
+}
+
+function metaText(value: YamlNode): string {
+  if (value.type !== 'scalar') return cleanText(jsonText(value));
+  return (value.style === 'double' ? cleanText(value.value) : value.value).trim();
+}
