@@ -11,7 +11,7 @@ export type { DiagnosticCode, Severity } from './core/diagnostic-codes.ts';
 export type { Diagnostic, Edit, Mode } from './core/diagnostic.ts';
 export { SkillError, isSkillError } from './core/errors.ts';
 export type { SkillErrorCode, SkillErrorData } from './core/errors.ts';
-export { nearestNames, resolveSkill } from './core/index-skills.ts';
+export { nearestNames, resolveSkill } from './core/resolve-skill.ts';
 export type { ScanReport, SkillIndex } from './core/index-skills.ts';
 export type { ShadowedSkill, SkillControls, SkillEntry, SkillHead, SkillRoot, Visibility } from './core/skill.ts';
 export { estimateTokens } from './core/tokens.ts';

@@ -1,7 +1,6 @@
 import { compareDiagnostics, compareText } from './diagnostic.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
-import { nearest } from './nearest.ts';
 import type { ShadowReason, ShadowedSkill, SkillEntry, SkillHead, SkillRoot, Visibility } from './skill.ts';
 
 /** A skill that was found and understood, before it is known whether another of its name hides it. */
@@ -169,7 +168,8 @@ export function sortSkills(skills: readonly SkillEntry[]): readonly SkillEntry[]
 }
 
 function compareEntries(a: SkillEntry, b: SkillEntry): number {
-  return compareText(a.name, b.name) || compareText(a.source, b.source);
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return compareText(a.source, b.source);
 }
 
 const PLAIN_NAME = /^[a-z0-9-]*$/;
@@ -221,8 +221,8 @@ function rankRoots(candidates: readonly SkillCandidate[]): ReadonlyMap<SkillRoot
 
 /** Precedence inside one name: the higher root, the first sight of a folder, the later modification, the first path. */
 function compareKeyed(a: Keyed, b: Keyed): number {
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
   return (
-    compareText(a.key, b.key) ||
     a.rank - b.rank ||
     Number(a.candidate.sameAs !== undefined) - Number(b.candidate.sameAs !== undefined) ||
     b.candidate.mtimeMs - a.candidate.mtimeMs ||
@@ -322,76 +322,4 @@ function globMatches(parts: readonly string[], text: string): boolean {
     at = found + part.length;
   }
   return true;
-}
-
-/**
- * Finds the entry a person or a model means: `name`, `source/name`, `group/name` (the whole group, its first or its last
- * folder), `source/group/name`, each with or without `@version`, or an id. Shadowed entries are found by all but the bare name.
- */
-export function resolveSkill(index: SkillIndex, reference: string, source?: string): SkillEntry | undefined {
-  const key = nameKey(reference.trim());
-  const from = source === undefined ? undefined : nameKey(source);
-  const fits = (entry: SkillEntry): boolean => from === undefined || nameKey(entry.source) === from;
-
-  const named = entriesNamed(index, key).find(fits);
-  if (named !== undefined) return named;
-  const at = key.lastIndexOf('@');
-  if (at > 0) {
-    const version = key.slice(at + 1);
-    const rest = key.slice(0, at);
-    const ofVersion = (entry: SkillEntry): boolean => fits(entry) && nameKey(entry.meta['version'] ?? '') === version;
-    const exact = entriesNamed(index, rest).find(ofVersion) ?? qualified(index, rest, ofVersion);
-    if (exact !== undefined) return exact;
-  }
-  return qualified(index, key, fits);
-}
-
-function qualified(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {
-  // A name of a careless author may hold slashes itself: every cut is tried, the longest qualifier first.
-  for (let cut = key.lastIndexOf('/'); cut > 0; cut = key.lastIndexOf('/', cut - 1)) {
-    const qualifier = key.slice(0, cut);
-    const entries = entriesNamed(index, key.slice(cut + 1)).filter(fits);
-    const entry =
-      entries.find(({ source }) => nameKey(source) === qualifier) ??
-      entries.find((candidate) => isInGroup(candidate, qualifier));
-    if (entry !== undefined) return entry;
-  }
-  return undefined;
-}
-
-function isInGroup({ source, group }: SkillEntry, qualifier: string): boolean {
-  if (group === '') return false;
-  const key = nameKey(group);
-  return (
-    key === qualifier ||
-    key.startsWith(`${qualifier}/`) ||
-    key.endsWith(`/${qualifier}`) ||
-    `${nameKey(source)}/${key}` === qualifier
-  );
-}
-
-/** The entries of one name, the winner first: a binary search, `all` is sorted by key. */
-function entriesNamed({ all }: SkillIndex, key: string): readonly SkillEntry[] {
-  let low = 0;
-  let high = all.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const entry = all[middle];
-    if (entry !== undefined && nameKey(entry.name) < key) low = middle + 1;
-    else high = middle;
-  }
-  let end = low;
-  for (let entry = all[end]; entry !== undefined && nameKey(entry.name) === key; entry = all[end]) end += 1;
-  return all.slice(low, end);
-}
-
-/** The names most like a reference that met nothing, best first; none where nothing is like it. */
-export function nearestNames(index: SkillIndex, reference: string, count = 3): readonly string[] {
-  const wanted = nameKey(reference.trim());
-  const bare = wanted.slice(wanted.lastIndexOf('/') + 1).replace(/@[^@]*$/, '');
-  return nearest(
-    bare,
-    index.skills.map(({ name }) => name),
-    count,
-  );
 }

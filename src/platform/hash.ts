@@ -3,7 +3,13 @@
  * finds nothing changed needs none of it: hence at the first call.
  */
 export function sha256(data: Uint8Array | string): string {
-  return process.getBuiltinModule('node:crypto').hash('sha256', data, 'hex');
+  return openSha256()(data);
+}
+
+/** The same for many calls. */
+export function openSha256(): (data: Uint8Array | string) => string {
+  const { hash } = process.getBuiltinModule('node:crypto');
+  return (data) => hash('sha256', data, 'hex');
 }
 
 /** A short name for a text, for files that are checked by what is in them. Not for anything an attacker could gain by. */

@@ -5,7 +5,7 @@ import type { Stats } from 'node:fs';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter/bounds.ts';
 import type { FileStamp } from './file-stamp.ts';
-import { sha256 } from './hash.ts';
+import { openSha256 } from './hash.ts';
 import { isInside, isSystemError, realPath, tryRealPath } from './paths.ts';
 
 /** The frontmatter of one file, as bytes became text; or why there is none. */
@@ -37,6 +37,7 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 export class HeadReader {
   readonly #buffer = Buffer.allocUnsafeSlow(MAX_READ);
   #bytesRead = 0;
+  #sha256: ReturnType<typeof openSha256> | undefined;
 
   get bytesRead(): number {
     return this.#bytesRead;
@@ -97,12 +98,22 @@ export class HeadReader {
       // Looking from the start again costs a pass over all that was read: only where a fence may have come in.
       if (from > 0 && !complete && length < MAX_READ && !mayHoldFence(buffer, from, length)) continue;
       const bounds = findFrontmatter(buffer, length, complete);
-      if (bounds.type === 'found' && bounds.end <= MAX_FRONTMATTER_BYTES) return decode(buffer, bounds.end, stats);
+      if (bounds.type === 'found' && bounds.end <= MAX_FRONTMATTER_BYTES) return this.#decode(bounds.end, stats);
       if (bounds.type === 'found') return tooLarge(stats);
       // The parser says best what is wrong with a file that has no frontmatter.
       if (bounds.type === 'none' || complete) return withoutFrontmatter(buffer.subarray(0, length), stats);
       if (bounds.type === 'unterminated' || length >= MAX_READ) return tooLarge(stats);
     }
+  }
+
+  #decode(end: number, stamp: FileStamp): HeadFile {
+    const sha256 = (this.#sha256 ??= openSha256());
+    const text = this.#buffer.toString('utf8', 0, end);
+    // What cannot be decoded gives U+FFFD; where there is none the text has the same bytes as the file.
+    if (!text.includes('\uFFFD'))
+      return { type: 'read', stamp, text, validUtf8: true, digest: `sha256:${sha256(text)}` };
+    const bytes = this.#buffer.subarray(0, end);
+    return { type: 'read', stamp, text, validUtf8: isUtf8(bytes), digest: `sha256:${sha256(bytes)}` };
   }
 }
 
@@ -114,14 +125,6 @@ function mayHoldFence(buffer: Buffer, from: number, to: number): boolean {
 
 function isBefore(at: number, limit: number): boolean {
   return at !== -1 && at < limit;
-}
-
-function decode(buffer: Buffer, end: number, stamp: FileStamp): HeadFile {
-  const text = buffer.toString('utf8', 0, end);
-  // What cannot be decoded gives U+FFFD; where there is none the text has the same bytes as the file.
-  if (!text.includes('\uFFFD')) return { type: 'read', stamp, text, validUtf8: true, digest: `sha256:${sha256(text)}` };
-  const bytes = buffer.subarray(0, end);
-  return { type: 'read', stamp, text, validUtf8: isUtf8(bytes), digest: `sha256:${sha256(bytes)}` };
 }
 
 function withoutFrontmatter(bytes: Buffer, stamp: FileStamp): HeadFile {

@@ -1,3 +1,4 @@
+import { readColonHead } from '../core/colon-head.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
@@ -117,7 +118,7 @@ export class FolderReader {
     } else {
       const { text, validUtf8, digest } = reading;
       skill.digest = digest;
-      if (this.#tellsLater && validUtf8) skill.head = readQuickHead(text);
+      if (this.#tellsLater && validUtf8) skill.head = readQuickHead(text, folder.name);
       if (skill.head === undefined)
         this.#readInFull(skill, { path, directory: folder.name, fileName: file, text, validUtf8 });
       else skill.untold = text;
@@ -127,7 +128,10 @@ export class FolderReader {
   }
 
   #readInFull(skill: ReadSkill, source: HeadSource): void {
-    const understood = skill.digest === '' ? readWithoutFences(source, this.#head) : readPlainHead(source, this.#head);
+    const understood =
+      skill.digest === ''
+        ? readWithoutFences(source, this.#head)
+        : (readPlainHead(source, this.#head) ?? readColonHead(source, this.#head));
     if (understood === undefined) this.#walked.pending.push({ skill, source });
     else complete(skill, understood);
   }
@@ -143,23 +147,10 @@ export class FolderReader {
     skill.untold = '';
   }
 
-  /** Loads the reader that mends the commonest mistake without the YAML library; false where it is another. */
-  async loadColonReader(): Promise<(pending: PendingHead) => boolean> {
-    const { readColonHead } = await import('../core/colon-head.ts');
-    return ({ skill, source }) => {
-      const reading = readColonHead(source, this.#head);
-      if (reading !== undefined) complete(skill, reading);
-      return reading !== undefined;
-    };
-  }
-
   /** Loads the whole parser, which then completes what is pending. */
-  async loadParser(): Promise<(pending: PendingHead) => boolean> {
+  async loadParser(): Promise<(pending: PendingHead) => void> {
     const { readHead } = await import('../core/read-head.ts');
-    return ({ skill, source }) => {
-      complete(skill, readHead(source, this.#head));
-      return true;
-    };
+    return ({ skill, source }) => complete(skill, readHead(source, this.#head));
   }
 }
 

@@ -7,7 +7,7 @@ import type { Config } from '../core/config.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
-import { nearestNames, resolveSkill } from '../core/index-skills.ts';
+import { nearestNames, resolveSkill } from '../core/resolve-skill.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
 import type { Observation } from '../core/observation.ts';
 import type { SkillEntry, SkillRoot } from '../core/skill.ts';

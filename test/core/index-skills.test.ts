@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
-import { indexSkills, nearestNames, resolveSkill } from '../../src/core/index-skills.ts';
+import { indexSkills } from '../../src/core/index-skills.ts';
+import { nearestNames, resolveSkill } from '../../src/core/resolve-skill.ts';
 import type { IndexInput, SkillCandidate, SkillIndex } from '../../src/core/index-skills.ts';
 import type { SkillRoot, Visibility } from '../../src/core/skill.ts';
 import { VISIBILITIES } from '../../src/core/skill.ts';

@@ -14,24 +14,121 @@ function cut(text: string): string {
   return end === null ? text : text.slice(0, 3 + end.index + end[0].length);
 }
 
+/** How many texts the quick reader took on; each with the head of the plain reader, the order of its keys included. */
+function countAgreed(texts: fc.Arbitrary<string>): number {
+  let taken = 0;
+  fc.assert(
+    fc.property(texts, (inner) => {
+      const text = cut(`---\n${inner}\n---\n`);
+      const head = readQuickHead(text, 'pdf-forms');
+      if (head === undefined) return;
+      taken += 1;
+      const reading = readPlainHead(sourceOf(text), { mode: 'lenient' });
+      expect(head).toEqual(reading?.head);
+      expect(JSON.stringify(head)).toBe(JSON.stringify(reading?.head));
+    }),
+    { numRuns: RUNS },
+  );
+  return taken;
+}
+
+const piecesOf = (...pieces: readonly string[]): fc.Arbitrary<string> =>
+  fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 7 }).map((parts) => parts.join(''));
+const tools = piecesOf(
+  'Read',
+  'Bash(git:*)',
+  'B(a, b)',
+  'x__y:z',
+  ' ',
+  ', ',
+  ',',
+  '(',
+  ')',
+  '*',
+  'é',
+  '"',
+  "'",
+  '\n  ',
+);
+const words = piecesOf(
+  'a',
+  'null',
+  ' ',
+  ', ',
+  '.',
+  '-',
+  '"b c"',
+  '#',
+  ': ',
+  '~',
+  '<',
+  'true',
+  '\n  - ',
+  '\n  ',
+  '\n    ',
+);
+const lines = piecesOf('\n  a', '\n  b c', '\n   d', '\n', ' ', '#', ': ', "'", 'e', '\n  - ', '\n e', '技');
+const pairs = piecesOf(
+  '\n  k: v',
+  '\n  version: "1"',
+  '\n  k: null',
+  '\n  paths: x',
+  '\n  k:',
+  '\n    l: w',
+  ' #',
+  '\n k: v',
+  '\n',
+);
+const field = fc.oneof(
+  tools.map((text) => `allowed-tools: ${text}`),
+  fc.tuple(fc.constantFrom('|', '>', '|-', '>-', '>+'), lines).map(([sign, text]) => `license: ${sign}${text}`),
+  fc
+    .tuple(fc.constantFrom('x:', 'x: [', 'x: ', 'x:\n  - '), words, fc.constantFrom('', ']'))
+    .map((all) => all.join('')),
+  pairs.map((text) => `metadata:${text}`),
+  fc.constantFrom('version: 2', 'author: "a"', 'user-invocable: false', 'disable-model-invocation: yes', 'x: null', ''),
+);
+
 describe('the quick reader', () => {
   it('gives the head of the plain reader wherever it gives one', () => {
-    let taken = 0;
-    fc.assert(
-      fc.property(fc.oneof({ weight: 9, arbitrary: mostlyRight }, anyText), (inner) => {
-        const text = cut(`---\n${inner}\n---\n`);
-        const head = readQuickHead(text);
-        if (head === undefined) return;
-        taken += 1;
-        const { controls, ...rest } = readPlainHead(sourceOf(text), { mode: 'lenient' })?.head ?? { controls: {} };
-        expect(head).toEqual({ ...rest, controls });
-        // Written to the cache and hashed as JSON: the order of keys is part of it.
-        expect(JSON.stringify([head.controls, head.meta])).toBe(
-          JSON.stringify([controls, 'meta' in rest ? rest.meta : undefined]),
-        );
-      }),
-      { numRuns: RUNS * 2 },
+    expect(countAgreed(fc.oneof({ weight: 9, arbitrary: mostlyRight }, anyText))).toBeGreaterThan(RUNS / 20);
+  });
+
+  it('gives the same for every shape that it knows a short way for', () => {
+    const texts = fc
+      .tuple(fc.array(field, { minLength: 1, maxLength: 3 }), fc.nat(3))
+      .map(([fields, at]) => fields.toSpliced(at, 0, 'name: pdf-forms', 'description: x').join('\n'));
+    expect(countAgreed(texts)).toBeGreaterThan(RUNS / 10);
+  });
+
+  it('takes on what most skills look like', () => {
+    const head = readQuickHead(
+      [
+        '---',
+        'name: pdf-forms',
+        'description: >-',
+        '  Fills forms.',
+        '  Use it when asked.',
+        'allowed-tools: Read, Bash(git add:*), Read',
+        'tags: [pdf, "two words"]',
+        'metadata:',
+        '  version: "1.2"',
+        '  author: me',
+        '---',
+        '',
+      ].join('\n'),
+      'pdf-forms',
     );
-    expect(taken).toBeGreaterThan(RUNS / 20);
+    expect(head).toEqual({
+      name: 'pdf-forms',
+      description: 'Fills forms. Use it when asked.',
+      controls: {
+        disableModelInvocation: false,
+        userInvocable: true,
+        allowedTools: ['Read', 'Bash(git add:*)'],
+        runMode: 'inline',
+      },
+      meta: { version: '1.2', author: 'me' },
+    });
   });
 });

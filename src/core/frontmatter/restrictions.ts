@@ -22,6 +22,9 @@ const KEY_AT_START =
 /** The same anywhere inside a broken flow map: after a brace, a comma or a quote. */
 const KEY_IN_FLOW =
   /[{,"'\s](?:(allowed|disallowed)[-_ .]?tools?(?!\p{L})|(disable)[-_ .]?model[-_ .]?invocations?(?!\p{L})|(user)[-_ .]?invocable(?!\p{L})|(paths)["' \t]*[:=：])/giu;
+/** Most lines are visible ASCII without any of the words; the patterns above take long to compile. */
+const PRINTABLE = /^[ -~]*$/;
+const ANY_WORD = /allowed|disable|user|paths/i;
 const FIRST_LETTER = /[\p{L}#]/u;
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Mn}]/gu;
 
@@ -49,6 +52,7 @@ export function findFlowRestrictions(text: string, start: number, end: number): 
 }
 
 function keyOfLine(line: string): RestrictingField | undefined {
+  if (PRINTABLE.test(line) && !ANY_WORD.test(line)) return undefined;
   const visible = line.replaceAll(INVISIBLE, (character) => (character === '\t' ? ' ' : ''));
   const first = FIRST_LETTER.exec(visible);
   if (first === null || first[0] === '#') return undefined;
