@@ -121,7 +121,10 @@ export function indexSkills({
   let winner: Keyed | undefined;
   // Joined once: a text that grows by pieces would keep every piece of it alive.
   const places: string[] = [];
-  for (const item of keyed) {
+  // Counted loops here and below: where nothing is compiled yet, an iterator makes an object at every step.
+  for (let at = 0; at < keyed.length; at += 1) {
+    const item = keyed[at];
+    if (item === undefined) continue;
     const { candidate } = item;
     const entry = toEntry(candidate, stateOf(candidate, rules.find(candidate)));
     all.push(entry);
@@ -132,8 +135,7 @@ export function indexSkills({
       winner = item;
       skills.push(entry);
     }
-    const { dir, file, digest } = candidate;
-    places.push(item.place, baseName(dir), `\0${file}\0`, digest, `\0${entry.state}\n`);
+    places.push(hashedLine(item, entry));
   }
   const indexHash = `sha256:${hash(places.join(''))}`;
   const valid = candidates.length - repeats;
@@ -160,8 +162,10 @@ export function indexSkills({
 export function sortSkills(skills: readonly SkillEntry[]): readonly SkillEntry[] {
   // Names in lower case are in this order already.
   let before = skills[0];
-  for (const entry of skills) {
-    if (before !== undefined && compareEntries(before, entry) > 0) return skills.toSorted(compareEntries);
+  for (let at = 1; at < skills.length; at += 1) {
+    const entry = skills[at];
+    if (before !== undefined && entry !== undefined && compareEntries(before, entry) > 0)
+      return skills.toSorted(compareEntries);
     before = entry;
   }
   return skills;
@@ -196,7 +200,9 @@ function inOrder(candidates: readonly SkillCandidate[]): readonly Keyed[] {
   let group = '';
   let rank = 0;
   let place = '';
-  for (const candidate of candidates) {
+  for (let at = 0; at < candidates.length; at += 1) {
+    const candidate = candidates[at];
+    if (candidate === undefined) continue;
     // Those of one folder come one after the other.
     if (candidate.root !== root || candidate.group !== group) {
       ({ root, group } = candidate);
@@ -211,8 +217,9 @@ function inOrder(candidates: readonly SkillCandidate[]): readonly Keyed[] {
 function rankRoots(candidates: readonly SkillCandidate[]): ReadonlyMap<SkillRoot, number> {
   const seen = new Set<SkillRoot>();
   let last: SkillRoot | undefined;
-  for (const { root } of candidates) {
-    if (root !== last) seen.add(root);
+  for (let at = 0; at < candidates.length; at += 1) {
+    const root = candidates[at]?.root;
+    if (root !== undefined && root !== last) seen.add(root);
     last = root;
   }
   const roots = [...seen].sort((a, b) => b.priority - a.priority || compareText(a.path, b.path));
@@ -268,6 +275,10 @@ function stateOf({ head }: SkillCandidate, configured: Visibility): Visibility {
   if (!head.controls.disableModelInvocation || configured === 'required' || configured === 'disabled')
     return configured;
   return 'manual';
+}
+
+function hashedLine({ place, candidate: { dir, file, digest } }: Keyed, { state }: SkillEntry): string {
+  return `${place}${baseName(dir)}\0${file}\0${digest}\0${state}\n`;
 }
 
 function baseName(dir: string): string {

@@ -21,6 +21,8 @@ const MAX_LENGTH = 16 * 1024;
 const OPENING = '---\n';
 const CLOSING = '\n---\n';
 
+const DESCRIPTION_KEY = 'description:';
+
 const NAME = 0;
 const DESCRIPTION = 1;
 const LICENSE = 2;
@@ -73,7 +75,7 @@ export function readQuickHead(text: string, directory: string): SkillHead | unde
       continue;
     }
     const colon = text.indexOf(':', start);
-    const slot = slotOf(text.slice(start, colon));
+    const slot = text.startsWith(DESCRIPTION_KEY, start) ? DESCRIPTION : slotOf(text.slice(start, colon));
     if (slot === undefined || (seen & (1 << slot)) !== 0) return undefined;
     if (slot !== OTHER) seen |= 1 << slot;
 

@@ -37,7 +37,10 @@ export function assemble(
   let count: RootCount | undefined;
   let stands = !repeats;
 
-  for (const skill of skills) {
+  // Counted, as in `indexSkills`.
+  for (let at = 0; at < skills.length; at += 1) {
+    const skill = skills[at];
+    if (skill === undefined) continue;
     stands &&= isPlaced(skill);
     const first = firsts?.get(skill);
     if (first !== undefined) {
