@@ -12,7 +12,7 @@ import { Scan } from './scan.ts';
 import { toKept } from './skill-folder.ts';
 import { lazily, restoreIndex, storeIndex } from './stored-index.ts';
 import type { FreshFacts } from './stored-index.ts';
-import type { ReadSkill, Walked } from './walked.ts';
+import type { PendingHead, ReadSkill, Walked } from './walked.ts';
 
 export interface ScanSettings {
   readonly roots: readonly SkillRoot[];
@@ -228,24 +228,36 @@ async function pause({ walked }: Scan, { signal, onProgress }: ScanSettings): Pr
   signal?.throwIfAborted();
 }
 
-/** Every skill of the walk; what the fast parser left is read with the whole one, loaded only now. */
+/** Every skill of the walk; what the fast readers left is read with the others, loaded only now and one after the other. */
 async function readPending(scan: Scan, settings: ScanSettings, memory: Memory): Promise<readonly ReadSkill[]> {
   const { fresh, pending, kept } = scan.walked;
-  const parse = pending.length === 0 ? undefined : await scan.reader.loadParser();
-  let sliceEnd = performance.now() + SLICE_MS;
-  for (const head of pending) {
-    parse?.(head);
-    if (performance.now() < sliceEnd) continue;
-    await pause(scan, settings);
-    sliceEnd = performance.now() + SLICE_MS;
-  }
   // Taken away from the walk: of very many skills nothing should be held twice.
-  pending.length = 0;
+  let left: readonly PendingHead[] = pending.splice(0);
+  if (left.length > 0) left = await readEach(scan, settings, left, await scan.reader.loadColonReader());
+  if (left.length > 0) await readEach(scan, settings, left, await scan.reader.loadParser());
   const skills = fresh.splice(0);
   for (const place of kept) {
     for (const number of place.numbers) skills.push(toKept(place, memory.name(number), memory.record(number)));
   }
   return skills;
+}
+
+/** Gives those that `read` said no to. */
+async function readEach(
+  scan: Scan,
+  settings: ScanSettings,
+  pending: readonly PendingHead[],
+  read: (head: PendingHead) => boolean,
+): Promise<readonly PendingHead[]> {
+  const left: PendingHead[] = [];
+  let sliceEnd = performance.now() + SLICE_MS;
+  for (const head of pending) {
+    if (!read(head)) left.push(head);
+    if (performance.now() < sliceEnd) continue;
+    await pause(scan, settings);
+    sliceEnd = performance.now() + SLICE_MS;
+  }
+  return left;
 }
 
 const SLICE_MS = 20;

@@ -1,4 +1,3 @@
-import { readColonHead } from '../core/colon-head.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
@@ -42,6 +41,7 @@ export class FolderReader {
   readonly #ignoresCase: boolean;
   readonly #memory: Memory;
   readonly #tellsLater: boolean;
+  #colonReader: ReturnType<typeof importColonReader> | undefined;
 
   constructor(
     walked: Walked,
@@ -128,12 +128,11 @@ export class FolderReader {
   }
 
   #readInFull(skill: ReadSkill, source: HeadSource): void {
-    const understood =
-      skill.digest === ''
-        ? readWithoutFences(source, this.#head)
-        : (readPlainHead(source, this.#head) ?? readColonHead(source, this.#head));
-    if (understood === undefined) this.#walked.pending.push({ skill, source });
-    else complete(skill, understood);
+    const understood = skill.digest === '' ? readWithoutFences(source, this.#head) : readPlainHead(source, this.#head);
+    if (understood !== undefined) return complete(skill, understood);
+    // Its modules come in while the walk goes on.
+    this.#colonReader ??= importColonReader();
+    this.#walked.pending.push({ skill, source });
   }
 
   /** Makes the diagnostics of a skill, where that was put off. */
@@ -147,11 +146,29 @@ export class FolderReader {
     skill.untold = '';
   }
 
-  /** Loads the whole parser, which then completes what is pending. */
-  async loadParser(): Promise<(pending: PendingHead) => void> {
-    const { readHead } = await import('../core/read-head.ts');
-    return ({ skill, source }) => complete(skill, readHead(source, this.#head));
+  /** Loads the reader that mends the commonest mistake without the YAML library; it says false where it is another. */
+  async loadColonReader(): Promise<(pending: PendingHead) => boolean> {
+    const { readColonHead } = await (this.#colonReader ?? importColonReader());
+    return ({ skill, source }) => {
+      const reading = readColonHead(source, this.#head);
+      if (reading !== undefined) complete(skill, reading);
+      return reading !== undefined;
+    };
   }
+
+  /** Loads the whole parser, which completes whatever is pending. */
+  async loadParser(): Promise<(pending: PendingHead) => boolean> {
+    const { readHead } = await import('../core/read-head.ts');
+    return ({ skill, source }) => {
+      complete(skill, readHead(source, this.#head));
+      return true;
+    };
+  }
+}
+
+/** Apart from the walk, so that a listing does not load it. */
+function importColonReader() {
+  return import('../core/colon-head.ts');
 }
 
 function complete(skill: ReadSkill, { head, diagnostics }: HeadReading | HeadRecord): void {
