@@ -1,4 +1,4 @@
-import { resolveSkill } from './index-skills.ts';
+import { resolveSkill } from './resolve-skill.ts';
 import type { SkillIndex } from './index-skills.ts';
 import type { LocatedPath } from './tool.ts';
 

@@ -13,7 +13,7 @@ import { refuseDynamicCommands } from '../core/dynamic-commands.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { withoutOurTags } from '../core/inert.ts';
-import { resolveSkill } from '../core/index-skills.ts';
+import { resolveSkill } from '../core/resolve-skill.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
 import { nearest } from '../core/nearest.ts';
 import type { ActionFailed, Observation, SkillIdentity, SkillLoaded } from '../core/observation.ts';
