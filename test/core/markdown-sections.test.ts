@@ -207,7 +207,7 @@ describe('a section', () => {
 });
 
 describe('hostile text', () => {
-  const MEGA = 1_000_000;
+  const MEGA = 250_000;
   it.each([
     ['one line', 'x'.repeat(MEGA)],
     ['one line of marks', '#'.repeat(MEGA)],
