@@ -1,20 +1,6 @@
-import { availableParallelism } from 'node:os';
+import { defineConfig, mergeConfig } from 'vitest/config';
 
-import { defineConfig } from 'vitest/config';
+import { SYSTEM_TESTS, shared } from './vitest.shared.config.ts';
 
-// .ci/run names a file for the counts; a person sees the usual report.
-const report = process.env['SKILLWRIGHT_REPORT'];
-
-export default defineConfig({
-  test: {
-    include: ['test/**/*.test.ts'],
-    // The suites share nothing but the file system and each cleans up after itself; one realm a worker is many times faster.
-    isolate: false,
-    // Half of the tests wait for processes of their own.
-    maxWorkers: Math.max(2, availableParallelism()),
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    globalSetup: ['test/global-setup.ts'],
-    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
-  },
-});
+/** The tests of `npm run check`: all but those that need sandboxes, engines and minutes. `npm test` runs both. */
+export default mergeConfig(shared, defineConfig({ test: { include: ['test/**/*.test.ts'], exclude: SYSTEM_TESTS } }));

@@ -4,14 +4,18 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { benchCollect } from './collect.ts';
+import { benchContainer } from './container.ts';
 import { benchDisclosure } from './disclosure.ts';
+import { benchExecutors } from './executors.ts';
 import type { BenchRow } from './row.ts';
 import { benchScan } from './scan.ts';
 import { benchSearch } from './search.ts';
+import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure] [--data DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container] [--data DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
@@ -34,6 +38,10 @@ if (values.help === true) {
     scan: () => benchScan({ dataDir, peersDir, workDir }),
     search: () => benchSearch({ dataDir, peersDir }),
     disclosure: () => benchDisclosure({ project, dataDir, workDir }),
+    executors: () => benchExecutors({ workDir }),
+    staging: () => benchStaging({ workDir }),
+    collect: () => benchCollect({ project, workDir }),
+    container: () => benchContainer(),
   };
   const wanted = values.only?.split(',') ?? Object.keys(suites);
   try {

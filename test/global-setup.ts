@@ -4,8 +4,32 @@ import path from 'node:path';
 
 import { PROJECT } from './files-below.ts';
 
+/** What some tests run things with; installed where we may, else those tests say why they are skipped. */
+const PACKAGES = [
+  ['/usr/bin/bwrap', 'bubblewrap'],
+  ['/usr/sbin/dockerd', 'docker.io'],
+] as const;
+
+function installPackages(): void {
+  const missing = PACKAGES.filter(([file]) => !existsSync(file)).map(([, name]) => name);
+  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+  const options = {
+    stdio: 'ignore',
+    timeout: 240_000,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  } as const;
+  try {
+    execFileSync('apt-get', ['update', '-qq'], options);
+    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], options);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    console.log(`${missing.join(' and ')} could not be installed: ${error.message}`);
+  }
+}
+
 /** Some tests start the built command and built modules in processes of their own: the build must be there. */
 export function setup(): void {
+  installPackages();
   if (existsSync(path.join(PROJECT, 'dist/command/skillwright.cjs'))) return;
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: PROJECT, stdio: 'inherit', timeout: 300_000 });
 }

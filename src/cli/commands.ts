@@ -33,6 +33,12 @@ export const COMMANDS: readonly CommandName[] = [
     load: () => import('./commands/cost.ts'),
   },
   {
+    name: 'exec',
+    aliases: [],
+    summary: 'run a script of a skill in a sandboxed workspace',
+    load: () => import('./commands/exec.ts'),
+  },
+  {
     name: 'check',
     aliases: ['validate', 'lint'],
     summary: 'check skills against the specification, and mend them',

@@ -122,5 +122,6 @@ function report(error: unknown, terminal: Terminal, isJson: boolean): number {
       ),
     );
   terminal.err(`${terminal.style('red', 'error')}: ${message}\n${terminal.style('dim', `hint: ${hint}`)}`);
-  return error instanceof UsageError ? EXIT.usage : EXIT.failed;
+  if (error instanceof UsageError) return EXIT.usage;
+  return code === 'executor/unavailable' ? EXIT.impossible : EXIT.failed;
 }

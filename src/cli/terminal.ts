@@ -23,6 +23,8 @@ export interface Terminal {
   readonly isInteractive: boolean;
   readonly isAnswerOnTerminal: boolean;
   readonly out: (text: string) => void;
+  /** A piece of somebody else's output, as it comes: no line end is added. */
+  readonly pass: (stream: 'stdout' | 'stderr', text: string) => void;
   /** Remarks; silent with --quiet. */
   readonly remark: (text: string) => void;
   /** Errors; never silent. */
@@ -58,6 +60,7 @@ export function openTerminal({ streams, env, color, quiet }: TerminalOptions): T
     },
     isAnswerOnTerminal: onTerminal,
     out: (text) => void stdout.write(`${text}\n`),
+    pass: (stream, text) => void streams[stream].write(text),
     remark: (text) => {
       if (!quiet) streams.stderr.write(`${text}\n`);
     },

@@ -1,3 +1,5 @@
+import type { OutputParameters } from './outputs.ts';
+
 /**
  * Everything a model or a person can ask of a skill. A vocabulary turns its tools' inputs into these; each yields exactly one
  * `Observation`. Nothing here runs anything.
@@ -9,6 +11,12 @@ export type Action =
   | ReadResource
   | SelectDocuments
   | GetScriptPath
+  | RunScript
+  | RunCommand
+  | StartCommand
+  | WriteInput
+  | PollCommand
+  | KillCommand
   | FinalAnswer;
 
 export type ActionType = Action['type'];
@@ -76,6 +84,79 @@ export interface GetScriptPath extends OnSkill {
   readonly type: 'get_script_path';
   /** Below `scripts/`; the folder may be named or left out. */
   readonly script: string;
+}
+
+/** A file brought into the workspace before a program runs (EXEC-4). */
+export interface InputRequest {
+  /** `artifact://name[@version]`, `host://path`, `workspace://path` or `skill://name/path`. */
+  readonly from: string;
+  /** Below the workspace; `work/inputs/<name>` where nothing is said. */
+  readonly to?: string;
+  readonly mode?: 'copy' | 'link';
+  /** Take the version that was found the first time. */
+  readonly pin?: boolean;
+}
+
+/** What a program is given besides its words, and what is wanted of the files it leaves. */
+interface ProgramParts {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly timeoutSeconds?: number;
+  readonly inputs?: readonly InputRequest[];
+  readonly outputs?: OutputParameters;
+}
+
+/** A script of a skill with its arguments; no shell reads them. */
+export interface RunScript extends OnSkill, ProgramParts {
+  readonly type: 'run_script';
+  /** Below `scripts/`; the folder may be named or left out. */
+  readonly script: string;
+  readonly args: readonly string[];
+}
+
+/** A shell line: from the folder of a skill where one is named, else from `work`. */
+interface CommandParts extends ProgramParts {
+  readonly skill?: string;
+  readonly source?: string;
+  readonly command: string;
+  /** Relative to where it starts, or below the workspace. */
+  readonly cwd?: string;
+  /** What an editor that the command opens will have written. */
+  readonly editorText?: string;
+}
+
+export interface RunCommand extends CommandParts {
+  readonly type: 'run_command';
+}
+
+/** How long to wait for output, and how much of it to give. */
+interface Waiting {
+  readonly yieldMs?: number;
+  readonly pollLines?: number;
+}
+
+/** A command that goes on while the model does other things or answers its questions. */
+export interface StartCommand extends CommandParts, Waiting {
+  readonly type: 'start_command';
+  readonly terminal?: boolean;
+}
+
+export interface WriteInput extends Waiting {
+  readonly type: 'write_input';
+  readonly session: string;
+  readonly chars: string;
+  /** A line end comes after them. */
+  readonly submit: boolean;
+}
+
+export interface PollCommand extends Waiting {
+  readonly type: 'poll_command';
+  readonly session: string;
+}
+
+export interface KillCommand {
+  readonly type: 'kill_command';
+  readonly session: string;
 }
 
 export interface FinalAnswer {

@@ -1,10 +1,12 @@
 import { CATALOG_FORMATS } from './catalog-layout.ts';
+import { EXECUTOR_NAMES } from './execution.ts';
 import type { FromSchema, ObjectSchema } from './json-schema.ts';
 import { LIFETIMES } from './session.ts';
 import { VISIBILITIES } from './skill.ts';
 import { PLACEMENTS } from './tool.ts';
 
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
+const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 
 const path = {
   type: 'string',
@@ -121,6 +123,14 @@ export const CONFIG_SCHEMA = {
       description: 'How scripts and tools run.',
       additionalProperties: false,
       properties: {
+        executor: {
+          type: 'string',
+          description:
+            'What runs programs: auto takes the first that isolates; local isolates nothing and counts only in the user file.',
+          enum: EXECUTOR_CHOICES,
+          default: 'auto',
+        },
+        image: { type: 'string', description: 'The image of the container executor.' },
         require_approval_for: {
           type: 'array',
           description: 'Tools that a person is asked about first.',
@@ -188,9 +198,22 @@ export function mergeConfig(over: Config, under: Config): Config {
     ...merged,
     ...Object.fromEntries(joined),
     skill_roots: roots,
-    execution: dropEmpty({ ...under.execution, ...over.execution, require_approval_for: [...new Set(approvals)] }),
+    execution: dropEmpty({
+      ...under.execution,
+      ...over.execution,
+      executor: executorOf(over, under),
+      require_approval_for: [...new Set(approvals)],
+    }),
     security: stricter(over.security ?? {}, under.security ?? {}),
   });
+}
+
+/** A project may choose what isolates; that nothing isolates is the user's own to say. */
+function executorOf(
+  { execution: over }: Config,
+  { execution: under }: Config,
+): NonNullable<Config['execution']>['executor'] {
+  return over?.executor === undefined || over.executor === 'local' ? under?.executor : over.executor;
 }
 
 type Security = NonNullable<Config['security']>;

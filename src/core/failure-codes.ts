@@ -1,6 +1,9 @@
 /** Every way an action can fail, and what to do then: the one list. Codes never change their meaning. */
 export const FAILURES = {
   'input/invalid': 'give the parameters that the tool describes',
+  'input/not-allowed': 'ask for a file that may be used, or let a person allow it in the configuration',
+  'input/exists': 'choose another place for it',
+  'artifact/unknown': 'name an artifact and a version that were saved',
   'skill/unknown': 'search for the skill, or choose one of the catalog',
   'skill/not-offered': 'a person may name this skill; the model may not choose it',
   'skill/gone': 'the folder was removed after the skills were listed; choose another skill',
@@ -31,6 +34,10 @@ export const FAILURES = {
   'script/unknown': 'list the files of the skill',
   'load/conflict': 'name each skill once, or each time with the same documents',
   'load/too-many': 'declare fewer skills, or raise the number that may be loaded at once',
+  'execution/unavailable': 'nothing can be run here; go on without it and say so',
+  'execution/missing': 'something that the script needs is not there; tell the person',
+  'execution/failed': 'the program could not be started; see the reason',
+  'command/unknown': 'use the session that was given when the command was started',
   'run/ended': 'answer with what you have, and say what could not be done',
 } as const satisfies Record<string, string>;
 

@@ -1,5 +1,6 @@
 import type { ActionType, DocumentSelection, LineRange, SelectMode } from './action.ts';
 import type { Failure } from './failure-codes.ts';
+import type { RunResult } from './outputs.ts';
 
 /** What came of an action. Data only; `render.ts` and the vocabularies turn it into what a model reads. */
 export type Observation =
@@ -9,6 +10,9 @@ export type Observation =
   | ResourceRead
   | DocumentsSelected
   | ScriptFound
+  | ProgramRan
+  | CommandSeen
+  | CommandKilled
   | Answered
   | ActionFailed;
 
@@ -133,6 +137,43 @@ export interface ScriptFound {
   /** Absolute. */
   readonly path: string;
   readonly isExecutable: boolean;
+}
+
+/** A program came to its end, one way or another: `result.reason` says which. */
+export type ProgramRan = Ran<'run_script'> | Ran<'run_command'>;
+
+interface Ran<Type extends ActionType> {
+  readonly type: 'program-ran';
+  readonly action: Type;
+  /** Absent where the command belongs to no skill. */
+  readonly skill?: SkillIdentity;
+  readonly result: RunResult;
+}
+
+/** A look at a command that may still run. */
+export type CommandSeen = Seen<'start_command'> | Seen<'write_input'> | Seen<'poll_command'>;
+
+export interface Seen<Type extends ActionType> {
+  readonly type: 'command-seen';
+  readonly action: Type;
+  readonly session: string;
+  readonly status: 'running' | 'exited';
+  readonly output: string;
+  /** Lines of output before `output`, and after it. */
+  readonly offset: number;
+  readonly nextOffset: number;
+  readonly exitCode?: number;
+  /** It seems to wait for an answer. */
+  readonly question?: { readonly kind: 'prompt' | 'selection'; readonly hint: string };
+  /** All of it, once it is over. */
+  readonly result?: RunResult;
+}
+
+export interface CommandKilled {
+  readonly type: 'command-killed';
+  readonly action: 'kill_command';
+  readonly session: string;
+  readonly status: 'exited' | 'killed';
 }
 
 export interface Answered {

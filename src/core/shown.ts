@@ -59,6 +59,10 @@ export function shownBy(observation: Observation): readonly ShownContent[] {
       return [fromFile(observation.skill, observation.text, observation.report, 'resource')];
     case 'documents-selected':
       return observation.documents.map(({ text, report }) => fromFile(observation.skill, text, report, 'document'));
+    // What a program prints is its own and not a skill's.
+    case 'program-ran':
+    case 'command-seen':
+    case 'command-killed':
     case 'script-found':
     case 'answered':
     case 'failed':

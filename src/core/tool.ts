@@ -10,11 +10,18 @@ export interface Offer {
   readonly skills: readonly string[];
   /** Where loaded instructions go. */
   readonly placement: Placement;
+  /** Programs can be run; absent: no tool that runs anything is offered. */
+  readonly execution?: ExecutionOffer;
   /**
    * Which file of which skill a path means: an absolute one below a skill's folder, `name/path` or `skill://name/path`. Names only:
    * no file is looked at, and `path` is as unchecked as what was given. Nothing where it lies in no skill.
    */
   locate(path: string): LocatedPath | undefined;
+}
+
+export interface ExecutionOffer {
+  /** Commands can be talked to while they run. */
+  readonly hasInteraction: boolean;
 }
 
 export interface LocatedPath {

@@ -1,22 +1,8 @@
 import type { DeclaredTool } from '../core/tool.ts';
-import { inputOf, skillReference, text, texts } from './parameters.ts';
+import { inputOf, text } from './parameters.ts';
 
 /** What skills-agent names beside loading and reading: the contract, until there is something to do it with. */
 export const ACTIONS_DECLARED: readonly DeclaredTool[] = [
-  {
-    name: 'run_script',
-    description: 'Run a script of a skill.',
-    schema: (offer) =>
-      inputOf(
-        'Which script.',
-        {
-          skill: skillReference(offer),
-          relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
-          args: texts('Its arguments, each by itself; no shell reads them.'),
-        },
-        ['skill', 'relative_path'],
-      ),
-  },
   {
     name: 'grep',
     description: 'Find lines in the files of a skill.',

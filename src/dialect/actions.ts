@@ -14,8 +14,10 @@ import {
   skillReference,
   text,
   textOf,
+  texts,
+  textsOf,
 } from './parameters.ts';
-import { hasSkills, observed, singleAction } from './single-action.ts';
+import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
 import {
   LOADING_RUNS_NOTHING,
   ROUTING_ONLY,
@@ -26,6 +28,32 @@ import {
   loadNotes,
   readNotes,
 } from './wording.ts';
+
+const runScript: ToolRow = {
+  ...singleAction({
+    name: 'run_script',
+    description: 'Run a script of a skill with arguments; no shell reads them. Gives its output and the files it made.',
+    action: 'run_script',
+    schema: (offer) =>
+      inputOf(
+        'Which script.',
+        {
+          skill: skillReference(offer),
+          relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
+          args: texts('Its arguments, each by itself.'),
+        },
+        ['skill', 'relative_path'],
+      ),
+    toAction: (input) => ({
+      type: 'run_script',
+      ...skillOf(input['skill']),
+      script: textOf(input, 'relative_path'),
+      args: textsOf(input, 'args'),
+    }),
+    toResult: ({ result }) => ({ ok: result.reason === 'exited' && result.exit_code === 0, ...result }),
+  }),
+  isOffered: canRun,
+};
 
 /** Skills in one call; their design loads one or two a round. */
 const MOST_SKILLS = 8;
@@ -125,7 +153,7 @@ const listDirectory: ToolRow = singleAction({
 /** The structured actions of skills-agent and its read-only tools. Every answer is an observation with `ok`. */
 export const skillsAgent: Vocabulary = {
   name: 'skills-agent',
-  tools: [selectSkills, loadResource, finalAnswer, readFile, listDirectory],
+  tools: [selectSkills, loadResource, runScript, finalAnswer, readFile, listDirectory],
   declared: ACTIONS_DECLARED,
   loadTool: 'select_skills',
   catalogFormat: 'lines',
@@ -134,6 +162,7 @@ export const skillsAgent: Vocabulary = {
       'When a task fits a skill, call select_skills first; select one or two at a time.',
       ROUTING_ONLY,
       'Read a file that the instructions need with load_resource, by section where you can.',
+      'Run a script that the instructions name with run_script.',
       LOADING_RUNS_NOTHING,
       'End with final_answer.',
     ]),

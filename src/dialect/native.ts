@@ -12,8 +12,11 @@ import {
   skillName,
   text,
   textOf,
+  texts,
+  textsOf,
 } from './parameters.ts';
-import { singleAction } from './single-action.ts';
+import { environment, givenParameters, inputsOf, outputsOf, programOf } from './run-parameters.ts';
+import { canRun, singleAction } from './single-action.ts';
 import {
   LOADING_RUNS_NOTHING,
   ROUTING_ONLY,
@@ -108,10 +111,75 @@ const scriptPath: ToolRow = singleAction({
   toResult: ({ path }) => path,
 });
 
+const runScript: ToolRow = {
+  ...singleAction({
+    name: 'run_script',
+    description: 'Run a script of a skill with arguments; no shell reads them. Gives its output and the files it made.',
+    action: 'run_script',
+    schema: (offer) =>
+      inputOf(
+        'Which script.',
+        {
+          skill: skillName(offer),
+          script: text('Path below scripts/.'),
+          args: texts('Its arguments, each by itself.'),
+          ...givenParameters,
+        },
+        ['skill', 'script'],
+      ),
+    toAction: (input) => ({
+      type: 'run_script',
+      skill: textOf(input, 'skill'),
+      script: textOf(input, 'script'),
+      args: textsOf(input, 'args'),
+      ...programOf(input),
+      inputs: inputsOf(input),
+      outputs: outputsOf(input),
+    }),
+    toResult: ({ result }) => result,
+  }),
+  isOffered: canRun,
+};
+
+const runCommand: ToolRow = {
+  ...singleAction({
+    name: 'run_command',
+    description: 'Run a shell command in the workspace: from the folder of a skill where one is named.',
+    action: 'run_command',
+    schema: (offer) =>
+      inputOf(
+        'What to run.',
+        {
+          command: text('The shell command.'),
+          skill: skillName(offer),
+          cwd: text('Folder to start in.'),
+          env: environment,
+          ...givenParameters,
+        },
+        ['command'],
+      ),
+    toAction(input) {
+      const skill = optionalTextOf(input, 'skill');
+      const cwd = optionalTextOf(input, 'cwd');
+      return {
+        type: 'run_command',
+        command: textOf(input, 'command'),
+        ...(skill === undefined || skill === '' ? {} : { skill }),
+        ...(cwd === undefined || cwd === '' ? {} : { cwd }),
+        ...programOf(input),
+        inputs: inputsOf(input),
+        outputs: outputsOf(input),
+      };
+    },
+    toResult: ({ result }) => result,
+  }),
+  isOffered: canRun,
+};
+
 /** Our own tools, and the default. */
 export const native: Vocabulary = {
   name: 'skillwright',
-  tools: [search, load, list, read, scriptPath],
+  tools: [search, load, list, read, scriptPath, runScript, runCommand],
   declared: [],
   searchTool: 'search_skills',
   loadTool: 'load_skill',
@@ -122,6 +190,7 @@ export const native: Vocabulary = {
       'search_skills finds skills that the list does not show.',
       'Read a file with read_resource only when the instructions need it.',
       'get_script_path gives the path of a script for a tool that runs commands.',
+      'Run a script that the instructions name with run_script, and other commands with run_command; results belong into $OUTPUT_DIR.',
       `${LOADING_RUNS_NOTHING} Text between skill marks comes from the author of the skill.`,
     ]),
   showLoaded: showContent,

@@ -40,6 +40,11 @@ export function hasSkills(offer: Offer): boolean {
   return offer.skills.length > 0;
 }
 
+/** A tool that runs something is offered where something can be run. */
+export function canRun(offer: Offer): boolean {
+  return offer.execution !== undefined && hasSkills(offer);
+}
+
 /** The observation that an action must have given; another one is a bug of whoever performs actions. */
 export function observed<A extends ActionType>(observation: Observation | undefined, action: A): ObservationOf<A> {
   if (observation !== undefined && isOf(observation, action)) return observation;

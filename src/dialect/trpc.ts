@@ -6,7 +6,7 @@ import { printable } from '../core/text.ts';
 import type { LoadedContent, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
 import { flag, inputOf, isSet, optionalTextOf, skillName, textOf, texts, textsOf } from './parameters.ts';
 import { singleAction } from './single-action.ts';
-import { TRPC_DECLARED } from './trpc-declared.ts';
+import { TRPC_RUN } from './trpc-run.ts';
 import {
   LOADING_RUNS_NOTHING,
   NOTE_MARK,
@@ -105,11 +105,11 @@ const listDocs: ToolRow = singleAction({
       .filter((path) => /\.(?:md|txt)$/i.test(path) && path.toLowerCase() !== 'skill.md'),
 });
 
-/** The tools of trpc-agent-go's `knowledge_only` profile; those that run things are declared. */
+/** The tools of trpc-agent-go: its `knowledge_only` profile, and the full one where programs can be run. */
 export const trpc: Vocabulary = {
   name: 'trpc',
-  tools: [load, selectDocs, listDocs],
-  declared: TRPC_DECLARED,
+  tools: [load, selectDocs, listDocs, ...TRPC_RUN],
+  declared: [],
   loadTool: 'skill_load',
   catalogFormat: 'list',
   guidance: (offered) =>

@@ -28,6 +28,9 @@ import type { BodyLimits } from '../loader/load-body.ts';
 import { readResourceFile } from '../loader/read-resource.ts';
 import { inSkill } from '../loader/skill-directory.ts';
 import { findScript } from '../loader/script-path.ts';
+import { isExecutionAction } from './execution/execution-action.ts';
+import type { ExecutionAction } from './execution/execution-action.ts';
+import type { Execution } from './execution/execution.ts';
 import { documentPaths, existingDocuments, readDocuments } from './documents.ts';
 import type { SearchOptions, SearchResult } from './skill-search.ts';
 
@@ -38,6 +41,8 @@ export interface ActionContext {
   readonly askedBy: AskedBy;
   readonly state: SessionState | undefined;
   readonly signal: AbortSignal | undefined;
+  /** Absent: nothing is run. */
+  readonly execution: Execution | undefined;
   readonly search: (query: string, n: number, options: SearchOptions) => Promise<readonly SearchResult[]>;
 }
 
@@ -57,12 +62,25 @@ export async function performAction(action: Action, context: ActionContext): Pro
   if (action.type === 'final_answer') return { type: 'answered', action: action.type, answer: action.answer };
   if (endedBy !== undefined) return failed(action.type, runEnded(endedBy.action, endedBy.code));
   if (action.type === 'search_skills') return search(action, context);
+  if (isExecutionAction(action)) return execute(action, context);
   const found = findSkill(action, context);
   return found.type === 'failed' ? failed(action.type, found.failure) : onSkill(action, found.skill, context);
 }
 
+/** Runs a program, or talks to one. A program of a skill is as open to whoever asks as the skill itself. */
+async function execute(action: ExecutionAction, context: ActionContext): Promise<Observation> {
+  if (context.execution === undefined)
+    return failed(action.type, failure('execution/unavailable', 'running programs was not opened for this session'));
+  const name = 'skill' in action ? action.skill : undefined;
+  if (name === undefined) return context.execution.perform(action, undefined, context.signal);
+  const source = 'source' in action ? action.source : undefined;
+  const found = findSkill({ skill: name, ...(source === undefined ? {} : { source }) }, context);
+  if (found.type === 'failed') return failed(action.type, found.failure);
+  return context.execution.perform(action, found.skill, context.signal);
+}
+
 function onSkill(
-  action: Exclude<Action, SearchSkills | { readonly type: 'final_answer' }>,
+  action: Exclude<Action, SearchSkills | ExecutionAction | { readonly type: 'final_answer' }>,
   skill: SkillEntry,
   context: ActionContext,
 ): Observation {

@@ -20,7 +20,7 @@ import type { LoadedConfig, Surroundings } from './config.ts';
 import { builtinSkillsDirectory } from './places.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './skill-search.ts';
-import type { SessionOptions } from './start-session.ts';
+import type { SessionOptions, SessionSource } from './start-session.ts';
 
 export interface RuntimeOptions extends Partial<Surroundings> {
   /** More roots, above all others. */
@@ -48,6 +48,8 @@ export interface Runtime {
   readonly index: SkillIndex;
   readonly registry: Registry;
   readonly cacheDir: string | undefined;
+  /** Where workspaces and copies of skills are made when programs run. */
+  readonly executionBase: string;
   /** Everything wrong with the configuration, the roots and the skills. */
   readonly diagnostics: readonly Diagnostic[];
   /** The skill a person or a model means; throws `skill/unknown` with the nearest names. */
@@ -72,6 +74,11 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);
   const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
   const search = lazySearch(cacheDir);
+  // Not the home folder: programs of another user must reach what is theirs in it.
+  const executionBase = path.join(
+    surroundings.env['TMPDIR'] ?? '/tmp',
+    `skillwright-${String(process.getuid?.() ?? 0)}`,
+  );
 
   const runtime: Runtime = {
     config: loaded.config,
@@ -79,6 +86,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     roots,
     registry,
     cacheDir,
+    executionBase,
     get index() {
       return registry.index;
     },
@@ -105,6 +113,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
         limits: bodyLimits(loaded.config),
         askedBy,
         state: undefined,
+        execution: undefined,
         signal,
         search: (query, n, searchOptions) => search(index, query, n, searchOptions),
       });
@@ -112,7 +121,13 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     async startSession(sessionOptions = {}) {
       const { startSession } = await import('./start-session.ts');
       const { index } = registry;
-      const source = {
+      const source: SessionSource = {
+        places: {
+          base: executionBase,
+          artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
+          cacheDir,
+          engine: surroundings.env['DOCKER_HOST'],
+        },
         config: loaded.config,
         index,
         search: (query: string, n: number, searchOptions: SearchOptions) => search(index, query, n, searchOptions),

@@ -11,10 +11,11 @@ import type { AskedBy, SessionEvent, SessionSettings, SessionState } from '../co
 import { fromFile, shownBy } from '../core/shown.ts';
 import type { ShownContent } from '../core/shown.ts';
 import { quoted } from '../core/text.ts';
-import type { Vocabulary } from '../core/tool.ts';
+import type { Offer, Vocabulary } from '../core/tool.ts';
 import { sha256 } from '../platform/hash.ts';
 import { compactSession } from './compact.ts';
 import type { Compaction } from './compact.ts';
+import type { Execution } from './execution/execution.ts';
 import { invokeSkill } from './invoke.ts';
 import type { Invocation } from './invoke.ts';
 import { activeContents, contentShown, stillLoaded, withDocuments, withSkill } from './loaded-contents.ts';
@@ -66,6 +67,12 @@ export interface Session {
   startRequest(): string;
   /** What must survive when a conversation is shortened. Skills that are not in it as a whole count as not loaded from then on. */
   compact(options?: CompactOptions): Compaction;
+  /** What its tools are made from. */
+  readonly offer: Offer;
+  /** What runs its programs; absent where nothing may run. */
+  readonly execution: Execution | undefined;
+  /** Ends every program and removes the workspace, unless it is kept for the next session with its key. */
+  close(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
 export interface SessionParts {
@@ -73,7 +80,8 @@ export interface SessionParts {
   readonly settings: SessionSettings;
   readonly vocabulary: Vocabulary;
   readonly guidance: string;
-  readonly actions: Pick<ActionContext, 'limits' | 'search'>;
+  readonly offer: Offer;
+  readonly actions: Pick<ActionContext, 'limits' | 'search' | 'execution'>;
   readonly planCatalog: (budget?: number) => Catalog;
 }
 
@@ -143,6 +151,11 @@ export function openSession(parts: SessionParts): Session {
   record({ type: 'session-start', settings, indexHash: index.indexHash });
   const session: Session = {
     index,
+    offer: parts.offer,
+    execution: actions.execution,
+    async close(options) {
+      await actions.execution?.close(options);
+    },
     vocabulary,
     settings,
     instructions,

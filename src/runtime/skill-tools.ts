@@ -8,7 +8,6 @@ import type { SkillTool, ToolAnswer } from '../dialect/tools.ts';
 import { createRuntime } from './runtime.ts';
 import type { Runtime, RuntimeOptions } from './runtime.ts';
 import type { Session } from './session.ts';
-import { offerOf } from './start-session.ts';
 import type { SessionOptions } from './start-session.ts';
 
 export interface SkillToolsOptions extends SessionOptions {
@@ -41,7 +40,7 @@ export async function openSkillTools(options: SkillToolsOptions = {}): Promise<S
   const session = await runtime.startSession(sessionOptions);
   const tools = toolsOf({
     vocabulary: session.vocabulary,
-    offer: offerOf(session.index, session.settings),
+    offer: session.offer,
     perform: (action, performOptions) => session.perform(action, performOptions),
     fail: (failed) => session.fail(failed),
   });

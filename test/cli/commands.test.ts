@@ -292,7 +292,7 @@ describe('config', () => {
 
 describe('doctor', () => {
   test('exits 1 when a skill was left out, and names it with what to do', async () => {
-    const { status, out } = await cli(folder, ['doctor', ...only]);
+    const { status, out } = await cli(folder, ['doctor', '--no-probe', ...only]);
     expect(status).toBe(1);
     expect(out).toContain('description/missing');
   });
@@ -366,7 +366,13 @@ describe('the command line', () => {
       'evil/x/SKILL.md':
         '---\nname: x\ndescription: "Does \\e]0;title\\a\\e[2J \\u202E things"\n---\n\n\u001B[31mred\n',
     });
-    for (const words of [['list'], ['search', 'things'], ['inspect', 'x', '--body'], ['catalog'], ['doctor']]) {
+    for (const words of [
+      ['list'],
+      ['search', 'things'],
+      ['inspect', 'x', '--body'],
+      ['catalog'],
+      ['doctor', '--no-probe'],
+    ]) {
       const { out, err } = await cli(folder, [...words, '--root', 'evil', '--only-root', '--no-cache']);
       expect(out + err).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F\u202E]/);
     }

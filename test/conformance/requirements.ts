@@ -92,6 +92,32 @@ export const REQUIREMENTS = {
   'TOOL-6': claimed(
     'Errors teach: an unknown skill, path or parameter names the nearest; failures of one kind end the run.',
   ),
+  'EXEC-1': claimed(
+    'A workspace for a run or session: skills, work, runs, out and metadata.json; a skill is staged byte-exact and its digest checked.',
+  ),
+  'EXEC-2': claimed(
+    'skill_run with all its parameters, from the skill folder; the working directory stays inside; WORKSPACE_DIR and the others are set.',
+  ),
+  'EXEC-3': claimed(
+    'A typed result: streams, exit status, time, output files, artifacts, warnings, and a reason for every abnormal end.',
+  ),
+  'EXEC-4': claimed(
+    'Inputs from artifact, host, workspace and skill, copied or linked, pinned, contained at both ends.',
+  ),
+  'EXEC-5': claimed(
+    'Outputs by globs with caps; what exceeds a limit is listed; links that leave the workspace are not followed.',
+  ),
+  'EXEC-6': claimed(
+    'run_script: a file under scripts/ with an argument array, no shell, interpreter by shebang or extension.',
+  ),
+  'EXEC-7': claimed(
+    'Executors local, bubblewrap and container behind one interface, with equal results; without isolation the result says so.',
+  ),
+  'EXEC-8': claimed('Limits on time, memory, processes, output and disk that hold for the whole tree of processes.'),
+  'EXEC-9': claimed('Artifacts with versions from 0: save, load, list, delete.'),
+  'EXEC-10': claimed(
+    'Dependencies of scripts are checked before the first run, with a message that says what is missing.',
+  ),
   'CLI-1': claimed(
     'Commands with --json, documented exit status, errors on stderr, colours and progress on a terminal only.',
   ),

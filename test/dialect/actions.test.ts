@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { skillsAgent } from '../../src/dialect/actions.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { LOADED, failed, fake, report } from './fake-runtime.ts';
+import { LOADED, failed, fake, report, RESULT } from './fake-runtime.ts';
 
 describe('skills-agent', () => {
   verifies('TOOL-4', 'select_skills loads each skill in order, by name and source', async () => {
@@ -248,21 +248,25 @@ describe('skills-agent', () => {
     `);
   });
 
-  verifies('TOOL-4', 'the tools that change or run things are declared and not offered', () => {
-    const { tools } = fake(skillsAgent);
-    expect(tools.map(({ name }) => name)).toEqual([
-      'select_skills',
-      'load_resource',
-      'final_answer',
-      'read_file',
-      'list_dir',
-    ]);
-    expect(skillsAgent.declared.map(({ name }) => name)).toEqual([
-      'run_script',
-      'grep',
-      'write_file',
-      'delete_file',
-      'network_request',
-    ]);
-  });
+  verifies(
+    'TOOL-4',
+    'run_script is offered where programs can run; the tools that change things are declared',
+    async () => {
+      const always = ['select_skills', 'load_resource', 'final_answer', 'read_file', 'list_dir'];
+      expect(fake(skillsAgent).tools.map(({ name }) => name)).toEqual(always);
+      const { tools, call, actions } = fake(skillsAgent, {}, { execution: { hasInteraction: false } });
+      expect(tools.map(({ name }) => name).toSorted()).toEqual([...always, 'run_script'].toSorted());
+      const input = { skill: { name: 'pdf', source: 'project' }, relative_path: 'scripts/fill.py', args: ['--a', '1'] };
+      expect((await call('run_script', input)).value).toEqual({ ok: true, ...RESULT });
+      expect(actions).toEqual([
+        { type: 'run_script', skill: 'pdf', source: 'project', script: 'scripts/fill.py', args: ['--a', '1'] },
+      ]);
+      expect(skillsAgent.declared.map(({ name }) => name)).toEqual([
+        'grep',
+        'write_file',
+        'delete_file',
+        'network_request',
+      ]);
+    },
+  );
 });

@@ -1,6 +1,8 @@
 import type { Action, ActionType } from '../../src/core/action.ts';
 import { failure } from '../../src/core/failure-codes.ts';
 import { nearest } from '../../src/core/nearest.ts';
+import { makeRunResult } from '../../src/core/outputs.ts';
+import type { RunResult } from '../../src/core/outputs.ts';
 import type { ActionFailed, LoadReport, Observation, SkillIdentity, SkillLoaded } from '../../src/core/observation.ts';
 import type { Offer, Vocabulary } from '../../src/core/tool.ts';
 import { toolsOf } from '../../src/dialect/tools.ts';
@@ -53,9 +55,34 @@ export const LOADED: SkillLoaded = {
   notes: [],
 };
 
+/** What a program left behind, with everything that a result can have. */
+export const RESULT: RunResult = makeRunResult({
+  end: { reason: 'exited', exitCode: 0, durationMs: 12, warnings: [] },
+  stdout: { text: 'done', truncated: false, ref: 'workspace://runs/run-1/stdout.txt' },
+  stderr: { text: 'a word', truncated: true },
+  executor: 'bubblewrap',
+  isolation: 'bubblewrap',
+});
+
+const SEEN = {
+  type: 'command-seen',
+  session: 's1',
+  status: 'running',
+  output: 'Name:',
+  offset: 0,
+  nextOffset: 1,
+  question: { kind: 'prompt', hint: 'it asks for an answer' },
+} as const;
+
 type Answers = { readonly [A in ActionType]?: (action: Extract<Action, { type: A }>) => Observation };
 
 const ANSWERS: Required<Answers> = {
+  run_script: () => ({ type: 'program-ran', action: 'run_script', skill: PDF, result: RESULT }),
+  run_command: () => ({ type: 'program-ran', action: 'run_command', result: RESULT }),
+  start_command: () => ({ ...SEEN, action: 'start_command' }),
+  write_input: () => ({ ...SEEN, action: 'write_input', status: 'exited', exitCode: 0, result: RESULT }),
+  poll_command: () => ({ ...SEEN, action: 'poll_command' }),
+  kill_command: ({ session }) => ({ type: 'command-killed', action: 'kill_command', session, status: 'killed' }),
   search_skills: ({ query }) => ({
     type: 'skills-found',
     action: 'search_skills',
@@ -153,7 +180,7 @@ export function fake(vocabulary: Vocabulary, answers: Answers = {}, over: Partia
 }
 
 function unknownSkill(action: Action, { skills }: Offer): ActionFailed | undefined {
-  if (!('skill' in action)) return undefined;
+  if (!('skill' in action) || action.skill === undefined) return undefined;
   const name = action.skill.replace(/^project\//, '');
   if (skills.includes(name.toLowerCase())) return undefined;
   return failed(
@@ -176,6 +203,18 @@ function observe(action: Action, answers: Required<Answers>): Observation {
       return answers.select_documents(action);
     case 'get_script_path':
       return answers.get_script_path(action);
+    case 'run_script':
+      return answers.run_script(action);
+    case 'run_command':
+      return answers.run_command(action);
+    case 'start_command':
+      return answers.start_command(action);
+    case 'write_input':
+      return answers.write_input(action);
+    case 'poll_command':
+      return answers.poll_command(action);
+    case 'kill_command':
+      return answers.kill_command(action);
     case 'final_answer':
       return answers.final_answer(action);
   }

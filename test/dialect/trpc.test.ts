@@ -5,7 +5,7 @@ import type { LoadedSkill, SessionState } from '../../src/core/session.ts';
 import { trpc } from '../../src/dialect/trpc.ts';
 import { trpcState } from '../../src/dialect/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { LOADED, PDF, fake, report } from './fake-runtime.ts';
+import { LOADED, PDF, fake, report, RESULT } from './fake-runtime.ts';
 
 describe('trpc', () => {
   verifies('TOOL-2', 'skill_load with content in the system message gives exactly their text', async () => {
@@ -138,26 +138,116 @@ describe('trpc', () => {
     );
   });
 
-  verifies('TOOL-2', 'the tools that run things are declared with all of their parameters and not offered', () => {
-    const { tools } = fake(trpc);
-    expect(tools.map(({ name }) => name)).toEqual(['skill_load', 'skill_select_docs', 'skill_list_docs']);
-    const offer = { skills: ['pdf'], placement: 'system', locate: () => undefined } as const;
-    const parameters = trpc.declared.map(({ name, schema }) => {
-      const { properties, required = [] } = schema(offer);
-      return `${name}: ${Object.keys(properties)
-        .map((key) => (required.includes(key) ? `${key}*` : key))
-        .join(' ')}`;
+  verifies(
+    'TOOL-2',
+    'the tools that run things are offered where programs can run, with all of their parameters',
+    () => {
+      expect(fake(trpc).tools.map(({ name }) => name)).toEqual(['skill_load', 'skill_select_docs', 'skill_list_docs']);
+      const { tools } = fake(trpc, {}, { execution: { hasInteraction: true } });
+      const parameters = tools.slice(3).map(({ name, inputSchema: { properties, required = [] } }) => {
+        return `${name}: ${Object.keys(properties)
+          .map((key) => (required.includes(key) ? `${key}*` : key))
+          .join(' ')}`;
+      });
+      expect(parameters).toEqual([
+        'skill_run: skill* command* cwd env stdin editor_text output_files timeout save_as_artifacts omit_inline_content artifact_prefix inputs outputs',
+        'skill_exec: skill* command* cwd env stdin editor_text output_files timeout save_as_artifacts omit_inline_content artifact_prefix inputs outputs tty yield_ms poll_lines',
+        'skill_write_stdin: session_id* chars submit yield_ms poll_lines',
+        'skill_poll_session: session_id* yield_ms poll_lines',
+        'skill_kill_session: session_id*',
+        'workspace_exec: command* cwd env stdin timeout timeout_sec timeoutSec yield_time_ms yieldMs background tty pty',
+      ]);
+      const quiet = fake(trpc, {}, { execution: { hasInteraction: false } }).tools.map(({ name }) => name);
+      expect(quiet.slice(3)).toEqual(['skill_run', 'workspace_exec']);
+    },
+  );
+
+  verifies(
+    ['TOOL-2', 'EXEC-2', 'EXEC-3'],
+    'skill_run passes every parameter on and gives the result as it is',
+    async () => {
+      const { call, actions } = fake(trpc, {}, { execution: { hasInteraction: true } });
+      const input = {
+        skill: 'pdf',
+        command: 'python3 scripts/fill.py',
+        cwd: 'assets',
+        env: { A: '1' },
+        stdin: 'x',
+        editor_text: 'y',
+        timeout: 5,
+        output_files: ['out/*.txt'],
+        save_as_artifacts: true,
+        omit_inline_content: true,
+        artifact_prefix: 'p/',
+        inputs: [{ from: 'artifact://a@1', to: 'work/inputs/a', mode: 'link', pin: true }],
+        outputs: {
+          globs: ['out/**'],
+          inline: true,
+          save: true,
+          name_template: 't/',
+          max_files: 1,
+          max_file_bytes: 2,
+          max_total_bytes: 3,
+        },
+      };
+      expect((await call('skill_run', input)).value).toEqual(RESULT);
+      expect(actions).toEqual([
+        {
+          type: 'run_command',
+          skill: 'pdf',
+          command: 'python3 scripts/fill.py',
+          cwd: 'assets',
+          editorText: 'y',
+          env: { A: '1' },
+          stdin: 'x',
+          timeoutSeconds: 5,
+          inputs: [{ from: 'artifact://a@1', to: 'work/inputs/a', mode: 'link', pin: true }],
+          outputs: {
+            output_files: ['out/*.txt'],
+            save_as_artifacts: true,
+            omit_inline_content: true,
+            artifact_prefix: 'p/',
+            outputs: input.outputs,
+          },
+        },
+      ]);
+    },
+  );
+
+  verifies('TOOL-2', 'sessions are shown in their words', async () => {
+    const { call } = fake(trpc, {}, { execution: { hasInteraction: true } });
+    const running = {
+      status: 'running',
+      session_id: 's1',
+      output: 'Name:',
+      offset: 0,
+      next_offset: 1,
+      interaction: { needs_input: true, kind: 'prompt', hint: 'it asks for an answer' },
+    };
+    expect((await call('skill_exec', { skill: 'pdf', command: 'ask', tty: true })).value).toEqual(running);
+    expect((await call('skill_poll_session', { session_id: 's1' })).value).toEqual(running);
+    expect((await call('skill_write_stdin', { session_id: 's1', chars: 'Ada', submit: true })).value).toEqual({
+      ...running,
+      status: 'exited',
+      exit_code: 0,
+      result: RESULT,
     });
-    expect(parameters).toMatchInlineSnapshot(`
-      [
-        "skill_run: skill* command* cwd env stdin editor_text output_files timeout save_as_artifacts omit_inline_content artifact_prefix inputs outputs",
-        "skill_exec: skill* command* cwd env stdin editor_text output_files timeout save_as_artifacts omit_inline_content artifact_prefix inputs outputs tty yield_ms poll_lines",
-        "skill_write_stdin: session_id* chars submit yield_ms poll_lines",
-        "skill_poll_session: session_id* yield_ms poll_lines",
-        "skill_kill_session: session_id*",
-        "workspace_exec: command* cwd env stdin timeout timeout_sec timeoutSec yield_time_ms yieldMs background tty pty",
-      ]
-    `);
+    expect((await call('skill_kill_session', { session_id: 's1' })).value).toEqual({
+      ok: true,
+      session_id: 's1',
+      status: 'killed',
+    });
+    expect((await call('workspace_exec', { command: 'ls', background: true })).value).toEqual(running);
+    expect((await call('workspace_exec', { command: 'ls', timeout_sec: 3 })).value).toEqual({
+      status: 'exited',
+      output: 'done\na word',
+      exit_code: 0,
+      timed_out: false,
+      truncated: true,
+      reason: 'exited',
+      isolation: 'bubblewrap',
+      warnings: ['stderr truncated'],
+    });
   });
 });
 

@@ -82,7 +82,7 @@ describe('guidance', () => {
     vocabulary.guidance(offered, OFFER);
 
   test('is short', () => {
-    expect(all.filter((vocabulary) => estimateTokens(guidance(vocabulary)) > 120).map(({ name }) => name)).toEqual([]);
+    expect(all.filter((vocabulary) => estimateTokens(guidance(vocabulary)) > 150).map(({ name }) => name)).toEqual([]);
   });
 
   test('speaks of no tool that is not offered', () => {
@@ -102,6 +102,7 @@ describe('guidance', () => {
       search_skills finds skills that the list does not show.
       Read a file with read_resource only when the instructions need it.
       get_script_path gives the path of a script for a tool that runs commands.
+      Run a script that the instructions name with run_script, and other commands with run_command; results belong into $OUTPUT_DIR.
       Loading and reading run nothing. Text between skill marks comes from the author of the skill."
     `);
     expect(guidance(VOCABULARIES.openseed)).toMatchInlineSnapshot(`
@@ -129,6 +130,7 @@ describe('guidance', () => {
       "When a task fits a skill, call select_skills first; select one or two at a time.
       The list of skills is for choosing only: load a skill before you use it, and do not guess its commands from its description.
       Read a file that the instructions need with load_resource, by section where you can.
+      Run a script that the instructions name with run_script.
       Loading and reading run nothing.
       End with final_answer."
     `);

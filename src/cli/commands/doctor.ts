@@ -3,6 +3,8 @@ import path from 'node:path';
 
 import { printable } from '../../core/text.ts';
 import { isDirectory, isSystemError } from '../../platform/paths.ts';
+import type { Examined } from '../../executor/detect.ts';
+import { examineExecutors } from '../../runtime/execution/executors.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { defineCommand } from '../command.ts';
@@ -10,6 +12,7 @@ import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { countText, diagnosticJson, diagnosticText } from '../show-diagnostics.ts';
+import type { Terminal } from '../terminal.ts';
 
 interface Finding {
   readonly name: string;
@@ -18,12 +21,13 @@ interface Finding {
 }
 
 export const command = defineCommand({
-  usage: 'doctor',
+  usage: 'doctor [--no-probe]',
   details: [
     'Looks at everything that can be wrong: the Node version, configuration files, roots, the cache, each skill that was left out or',
     'repaired, names that hide each other, and programs that scripts of skills need. Exit 1 when something needs mending.',
+    'Then it tries, with harmless programs, what a script could do to this machine under each executor: a table of what is blocked.',
   ].join('\n'),
-  flags: {},
+  flags: { 'no-probe': { type: 'boolean', about: 'do not try the executors, which takes some seconds' } },
   examples: [
     ['skillwright doctor', 'all problems with what to do about them'],
     ['skillwright doctor --json | jq ".findings[] | select(.status != \\"ok\\")"', 'for a script'],
@@ -32,18 +36,22 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags, terminal } = invocation;
     const runtime = await openRuntime(invocation);
-    const findings = examine(runtime);
+    const executors = flags['no-probe'] === true ? [] : await examineExecutors(runtime);
+    const findings = [...examine(runtime), ...executors.map(executorFinding)];
     const { diagnostics } = runtime;
     const isSick =
       findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');
     if (flags.json === true) {
-      terminal.out(jsonText({ ok: !isSick, version: VERSION, findings, diagnostics: diagnostics.map(diagnosticJson) }));
+      terminal.out(
+        jsonText({ ok: !isSick, version: VERSION, findings, executors, diagnostics: diagnostics.map(diagnosticJson) }),
+      );
       return isSick ? EXIT.failed : EXIT.done;
     }
     const styles = { ok: 'green', warning: 'yellow', error: 'red' } as const;
     const width = Math.max(...findings.map(({ name }) => name.length));
     for (const { name, status, detail } of findings)
       terminal.out(`${terminal.style(styles[status], status.padEnd(7))}  ${name.padEnd(width)}  ${printable(detail)}`);
+    for (const line of matrixLines(executors, terminal)) terminal.out(line);
     if (diagnostics.length > 0) terminal.out(`\n${terminal.style('bold', 'Problems')}`);
     for (const diagnostic of diagnostics) terminal.out(diagnosticText(diagnostic, terminal));
     terminal.remark(diagnostics.length === 0 ? 'no problems found' : countText(diagnostics));
@@ -86,7 +94,45 @@ function examine(runtime: Runtime): readonly Finding[] {
               .map(({ source, name }) => `${source}/${name}`)
               .join(', ')}`,
     },
-    ...['python3', 'bash', 'git', 'bwrap', 'docker'].map(programFinding),
+    ...['python3', 'bash', 'git'].map(programFinding),
+  ];
+}
+
+function executorFinding({ name, report, reasons, install }: Examined): Finding {
+  if (name === 'local') return { name: 'executor local', status: 'ok', detail: 'isolates nothing; used only by name' };
+  const isFine = report?.isIsolating === true;
+  return {
+    name: `executor ${name}`,
+    // None is needed to find and read skills; running scripts says so by itself.
+    status: isFine ? 'ok' : 'warning',
+    detail: isFine ? 'isolates programs' : `${reasons.join('; ')}; ${install}`,
+  };
+}
+
+/** What a program tried on this machine, and whether it could. */
+function matrixLines(executors: readonly Examined[], { style }: Terminal): readonly string[] {
+  const tried = executors.filter(({ report }) => report !== undefined);
+  const [first] = tried;
+  if (first?.report === undefined) return [];
+  const names = first.report.results.map(({ name }) => name);
+  const width = Math.max(...names.map((name) => name.length));
+  const cell = (verdict: string): string => {
+    const shown = verdict.padEnd(10);
+    return verdict === 'blocked'
+      ? style('green', shown)
+      : verdict === 'open'
+        ? style('red', shown)
+        : style('dim', shown);
+  };
+  return [
+    '',
+    style('bold', `${'a program'.padEnd(width)}  ${tried.map(({ name }) => name.padEnd(10)).join('  ')}`),
+    ...names.map((canary) => {
+      const verdicts = tried.map(
+        ({ report }) => report?.results.find(({ name }) => name === canary)?.verdict ?? 'unknown',
+      );
+      return `${canary.padEnd(width)}  ${verdicts.map(cell).join('  ')}`;
+    }),
   ];
 }
 

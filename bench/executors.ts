@@ -1,0 +1,146 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync } from 'node:fs';
+import path from 'node:path';
+
+import { DEFAULT_LIMITS } from '../src/core/execution.ts';
+import type { AttachedWorkspace, Executor, OutputSink, ProgramEnd, ProgramSpec } from '../src/core/execution.ts';
+import { isSkillError } from '../src/core/errors.ts';
+import { bubblewrapExecutor } from '../src/executor/bubblewrap/executor.ts';
+import { runChild } from '../src/platform/child-process.ts';
+import type { BenchRow } from './row.ts';
+
+const ROUNDS = 60;
+const CONCURRENT = 200;
+const AT_ONCE = 4;
+const NOTHING: OutputSink = { write: () => true };
+
+/** What isolation costs: `true` under bubblewrap against plain `spawn` in the same minute, and many runs at once. */
+export async function benchExecutors({ workDir }: { readonly workDir: string }): Promise<readonly BenchRow[]> {
+  const executor = bubblewrapExecutor();
+  let workspace: AttachedWorkspace;
+  try {
+    workspace = await executor.attach(makeWorkspace(workDir, executor));
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    return [{ name: 'bubblewrap', value: Number.NaN, unit: '', note: `not measured: ${error.message}` }];
+  }
+  const sandboxed = async (): Promise<ProgramEnd> => await workspace.run(spec(['true']), streams());
+  const ratios: number[] = [];
+  const bareRatios: number[] = [];
+  const plainTimes: number[] = [];
+  const sandboxedTimes: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // Both within the same few milliseconds: the machine is shared.
+    const first = await timed(plain);
+    const middle = await timed(sandboxed);
+    const last = await timed(plain);
+    plainTimes.push(first, last);
+    sandboxedTimes.push(middle);
+    ratios.push(middle / ((first + last) / 2));
+    bareRatios.push((await timed(bare)) / ((first + last) / 2));
+  }
+  const ratio = median(ratios);
+  const plainRate = await throughput(plain);
+  const sandboxedRate = await throughput(sandboxed);
+  const share = (sandboxedRate.perSecond * ratio) / plainRate.perSecond;
+  await workspace.detach();
+  return [
+    { name: 'plain `true`', value: median(plainTimes), unit: 'ms' },
+    { name: '`true` under bubblewrap', value: median(sandboxedTimes), unit: 'ms' },
+    { name: '`true` under bubblewrap, of plain', value: ratio, unit: 'x', bound: '<= 5', ok: ratio <= 5 },
+    {
+      name: 'bubblewrap with namespaces alone, of plain',
+      value: median(bareRatios),
+      unit: 'x',
+      note: 'no limits, no filter, every file shown',
+    },
+    {
+      name: `${String(CONCURRENT)} runs at once: lost`,
+      value: sandboxedRate.lost,
+      unit: 'runs',
+      bound: '= 0',
+      ok: sandboxedRate.lost === 0,
+    },
+    {
+      name: `${String(CONCURRENT)} runs at once, of plain runs times the overhead`,
+      value: share,
+      unit: 'x',
+      bound: '>= 0.8',
+      ok: share >= 0.8,
+      note: `${sandboxedRate.perSecond.toFixed(0)} a second; plain ${plainRate.perSecond.toFixed(0)}`,
+    },
+  ];
+}
+
+async function plain(): Promise<ProgramEnd> {
+  return await runChild(
+    { argv: ['/bin/true'], cwd: '/', env: { PATH: '/usr/bin:/bin' }, isContained: true },
+    { stdin: new Uint8Array(), limits: DEFAULT_LIMITS, streams: streams() },
+  );
+}
+
+/** What the tool costs by itself, in the same minute. */
+async function bare(): Promise<ProgramEnd> {
+  return await runChild(
+    {
+      argv: ['/usr/bin/bwrap', '--unshare-all', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '/bin/true'],
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin' },
+      isContained: true,
+    },
+    { stdin: new Uint8Array(), limits: DEFAULT_LIMITS, streams: streams() },
+  );
+}
+
+function spec(argv: readonly string[]): ProgramSpec {
+  return { argv, cwd: 'work', env: {}, stdin: new Uint8Array(), limits: DEFAULT_LIMITS, network: [] };
+}
+
+function streams(): { readonly stdout: OutputSink; readonly stderr: OutputSink } {
+  return { stdout: NOTHING, stderr: NOTHING };
+}
+
+async function timed(run: () => Promise<ProgramEnd>): Promise<number> {
+  const started = performance.now();
+  const end = await run();
+  if (end.reason !== 'exited' || end.exitCode !== 0) throw new Error(`\`true\` ended with ${JSON.stringify(end)}`);
+  return performance.now() - started;
+}
+
+interface Throughput {
+  readonly perSecond: number;
+  readonly lost: number;
+}
+
+/** All asked for at once; as many run as a caller with bounds would let run. */
+async function throughput(run: () => Promise<ProgramEnd>): Promise<Throughput> {
+  const started = performance.now();
+  let next = 0;
+  let lost = 0;
+  const worker = async (): Promise<void> => {
+    while (next < CONCURRENT) {
+      next += 1;
+      const end = await run();
+      if (end.reason !== 'exited' || end.exitCode !== 0) lost += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return { perSecond: (1000 * CONCURRENT) / (performance.now() - started), lost };
+}
+
+function makeWorkspace(
+  workDir: string,
+  { identity }: Executor,
+): { readonly id: string; readonly root: string; readonly skills: readonly [] } {
+  chmodSync(workDir, 0o711);
+  const root = mkdtempSync(path.join(workDir, 'workspace-'));
+  chmodSync(root, 0o711);
+  for (const name of ['skills', 'work', 'work/inputs', 'out', 'runs']) {
+    mkdirSync(path.join(root, name));
+    if (identity !== undefined) chownSync(path.join(root, name), identity.uid, identity.gid);
+  }
+  return { id: path.basename(root), root, skills: [] };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

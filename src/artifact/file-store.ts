@@ -1,0 +1,312 @@
+/**
+ * Artifacts in a folder:
+ *
+ *     blobs/<sha256>                  the bytes, once for equal ones
+ *     names/<hash of name>/<version>/ record.json and content, a second name of the blob
+ *     incoming/                       what is being written
+ *
+ * A version is a folder that is made ready in `incoming` and moved to its number by one rename. A rename onto a folder with something
+ * in it fails, so that two processes never get one number, and a process that is killed leaves the version or nothing. A deleted
+ * version keeps its folder, with a record that says so, and its number is never free again. That content is a link of its own and
+ * not only a digest makes it safe to remove blobs while others save: whoever has linked the bytes keeps them.
+ */
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+
+import { compareText } from '../core/diagnostic.ts';
+import { SkillError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { quoted } from '../core/text.ts';
+import { writeFileAtomically } from '../platform/atomic-write.ts';
+import { sha256 } from '../platform/hash.ts';
+import { isPresent, isSystemError } from '../platform/paths.ts';
+import { readPrivateFile } from '../platform/private-file.ts';
+import { temporaryName } from '../platform/temporary-name.ts';
+import { readArtifactName } from './artifact-name.ts';
+import type { ArtifactName } from './artifact-name.ts';
+import { namesIn, readRecord, recordBytes, removeOldIncoming, versionsIn } from './file-record.ts';
+import type { ArtifactRecord } from './file-record.ts';
+import type { ArtifactStore, ArtifactVersion, LoadedArtifact, SaveArtifactOptions } from './store.ts';
+
+export interface FileArtifactsOptions {
+  /** Where names with `user:` before them are kept; with all others where nothing is said. */
+  readonly userDirectory?: string;
+  /** Of one artifact. */
+  readonly maxBytes?: number;
+  readonly now?: () => Date;
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+/** Numbers that others may take away from us while we save. */
+const MAX_CLAIMS = 10_000;
+
+/** Opens a store. Nothing is made before something is saved. */
+export function openFileArtifacts(directory: string, options: FileArtifactsOptions = {}): ArtifactStore {
+  return new FileArtifacts(directory, options);
+}
+
+class FileArtifacts implements ArtifactStore {
+  readonly #directory: string;
+  readonly #userDirectory: string;
+  readonly #maxBytes: number;
+  readonly #now: () => Date;
+
+  constructor(directory: string, { userDirectory = directory, maxBytes = MAX_BYTES, now }: FileArtifactsOptions) {
+    this.#directory = directory;
+    this.#userDirectory = userDirectory;
+    this.#maxBytes = maxBytes;
+    this.#now = now ?? (() => new Date());
+  }
+
+  async save(
+    text: string,
+    content: Uint8Array | Iterable<Uint8Array>,
+    { mediaType }: SaveArtifactOptions,
+  ): Promise<ArtifactVersion> {
+    const name = readArtifactName(text);
+    const base = this.#baseOf(name);
+    return withFailures(base, () => {
+      for (const folder of ['blobs', 'incoming', path.join('names', keyOf(name))])
+        mkdirSync(path.join(base, folder), { recursive: true, mode: 0o700 });
+      const now = this.#now();
+      removeOldIncoming(path.join(base, 'incoming'), now.getTime());
+      const staging = temporaryName(path.join(base, 'incoming', 'version'), '.new');
+      const written = temporaryName(path.join(base, 'incoming', 'blob'), '.tmp');
+      try {
+        const { digest, bytes } = this.#write(written, content, name);
+        const record = { name: name.name, digest, bytes, mediaType, savedAt: now.toISOString() };
+        mkdirSync(staging, { mode: 0o700 });
+        linkBlob(written, path.join(base, 'blobs', digest), path.join(staging, 'content'));
+        writeFileAtomically(path.join(staging, 'record.json'), recordBytes(record), { sync: true });
+        const version = claim(staging, path.join(base, 'names', keyOf(name)));
+        return { ...record, digest: `sha256:${digest}`, version };
+      } finally {
+        rmSync(staging, { recursive: true, force: true });
+        rmSync(written, { force: true });
+      }
+    });
+  }
+
+  async load(text: string, version?: number): Promise<LoadedArtifact> {
+    const name = readArtifactName(text);
+    return withFailures(this.#baseOf(name), () => {
+      const found = this.#find(name, version);
+      const file = path.join(this.#folderOf(name), String(found.version), 'content');
+      const read = readPrivateFile(file, { maxBytes: Math.max(found.bytes, this.#maxBytes) });
+      if (read.type === 'absent') throw this.#unknown(name, version);
+      if (read.type === 'failed' || `sha256:${sha256(read.bytes)}` !== found.digest)
+        throw damaged(file, read.type === 'failed' ? read.reason : 'its digest is another one');
+      return { ...found, content: read.bytes };
+    });
+  }
+
+  async list(): Promise<readonly ArtifactVersion[]> {
+    return withFailures(this.#directory, () =>
+      this.#names()
+        .flatMap((name) => this.#latest(name) ?? [])
+        .toSorted((a, b) => compareText(a.name, b.name)),
+    );
+  }
+
+  async versions(text: string): Promise<readonly ArtifactVersion[]> {
+    const name = readArtifactName(text);
+    return withFailures(this.#baseOf(name), () => this.#some(name));
+  }
+
+  async delete(text: string, version?: number): Promise<readonly number[]> {
+    const name = readArtifactName(text);
+    const base = this.#baseOf(name);
+    return withFailures(base, () =>
+      (version === undefined ? this.#some(name) : [this.#find(name, version)]).map((target) => {
+        const folder = path.join(this.#folderOf(name), String(target.version));
+        const gone = { name: target.name, deletedAt: this.#now().toISOString() };
+        writeFileAtomically(path.join(folder, 'record.json'), recordBytes(gone), { sync: true });
+        rmSync(path.join(folder, 'content'), { force: true });
+        removeUnused(path.join(base, 'blobs', target.digest.slice('sha256:'.length)));
+        return target.version;
+      }),
+    );
+  }
+
+  #baseOf({ scope }: ArtifactName): string {
+    return scope === 'user' ? this.#userDirectory : this.#directory;
+  }
+
+  #folderOf(name: ArtifactName): string {
+    return path.join(this.#baseOf(name), 'names', keyOf(name));
+  }
+
+  #some(name: ArtifactName): readonly ArtifactVersion[] {
+    const versions = this.#live(name);
+    if (versions.length === 0) throw this.#unknown(name, undefined);
+    return versions;
+  }
+
+  #find(name: ArtifactName, version: number | undefined): ArtifactVersion {
+    const found = version === undefined ? this.#latest(name) : this.#read(name, version);
+    if (found === undefined) throw this.#unknown(name, version);
+    return found;
+  }
+
+  #live(name: ArtifactName): readonly ArtifactVersion[] {
+    return versionsIn(this.#folderOf(name)).flatMap((version) => this.#read(name, version) ?? []);
+  }
+
+  #latest(name: ArtifactName): ArtifactVersion | undefined {
+    for (const version of versionsIn(this.#folderOf(name)).toReversed()) {
+      const found = this.#read(name, version);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Nothing where it was deleted, or was never there. */
+  #read(name: ArtifactName, version: number): ArtifactVersion | undefined {
+    const record = readRecord(path.join(this.#folderOf(name), String(version)));
+    if (!isLive(record) || record.name !== name.name) return undefined;
+    return { ...record, digest: `sha256:${record.digest}`, version };
+  }
+
+  #names(): readonly ArtifactName[] {
+    const bases = new Set([this.#directory, this.#userDirectory]);
+    return [...bases].flatMap((base) => namesIn(path.join(base, 'names'))).map(readArtifactName);
+  }
+
+  #unknown(name: ArtifactName, version: number | undefined): SkillError {
+    const own = version === undefined ? [] : this.#live(name).map((one) => `${name.name}@${String(one.version)}`);
+    const others = this.#names()
+      .filter((other) => this.#latest(other) !== undefined)
+      .map((other) => other.name);
+    const near = own.length > 0 ? own.slice(-3) : nearest(name.name, others);
+    return new SkillError({
+      code: 'artifact/unknown',
+      message: `there is no artifact ${quoted(version === undefined ? name.name : `${name.name}@${String(version)}`)}`,
+      hint: near.length === 0 ? 'list the artifacts' : `there is ${near.map((one) => quoted(one)).join(', ')}`,
+      data: { name: name.name, nearest: near },
+    });
+  }
+
+  #write(
+    file: string,
+    content: Uint8Array | Iterable<Uint8Array>,
+    { name }: ArtifactName,
+  ): { readonly digest: string; readonly bytes: number } {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const descriptor = openSync(file, 'wx', 0o600);
+    try {
+      for (const piece of content instanceof Uint8Array ? [content] : content) {
+        bytes += piece.length;
+        if (bytes > this.#maxBytes) throw tooLarge(name, this.#maxBytes);
+        hash.update(piece);
+        for (let done = 0; done < piece.length;) done += writeSync(descriptor, piece, done, piece.length - done);
+      }
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    return { digest: hash.digest('hex'), bytes };
+  }
+}
+
+/** Safe as a file name on every system, whatever the name holds. */
+function keyOf({ name }: ArtifactName): string {
+  return sha256(name);
+}
+
+function isLive(record: ArtifactRecord | undefined): record is Extract<ArtifactRecord, { readonly digest: string }> {
+  return record !== undefined && 'digest' in record;
+}
+
+/** Equal bytes share one blob; where that just went away, or has as many names as a file may have, these bytes stand for themselves. */
+function linkBlob(written: string, blob: string, content: string): void {
+  try {
+    linkSync(written, blob);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
+  }
+  try {
+    if (lstatSync(blob).size === lstatSync(written).size) {
+      linkSync(blob, content);
+      return;
+    }
+  } catch (error) {
+    if (!isSystemError(error) || (error.code !== 'ENOENT' && error.code !== 'EMLINK')) throw error;
+  }
+  linkSync(written, content);
+}
+
+/** Moves a finished version to the next number that nobody has. */
+function claim(staging: string, folder: string): number {
+  const first = (versionsIn(folder).at(-1) ?? -1) + 1;
+  for (let version = first; version < first + MAX_CLAIMS; version += 1) {
+    const target = path.join(folder, String(version));
+    try {
+      renameSync(staging, target);
+      return version;
+    } catch (error) {
+      // ENOTEMPTY, EEXIST or EPERM, as the system likes to say it.
+      if (!isSystemError(error) || !isPresent(target)) throw error;
+    }
+  }
+  throw new SkillError({
+    code: 'io/failed',
+    message: `no version is to be had in ${JSON.stringify(folder)}`,
+    hint: 'too many processes save under one name; use another name',
+    data: { path: folder, cause: 'EEXIST' },
+  });
+}
+
+/** A blob that only its own name is left of. Who links it at this very moment keeps the bytes all the same. */
+function removeUnused(blob: string): void {
+  try {
+    if (lstatSync(blob, { throwIfNoEntry: false })?.nlink === 1) unlinkSync(blob);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
+  }
+}
+
+function withFailures<Result>(directory: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new SkillError({
+      code: 'io/failed',
+      message: `the artifacts in ${JSON.stringify(directory)} cannot be used: ${error.code}`,
+      hint: 'look at the space on the disk and at the permissions of the folder',
+      data: { path: directory, cause: error.code },
+      cause: error,
+    });
+  }
+}
+
+function tooLarge(name: string, maxBytes: number): SkillError {
+  return new SkillError({
+    code: 'input/invalid',
+    message: `the artifact ${quoted(name)} has more than ${String(maxBytes)} bytes`,
+    hint: 'save a smaller file, or raise the limit',
+    data: { expected: `at most ${String(maxBytes)} bytes` },
+  });
+}
+
+function damaged(file: string, cause: string): SkillError {
+  return new SkillError({
+    code: 'io/failed',
+    message: `the artifact at ${JSON.stringify(file)} is damaged: ${cause}`,
+    hint: 'delete this version and save it again',
+    data: { path: file, cause },
+  });
+}

@@ -1,0 +1,349 @@
+/**
+ * Patterns for files of a workspace: `*`, `?`, `**`, `[abc]`, `[!a]`, `{a,b}`. A pattern becomes a small automaton whose states are
+ * followed side by side, so that a path is read once, whatever the pattern: nothing in one can make matching run away.
+ */
+import { failure } from './failure-codes.ts';
+import type { Failure, FailureCode } from './failure-codes.ts';
+import { hiddenCharacters, quoted } from './text.ts';
+
+export interface Glob {
+  /** A path with forward slashes, as the pattern has them. A name that starts with a dot needs a pattern that says so. */
+  matches(path: string): boolean;
+  /** Something below this folder could match: there is reason to look. */
+  reaches(folder: string): boolean;
+  /** The folder that every match lies in; empty where that is the top. */
+  readonly prefix: string;
+}
+
+/** Two or more stars in a row are `**`: where they are a whole part of the path, any number of folders, none included; else a `*`. */
+export function compileGlob(pattern: string): Glob {
+  const tokens = pairBraces(readTokens(Array.from(pattern)));
+  const program = assemble(tokens);
+  const literal = literalStart(tokens);
+  const prefix = literal.slice(0, Math.max(0, literal.lastIndexOf('/')));
+  return {
+    matches: (path) => path.startsWith(literal) && follow(program, path, false),
+    reaches: (folder) => folder === '' || follow(program, `${folder}/`, true),
+    prefix,
+  };
+}
+
+type Token =
+  | { readonly type: 'character'; readonly text: string }
+  | { readonly type: 'any' | 'star' | 'folders' | 'open' | 'comma' | 'close' }
+  | SetToken;
+
+interface SetToken {
+  readonly type: 'set';
+  readonly isNegated: boolean;
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+}
+
+function readTokens(text: readonly string[]): readonly Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    const set = character === '[' ? readSet(text, at) : undefined;
+    if (set !== undefined) {
+      tokens.push(set.token);
+      at = set.end;
+    } else if (character === '*') {
+      const start = at;
+      while (text[at + 1] === '*') at += 1;
+      tokens.push({ type: at === start ? 'star' : 'folders' });
+    } else tokens.push(SIGNS.get(character) ?? { type: 'character', text: character });
+  }
+  return tokens;
+}
+
+const SIGNS: ReadonlyMap<string, Token> = new Map([
+  ['?', { type: 'any' }],
+  ['{', { type: 'open' }],
+  [',', { type: 'comma' }],
+  ['}', { type: 'close' }],
+]);
+
+/** A bracket first in a set stands for itself; a set that is never closed is no set. */
+function readSet(
+  text: readonly string[],
+  start: number,
+): { readonly token: SetToken; readonly end: number } | undefined {
+  const isNegated = text[start + 1] === '!' || text[start + 1] === '^';
+  const first = start + (isNegated ? 2 : 1);
+  const end = text.indexOf(']', first + 1);
+  if (end === -1) return undefined;
+  const ranges: (readonly [number, number])[] = [];
+  for (let at = first; at < end; at += 1) {
+    const from = codeOf(text[at]);
+    const isRange = text[at + 1] === '-' && at + 2 < end;
+    ranges.push([from, isRange ? codeOf(text[at + 2]) : from]);
+    if (isRange) at += 2;
+  }
+  return { token: { type: 'set', isNegated, ranges }, end };
+}
+
+function codeOf(character: string | undefined): number {
+  return character?.codePointAt(0) ?? 0;
+}
+
+/** Braces that have no partner, or no comma between them, stand for themselves, and so does a comma outside of braces. */
+function pairBraces(tokens: readonly Token[]): readonly Token[] {
+  const plain: (Token | undefined)[] = tokens.map(asCharacter);
+  const open: { readonly place: number; readonly commas: number[] }[] = [];
+  for (const [place, { type }] of tokens.entries()) {
+    if (type === 'open') open.push({ place, commas: [] });
+    else if (type === 'comma') open.at(-1)?.commas.push(place);
+    else if (type === 'close') {
+      const group = open.pop();
+      if (group === undefined || group.commas.length === 0) continue;
+      for (const sign of [group.place, ...group.commas, place]) plain[sign] = undefined;
+    }
+  }
+  return tokens.map((token, place) => plain[place] ?? token);
+}
+
+function asCharacter({ type }: Token): Token | undefined {
+  const text = type === 'open' ? '{' : type === 'comma' ? ',' : type === 'close' ? '}' : undefined;
+  return text === undefined ? undefined : { type: 'character', text };
+}
+
+function literalStart(tokens: readonly Token[]): string {
+  let literal = '';
+  for (const token of tokens) {
+    if (token.type !== 'character') break;
+    literal += token.text;
+  }
+  return literal;
+}
+
+/** `next` are numbers of states. */
+type State =
+  | { readonly type: 'end' }
+  | { readonly type: 'split'; readonly next: readonly number[] }
+  | { readonly type: 'character'; readonly code: number; readonly next: number }
+  | { readonly type: 'any'; readonly next: number }
+  | { readonly type: 'set'; readonly set: SetToken; readonly next: number }
+  | { readonly type: 'star'; readonly next: number }
+  /** `**`, entered at the start of a name only; `without` are the states behind the slash that goes with it where it is nothing. */
+  | { readonly type: 'enter-folders'; readonly inside: number; readonly without: readonly number[] }
+  /** Inside `**`: goes on behind it only where a name ends. */
+  | { readonly type: 'folders'; readonly next: number };
+
+interface Program {
+  readonly states: readonly State[];
+  readonly start: number;
+}
+
+const SLASH = 0x2f;
+const DOT = 0x2e;
+
+/** From the last token to the first: each one knows the state that follows it. */
+function assemble(tokens: readonly Token[]): Program {
+  const states: State[] = [{ type: 'end' }];
+  const add = (state: State): number => states.push(state) - 1;
+  /** The groups we are in: what follows the group, and where its alternatives start that are assembled already. */
+  const groups: { readonly after: number; readonly starts: number[] }[] = [];
+  let next = 0;
+  for (const token of tokens.toReversed()) {
+    switch (token.type) {
+      case 'character': {
+        next = add({ type: 'character', code: codeOf(token.text), next });
+        break;
+      }
+      case 'set': {
+        next = add({ type: 'set', set: token, next });
+        break;
+      }
+      case 'any':
+      case 'star': {
+        next = add({ type: token.type, next });
+        break;
+      }
+      case 'folders': {
+        const inside = add({ type: 'folders', next });
+        const enter = add({ type: 'enter-folders', inside, without: behindSlash(states, next) });
+        next = add({ type: 'split', next: [add({ type: 'star', next }), enter] });
+        break;
+      }
+      case 'close': {
+        groups.push({ after: next, starts: [] });
+        break;
+      }
+      case 'comma': {
+        const group = groups.at(-1);
+        group?.starts.push(next);
+        next = group?.after ?? next;
+        break;
+      }
+      case 'open': {
+        const group = groups.pop();
+        next = add({ type: 'split', next: [...(group?.starts ?? []), next] });
+        break;
+      }
+    }
+  }
+  return { states, start: next };
+}
+
+function behindSlash(states: readonly State[], from: number): readonly number[] {
+  const found: number[] = [];
+  const seen = new Set([from]);
+  for (const place of seen) {
+    const state = states[place];
+    if (state?.type === 'split') for (const next of state.next) seen.add(next);
+    else if (state?.type === 'character' && state.code === SLASH) found.push(state.next);
+  }
+  return found;
+}
+
+/** Whether the path is matched; or, for an open end, whether something that starts so could be. */
+function follow({ states, start }: Program, path: string, isOpenEnd: boolean): boolean {
+  const seen = new Int32Array(states.length).fill(-1);
+  const pending: number[] = [];
+  let active: number[] = [];
+  let at = 0;
+  let isNameStart = true;
+  const enter = (first: number, list: number[]): void => {
+    const isNameEnd = at === path.length ? !isOpenEnd : path.charCodeAt(at) === SLASH;
+    // Nor does a star that stands for nothing let the dot behind it begin a hidden name.
+    const isPassed = !(isNameStart && path.charCodeAt(at) === DOT);
+    pending.push(first);
+    for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+      const state = states[place];
+      if (state === undefined || seen[place] === at) continue;
+      seen[place] = at;
+      if (state.type === 'split') pending.push(...state.next);
+      else if (state.type === 'enter-folders') {
+        if (isNameStart) pending.push(state.inside, ...state.without);
+      } else {
+        list.push(place);
+        if ((state.type === 'star' && isPassed) || (state.type === 'folders' && isNameEnd)) pending.push(state.next);
+      }
+    }
+  };
+  enter(start, active);
+  while (at < path.length && active.length > 0) {
+    const code = path.codePointAt(at) ?? 0;
+    const isHidden = isNameStart && code === DOT;
+    const following: number[] = [];
+    const from = active;
+    at += code > 0xffff ? 2 : 1;
+    isNameStart = code === SLASH;
+    for (const place of from) {
+      const next = afterCharacter(states[place], place, code, isHidden);
+      if (next !== undefined) enter(next, following);
+    }
+    active = following;
+  }
+  if (at < path.length) return false;
+  return isOpenEnd ? active.some((place) => place !== 0) : seen[0] === at;
+}
+
+/** The state that a character leads to. No sign but the character itself stands for a slash, or for the dot of a hidden name. */
+function afterCharacter(state: State | undefined, place: number, code: number, isHidden: boolean): number | undefined {
+  switch (state?.type) {
+    case 'character': {
+      return state.code === code ? state.next : undefined;
+    }
+    case 'any': {
+      return code === SLASH || isHidden ? undefined : state.next;
+    }
+    case 'set': {
+      const { ranges, isNegated } = state.set;
+      const isListed = ranges.some(([from, to]) => code >= from && code <= to);
+      return code === SLASH || isHidden || isListed === isNegated ? undefined : state.next;
+    }
+    case 'star': {
+      return code === SLASH || isHidden ? undefined : place;
+    }
+    case 'folders': {
+      return isHidden ? undefined : place;
+    }
+    default: {
+      return undefined;
+    }
+  }
+}
+
+/** How a program sees its workspace, for patterns that are written with its words. */
+export interface GlobPlaces {
+  /** Where the program sees the workspace. */
+  readonly root?: string;
+  /** Relative to the workspace. */
+  readonly runDir?: string;
+  readonly skillDir?: string;
+}
+
+export type GlobReading =
+  | { readonly type: 'glob'; readonly glob: string }
+  | { readonly type: 'refused'; readonly failure: Failure };
+
+const MAX_CHARACTERS = 1024;
+const VARIABLE = /^\$(?:\{([A-Z_]+)\}|([A-Z_]+)(?=\/|$))/;
+/** Also as one of several in braces. */
+const PARENT = /(?:^|[/{,])\.\.(?:$|[/},])/;
+/** The links in the folder of a skill, which are ours and lead here. */
+const SKILL_LINK = /^skills\/[^/*?[\]{}]+\/(out|work|inputs)(?=\/|$)/;
+
+/**
+ * A pattern as a model or a person wrote it, relative to the workspace: `$OUTPUT_DIR/**`, `${WORK_DIR}/x`, `./out/x`,
+ * `/workspace/out/x`, `workspace://out/x`. What leaves the workspace is refused.
+ */
+export function normaliseGlob(text: string, { root = '/workspace', runDir, skillDir }: GlobPlaces = {}): GlobReading {
+  if (text.trim() === '') return refused('path/empty', 'the pattern is empty', 'name files, such as out/*.txt');
+  if (text.length > MAX_CHARACTERS)
+    return refused(
+      'path/too-long',
+      `the pattern ${quoted(text)} has more than ${String(MAX_CHARACTERS)} characters`,
+      'give a shorter pattern',
+    );
+  if (/[\x00-\x1f\x7f-\x9f]/.test(text) || hiddenCharacters(text) !== undefined)
+    return refused(
+      'path/control-character',
+      `the pattern ${quoted(text)} has a character that does not show`,
+      'use ? for it',
+    );
+  if (text.includes('\\')) return refused('path/backslash', `the pattern ${quoted(text)} has a backslash`);
+  const folders = new Map([
+    ['WORKSPACE_DIR', ''],
+    ['OUTPUT_DIR', 'out'],
+    ['WORK_DIR', 'work'],
+    ['SKILLS_DIR', 'skills'],
+    ...(runDir === undefined ? [] : [['RUN_DIR', runDir] as const]),
+    ...(skillDir === undefined ? [] : [['SKILL_DIR', skillDir] as const]),
+  ]);
+  let relative = text.startsWith(SCHEME) ? text.slice(SCHEME.length) : text;
+  const [variable, braced, bare] = VARIABLE.exec(relative) ?? [];
+  if (relative.startsWith('$')) {
+    const folder = folders.get(braced ?? bare ?? '');
+    if (variable === undefined || folder === undefined)
+      return refused(
+        'path/absolute',
+        `the pattern ${quoted(text)} starts with a variable that is not known here`,
+        `start with one of ${[...folders.keys()].map((name) => `$${name}`).join(', ')}, or with a folder of the workspace`,
+      );
+    relative = folder + relative.slice(variable.length);
+  } else if (relative === root || relative.startsWith(`${root}/`)) relative = relative.slice(root.length + 1);
+  else if (/^(?:[/~]|[a-z][a-z0-9+.-]*:)/i.test(relative))
+    return refused('path/absolute', `the pattern ${quoted(text)} does not start from the workspace`, RELATIVE);
+  if (PARENT.test(relative))
+    return refused('path/parent', `the pattern ${quoted(text)} has .. in it`, 'stay inside the workspace: no ..');
+  const glob = relative
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/')
+    .replace(SKILL_LINK, '$1')
+    .replace(/^inputs(?=\/|$)/, 'work/inputs');
+  if (glob === '')
+    return refused('path/empty', `the pattern ${quoted(text)} is the workspace and names no file`, RELATIVE);
+  return { type: 'glob', glob: relative.endsWith('/') || FOLDERS.has(glob) ? `${glob}/**` : glob };
+}
+
+/** Whoever names one of these means what is in it. */
+const FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'work/inputs', 'runs', 'skills']);
+const SCHEME = 'workspace://';
+const RELATIVE = 'give a pattern relative to the workspace, such as out/*.txt or $OUTPUT_DIR/**';
+
+function refused(code: FailureCode, message: string, hint?: string): GlobReading {
+  return { type: 'refused', failure: failure(code, message, hint === undefined ? {} : { hint }) };
+}

@@ -1,0 +1,213 @@
+import type { RunCommand } from '../core/action.ts';
+import type { CommandSeen, ProgramRan } from '../core/observation.ts';
+import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
+import { count, flag, inputOf, isSet, numberOf, optionalTextOf, text, textOf } from './parameters.ts';
+import {
+  DAY_IN_SECONDS,
+  environment,
+  inputsOf,
+  outputsOf,
+  pollLines,
+  programOf,
+  runParameters,
+  timeout,
+  yieldTime,
+} from './run-parameters.ts';
+import { canRun, observed, singleAction } from './single-action.ts';
+
+/** The tools of trpc that run things. Offered where there is something to run them with. */
+
+const sessionId = text('The session, as skill_exec gave it.');
+
+const canTalk = (offer: Offer): boolean => canRun(offer) && offer.execution?.hasInteraction === true;
+
+const skillRun: ToolRow = {
+  ...singleAction({
+    name: 'skill_run',
+    description:
+      'Run a shell command in the workspace of a skill, from its folder, and collect its output files. Write results to $OUTPUT_DIR.',
+    action: 'run_command',
+    schema: (offer) => inputOf('What to run.', runParameters(offer), ['skill', 'command']),
+    toAction: (input) => ({ type: 'run_command', ...commandOf(input) }),
+    toResult: ({ result }) => result,
+  }),
+  isOffered: canRun,
+};
+
+const skillExec: ToolRow = {
+  ...singleAction({
+    name: 'skill_exec',
+    description: 'Start a command of a skill that may ask questions; answer them with skill_write_stdin.',
+    action: 'start_command',
+    schema: (offer) =>
+      inputOf(
+        'What to run.',
+        {
+          ...runParameters(offer),
+          tty: flag('Give the command a terminal.'),
+          yield_ms: yieldTime(1_000),
+          poll_lines: pollLines,
+        },
+        ['skill', 'command'],
+      ),
+    toAction: (input) => ({
+      type: 'start_command',
+      ...commandOf(input),
+      ...waitingOf(input),
+      terminal: isSet(input, 'tty'),
+    }),
+    toResult: seen,
+  }),
+  isOffered: canTalk,
+};
+
+const writeStdin: ToolRow = {
+  ...singleAction({
+    name: 'skill_write_stdin',
+    description: 'Write to a session of skill_exec; without characters it only looks for new output.',
+    action: 'write_input',
+    schema: () =>
+      inputOf(
+        'What to write.',
+        {
+          session_id: sessionId,
+          chars: text('The characters.'),
+          submit: flag('Add a line end.'),
+          yield_ms: yieldTime(400),
+          poll_lines: pollLines,
+        },
+        ['session_id'],
+      ),
+    toAction: (input) => ({
+      type: 'write_input',
+      session: textOf(input, 'session_id'),
+      chars: textOf(input, 'chars'),
+      submit: isSet(input, 'submit'),
+      ...waitingOf(input),
+    }),
+    toResult: seen,
+  }),
+  isOffered: canTalk,
+};
+
+const pollSession: ToolRow = {
+  ...singleAction({
+    name: 'skill_poll_session',
+    description: 'Look for new output of a session of skill_exec.',
+    action: 'poll_command',
+    schema: () =>
+      inputOf('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
+        'session_id',
+      ]),
+    toAction: (input) => ({ type: 'poll_command', session: textOf(input, 'session_id'), ...waitingOf(input) }),
+    toResult: seen,
+  }),
+  isOffered: canTalk,
+};
+
+const killSession: ToolRow = {
+  ...singleAction({
+    name: 'skill_kill_session',
+    description: 'End a session of skill_exec.',
+    action: 'kill_command',
+    schema: () => inputOf('Which session.', { session_id: sessionId }, ['session_id']),
+    toAction: (input) => ({ type: 'kill_command', session: textOf(input, 'session_id') }),
+    toResult: ({ session, status }) => ({ ok: true, session_id: session, status }),
+  }),
+  isOffered: canTalk,
+};
+
+/** Waits for the end, or goes on as a session where that is asked for: then skill_write_stdin and the others talk to it. */
+const workspaceExec: ToolRow = {
+  name: 'workspace_exec',
+  description: 'Run a shell command in the workspace. Skills that were run before lie in skills/<name>.',
+  action: 'run_command',
+  isOffered: canRun,
+  schema: (offer) =>
+    inputOf(
+      'What to run.',
+      {
+        command: text('The shell command.'),
+        cwd: text('Folder in the workspace; work where nothing is said.'),
+        env: environment,
+        stdin: text('What the command reads from its standard input.'),
+        timeout,
+        timeout_sec: count('Another name of timeout.', 1, DAY_IN_SECONDS),
+        timeoutSec: count('Another name of timeout.', 1, DAY_IN_SECONDS),
+        ...(canTalk(offer) ? sessionParameters : {}),
+      },
+      ['command'],
+    ),
+  toActions(input, offer) {
+    const cwd = optionalTextOf(input, 'cwd');
+    const command = { command: textOf(input, 'command'), ...(cwd === undefined ? {} : { cwd }), ...programOf(input) };
+    const wait = isSet(input, 'background') ? 0 : (numberOf(input, 'yield_time_ms') ?? numberOf(input, 'yieldMs'));
+    const terminal = isSet(input, 'tty') || isSet(input, 'pty');
+    if (!canTalk(offer) || (wait === undefined && !terminal)) return [{ type: 'run_command', ...command }];
+    return [{ type: 'start_command', ...command, terminal, ...(wait === undefined ? {} : { yieldMs: wait }) }];
+  },
+  toResult([observation]) {
+    return observation?.type === 'command-seen'
+      ? seen(observation)
+      : workspaceResult(observed(observation, 'run_command'));
+  },
+};
+
+const sessionParameters = {
+  yield_time_ms: count('Milliseconds to wait for output before the command goes on as a session.', 0, 600_000),
+  yieldMs: count('Another name of yield_time_ms.', 0, 600_000),
+  background: flag('Do not wait.'),
+  tty: flag('Give the command a terminal.'),
+  pty: flag('Another name of tty.'),
+};
+
+export const TRPC_RUN: readonly ToolRow[] = [skillRun, skillExec, writeStdin, pollSession, killSession, workspaceExec];
+
+function commandOf(input: ToolInput): Omit<RunCommand, 'type'> & { readonly skill: string } {
+  const cwd = optionalTextOf(input, 'cwd');
+  const editorText = optionalTextOf(input, 'editor_text');
+  return {
+    skill: textOf(input, 'skill'),
+    command: textOf(input, 'command'),
+    ...(cwd === undefined || cwd === '' ? {} : { cwd }),
+    ...(editorText === undefined ? {} : { editorText }),
+    ...programOf(input),
+    inputs: inputsOf(input),
+    outputs: outputsOf(input),
+  };
+}
+
+function waitingOf(input: ToolInput): { readonly yieldMs?: number; readonly pollLines?: number } {
+  const yieldMs = numberOf(input, 'yield_ms');
+  const lines = numberOf(input, 'poll_lines');
+  return { ...(yieldMs === undefined ? {} : { yieldMs }), ...(lines === undefined ? {} : { pollLines: lines }) };
+}
+
+/** Their names for a look at a session. */
+function seen({ session, status, output, offset, nextOffset, exitCode, question, result }: CommandSeen): unknown {
+  return {
+    status,
+    session_id: session,
+    output,
+    offset,
+    next_offset: nextOffset,
+    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+    ...(question === undefined ? {} : { interaction: { needs_input: true, ...question } }),
+    ...(result === undefined ? {} : { result }),
+  };
+}
+
+/** Both streams in one text, as their shell tool gives them. */
+function workspaceResult({ result }: Pick<ProgramRan, 'result'>): unknown {
+  const { stdout, stderr, exit_code: exitCode, timed_out: timedOut, reason, warnings, isolation } = result;
+  return {
+    status: 'exited',
+    output: [stdout, stderr].filter((part) => part !== '').join('\n'),
+    exit_code: exitCode,
+    timed_out: timedOut,
+    truncated: warnings.some((warning) => warning.endsWith(' truncated')),
+    reason,
+    isolation,
+    warnings,
+  };
+}

@@ -1,0 +1,319 @@
+import { availableParallelism, homedir } from 'node:os';
+import path from 'node:path';
+
+import { SkillError, isSkillError } from '../../core/errors.ts';
+import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import type {
+  AttachedWorkspace,
+  Capabilities,
+  Executor,
+  Identity,
+  LimitName,
+  ProgramSpec,
+  RunStreams,
+  RunningProgram,
+  WorkspacePlace,
+} from '../../core/execution.ts';
+import { quoted } from '../../core/text.ts';
+import { isDirectory, isPresent } from '../../platform/paths.ts';
+import { findControlGroups, removeLeftGroups } from '../cgroup.ts';
+import type { ControlGroupPlace } from '../cgroup.ts';
+import { seccompBytes } from '../seccomp/filter.ts';
+import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
+import { gatedCommand, splitEnvironment } from './gate.ts';
+import { findBubblewrap, hostView, skillView } from './host-view.ts';
+import { SANDBOX_FILES, SANDBOX_ROOT, encodeArguments, invalidInput, sandboxArguments } from './profile.ts';
+import type { SandboxProfile, Shown } from './profile.ts';
+import { SANDBOX_PROCESSES, failed, startSandboxed } from './program.ts';
+import { checkInstalled, unavailable, whyNot } from './support.ts';
+
+/** A way to granted hosts: a socket shown inside, and a program there that offers it as a proxy and runs another. */
+export interface NetworkBridge {
+  /** On the host. */
+  readonly socketPath: string;
+  /** For the program: `HTTPS_PROXY` and the like. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs inside, given `BRIDGE_SOCKET` by its author; the program's words follow it. */
+  readonly forwarderArgv: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface BubblewrapOptions {
+  /** The executable; one of the usual places otherwise. `PATH` is not searched. */
+  readonly command?: string;
+  /** Whom programs run as where we are root: 65534 otherwise, and never 0. */
+  readonly identity?: Identity;
+  /** Executables outside /usr that programs may use; the running Node otherwise. */
+  readonly interpreters?: readonly string[];
+  /** Opens the way to granted hosts; without it a program that needs one is denied. */
+  readonly bridge?: (hosts: readonly string[]) => Promise<NetworkBridge>;
+  /** False: limits of memory and processes are held by looking, as where the kernel allows no groups. */
+  readonly controlGroups?: boolean;
+  readonly temporaryBytes?: number;
+  readonly sharedMemoryBytes?: number;
+}
+
+const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
+/** Folders of a workspace that programs may write. */
+const WRITABLE_FOLDERS = ['work', 'runs', 'out'];
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+/** Behind the kernel's bound for the group, which tells of it: a second one that does not. */
+const SPARE_PROCESSES = 16;
+const TEMPORARY_BYTES = 64 * 1024 * 1024;
+const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
+const INSTALL_HINT = 'apt-get install bubblewrap';
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+interface Machine {
+  readonly command: string;
+  readonly filter: Uint8Array;
+  readonly system: readonly Shown[];
+  readonly groups: ControlGroupPlace | undefined;
+}
+
+/**
+ * Runs programs in bubblewrap: their own user, process, network, mount and other namespaces, an allow-list of files, no capabilities, a
+ * filter of system calls, and limits. The default on Linux. Never runs anything without them.
+ */
+export function bubblewrapExecutor(options: BubblewrapOptions = {}): Executor {
+  const identity = ourIdentity(options);
+  let machine: Machine | undefined;
+  return {
+    name: 'bubblewrap',
+    ...(identity === undefined ? {} : { identity }),
+    attach: async (place) => {
+      if (machine !== undefined) return attached({ options, identity, machine, place });
+      const found = await examine(options, identity);
+      const workspace = attached({ options, identity, machine: found, place });
+      await tryOut(workspace);
+      machine = found;
+      return workspace;
+    },
+  };
+}
+
+function ourIdentity({ identity }: BubblewrapOptions): Identity | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = identity ?? NOBODY;
+  if (uid === 0 || gid === 0) throw invalidInput('programs never run as root', 'a user and a group other than 0');
+  return { uid, gid };
+}
+
+async function examine(options: BubblewrapOptions, identity: Identity | undefined): Promise<Machine> {
+  if (process.platform !== 'linux') throw unavailable(['bubblewrap is for Linux'], 'use Docker, or macos there');
+  const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch);
+  if (architecture === undefined)
+    throw unavailable([`there is no filter of system calls for ${process.arch}`], 'use the container executor');
+  const command = options.command ?? findBubblewrap();
+  if (command === undefined || !isPresent(command))
+    throw unavailable(['bubblewrap is not installed'], 'apt-get install bubblewrap');
+  await checkInstalled(command, identity);
+  const groups = options.controlGroups === false ? undefined : findControlGroups();
+  if (groups !== undefined) removeLeftGroups(groups);
+  const interpreters = options.interpreters ?? [process.execPath];
+  return {
+    command,
+    filter: seccompBytes(architecture),
+    system: hostView({ interpreters, withheld: [homedir()], identity }),
+    groups,
+  };
+}
+
+interface Attachment {
+  readonly options: BubblewrapOptions;
+  readonly identity: Identity | undefined;
+  readonly machine: Machine;
+  readonly place: WorkspacePlace;
+}
+
+function attached(attachment: Attachment): AttachedWorkspace {
+  const { machine, options, place } = attachment;
+  const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(place.root, name)));
+  if (missing !== undefined)
+    throw new SkillError({
+      code: 'workspace/invalid',
+      message: `the workspace ${quoted(place.root)} has no folder ${missing}`,
+      hint: 'make the workspace anew',
+      data: { path: place.root },
+    });
+  // Skills are staged while the workspace is in use: each program sees those of its moment.
+  const skillsNow = (): readonly Shown[] =>
+    place.skills.flatMap(({ name, snapshot }) => skillView(snapshot, `${SANDBOX_ROOT}/skills/${name}`));
+  const running = new Set<RunningProgram>();
+  let isDetached = false;
+  const start = async (spec: ProgramSpec, streams: RunStreams, talk?: Talk): Promise<RunningProgram> => {
+    if (isDetached) throw failed('the workspace was detached');
+    const program = await startProgram({ attachment, skills: skillsNow(), spec, talk }, streams);
+    running.add(program);
+    const forget = (): void => {
+      running.delete(program);
+    };
+    program.ended.then(forget, forget);
+    return program;
+  };
+  return {
+    capabilities: capabilitiesOf(machine, options),
+    root: SANDBOX_ROOT,
+    run: async (spec, streams) => {
+      if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
+      return await (
+        await start(spec, streams)
+      ).ended;
+    },
+    start: async (spec, streams) => await start(spec, streams, { terminal: streams.terminal }),
+    detach: async () => {
+      isDetached = true;
+      const programs = [...running];
+      for (const program of programs) program.kill();
+      await Promise.allSettled(programs.map(async ({ ended }) => await ended));
+    },
+  };
+}
+
+/** Limits that hold wherever bubblewrap runs; memory of the whole tree only where the kernel counts it. */
+const ALWAYS_HELD: readonly LimitName[] = ['wallMs', 'processes', 'outputBytes', 'fileBytes', 'diskBytes', 'files'];
+
+function capabilitiesOf({ groups }: Machine, { bridge }: BubblewrapOptions): Capabilities {
+  return {
+    isolation: 'bubblewrap',
+    limits: groups === undefined ? ALWAYS_HELD : [...ALWAYS_HELD, 'memoryBytes'],
+    hasNetworkGrants: bridge !== undefined,
+    hasInteraction: true,
+    hasTerminal: isPresent('/usr/bin/script'),
+  };
+}
+
+const TRIAL_MS = 30_000;
+
+/** The real thing, once: that bubblewrap is installed says little about what the kernel lets it do. */
+async function tryOut(workspace: AttachedWorkspace): Promise<void> {
+  const nothing = { write: () => true };
+  const limits = { ...DEFAULT_LIMITS, wallMs: TRIAL_MS };
+  const spec = { argv: ['true'], cwd: '.', env: {}, stdin: new Uint8Array(), limits, network: [] };
+  try {
+    const end = await workspace.run(spec, { stdout: nothing, stderr: nothing });
+    if (end.reason === 'exited' && end.exitCode === 0) return;
+    throw unavailable([`\`true\` ended with ${end.reason} ${String(end.exitCode ?? end.signal)}`], INSTALL_HINT);
+  } catch (error) {
+    if (!isSkillError(error) || error.code !== 'executor/failed' || !('cause' in error.data)) throw error;
+    const explained = whyNot(error.data.cause);
+    throw explained === undefined ? error : unavailable([explained.reason], explained.install);
+  }
+}
+
+interface Talk {
+  readonly terminal: boolean;
+}
+
+interface Program {
+  readonly attachment: Attachment;
+  readonly skills: readonly Shown[];
+  readonly spec: ProgramSpec;
+  /** Absent: all of the input is in the spec. */
+  readonly talk: Talk | undefined;
+}
+
+async function startProgram(program: Program, streams: RunStreams): Promise<RunningProgram> {
+  const { attachment, spec } = program;
+  checkSpec(spec);
+  if (spec.network.length === 0) return await startWith(program, streams, undefined);
+  const { bridge } = attachment.options;
+  if (bridge === undefined) return denied(spec);
+  const opened = await bridge(spec.network);
+  try {
+    const running = await startWith(program, streams, opened);
+    const ended = running.ended.finally(async () => await opened.close());
+    return { ...running, ended };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** A program that needs hosts which nobody opened a way to: it is not started. */
+function denied({ network }: ProgramSpec): RunningProgram {
+  const warning = `the network was asked for (${network.map(quoted).join(', ')}) and there is no way to it here`;
+  return {
+    ended: Promise.resolve({ reason: 'denied', durationMs: 0, warnings: [warning] }),
+    write: () => undefined,
+    closeInput: () => undefined,
+    kill: () => undefined,
+  };
+}
+
+async function startWith(
+  { attachment, skills, spec, talk }: Program,
+  streams: RunStreams,
+  bridge: NetworkBridge | undefined,
+): Promise<RunningProgram> {
+  const { machine, options, identity, place } = attachment;
+  const folders = WRITABLE_FOLDERS.map((name) => ({ name, source: path.join(place.root, name) }));
+  const env = splitEnvironment({ PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env });
+  const { limits } = spec;
+  const hasGroup = machine.groups !== undefined;
+  const command = gatedCommand({
+    argv: [...(bridge?.forwarderArgv ?? []), ...spec.argv],
+    limits,
+    processes: limits.processes + (machine.groups?.version === 2 ? SPARE_PROCESSES : SANDBOX_PROCESSES),
+    cpuSeconds: Math.ceil(limits.wallMs / 1000) * availableParallelism() + 1,
+    lateEnv: env.late,
+    terminal: talk?.terminal ?? false,
+    ...(hasGroup ? {} : { dataBytes: limits.memoryBytes }),
+  });
+  const [args, files] = sandboxFiles(machine.filter, command.wordsFile, {
+    system: machine.system,
+    skills,
+    writable: folders,
+    cwd: spec.cwd,
+    env: env.early,
+    temporaryBytes: options.temporaryBytes ?? TEMPORARY_BYTES,
+    sharedMemoryBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES,
+    ...(bridge === undefined ? {} : { bridgeSocket: bridge.socketPath }),
+  });
+  return await startSandboxed(
+    {
+      argv: [machine.command, '--args', '3', '--', ...command.argv],
+      inherited: [args, ...files],
+      identity,
+      limits,
+      groups: machine.groups,
+      folders: folders.map(({ source }) => source),
+      stdin: spec.stdin,
+      isTalkedTo: talk !== undefined,
+    },
+    streams,
+  );
+}
+
+/** The arguments at descriptor 3, and behind them the files they speak of. */
+function sandboxFiles(
+  filter: Uint8Array,
+  wordsFile: string | undefined,
+  profile: Omit<SandboxProfile, 'descriptors'>,
+): readonly [Uint8Array, readonly Uint8Array[]] {
+  const descriptors = {
+    seccomp: 4,
+    passwd: 5,
+    group: 6,
+    hosts: 7,
+    names: 8,
+    ...(wordsFile === undefined ? {} : { words: 9 }),
+  };
+  const { passwd, group, hosts, names } = SANDBOX_FILES;
+  const texts = [passwd, group, hosts, names, ...(wordsFile === undefined ? [] : [wordsFile])];
+  return [
+    encodeArguments(sandboxArguments({ ...profile, descriptors })),
+    [filter, ...texts.map((text) => new TextEncoder().encode(text))],
+  ];
+}
+
+function checkSpec({ argv, cwd, env }: ProgramSpec): void {
+  if (argv.length === 0 || argv[0] === '')
+    throw invalidInput('there is no program to run', 'a program and its arguments');
+  const parts = cwd.split('/');
+  if (cwd === '' || cwd.startsWith('/') || parts.includes('..'))
+    throw invalidInput(`the folder ${quoted(cwd)} is not below the workspace`, 'a folder below the workspace');
+  const odd = Object.keys(env).find((name) => !VARIABLE.test(name));
+  if (odd !== undefined)
+    throw invalidInput(`${quoted(odd)} is no name of a variable`, 'names of letters, digits and _');
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import type { OutputSink } from '../../core/execution.ts';
+import { TakenOutput, assertExit, endOf } from './bench.ts';
+import type { CaseDefinition } from './definition.ts';
+
+const FLOOD = 64 * 1024 * 1024;
+/** Less than all of it, and more than other cases hold that run at the same time. */
+const KEPT = 40 * 1024 * 1024;
+
+/** What is held in memory once garbage is gone: the executor's share of a flood would show in it. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect();
+  const { arrayBuffers, heapUsed } = process.memoryUsage();
+  return arrayBuffers + heapUsed;
+}
+
+/** Counts, and looks at the memory when nearly all has come. */
+class CountingSink implements OutputSink {
+  bytes = 0;
+  held: number | undefined;
+
+  write(chunk: Uint8Array): boolean {
+    this.bytes += chunk.length;
+    if (this.held === undefined && this.bytes > FLOOD - 1024 * 1024) this.held = heldBytes();
+    return true;
+  }
+}
+
+export const OUTPUT_CASES: readonly CaseDefinition[] = [
+  {
+    name: 'sixty-four megabytes of output are handed on and not gathered',
+    requirement: 'EXEC-8',
+    async run(bench) {
+      const before = heldBytes();
+      const stdout = new CountingSink();
+      const ran = await bench.run(['head', '-c', String(FLOOD), '/dev/zero'], {
+        stdout,
+        limits: { outputBytes: 2 * FLOOD },
+      });
+      assertExit(ran, 0);
+      assert.equal(stdout.bytes, FLOOD);
+      const grown = (stdout.held ?? Infinity) - before;
+      assert(grown < KEPT, `${String(grown)} bytes are held of ${String(FLOOD)} that passed`);
+    },
+  },
+  {
+    name: 'output comes while the program runs',
+    requirement: 'EXEC-3',
+    async run(bench) {
+      const prepared = bench.prepare([
+        'sh',
+        '-c',
+        'echo ready; i=0; while [ ! -e "$RUN_DIR/go" ] && [ $i -lt 600 ]; do sleep 0.05; i=$((i + 1)); done; [ -e "$RUN_DIR/go" ] && echo went',
+      ]);
+      const stdout = new TakenOutput();
+      const running = bench.runPrepared(prepared, { stdout });
+      await Promise.race([stdout.until('ready\n'), running]);
+      writeFileSync(bench.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
+      assertExit(await running, 0);
+      assert.equal(stdout.bytes.toString('utf8'), 'ready\nwent\n');
+    },
+  },
+  {
+    name: 'a program that prints without end is ended for its output',
+    requirement: 'EXEC-8',
+    needs: { limits: ['outputBytes'] },
+    async run(bench) {
+      const { end, stdout } = await bench.run(['yes'], { limits: { outputBytes: 100_000 } });
+      assert.equal(end.reason, 'output');
+      assert(stdout.length <= 100_000, `${String(stdout.length)} bytes came`);
+      assert.equal(end.exitCode, undefined);
+    },
+  },
+  {
+    name: 'the limit of output holds for both streams together',
+    requirement: 'EXEC-8',
+    needs: { limits: ['outputBytes'] },
+    async run(bench) {
+      const { end, stdout, stderr } = await bench.shell(
+        'head -c 60000 /dev/zero; head -c 60000 /dev/zero >&2; sleep 30',
+        { limits: { outputBytes: 100_000 } },
+      );
+      assert.equal(end.reason, 'output');
+      assert(stdout.length + stderr.length <= 100_000, `${String(stdout.length + stderr.length)} bytes came`);
+    },
+  },
+  {
+    name: 'exactly as much output as is allowed is no reason to be ended',
+    requirement: 'EXEC-8',
+    async run(bench) {
+      const { end, stdout } = await bench.run(['head', '-c', '100000', '/dev/zero'], {
+        limits: { outputBytes: 100_000 },
+      });
+      assert.deepEqual([endOf(end), stdout.length], [{ reason: 'exited', exitCode: 0 }, 100_000]);
+    },
+  },
+  {
+    name: 'a program is ended when nobody takes its output any more',
+    requirement: 'EXEC-8',
+    async run(bench) {
+      let bytes = 0;
+      const stdout: OutputSink = {
+        write: (chunk) => {
+          bytes += chunk.length;
+          return bytes < 1000;
+        },
+      };
+      const { end } = await bench.run(['yes'], { stdout });
+      assert.equal(end.reason, 'output');
+    },
+  },
+];

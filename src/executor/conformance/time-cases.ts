@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+
+import { TakenOutput, assertExit, endOf } from './bench.ts';
+import type { CaseDefinition } from './definition.ts';
+import { makeHeartbeat } from './survivors.ts';
+import type { Heartbeat } from './survivors.ts';
+
+const SHORT_MS = 1500;
+
+/** A program that is still there when its time is over, together with what it started. */
+function timeoutCase(about: string, script: (heartbeat: Heartbeat) => string, program?: string): CaseDefinition {
+  return {
+    name: `when its time is over, ${about} is gone`,
+    requirement: 'EXEC-8',
+    needs: { limits: ['wallMs'], ...(program === undefined ? {} : { programs: [program] }) },
+    async run(bench) {
+      const heartbeat = makeHeartbeat();
+      const { end, runFolder } = await bench.shell(script(heartbeat), { limits: { wallMs: SHORT_MS } });
+      assert.equal(end.reason, 'timeout');
+      await heartbeat.assertGone(bench, runFolder);
+    },
+  };
+}
+
+/** A program that is over before what it started. */
+function leftBehindCase(about: string, script: (heartbeat: Heartbeat) => string, program?: string): CaseDefinition {
+  return {
+    name: `a program that leaves ${about} behind has ended, and that is gone too`,
+    requirement: 'EXEC-8',
+    needs: program === undefined ? {} : { programs: [program] },
+    async run(bench) {
+      const heartbeat = makeHeartbeat();
+      const ran = await bench.shell(`${script(heartbeat)}\n${heartbeat.awaited}; echo done`);
+      assertExit(ran, 0);
+      assert.equal(ran.stdout.toString('utf8'), 'done\n');
+      await heartbeat.assertGone(bench, ran.runFolder);
+    },
+  };
+}
+
+export const TIME_CASES: readonly CaseDefinition[] = [
+  {
+    name: 'a program is ended when its time is over, and the time is told',
+    requirement: 'EXEC-8',
+    needs: { limits: ['wallMs'] },
+    async run(bench) {
+      const { end, stdout } = await bench.shell('echo begun; sleep 40; echo no', { limits: { wallMs: SHORT_MS } });
+      assert.deepEqual([end.reason, end.exitCode, stdout.toString('utf8')], ['timeout', undefined, 'begun\n']);
+      assert(end.durationMs >= SHORT_MS - 10 && end.durationMs < 30_000, `${String(end.durationMs)} ms`);
+    },
+  },
+  timeoutCase('a program in the background', ({ command }) => `${command} & sleep 40`),
+  timeoutCase('a grandchild in a session of its own', ({ command }) => `(setsid ${command} &) ; sleep 40`, 'setsid'),
+  timeoutCase('a process that was forked twice', ({ command }) => `( ( ${command} & ) & ) ; sleep 40`),
+  timeoutCase(
+    'a process that does not listen to SIGTERM, SIGHUP and SIGINT',
+    ({ command }) => `trap '' TERM HUP INT; ${command}`,
+  ),
+  timeoutCase(
+    'a process whose parent has stopped itself',
+    ({ command, awaited }) => `${command} & ${awaited}; kill -STOP $$; sleep 40`,
+  ),
+  timeoutCase('a busy loop', ({ command, awaited }) => `${command} & ${awaited}; while :; do :; done`),
+  leftBehindCase('a daemon that holds its output open', ({ command }) => `(setsid ${command} < /dev/null &)`, 'setsid'),
+  leftBehindCase(
+    'a daemon that closed everything',
+    ({ command }) => `(setsid ${command} < /dev/null > /dev/null 2>&1 &)`,
+    'setsid',
+  ),
+  leftBehindCase('a process in the background', ({ command }) => `${command} &`),
+  {
+    name: 'a program that nobody wants any more is not started',
+    requirement: 'EXEC-8',
+    async run(bench) {
+      const prepared = bench.prepare(['sh', '-c', ': > "$RUN_DIR/ran"']);
+      const { end } = await bench.runPrepared(prepared, { signal: AbortSignal.abort() });
+      assert.deepEqual([endOf(end), bench.read(`${prepared.runFolder}/ran`)], [{ reason: 'cancelled' }, undefined]);
+    },
+  },
+  {
+    name: 'a program that is cancelled is gone with all it started',
+    requirement: 'EXEC-8',
+    needs: { programs: ['setsid'] },
+    async run(bench) {
+      const heartbeat = makeHeartbeat();
+      const stop = new AbortController();
+      const stdout = new TakenOutput();
+      const prepared = bench.prepare([
+        'sh',
+        '-c',
+        `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`,
+      ]);
+      const running = bench.runPrepared(prepared, { signal: stop.signal, stdout });
+      await Promise.race([stdout.until('ready\n'), running]);
+      stop.abort();
+      const { end } = await running;
+      assert.deepEqual([end.reason, end.exitCode], ['cancelled', undefined]);
+      await heartbeat.assertGone(bench, prepared.runFolder);
+    },
+  },
+  {
+    name: 'cancelling one program leaves the others of the workspace alone',
+    requirement: 'EXEC-8',
+    async run(bench) {
+      const stop = new AbortController();
+      const stdout = new TakenOutput();
+      const other = bench.shell('sleep 1.5; echo whole');
+      const cancelled = bench.shell('echo ready; sleep 40', { signal: stop.signal, stdout });
+      await Promise.race([stdout.until('ready\n'), cancelled]);
+      stop.abort();
+      assert.equal((await cancelled).end.reason, 'cancelled');
+      const ran = await other;
+      assertExit(ran, 0);
+      assert.equal(ran.stdout.toString('utf8'), 'whole\n');
+    },
+  },
+];

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { ListenOptions } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+
+import { isSystemError } from '../../platform/paths.ts';
+import type { CanaryPlace } from '../canaries.ts';
+import type { Bench } from './bench.ts';
+
+export type Door = 'tcp' | 'udp' | 'socket' | 'abstract';
+
+/** Things of the host for a program to reach, and what became of them. */
+export interface WatchedHost {
+  readonly place: CanaryPlace;
+  /** In the decoys, and in the environment of the victim. */
+  readonly secret: string;
+  wasReached(door: Door): boolean;
+  isVictimAlive(): boolean;
+  close(): Promise<void>;
+}
+
+const VICTIM_SECONDS = 120;
+
+/** Everything is as open as files and sockets can be: only the executor stands in the way. */
+export async function watchHost({ folder, executor }: Bench): Promise<WatchedHost> {
+  const secret = `decoy-${randomUUID()}`;
+  const outside = path.join(folder, `outside-${secret.slice(-12)}`);
+  mkdirSync(outside);
+  chmodSync(outside, 0o777);
+  const decoys = [path.join(outside, 'key'), path.join(os.homedir(), `.${secret}`)].filter((file) =>
+    tryWrite(file, secret),
+  );
+  const reached = new Set<Door>();
+  // The name of a socket has to be short, wherever the base is.
+  const socketPath = path.join(os.tmpdir(), `${secret.slice(-12)}.sock`);
+  const udp = createSocket('udp4', () => reached.add('udp'));
+  await new Promise<void>((resolve) => {
+    udp.bind(0, '127.0.0.1', resolve);
+  });
+  const tcp = await listen({ port: 0, host: '127.0.0.1' }, () => reached.add('tcp'));
+  const unix = await listen({ path: socketPath }, () => reached.add('socket'));
+  chmodSync(socketPath, 0o777);
+  const abstract =
+    process.platform === 'linux' ? await listen({ path: `\0${secret}` }, () => reached.add('abstract')) : undefined;
+  const { identity } = executor;
+  const isRoot = process.getuid?.() === 0;
+  const victim = spawn('sleep', [String(VICTIM_SECONDS)], {
+    stdio: 'ignore',
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', SECRET: secret },
+    ...(identity === undefined || !isRoot ? {} : { uid: identity.uid, gid: identity.gid }),
+  });
+  await new Promise<void>((resolve, reject) => {
+    victim.once('spawn', resolve).once('error', reject);
+  });
+  return {
+    place: {
+      outside,
+      decoys,
+      tcpPort: tcp.port,
+      udpPort: udp.address().port,
+      socketPath,
+      abstractName: secret,
+      victim: victim.pid ?? 0,
+    },
+    secret,
+    wasReached: (door) => reached.has(door),
+    isVictimAlive: () => victim.exitCode === null && victim.signalCode === null,
+    close: async () => {
+      victim.kill('SIGKILL');
+      udp.close();
+      await Promise.all([tcp, unix, abstract].map(async (listener) => await listener?.close()));
+      for (const file of decoys) rmSync(file, { force: true });
+    },
+  };
+}
+
+function tryWrite(file: string, content: string): boolean {
+  try {
+    writeFileSync(file, content, { mode: 0o644, flag: 'wx' });
+    return true;
+  } catch (error) {
+    // A home that cannot be written, or that does not exist, needs no decoy.
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+}
+
+interface Listener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+async function listen(where: ListenOptions, reached: () => void): Promise<Listener> {
+  const server = createServer((socket) => {
+    reached();
+    socket.on('error', () => socket.destroy()).destroy();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(where, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    close: async () =>
+      await new Promise((resolve) => {
+        server.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,188 @@
+import { mkdirSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { SkillError, isSkillError } from '../core/errors.ts';
+import type { Executor, ExecutorName } from '../core/execution.ts';
+import { writeFileAtomically } from '../platform/atomic-write.ts';
+import { isSystemError } from '../platform/paths.ts';
+import { readPrivateFile } from '../platform/private-file.ts';
+import { CANARY_NAMES } from './canaries.ts';
+import { probeExecutor } from './probe.ts';
+import type { CanaryResult, ProbeReport } from './probe.ts';
+
+/** A way to run programs that could be chosen. */
+export interface ExecutorCandidate {
+  readonly name: ExecutorName;
+  readonly make: () => Executor;
+  /** Changes when what it does could change: its version, its settings, its profile. */
+  readonly fingerprint: string;
+}
+
+export interface ChooseOptions {
+  /** In order; `auto` takes the first that isolates, and never `local`. */
+  readonly candidates: readonly ExecutorCandidate[];
+  /** Where verdicts are kept for a day; absent: every time anew. */
+  readonly cacheDirectory?: string;
+  readonly now?: number;
+  readonly probe?: (executor: Executor) => Promise<ProbeReport>;
+}
+
+export interface ChosenExecutor {
+  readonly executor: Executor;
+  /** Absent for `local`, which keeps nothing from a program. */
+  readonly report?: ProbeReport;
+}
+
+/** One line of what `doctor` prints: what was found out, or why nothing could be. */
+export interface Examined {
+  readonly name: ExecutorName;
+  readonly report?: ProbeReport;
+  readonly reasons: readonly string[];
+  readonly install: string;
+}
+
+const DAY_MS = 86_400_000;
+const MAX_CACHE_BYTES = 64 * 1024;
+const DEFAULT_INSTALL = 'apt-get install bubblewrap';
+
+/**
+ * The executor to use: the named one, or with `auto` the first that is seen to isolate. Throws `executor/unavailable` where that is
+ * none; it never falls back to a weaker one.
+ */
+export async function chooseExecutor(choice: 'auto' | ExecutorName, options: ChooseOptions): Promise<ChosenExecutor> {
+  const wanted = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
+  const examined: Examined[] = [];
+  for (const candidate of wanted) {
+    const executor = candidate.make();
+    if (candidate.name === 'local') return { executor };
+    const found = await examine(candidate, executor, options);
+    if (found.report?.isIsolating === true) return { executor, report: found.report };
+    examined.push(found);
+  }
+  const reasons = examined.flatMap(({ name, reasons: said }) => said.map((reason) => `${name}: ${reason}`));
+  const install = examined[0]?.install ?? DEFAULT_INSTALL;
+  throw new SkillError({
+    code: 'executor/unavailable',
+    message: `nothing here isolates programs${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
+    hint: `${install}; or choose the executor local, which isolates nothing`,
+    data: {
+      executor: choice,
+      reasons: reasons.length === 0 ? [`there is no executor ${choice} here`] : reasons,
+      install,
+    },
+  });
+}
+
+/** Everything that is known about each candidate: the matrix that `doctor` prints. Probes anew. */
+export async function examineExecutors({ candidates, probe }: ChooseOptions): Promise<readonly Examined[]> {
+  const all: Examined[] = [];
+  for (const candidate of candidates)
+    all.push(await examine(candidate, candidate.make(), { candidates, ...(probe === undefined ? {} : { probe }) }));
+  return all;
+}
+
+async function examine(candidate: ExecutorCandidate, executor: Executor, options: ChooseOptions): Promise<Examined> {
+  const { name } = candidate;
+  const known = readVerdict(candidate, options);
+  if (known !== undefined) return examined(name, known);
+  try {
+    const report = await (options.probe ?? probeExecutor)(executor);
+    writeVerdict(candidate, report, options);
+    return examined(name, report);
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    const { data } = error;
+    return 'reasons' in data
+      ? { name, reasons: data.reasons, install: data.install }
+      : { name, reasons: [error.message], install: error.hint };
+  }
+}
+
+function examined(name: ExecutorName, report: ProbeReport): Examined {
+  const open = report.results.filter(({ verdict }) => verdict === 'open').map((result) => result.name);
+  const unknown = report.results.filter(({ verdict }) => verdict === 'unknown').map((result) => result.name);
+  const reasons = report.isIsolating
+    ? []
+    : [`a program ${open.length > 0 ? `could: ${open.join(', ')}` : `could not be tried: ${unknown.join(', ')}`}`];
+  return { name, report, reasons, install: DEFAULT_INSTALL };
+}
+
+function verdictFile({ name }: ExecutorCandidate, directory: string): string {
+  return path.join(directory, `probe-${name}.json`);
+}
+
+/** A verdict holds for this kernel, this user and this version, and for a day. */
+function verdictKey({ fingerprint }: ExecutorCandidate): string {
+  return `${os.release()} ${String(process.getuid?.() ?? -1)} ${fingerprint}`;
+}
+
+function readVerdict(
+  candidate: ExecutorCandidate,
+  { cacheDirectory, now = Date.now() }: ChooseOptions,
+): ProbeReport | undefined {
+  if (cacheDirectory === undefined) return undefined;
+  const file = readPrivateFile(verdictFile(candidate, cacheDirectory), { maxBytes: MAX_CACHE_BYTES });
+  if (file.type !== 'read') return undefined;
+  const kept: unknown = parsed(file.bytes.toString('utf8'));
+  if (!isKept(kept) || kept.key !== verdictKey(candidate)) return undefined;
+  return kept.at <= now && now - kept.at < DAY_MS ? kept.report : undefined;
+}
+
+/** Only what isolates is kept: what is broken may be mended in the next minute. */
+function writeVerdict(
+  candidate: ExecutorCandidate,
+  report: ProbeReport,
+  { cacheDirectory, now = Date.now() }: ChooseOptions,
+): void {
+  if (cacheDirectory === undefined || !report.isIsolating) return;
+  const kept: Kept = { key: verdictKey(candidate), at: now, report };
+  try {
+    mkdirSync(cacheDirectory, { recursive: true, mode: 0o700 });
+    writeFileAtomically(verdictFile(candidate, cacheDirectory), Buffer.from(JSON.stringify(kept)));
+  } catch (error) {
+    // A cache that cannot be written costs a probe each time.
+    if (!isSystemError(error)) throw error;
+  }
+}
+
+interface Kept {
+  readonly key: string;
+  readonly at: number;
+  readonly report: ProbeReport;
+}
+
+function isKept(value: unknown): value is Kept {
+  return (
+    isObject(value) &&
+    typeof value['key'] === 'string' &&
+    typeof value['at'] === 'number' &&
+    isObject(value['report']) &&
+    typeof value['report']['executor'] === 'string' &&
+    typeof value['report']['isolation'] === 'string' &&
+    value['report']['isIsolating'] === true &&
+    Array.isArray(value['report']['results']) &&
+    value['report']['results'].every(isResult)
+  );
+}
+
+function isResult(value: unknown): value is CanaryResult {
+  return (
+    isObject(value) &&
+    CANARY_NAMES.some((name) => name === value['name']) &&
+    ['blocked', 'open', 'unknown'].some((verdict) => verdict === value['verdict'])
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,239 @@
+import { SkillError } from '../../core/errors.ts';
+import type { AttachedWorkspace, ProgramSpec } from '../../core/execution.ts';
+import { quoted } from '../../core/text.ts';
+import { Interaction, KILL_GRACE_MS } from './interaction.ts';
+import type { InteractionView } from './interaction.ts';
+
+export interface ViewOptions {
+  /** How long something to say is waited for. */
+  readonly yieldMs?: number;
+  /** Lines of output at most. */
+  readonly pollLines?: number;
+  /** Ends the wait, not the program; a program that was only being started is ended too. */
+  readonly signal?: AbortSignal;
+}
+
+export interface StartOptions extends ViewOptions {
+  /** A terminal, where the executor has one. */
+  readonly terminal?: boolean;
+  /** Nothing written, nothing asked for so long: it is ended. */
+  readonly idleMs?: number;
+  /** Of the whole session; never more than the program's own limit of time. */
+  readonly totalMs?: number;
+}
+
+export interface WriteOptions extends ViewOptions {
+  readonly chars?: string;
+  /** Also the Enter key. */
+  readonly submit?: boolean;
+}
+
+export interface InteractionSummary {
+  readonly sessionId: string;
+  readonly status: 'running' | 'exited';
+  readonly command: string;
+  readonly startedAt: number;
+}
+
+export interface KilledInteraction {
+  readonly ok: boolean;
+  readonly sessionId: string;
+  /** `exited`: it was over already. */
+  readonly status: 'exited' | 'killed';
+}
+
+/** Programs that are talked to, by id. What is asked of an id that is unknown or over fails with the ids that are not. */
+export interface Interactions {
+  start(attached: AttachedWorkspace, spec: ProgramSpec, options?: StartOptions): Promise<InteractionView>;
+  write(id: string, options?: WriteOptions): Promise<InteractionView>;
+  poll(id: string, options?: ViewOptions): Promise<InteractionView>;
+  kill(id: string): Promise<KilledInteraction>;
+  list(): readonly InteractionSummary[];
+  /** Ends every program. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface InteractionsOptions {
+  /** Milliseconds of the clock by which sessions that are over are forgotten. */
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly maxRunning?: number;
+}
+
+const START_YIELD_MS = 1000;
+const YIELD_MS = 400;
+const POLL_LINES = 40;
+const MAX_YIELD_MS = 600_000;
+const MAX_POLL_LINES = 20_000;
+const IDLE_MS = 10 * 60_000;
+/** Sessions that are over are kept so long, so that their last lines can be read. */
+const OVER_TTL_MS = 30 * 60_000;
+const MAX_OVER = 16;
+const MAX_RUNNING = 8;
+const MAX_WRITE = 64 * 1024;
+const END_OF_INPUT = '\u0004';
+
+interface Entry {
+  readonly interaction: Interaction;
+  readonly command: string;
+  readonly startedAt: number;
+  overSince: number | undefined;
+}
+
+export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: InteractionsOptions): Interactions {
+  const entries = new Map<string, Entry>();
+  let starting = 0;
+  let isClosed = false;
+
+  const forgetOld = (): void => {
+    const over = [...entries].filter(([, { interaction }]) => interaction.isOver);
+    for (const [, entry] of over) entry.overSince ??= now();
+    const kept = over.slice(-MAX_OVER);
+    for (const [id, { overSince = 0 }] of over) {
+      if (now() - overSince >= OVER_TTL_MS || !kept.some(([each]) => each === id)) entries.delete(id);
+    }
+  };
+  const idsOf = (isOver: boolean): readonly string[] =>
+    [...entries.values()]
+      .filter(({ interaction }) => interaction.isOver === isOver)
+      .map(({ interaction }) => interaction.id);
+  const find = (id: string): Interaction => {
+    forgetOld();
+    const entry = entries.get(id);
+    if (entry === undefined) throw unknownSession(id, [...entries.keys()]);
+    return entry.interaction;
+  };
+  const look = async (interaction: Interaction, options: ViewOptions, isAnswer: boolean): Promise<InteractionView> => {
+    const lines = within(options.pollLines ?? POLL_LINES, 1, MAX_POLL_LINES);
+    const yieldMs = within(options.yieldMs ?? YIELD_MS, 0, MAX_YIELD_MS);
+    await interaction.wait({ yieldMs, lines, mustBeNew: isAnswer, signal: options.signal });
+    return interaction.view(lines);
+  };
+
+  return {
+    async start(attached, spec, options = {}) {
+      forgetOld();
+      if (isClosed) throw refused('sessions were closed', 'start a new runtime', 'open sessions');
+      const running = idsOf(false);
+      if (running.length + starting >= maxRunning) throw tooMany(running, maxRunning);
+      if (attached.start === undefined) throw noInteraction(attached);
+      options.signal?.throwIfAborted();
+      const hasTerminal = attached.capabilities.hasTerminal;
+      const terminal = options.terminal === true && hasTerminal;
+      const totalMs = Math.min(options.totalMs ?? Infinity, spec.limits.wallMs);
+      const interaction = new Interaction(newId(), {
+        terminal,
+        idleMs: options.idleMs ?? IDLE_MS,
+        totalMs,
+        warnings: options.terminal === true && !hasTerminal ? ['there is no terminal here; pipes were used'] : [],
+      });
+      starting += 1;
+      try {
+        const { stdout, stderr } = interaction;
+        const limits = { ...spec.limits, wallMs: totalMs };
+        const program = await attached.start({ ...spec, limits }, { stdout, stderr, terminal });
+        interaction.attach(program);
+      } finally {
+        starting -= 1;
+      }
+      const command = quoted(spec.argv.join(' '), 200);
+      entries.set(interaction.id, { interaction, command, startedAt: now(), overSince: undefined });
+      try {
+        if (isClosed) throw refused('sessions were closed', 'start a new runtime', 'open sessions');
+        return await look(interaction, { yieldMs: START_YIELD_MS, ...options }, false);
+      } catch (error) {
+        // Nobody has learned its id.
+        interaction.stop('cancelled');
+        throw error;
+      }
+    },
+    async write(id, options = {}) {
+      const { chars = '', submit = false } = options;
+      const interaction = find(id);
+      if (chars === '' && !submit) return await look(interaction, options, false);
+      if (interaction.isOver) throw isOver(id, idsOf(false));
+      if (chars.length > MAX_WRITE) throw tooLong(chars.length);
+      // Without a terminal nobody turns the key into the end of the input.
+      if (!interaction.terminal && chars === END_OF_INPUT) interaction.closeInput();
+      else interaction.write(new TextEncoder().encode(submit ? chars + (interaction.terminal ? '\r' : '\n') : chars));
+      return await look(interaction, options, true);
+    },
+    poll: async (id, options = {}) => await look(find(id), options, false),
+    async kill(id) {
+      const interaction = find(id);
+      if (interaction.isOver) return { ok: true, sessionId: id, status: 'exited' };
+      interaction.stop('cancelled');
+      return { ok: await interaction.whenOver(KILL_GRACE_MS), sessionId: id, status: 'killed' };
+    },
+    list() {
+      forgetOld();
+      return [...entries].map(([sessionId, { interaction, command, startedAt }]) => ({
+        sessionId,
+        status: interaction.isOver ? 'exited' : 'running',
+        command,
+        startedAt,
+      }));
+    },
+    async close() {
+      isClosed = true;
+      const running = [...entries.values()].map(({ interaction }) => interaction);
+      for (const interaction of running) interaction.stop('cancelled');
+      await Promise.all(running.map(async (interaction) => await interaction.whenOver(KILL_GRACE_MS)));
+      entries.clear();
+    },
+  };
+}
+
+function within(value: number, least: number, most: number): number {
+  return Math.min(Math.max(Math.trunc(value), least), most);
+}
+
+function named(ids: readonly string[]): string {
+  return ids.length === 0 ? 'none is open' : `open: ${ids.join(', ')}`;
+}
+
+function unknownSession(id: string, known: readonly string[]): SkillError<'input/invalid'> {
+  return refused(
+    `there is no session ${quoted(id)}; ${named(known)}`,
+    'start a program, or name an open session',
+    ['the id of an open session', ...known].join(', '),
+  );
+}
+
+function isOver(id: string, running: readonly string[]): SkillError<'input/invalid'> {
+  return refused(
+    `the program of session ${quoted(id)} is over and takes no input; ${named(running)}`,
+    'poll it for its last output, or start the program again',
+    ['the id of a session that runs', ...running].join(', '),
+  );
+}
+
+function tooMany(running: readonly string[], most: number): SkillError<'input/invalid'> {
+  return refused(
+    `${String(most)} programs run already, which is the most; ${named(running)}`,
+    'end one of them first',
+    `at most ${String(most)} programs at a time`,
+  );
+}
+
+function tooLong(length: number): SkillError<'input/invalid'> {
+  const expected = `at most ${String(MAX_WRITE)} characters`;
+  return refused(
+    `${String(length)} characters are too many at once; ${expected} are taken`,
+    'write less at a time',
+    expected,
+  );
+}
+
+function refused(message: string, hint: string, expected: string): SkillError<'input/invalid'> {
+  return new SkillError({ code: 'input/invalid', message, hint, data: { expected } });
+}
+
+function noInteraction({ capabilities }: AttachedWorkspace): SkillError<'executor/unavailable'> {
+  return new SkillError({
+    code: 'executor/unavailable',
+    message: 'this executor cannot talk to a program while it runs',
+    hint: 'give the whole input with the command and run it to its end',
+    data: { executor: capabilities.isolation, reasons: ['it has no interactive programs'], install: '' },
+  });
+}

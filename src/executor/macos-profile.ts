@@ -1,0 +1,101 @@
+/** What a program may see and change on macOS. All paths absolute, with links resolved. */
+export interface MacosProfileOptions {
+  /** The workspace on the host; programs see it under this path. */
+  readonly workspace: string;
+  /** Folders it may write; below the workspace. */
+  readonly writable: readonly string[];
+  /** Snapshots of skills, and installations of interpreters. */
+  readonly readable: readonly string[];
+  /** A socket that leads to the proxy of granted hosts. */
+  readonly bridgeSocket?: string;
+}
+
+/** What every program of macOS needs to start. Neither /Users nor /Library, where keys and profiles are. */
+const SYSTEM_FOLDERS = [
+  '/System/Library',
+  '/System/Volumes/Preboot/Cryptexes',
+  '/System/Cryptexes',
+  '/usr/lib',
+  '/usr/bin',
+  '/usr/sbin',
+  '/usr/libexec',
+  '/usr/share',
+  '/bin',
+  '/sbin',
+  '/Library/Apple/System',
+  '/Library/Developer/CommandLineTools',
+  '/private/var/db/dyld',
+  '/private/var/db/timezone',
+];
+const SYSTEM_FILES = [
+  '/dev/null',
+  '/dev/zero',
+  '/dev/random',
+  '/dev/urandom',
+  '/private/etc/localtime',
+  '/private/etc/ssl/openssl.cnf',
+  '/private/etc/ssl/cert.pem',
+];
+
+/**
+ * A profile for `sandbox-exec`, in its language: everything is denied, then a few things are allowed. Pure; a path with any character in
+ * it stays one path.
+ */
+export function macosProfile({ workspace, writable, readable, bridgeSocket }: MacosProfileOptions): string {
+  return `${[
+    '(version 1)',
+    '(deny default)',
+    '; processes of its own, and signals among them',
+    '(allow process-fork)',
+    rule('process-exec', subpaths([...SYSTEM_FOLDERS, workspace, ...readable])),
+    '(allow signal (target same-sandbox))',
+    '(allow process-info* (target same-sandbox))',
+    '(allow sysctl-read)',
+    '; what the system needs to start a program',
+    rule('file-read*', [...subpaths(SYSTEM_FOLDERS), ...literals(SYSTEM_FILES)]),
+    rule('file-read-metadata', literals(ancestors([workspace, ...readable]))),
+    '; what it was given',
+    rule('file-read*', subpaths([workspace, ...readable])),
+    ...(writable.length === 0 ? [] : [rule('file-write*', subpaths(writable))]),
+    rule('file-write-data', literals(['/dev/null', '/dev/zero'])),
+    '; never: set-user-id files, devices, the list of what lies beside',
+    '(deny file-write-setugid)',
+    `(deny file-read* ${literal(`${workspace}/metadata.json`)})`,
+    '; no network but the way that was granted',
+    '(deny network*)',
+    ...(bridgeSocket === undefined
+      ? []
+      : [`(allow network-outbound (remote unix-socket (path-literal ${quotedPath(bridgeSocket)})))`]),
+  ].join('\n')}\n`;
+}
+
+function rule(operation: string, filters: readonly string[]): string {
+  return `(allow ${operation}\n  ${filters.join('\n  ')})`;
+}
+
+function subpaths(paths: readonly string[]): readonly string[] {
+  return paths.map((path) => `(subpath ${quotedPath(path)})`);
+}
+
+function literals(paths: readonly string[]): readonly string[] {
+  return paths.map(literal);
+}
+
+function literal(path: string): string {
+  return `(literal ${quotedPath(path)})`;
+}
+
+/** Folders above, which a program must be able to pass. */
+function ancestors(paths: readonly string[]): readonly string[] {
+  const found = new Set<string>(['/']);
+  for (const path of paths)
+    for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) found.add(path.slice(0, at));
+  return [...found].sort();
+}
+
+/** As a string of that language; what it cannot write is refused rather than changed. */
+function quotedPath(path: string): string {
+  if (!path.startsWith('/') || /[\u0000-\u001F\u007F]/.test(path))
+    throw new RangeError(`no absolute path without control characters: ${JSON.stringify(path)}`);
+  return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}

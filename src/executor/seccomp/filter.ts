@@ -1,0 +1,169 @@
+import {
+  ARCHITECTURE_OFFSET,
+  JUMP_ANY_BIT,
+  JUMP_AT_LEAST,
+  JUMP_EQUAL,
+  NUMBER_OFFSET,
+  argumentOffset,
+  encodeProgram,
+  load,
+  unlessSkip,
+  verdict,
+} from './bpf.ts';
+import type { Instruction } from './bpf.ts';
+import { SYSTEM_CALLS } from './system-calls.ts';
+import type { SeccompArchitecture } from './system-calls.ts';
+
+/** What the kernel does with a call. */
+export const ALLOW = 0x7fff0000;
+export const KILL = 0x80000000;
+export const NOT_PERMITTED = errno(1);
+export const NOT_IMPLEMENTED = errno(38);
+export const NO_SUCH_FAMILY = errno(97);
+
+/** `AUDIT_ARCH_X86_64`, `AUDIT_ARCH_AARCH64`. */
+export const ARCHITECTURE_IDS: Readonly<Record<SeccompArchitecture, number>> = {
+  x64: 0xc000003e,
+  arm64: 0xc00000b7,
+};
+
+/** Calls of x32 carry this bit. */
+export const X32_BIT = 0x40000000;
+
+/**
+ * Calls that no script of a skill needs, and that reach other processes, mounts, namespaces, the kernel's rarely used parts or the
+ * machine's state. They fail as for anybody without the right to them, so that programs which try go on.
+ */
+export const REFUSED_CALLS: readonly string[] = [
+  // Other processes.
+  ['ptrace', 'process_vm_readv', 'process_vm_writev', 'kcmp', 'pidfd_getfd', 'process_madvise'],
+  // Mounts, both interfaces.
+  ['mount', 'umount2', 'pivot_root', 'chroot', 'open_tree', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick'],
+  ['mount_setattr', 'open_tree_attr'],
+  // Namespaces; `clone` is judged by its flags.
+  ['unshare', 'setns'],
+  // Parts of the kernel that most escapes began in.
+  ['bpf', 'perf_event_open', 'userfaultfd', 'memfd_secret', 'fanotify_init', 'add_key', 'request_key', 'keyctl'],
+  ['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'modify_ldt', 'lsm_set_self_attr'],
+  // The machine: its kernel, modules, swap, accounting, clock, name.
+  ['kexec_load', 'kexec_file_load', 'create_module', 'init_module', 'finit_module', 'delete_module'],
+  ['get_kernel_syms', 'query_module', 'reboot', 'swapon', 'swapoff', 'acct', 'quotactl', 'quotactl_fd', 'nfsservctl'],
+  ['syslog', 'vhangup', 'settimeofday', 'clock_settime', 'adjtimex', 'clock_adjtime', 'sethostname', 'setdomainname'],
+  ['iopl', 'ioperm', 'uselib', '_sysctl', 'sysfs', 'ustat', 'move_pages', 'migrate_pages'],
+  // Files by handle instead of by name: around every mount.
+  ['open_by_handle_at', 'name_to_handle_at', 'lookup_dcookie'],
+].flat();
+
+/** Every `CLONE_NEW*` that `clone` takes; the low byte of its flags is a signal. */
+const NEW_NAMESPACE = 0x7e020000;
+/** `TIOCSTI` and `TIOCLINUX` type into a terminal, `TIOCSETD` loads its line disciplines. */
+const TERMINAL_INJECTIONS = [0x5412, 0x541c, 0x5423];
+const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+/** Set-user-id and set-group-id: a file that is left behind must not lend anybody's rights. */
+const SETUID_BITS = 0o6000;
+/** `O_CREAT` and `O_TMPFILE`: only then is there a mode. */
+const CREATING = 0o20000100;
+/** Asks for the personality without changing it. */
+const QUERY_PERSONALITY = 0xffffffff;
+
+type Rule = readonly Instruction[];
+
+/**
+ * The filter for programs of skills. Another processor's calls (32 bits, by `int 0x80`) kill; x32 and `clone3`, whose flags a filter
+ * cannot see, do not exist; everything not named here is allowed.
+ */
+export function seccompFilter(architecture: SeccompArchitecture): readonly Instruction[] {
+  return [
+    load(ARCHITECTURE_OFFSET),
+    { ...unlessSkip(JUMP_EQUAL, ARCHITECTURE_IDS[architecture], 0), whenTrue: 1 },
+    verdict(KILL),
+    load(NUMBER_OFFSET),
+    ...(architecture === 'x64' ? [unlessSkip(JUMP_AT_LEAST, X32_BIT, 1), verdict(NOT_IMPLEMENTED)] : []),
+    ...refusals(architecture),
+    ...judgedCalls(architecture),
+    verdict(ALLOW),
+  ];
+}
+
+export function seccompBytes(architecture: SeccompArchitecture): Uint8Array {
+  return encodeProgram(seccompFilter(architecture));
+}
+
+function refusals(architecture: SeccompArchitecture): Rule {
+  const numbers = REFUSED_CALLS.flatMap((name) => SYSTEM_CALLS[architecture][name] ?? []);
+  // One verdict behind all of them; the last comparison steps over it.
+  const jumps = numbers.map((number, at) => {
+    const isLast = at === numbers.length - 1;
+    return { code: JUMP_EQUAL, whenTrue: numbers.length - 1 - at, whenFalse: isLast ? 1 : 0, operand: number };
+  });
+  return [...jumps, verdict(NOT_PERMITTED)];
+}
+
+function judgedCalls(architecture: SeccompArchitecture): Rule {
+  const call = (name: string, rule: Rule): Rule => {
+    const number = SYSTEM_CALLS[architecture][name];
+    // After its rule a call is decided: nothing behind it could match the number again.
+    return number === undefined ? [] : [unlessSkip(JUMP_EQUAL, number, rule.length), ...rule];
+  };
+  return [
+    ...call('clone3', [verdict(NOT_IMPLEMENTED)]),
+    // Its mode lies in memory; programs fall back to `openat`.
+    ...call('openat2', [verdict(NOT_IMPLEMENTED)]),
+    ...call('clone', refuseBits(0, NEW_NAMESPACE)),
+    ...call('ioctl', [
+      load(argumentOffset(1)),
+      ...TERMINAL_INJECTIONS.flatMap((request) => [unlessSkip(JUMP_EQUAL, request, 1), verdict(NOT_PERMITTED)]),
+      verdict(ALLOW),
+    ]),
+    ...call('socket', [
+      load(argumentOffset(0)),
+      ...[AF_UNIX, AF_INET, AF_INET6].flatMap((family) => [unlessSkip(JUMP_EQUAL, family, 1), verdict(ALLOW)]),
+      // Of netlink only the routing family, which lists interfaces.
+      unlessSkip(JUMP_EQUAL, AF_NETLINK, 3),
+      load(argumentOffset(2)),
+      unlessSkip(JUMP_EQUAL, 0, 1),
+      verdict(ALLOW),
+      verdict(NO_SUCH_FAMILY),
+    ]),
+    ...call('personality', [
+      load(argumentOffset(0)),
+      unlessSkip(JUMP_EQUAL, 0, 1),
+      verdict(ALLOW),
+      unlessSkip(JUMP_EQUAL, QUERY_PERSONALITY, 1),
+      verdict(ALLOW),
+      verdict(NOT_PERMITTED),
+    ]),
+    ...call('chmod', refuseBits(1, SETUID_BITS)),
+    ...call('fchmod', refuseBits(1, SETUID_BITS)),
+    ...call('fchmodat', refuseBits(2, SETUID_BITS)),
+    ...call('fchmodat2', refuseBits(2, SETUID_BITS)),
+    ...call('creat', refuseBits(1, SETUID_BITS)),
+    ...call('mknod', refuseBits(1, SETUID_BITS)),
+    ...call('mknodat', refuseBits(2, SETUID_BITS)),
+    ...call('open', refuseSetuidFile({ flags: 1, mode: 2 })),
+    ...call('openat', refuseSetuidFile({ flags: 2, mode: 3 })),
+  ];
+}
+
+function refuseBits(argument: number, bits: number): Rule {
+  return [load(argumentOffset(argument)), unlessSkip(JUMP_ANY_BIT, bits, 1), verdict(NOT_PERMITTED), verdict(ALLOW)];
+}
+
+function refuseSetuidFile({ flags, mode }: { readonly flags: number; readonly mode: number }): Rule {
+  return [
+    load(argumentOffset(flags)),
+    unlessSkip(JUMP_ANY_BIT, CREATING, 3),
+    load(argumentOffset(mode)),
+    unlessSkip(JUMP_ANY_BIT, SETUID_BITS, 1),
+    verdict(NOT_PERMITTED),
+    verdict(ALLOW),
+  ];
+}
+
+function errno(code: number): number {
+  // `SECCOMP_RET_ERRNO`, with the code in its low half.
+  return 0x00050000 + code;
+}

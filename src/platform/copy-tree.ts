@@ -1,0 +1,185 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFile as copyFileByCallback,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  futimesSync,
+  lchownSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  symlinkSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import type { Identity } from '../core/execution.ts';
+import { descriptorPath } from './confined-open.ts';
+import { TreeLooks, TreeReading, hashOpened, isProgram, pause, readPieces, withEntry } from './tree-digest.ts';
+import type { ReadTreeOptions, TreeDigest } from './tree-digest.ts';
+import { isByDescriptor, orRefusal, walkTree } from './tree-walk.ts';
+import type { TreeEntry, TreeRefusal } from './tree-walk.ts';
+
+export interface CopyTreeOptions extends ReadTreeOptions {
+  /** Nothing stands there; the folder above is ours, and nobody else writes in it. */
+  readonly to: string;
+  /** `read-only`: files 0444 or 0555, folders 0555. `writable`: 0644 or 0755, folders 0755. */
+  readonly permissions: 'read-only' | 'writable';
+  /** Whose the copy is; ours where nothing is said. */
+  readonly owner?: Identity;
+  /** Links of the top to add, targets by name. What the tree has itself under such a name stays. */
+  readonly links?: Readonly<Record<string, string>>;
+}
+
+export interface CopiedTree extends TreeDigest {
+  /** What the copy looks like from outside, the added links left out. */
+  readonly copyFingerprint: string;
+  /** Links that were not added, because the tree has something of that name. */
+  readonly taken: readonly string[];
+}
+
+const MODES = {
+  'read-only': { file: 0o444, program: 0o555, folder: 0o555 },
+  writable: { file: 0o644, program: 0o755, folder: 0o755 },
+} as const;
+
+/** Entries between two pauses. */
+const SLICE = 64;
+/** Files copied at once: the system makes some while we hash others. */
+const AT_ONCE = 8;
+
+/**
+ * Copies a tree, byte for byte, with times. What is hashed is the copy, read back: what somebody exchanges in the source meanwhile is
+ * either refused or part of the digest. Blocks are shared with the source where the file system can. Throws the system's error where
+ * the copy cannot be written; a part of it may then be left at `to`.
+ */
+export async function copyTree(from: string, options: CopyTreeOptions): Promise<CopiedTree | TreeRefusal> {
+  return orRefusal(() => copyOnce(from, options));
+}
+
+interface Copying extends CopyTreeOptions {
+  readonly reading: TreeReading;
+  readonly looks: TreeLooks;
+}
+
+async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedTree> {
+  const { to, links = {}, signal } = options;
+  const copying: Copying = { ...options, reading: new TreeReading(Date.now()), looks: new TreeLooks() };
+  const folders: CopiedFolder[] = [];
+  const taken: string[] = [];
+  const underWay: Promise<void>[] = [];
+  let count = 0;
+  try {
+    for (const entry of walkTree(from, options)) {
+      count += 1;
+      if (count % SLICE === 0) await pause(signal);
+      if (Object.hasOwn(links, entry.path)) taken.push(entry.path);
+      if (entry.type === 'folder') folders.push(copyFolder(entry, copying));
+      else if (entry.type === 'link') copyLink(entry, copying);
+      else {
+        const run = copyFile(entry, copying);
+        // Told to whoever waits for it below.
+        run.catch(() => undefined);
+        underWay.push(run);
+        if (underWay.length === AT_ONCE) await underWay.shift();
+      }
+    }
+    for (const run of underWay) await run;
+  } finally {
+    // Nobody writes there any more once this has ended, one way or the other.
+    await Promise.allSettled(underWay);
+  }
+  const digest = copying.reading.finish(from, options);
+  for (const [name, target] of Object.entries(links))
+    if (!taken.includes(name)) symlinkSync(target, path.join(to, name));
+  finishFolders(folders, copying);
+  return { ...digest, copyFingerprint: copying.looks.fingerprint(), taken };
+}
+
+interface CopiedFolder {
+  readonly path: string;
+  /** Of the source. */
+  readonly stats: Stats;
+  readonly look: number;
+}
+
+function copyFolder({ path: at, stats }: TreeEntry, { to, reading, looks }: Copying): CopiedFolder {
+  mkdirSync(path.join(to, at), { mode: 0o700 });
+  reading.folder(at, stats);
+  return { path: at, stats, look: looks.expect() };
+}
+
+/** From the innermost outwards: what is made in a folder changes its time. */
+function finishFolders(folders: readonly CopiedFolder[], { to, owner, permissions, looks }: Copying): void {
+  for (const { path: at, stats, look } of folders.toReversed()) {
+    const place = path.join(to, at);
+    if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
+    chmodSync(place, MODES[permissions].folder);
+    utimesSync(place, stats.atimeMs / 1000, stats.mtimeMs / 1000);
+    looks.add(look, at, lstatSync(place));
+  }
+}
+
+function copyLink(entry: Extract<TreeEntry, { type: 'link' }>, { to, owner, reading, looks }: Copying): void {
+  const place = path.join(to, entry.path);
+  symlinkSync(entry.target, place);
+  if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
+  lutimesSync(place, entry.stats.atimeMs / 1000, entry.stats.mtimeMs / 1000);
+  reading.link(entry.path, entry.stats, entry.target);
+  looks.add(looks.expect(), entry.path, lstatSync(place));
+}
+
+type FileEntry = Extract<TreeEntry, { type: 'file' }>;
+
+async function copyFile(entry: FileEntry, { to, owner, permissions, reading, looks }: Copying): Promise<void> {
+  const place = path.join(to, entry.path);
+  const [readAt, look] = [reading.expect(), looks.expect()];
+  const { stats, value: hash } = await withEntry(entry, async (descriptor, before) => {
+    await copyBytes(entry, { descriptor, size: before.size, place });
+    const copy = openSync(place, 'r');
+    try {
+      const copied = hashOpened(entry.path, { descriptor: copy, size: before.size });
+      if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
+      // After the owner, whose change clears bits; and whatever mask the process has.
+      fchmodSync(copy, MODES[permissions][isProgram(before) ? 'program' : 'file']);
+      futimesSync(copy, before.atimeMs / 1000, before.mtimeMs / 1000);
+      looks.add(look, entry.path, fstatSync(copy));
+      return copied;
+    } finally {
+      closeSync(copy);
+    }
+  });
+  reading.file(readAt, entry.path, { stats, hash });
+}
+
+interface Source {
+  readonly descriptor: number;
+  readonly size: number;
+  readonly place: string;
+}
+
+async function copyBytes(entry: FileEntry, { descriptor, size, place }: Source): Promise<void> {
+  if (isByDescriptor(entry.place)) {
+    await copyFileLater(descriptorPath(descriptor), place, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    return;
+  }
+  // Where descriptors have no names, a name could by now lead to another file.
+  const output = openSync(place, 'wx', 0o600);
+  try {
+    readPieces(entry.path, { descriptor, size }, (bytes) => {
+      for (let written = 0; written < bytes.length;) written += writeSync(output, bytes, written);
+    });
+  } finally {
+    closeSync(output);
+  }
+}
+
+/** By callback: the promises of `node:fs` cost more than the copy of a small file. */
+const copyFileLater = promisify(copyFileByCallback);

@@ -1,0 +1,189 @@
+import { Agent, request } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
+
+/** HTTP to one server behind a local socket or a port, where every call has a deadline and a bound; no redirects, no proxies. */
+
+export type HttpEndpoint =
+  | { readonly type: 'unix'; readonly socketPath: string }
+  | { readonly type: 'tcp'; readonly host: string; readonly port: number };
+
+export interface HttpCall {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it comes, no faster than it is taken. */
+  readonly bytes?: AsyncIterable<Uint8Array>;
+  /** For all of the call, the body of the answer included. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The world's refusals are values: what was expected of the server is known only to the caller. */
+export interface HttpFailure {
+  readonly type: 'failed';
+  /** `ENOENT`, `ECONNREFUSED`, `HPE_INVALID_CONSTANT`, ...; `deadline` and `cancelled` are our own. */
+  readonly code: string;
+  readonly reason: string;
+}
+
+export interface HttpAnswer {
+  readonly type: 'answered';
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export type HttpConversation = { readonly type: 'upgraded'; readonly socket: Duplex; readonly head: Buffer };
+export type HttpDownload = {
+  readonly type: 'streaming';
+  readonly status: number;
+  readonly body: AsyncIterable<Buffer>;
+};
+
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
+export class HttpSocket {
+  readonly #endpoint: HttpEndpoint;
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 8 });
+
+  constructor(endpoint: HttpEndpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  /** The whole answer; one beyond 8 MiB is a failure. */
+  call(call: HttpCall): Promise<HttpAnswer | HttpFailure> {
+    return this.#begin<HttpAnswer>(call, {}, (sent, settle) => {
+      sent.on('response', (answer) => gather(answer, settle));
+    });
+  }
+
+  /** A connection that stops being HTTP; what else the server answers is given whole. The deadline is for the change only. */
+  upgrade(call: HttpCall): Promise<HttpConversation | HttpAnswer | HttpFailure> {
+    // No agent: the connection is the caller's from now on.
+    return this.#begin<HttpConversation | HttpAnswer>(
+      call,
+      { connection: 'Upgrade', upgrade: 'tcp' },
+      (sent, settle) => {
+        sent.on('upgrade', (_answer, socket, head) => settle({ type: 'upgraded', socket, head }));
+        sent.on('response', (answer) => gather(answer, settle));
+      },
+    );
+  }
+
+  /** An answer of any size, read as fast as the caller takes it. The deadline holds until its last byte. */
+  download(call: HttpCall): Promise<HttpDownload | HttpAnswer | HttpFailure> {
+    return this.#begin<HttpDownload | HttpAnswer>(call, {}, (sent, settle, keepDeadline) => {
+      sent.on('response', (answer) => {
+        if (answer.statusCode !== 200) {
+          gather(answer, settle);
+          return;
+        }
+        keepDeadline(answer);
+        settle({ type: 'streaming', status: 200, body: answer });
+      });
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #begin<Result>(
+    { method, path, json, bytes, deadlineMs, signal }: HttpCall,
+    upgrade: Readonly<Record<string, string>>,
+    listen: (
+      sent: ClientRequest,
+      settle: (result: Result | HttpFailure) => void,
+      keepDeadline: (answer: IncomingMessage) => void,
+    ) => void,
+  ): Promise<Result | HttpFailure> {
+    return new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve({ type: 'failed', code: 'cancelled', reason: 'it was cancelled' });
+        return;
+      }
+      const text = json === undefined ? undefined : Buffer.from(JSON.stringify(json), 'utf8');
+      const sent = request({
+        ...(this.#endpoint.type === 'unix'
+          ? { socketPath: this.#endpoint.socketPath }
+          : { host: this.#endpoint.host, port: this.#endpoint.port }),
+        method,
+        path,
+        agent: 'upgrade' in upgrade ? false : this.#agent,
+        headers: {
+          host: 'engine',
+          ...upgrade,
+          ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': text.length }),
+          ...(bytes === undefined ? {} : { 'content-type': 'application/x-tar' }),
+        },
+      });
+      let isDeadlineKept = false;
+      let failure: HttpFailure | undefined;
+      const stop = (why: HttpFailure): void => {
+        failure ??= why;
+        sent.destroy();
+        settle(failure);
+      };
+      const timer = setTimeout(
+        () => stop({ type: 'failed', code: 'deadline', reason: `no answer within ${String(deadlineMs)} ms` }),
+        deadlineMs,
+      );
+      const cancel = (): void => stop({ type: 'failed', code: 'cancelled', reason: 'it was cancelled' });
+      const release = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', cancel);
+      };
+      const settle = (result: Result | HttpFailure): void => {
+        if (!isDeadlineKept) release();
+        resolve(result);
+      };
+      signal?.addEventListener('abort', cancel, { once: true });
+      // Also after the answer: a connection that breaks later must not end the process.
+      sent.on('error', (error) => stop({ type: 'failed', code: codeOf(error), reason: error.message }));
+      sent.on('close', () =>
+        settle({ type: 'failed', code: 'ECONNRESET', reason: 'the connection closed before an answer' }),
+      );
+      listen(sent, settle, (answer) => {
+        isDeadlineKept = true;
+        answer.once('close', release);
+      });
+      if (bytes === undefined) sent.end(text);
+      else {
+        const source = Readable.from(bytes);
+        source.on('error', (error) => stop({ type: 'failed', code: codeOf(error), reason: error.message }));
+        sent.once('close', () => source.destroy());
+        source.pipe(sent);
+      }
+    });
+  }
+}
+
+function gather(answer: IncomingMessage, settle: (result: HttpAnswer | HttpFailure) => void): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  answer.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length <= MAX_ANSWER_BYTES) {
+      chunks.push(chunk);
+      return;
+    }
+    settle({ type: 'failed', code: 'EMSGSIZE', reason: `the answer has more than ${String(MAX_ANSWER_BYTES)} bytes` });
+    answer.destroy();
+  });
+  answer.on('error', (error) => settle({ type: 'failed', code: codeOf(error), reason: error.message }));
+  answer.on('end', () =>
+    settle({
+      type: 'answered',
+      status: answer.statusCode ?? 0,
+      headers: answer.headers,
+      body: Buffer.concat(chunks, length),
+    }),
+  );
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,367 @@
+/**
+ * The identity of a tree: `sha256-tree:<hex>`, the same for equal trees on every machine. It covers of every file its path, whether
+ * it is executable and its bytes; of every link its target; and every folder. Not covered are times, owners, the other permission
+ * bits, and whatever is called `.git`.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { createHash } from 'node:crypto';
+
+import { quoted } from '../core/text.ts';
+import { writeFileAtomically } from './atomic-write.ts';
+import { isSettled } from './file-stamp.ts';
+import { sha256 } from './hash.ts';
+import { isSystemError } from './paths.ts';
+import { readPrivateFile } from './private-file.ts';
+import { TreeRefused, asRefusal, orRefusal, refuseLinksOutside, walkTree } from './tree-walk.ts';
+import type { TreeEntry, TreeRefusal, WalkOptions } from './tree-walk.ts';
+
+/** One entry as the digest sees it. `content`: SHA-256 of the bytes of a file, the target of a link, nothing for a folder. */
+export interface DigestEntry {
+  readonly kind: 'file' | 'program' | 'folder' | 'link';
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+const PREFIX = 'sha256-tree:';
+const MARKS = { file: 'f', program: 'x', folder: 'd', link: 'l' } as const;
+
+/** Each part is preceded by its length, so that no two lists of entries are written alike. Sorted by the bytes of paths. */
+export function digestOfEntries(entries: readonly DigestEntry[]): string {
+  const hash = createHash('sha256').update('skillwright tree 1\n');
+  const named = entries.map((entry) => ({ ...entry, name: Buffer.from(entry.path, 'utf8') }));
+  named.sort((a, b) => Buffer.compare(a.name, b.name));
+  for (const { kind, name, content } of named) {
+    const lengths = Buffer.alloc(9);
+    lengths.write(MARKS[kind], 0, 'latin1');
+    lengths.writeUInt32BE(name.length, 1);
+    lengths.writeUInt32BE(content.length, 5);
+    hash.update(lengths).update(name).update(content);
+  }
+  return PREFIX + hash.digest('hex');
+}
+
+export function isTreeDigest(text: string): boolean {
+  return /^sha256-tree:[0-9a-f]{64}$/.test(text);
+}
+
+/** The digest without its prefix: safe as the name of a folder. */
+export function digestName(digest: string): string {
+  if (!isTreeDigest(digest)) throw new TypeError(`${JSON.stringify(digest)} is no digest of a tree`);
+  return digest.slice(PREFIX.length);
+}
+
+export interface TreeDigest {
+  readonly type: 'digest';
+  readonly digest: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** What the tree looked like from outside when its bytes were read. */
+  readonly fingerprint: string;
+  /** No file changed so short a time ago that it could change again and look the same. */
+  readonly isSettled: boolean;
+}
+
+/** Gathers what a walk meets into a digest and a fingerprint. */
+export class TreeReading {
+  readonly #entries: DigestEntry[] = [];
+  readonly #links = new Map<string, string>();
+  readonly #folders = new Set<string>();
+  readonly #names = new Map<number, { readonly path: string; readonly all: number; found: number }>();
+  readonly #startedAt: number;
+  readonly #looks = new TreeLooks();
+  #isSettled = true;
+  #files = 0;
+  #bytes = 0;
+
+  constructor(startedAt: number) {
+    this.#startedAt = startedAt;
+  }
+
+  folder(path: string, stats: Stats): void {
+    this.#look(path, stats);
+    this.#folders.add(path);
+    if (path !== '') this.#entries.push({ kind: 'folder', path, content: new Uint8Array() });
+  }
+
+  link(path: string, stats: Stats, target: string): void {
+    this.#look(path, stats);
+    this.#links.set(path, target);
+    this.#entries.push({ kind: 'link', path, content: Buffer.from(target, 'utf8') });
+  }
+
+  /** Keeps a place for a file that is read while others are looked at: fingerprints are in the order of the walk. */
+  expect(): number {
+    return this.#looks.expect();
+  }
+
+  /** `stats` are those of the opened file after it was read. */
+  file(place: number, path: string, { stats, hash }: { readonly stats: Stats; readonly hash: Uint8Array }): void {
+    this.#look(path, stats, place);
+    this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: hash });
+    this.#files += 1;
+    this.#bytes += stats.size;
+    if (stats.nlink > 1) {
+      const known = this.#names.get(stats.ino);
+      if (known === undefined) this.#names.set(stats.ino, { path, all: stats.nlink, found: 1 });
+      else known.found += 1;
+    }
+  }
+
+  /** Throws `TreeRefused` for links that lead out, for files with a name elsewhere, and where the tree is not what it was. */
+  finish(root: string, options: WalkOptions): TreeDigest {
+    refuseLinksOutside(this.#links, this.#folders);
+    for (const { path, all, found } of this.#names.values())
+      if (found < all)
+        throw new TreeRefused('hard-link', path, `${quoted(path)} has another name outside, which may be anybody's`);
+    const fingerprint = this.#looks.fingerprint();
+    if (fingerprintTree(root, options) !== fingerprint)
+      throw new TreeRefused('changed', '', 'it changed while it was read');
+    return {
+      type: 'digest',
+      digest: digestOfEntries(this.#entries),
+      files: this.#files,
+      bytes: this.#bytes,
+      fingerprint,
+      isSettled: this.#isSettled,
+    };
+  }
+
+  #look(path: string, stats: Stats, place = this.#looks.expect()): void {
+    this.#looks.add(place, path, stats);
+    this.#isSettled &&= isSettled(stats, this.#startedAt);
+  }
+}
+
+export function isProgram(stats: Stats): boolean {
+  return (stats.mode & 0o111) !== 0;
+}
+
+/** What the entries of a tree look like from outside, in the order of the walk. */
+export class TreeLooks {
+  readonly #looks: string[] = [];
+
+  /** Keeps a place for what is known only later. */
+  expect(): number {
+    return this.#looks.push('') - 1;
+  }
+
+  add(place: number, path: string, stats: Stats): void {
+    this.#looks[place] = `${path}\0${stats.mode}\0${stats.size}\0${stats.mtimeMs}\0${stats.ctimeMs}\0${stats.ino}\n`;
+  }
+
+  fingerprint(): string {
+    return sha256(this.#looks.join(''));
+  }
+}
+
+/** What a tree looks like from outside: no file is opened. Throws `TreeRefused`. */
+function fingerprintTree(root: string, options: WalkOptions): string {
+  const looks = new TreeLooks();
+  for (const { path, stats } of walkTree(root, options)) looks.add(looks.expect(), path, stats);
+  return looks.fingerprint();
+}
+
+// As in `confined-open.ts`: a pipe must not hold us, a link is not followed.
+const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
+/** Larger files are read in pieces of this size. */
+const PIECE = 4 * 1024 * 1024;
+
+/**
+ * Opens a file of a walk, at once, for as long as `use` takes, and gives its state afterwards beside what came of that. Throws
+ * `TreeRefused` where it is another file than was met, or did not stay the same; what `use` throws flies on.
+ */
+export async function withEntry<T>(
+  entry: Extract<TreeEntry, { type: 'file' }>,
+  use: (descriptor: number, before: Stats) => T | Promise<T>,
+): Promise<{ readonly stats: Stats; readonly value: T }> {
+  const descriptor = asked(entry.path, () => openSync(entry.place, FILE_FLAGS));
+  try {
+    const before = fstatSync(descriptor);
+    if (!before.isFile() || before.ino !== entry.stats.ino || before.dev !== entry.stats.dev) throw changed(entry.path);
+    const value = await use(descriptor, before);
+    const after = fstatSync(descriptor);
+    const isSame = after.size === before.size && after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs;
+    if (!isSame) throw changed(entry.path);
+    return { stats: after, value };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Gives all bytes of an opened file in turn, `size` of them. Throws `TreeRefused` where there are more or fewer. */
+export function readPieces(
+  at: string,
+  { descriptor, size }: { readonly descriptor: number; readonly size: number },
+  piece: (bytes: Buffer) => void,
+): void {
+  // One byte more than there should be: a file that grew is noticed.
+  const buffer = Buffer.allocUnsafe(Math.min(size + 1, PIECE));
+  let length = 0;
+  for (;;) {
+    const count = asked(at, () => readSync(descriptor, buffer, 0, buffer.length, length));
+    length += count;
+    if (length > size) throw changed(at);
+    if (count > 0) piece(buffer.subarray(0, count));
+    // Where the buffer had room for more, nothing follows.
+    if (count === 0 || (length === size && count < buffer.length)) break;
+  }
+  if (length < size) throw changed(at);
+}
+
+/** SHA-256 of an opened file. */
+export function hashOpened(at: string, file: { readonly descriptor: number; readonly size: number }): Uint8Array {
+  const hash = createHash('sha256');
+  readPieces(at, file, (bytes) => hash.update(bytes));
+  return hash.digest();
+}
+
+function asked<T>(at: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw asRefusal(error, at);
+  }
+}
+
+function changed(at: string): TreeRefused {
+  return new TreeRefused('changed', at, `${quoted(at)} changed while it was read`);
+}
+
+/** Entries between two pauses, in which timers and others have their turn. */
+const SLICE = 64;
+
+export interface ReadTreeOptions extends WalkOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Reads a whole tree for its digest. Looked at a second time where it changed meanwhile. */
+export async function readTreeDigest(root: string, options: ReadTreeOptions = {}): Promise<TreeDigest | TreeRefusal> {
+  return twiceIfChanged(() => orRefusal(() => readOnce(root, options)));
+}
+
+/** A tree that somebody is writing may be at rest a moment later. */
+export async function twiceIfChanged<T extends { readonly type: string }>(
+  act: () => Promise<T | TreeRefusal>,
+): Promise<T | TreeRefusal> {
+  const first = await act();
+  return first.type === 'refused' && 'problem' in first && first.problem === 'changed' ? act() : first;
+}
+
+async function readOnce(root: string, options: ReadTreeOptions): Promise<TreeDigest> {
+  const reading = new TreeReading(Date.now());
+  let count = 0;
+  for (const entry of walkTree(root, options)) {
+    count += 1;
+    if (count % SLICE === 0) await pause(options.signal);
+    if (entry.type === 'folder') reading.folder(entry.path, entry.stats);
+    else if (entry.type === 'link') reading.link(entry.path, entry.stats, entry.target);
+    else {
+      const place = reading.expect();
+      const { stats, value: hash } = await withEntry(entry, (descriptor, { size }) =>
+        hashOpened(entry.path, { descriptor, size }),
+      );
+      reading.file(place, entry.path, { stats, hash });
+    }
+  }
+  return reading.finish(root, options);
+}
+
+export async function pause(signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  signal?.throwIfAborted();
+}
+
+/** Digests that are known, by what the trees looked like from outside. */
+export interface TreeDigests {
+  /** The digest, from memory where the tree looks as it did. */
+  of(
+    root: string,
+    options?: ReadTreeOptions,
+  ): Promise<{ readonly type: 'digest'; readonly digest: string } | TreeRefusal>;
+  /** From memory alone. */
+  known(root: string, options?: WalkOptions): string | undefined;
+  remember(trees: readonly KnownTree[]): void;
+}
+
+export interface KnownTree {
+  readonly root: string;
+  readonly digest: string;
+  readonly fingerprint: string;
+}
+
+const MAX_KNOWN = 1_000;
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** `file` keeps them for other processes; it can be lost at any time. */
+export function openTreeDigests({ file }: { readonly file?: string } = {}): TreeDigests {
+  const known = new Map(file === undefined ? [] : readKnown(file).map((tree) => [tree.root, tree]));
+  const remember: TreeDigests['remember'] = (trees) => {
+    for (const { root, digest, fingerprint } of trees) {
+      known.delete(root);
+      known.set(root, { root, digest, fingerprint });
+    }
+    // What other processes have found out meanwhile is not lost.
+    for (const tree of file === undefined ? [] : readKnown(file)) if (!known.has(tree.root)) known.set(tree.root, tree);
+    for (const oldest of known.keys()) {
+      if (known.size <= MAX_KNOWN) break;
+      known.delete(oldest);
+    }
+    if (file !== undefined) keep(file, known);
+  };
+  const recall: TreeDigests['known'] = (root, options = {}) => {
+    const tree = known.get(root);
+    if (tree === undefined) return undefined;
+    try {
+      return fingerprintTree(root, options) === tree.fingerprint ? tree.digest : undefined;
+    } catch (error) {
+      if (error instanceof TreeRefused) return undefined;
+      throw error;
+    }
+  };
+  return {
+    async of(root, options = {}) {
+      const digest = recall(root, options);
+      if (digest !== undefined) return { type: 'digest', digest };
+      const read = await readTreeDigest(root, options);
+      if (read.type === 'digest' && read.isSettled) remember([{ root, ...read }]);
+      return read;
+    },
+    known: recall,
+    remember,
+  };
+}
+
+function readKnown(file: string): readonly KnownTree[] {
+  const read = readPrivateFile(file, { maxBytes: MAX_FILE_BYTES });
+  if (read.type !== 'read') return [];
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(read.bytes.toString('utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+  if (!Array.isArray(parsed)) return [];
+  return parsed.filter(isKnownTree);
+}
+
+function isKnownTree(value: unknown): value is KnownTree {
+  if (typeof value !== 'object' || value === null) return false;
+  const { root, digest, fingerprint } = { root: '', digest: '', fingerprint: '', ...value };
+  return (
+    typeof root === 'string' && typeof fingerprint === 'string' && typeof digest === 'string' && isTreeDigest(digest)
+  );
+}
+
+function keep(file: string, known: ReadonlyMap<string, KnownTree>): void {
+  try {
+    writeFileAtomically(file, Buffer.from(JSON.stringify([...known.values()]), 'utf8'));
+  } catch (error) {
+    // What is not kept is read again; a full disk shows where it matters.
+    if (!isSystemError(error)) throw error;
+  }
+}

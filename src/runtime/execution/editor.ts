@@ -1,0 +1,22 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { RunFolder, Workspace } from '../../executor/workspace.ts';
+
+/**
+ * Variables that name an editor which has written a text already: for commands such as `git commit` that open one. Its files lie in
+ * the folder of the run, which is new, so that nothing a program left behind is written through.
+ */
+export function editorFor(
+  text: string | undefined,
+  { workspace, run }: { readonly workspace: Workspace; readonly run: RunFolder },
+): Readonly<Record<string, string>> {
+  if (text === undefined) return {};
+  const folder = path.join(workspace.place.root, run.path);
+  const seen = `${workspace.attached.root}/${run.path}`;
+  const options = { flag: 'wx', mode: 0o644 } as const;
+  writeFileSync(path.join(folder, 'editor-text.txt'), text, options);
+  writeFileSync(path.join(folder, 'editor.sh'), `cat '${seen}/editor-text.txt' > "$1"\n`, options);
+  const editor = `sh '${seen}/editor.sh'`;
+  return { EDITOR: editor, VISUAL: editor };
+}

@@ -1,0 +1,147 @@
+import path from 'node:path';
+
+import { openFileArtifacts } from '../../artifact/file-store.ts';
+import type { ArtifactStore } from '../../artifact/store.ts';
+import type { RunCommand, RunScript } from '../../core/action.ts';
+import { isSkillError } from '../../core/errors.ts';
+import type { Executor, ExecutorName, RunLimits } from '../../core/execution.ts';
+import { failure } from '../../core/failure-codes.ts';
+import type { ActionFailed, Observation, SkillIdentity } from '../../core/observation.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import type { ContainerOptions } from '../../executor/container/engine.ts';
+import type { ExecutionAction } from './execution-action.ts';
+import { inspectIn } from './inspect.ts';
+import { openWorkspaces } from '../../executor/workspace.ts';
+import type { Workspace } from '../../executor/workspace.ts';
+import { isInside } from '../../platform/paths.ts';
+import { findExecutor } from './executors.ts';
+import type { ExecutionParts } from './parts.ts';
+import { prepareProgram, runPrepared } from './run-program.ts';
+import { openTalk } from './talk.ts';
+
+export interface ExecutionOptions {
+  /** `auto`: the first that is seen to isolate. `local` isolates nothing and is taken only by name. */
+  readonly executor?: 'auto' | ExecutorName | Executor;
+  readonly limits?: Partial<RunLimits>;
+  /** Hosts that programs may reach; none. */
+  readonly network?: readonly string[];
+  /** Given to every program. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Files and folders of the host that inputs may come from; none. */
+  readonly hostInputs?: readonly string[];
+  /** Where artifacts are kept; a store, a folder, or `false` for none. */
+  readonly artifacts?: ArtifactStore | string | false;
+  /** Workspaces of one key are one: they are found again. A new one otherwise. */
+  readonly key?: string;
+  readonly container?: ContainerOptions;
+  readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
+}
+
+/** What the surroundings say, where the options say nothing. */
+export interface ExecutionPlaces {
+  /** Of workspaces and snapshots. */
+  readonly base: string;
+  readonly artifacts: string;
+  readonly cacheDir: string | undefined;
+  /** Where the container engine listens, where the surroundings say so (`DOCKER_HOST`). */
+  readonly engine: string | undefined;
+  /** A skill by name, for inputs such as `skill://name/path`. */
+  findSkill(name: string): SkillEntry | undefined;
+}
+
+/** Programs of one session: its executor, its workspace, its artifacts. */
+export interface Execution {
+  readonly executor: ExecutorName;
+  readonly artifacts: ArtifactStore | undefined;
+  /** The workspace, made where there is none yet. */
+  openWorkspace(): Promise<Workspace>;
+  perform(action: ExecutionAction, skill: SkillEntry | undefined, signal?: AbortSignal): Promise<Observation>;
+  /** Ends everything; the workspace goes away unless it is kept for the next one with its key. */
+  close(options?: { readonly keep?: boolean }): Promise<void>;
+}
+
+export async function openExecution(options: ExecutionOptions, places: ExecutionPlaces): Promise<Execution> {
+  const engine = places.engine === undefined ? {} : { socket: places.engine };
+  const settings = { bridgeFolder: places.base, container: { ...engine, ...options.container } };
+  const executor = await findExecutor(options.executor ?? 'auto', settings, places.cacheDir);
+  const workspaces = openWorkspaces({ base: places.base });
+  const artifacts = artifactsOf(options.artifacts, places.artifacts);
+  const key = options.key ?? crypto.randomUUID();
+  const openWorkspace = (): Promise<Workspace> => workspaces.open(key, executor);
+  const parts: ExecutionParts = {
+    executor,
+    limits: options.limits ?? {},
+    network: options.network ?? [],
+    env: options.env ?? {},
+    programFolders: executor.name === 'container' ? [] : [path.dirname(process.execPath)],
+    artifacts,
+    inputSources: {
+      ...(artifacts === undefined ? {} : { artifact: (name, version) => artifacts.load(name, version) }),
+      host: (file) => (options.hostInputs ?? []).some((allowed) => isInside(path.resolve(file), path.resolve(allowed))),
+      skill: async (name) => {
+        const entry = places.findSkill(name);
+        if (entry === undefined) return undefined;
+        return (await (await openWorkspace()).stage({ name: entry.name, dir: entry.dir })).snapshot;
+      },
+    },
+    openWorkspace,
+    onOutput: options.onOutput,
+    inspect: executor.name === 'container' ? inspectIn(openWorkspace) : undefined,
+    examined: new Map(),
+  };
+  const talk = openTalk(parts);
+  return {
+    executor: executor.name,
+    artifacts,
+    openWorkspace,
+    async perform(action, skill, signal) {
+      try {
+        if (action.type === 'run_script' || action.type === 'run_command')
+          return await run(action, skill, parts, signal);
+        return await talk.perform(action, skill, signal);
+      } catch (error) {
+        return failedBy(action, error);
+      }
+    },
+    async close({ keep = false } = {}) {
+      await talk.close();
+      if (keep) await (await openWorkspace()).close({ keep });
+      await workspaces.close();
+    },
+  };
+}
+
+async function run(
+  action: RunScript | RunCommand,
+  skill: SkillEntry | undefined,
+  parts: ExecutionParts,
+  signal: AbortSignal | undefined,
+): Promise<Observation> {
+  const prepared = await prepareProgram(action, skill, parts, signal);
+  if (prepared.type === 'refused')
+    return { type: 'failed', action: action.type, ...prepared.failure, isTerminal: false };
+  const result = await runPrepared(prepared, parts, signal);
+  const identity = identityOf(skill);
+  return action.type === 'run_script'
+    ? { type: 'program-ran', action: action.type, ...identity, result }
+    : { type: 'program-ran', action: action.type, ...identity, result };
+}
+
+function identityOf(skill: SkillEntry | undefined): { readonly skill?: SkillIdentity } {
+  if (skill === undefined) return {};
+  const { id, name, source, dir } = skill;
+  return { skill: { id, name, source, dir } };
+}
+
+/** What the world refused, as an observation: the model goes on without it. */
+function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
+  if (!isSkillError(error)) throw error;
+  const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
+  const cause = failure(code, error.message, { hint: error.hint });
+  return { type: 'failed', action: action.type, ...cause, isTerminal: false };
+}
+
+function artifactsOf(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
+  if (given === false) return undefined;
+  return typeof given === 'object' ? given : openFileArtifacts(given ?? folder);
+}

@@ -1,0 +1,258 @@
+import path from 'node:path';
+
+import type { InputRequest } from '../../core/action.ts';
+import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import type { OutputSink, ProgramEnd, ProgramSpec, RunLimits } from '../../core/execution.ts';
+import { failure } from '../../core/failure-codes.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { mediaTypeOf } from '../../core/media-type.ts';
+import { isFailedEnd, makeRunResult, readOutputRequest } from '../../core/outputs.ts';
+import type { Collected, OutputRequest, RunResult, ShownStream, StagedInput } from '../../core/outputs.ts';
+import { toRelativePath } from '../../core/path.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { workingDirectory } from '../../core/working-directory.ts';
+import { collectOutputs } from '../../executor/collect.ts';
+import type { SaveOutput } from '../../executor/collect-read.ts';
+import { programEnvironment } from '../../executor/environment.ts';
+import { stageInputs } from '../../executor/inputs.ts';
+import { shellCommand } from '../../executor/interpreter.ts';
+import type { RunFolder, Workspace } from '../../executor/workspace.ts';
+import { openConfined } from '../../platform/confined-directory.ts';
+import { openCapture } from '../../platform/output-capture.ts';
+import type { Capture, Captured } from '../../platform/output-capture.ts';
+import { editorFor } from './editor.ts';
+import type { ExecutionParts } from './parts.ts';
+import type { ProgramAction } from './execution-action.ts';
+import { missingFor } from './missing.ts';
+import { commandOfScript } from './script.ts';
+
+/** A program with everything it needs in place. */
+export interface PreparedProgram {
+  readonly type: 'prepared';
+  readonly workspace: Workspace;
+  readonly run: RunFolder;
+  readonly spec: ProgramSpec;
+  readonly outputs: OutputRequest;
+  readonly stagedInputs: readonly StagedInput[];
+  readonly warnings: readonly string[];
+}
+
+interface Refused {
+  readonly type: 'refused';
+  readonly failure: Failure;
+}
+
+/** Scripts are short; commands may be builds. */
+const SCRIPT_SECONDS = 30;
+
+/** Puts skill, inputs, environment and words in place. Nothing has run when it gives a refusal. */
+export async function prepareProgram(
+  action: ProgramAction,
+  skill: SkillEntry | undefined,
+  parts: ExecutionParts,
+  signal?: AbortSignal,
+): Promise<PreparedProgram | Refused> {
+  const workspace = await parts.openWorkspace();
+  const { attached, place } = workspace;
+  const staged =
+    skill === undefined
+      ? undefined
+      : await workspace.stage({ name: skill.name, dir: skill.dir }, signal === undefined ? {} : { signal });
+  const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
+    root: attached.root,
+    ...(staged === undefined ? {} : { skillName: staged.name }),
+  });
+  if (start.type === 'refused') return start;
+
+  const missing = skill === undefined || staged === undefined ? [] : await missingFor(skill, staged, action, parts);
+  const blocking = missing.filter(({ isNeeded }) => isNeeded);
+  if (blocking.length > 0)
+    return refused(
+      failure('execution/missing', `the script cannot run: ${blocking.map(({ message }) => message).join('; ')}`, {
+        hint: blocking.map(({ hint }) => hint).join('; '),
+      }),
+    );
+
+  const words =
+    staged === undefined || action.type !== 'run_script' ? undefined : commandOfScript(action, staged, attached.root);
+  if (words?.type === 'refused') return words;
+  const inputs = await stageInputs(
+    workspace,
+    action.inputs ?? [],
+    parts.inputSources,
+    signal === undefined ? {} : { signal },
+  );
+  if (inputs.type === 'failed') return refused(inputs.failure);
+
+  const run = workspace.newRunFolder();
+  const outputs = readOutputRequest(action.outputs ?? {}, {
+    root: attached.root,
+    runDir: run.path,
+    ...(staged === undefined ? {} : { skillDir: `skills/${staged.name}` }),
+  });
+  if (outputs.type === 'refused') return outputs;
+  const editor = action.type === 'run_script' ? {} : editorFor(action.editorText, { workspace, run });
+  const environment = programEnvironment({
+    root: attached.root,
+    runFolder: run.path,
+    ...(staged === undefined ? {} : { skillName: staged.name }),
+    declared: { ...parts.env, ...action.env, ...editor },
+    programFolders: parts.programFolders,
+  });
+  if (environment.type === 'refused') return environment;
+  return {
+    type: 'prepared',
+    workspace,
+    run,
+    spec: {
+      argv: words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command)),
+      cwd: start.path,
+      env: environment.env,
+      stdin: Buffer.from(action.stdin ?? ''),
+      limits: limitsFor(action, parts.limits),
+      network: parts.network,
+    },
+    outputs: outputs.request,
+    stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
+    warnings: [...workspace.warnings, ...inputs.warnings, ...missing.map(({ message }) => message)],
+  };
+}
+
+function limitsFor(action: ProgramAction, limits: Partial<RunLimits>): RunLimits {
+  const all = {
+    ...DEFAULT_LIMITS,
+    ...(action.type === 'run_script' ? { wallMs: SCRIPT_SECONDS * 1000 } : {}),
+    ...limits,
+  };
+  return action.timeoutSeconds === undefined ? all : { ...all, wallMs: action.timeoutSeconds * 1000 };
+}
+
+/** Runs a prepared program to its end and brings everything back. */
+export async function runPrepared(
+  prepared: PreparedProgram,
+  parts: ExecutionParts,
+  signal?: AbortSignal,
+): Promise<RunResult> {
+  const { workspace, spec } = prepared;
+  const streams = openStreams(prepared);
+  const end = await workspace.attached
+    .run(spec, { ...watched(streams, parts.onOutput), ...(signal === undefined ? {} : { signal }) })
+    .finally(() => {
+      streams.stdout.finish();
+      streams.stderr.finish();
+    });
+  // Not with the signal: what a program that was stopped left behind is brought back too, and collecting has limits of its own.
+  const collected = await collectFor(prepared, end, parts);
+  return resultOf(prepared, parts, {
+    end,
+    stdout: streams.stdout.finish(),
+    stderr: streams.stderr.finish(),
+    collected,
+  });
+}
+
+export interface ProgramStreams {
+  readonly stdout: Capture;
+  readonly stderr: Capture;
+}
+
+export function openStreams({ workspace, run, spec }: PreparedProgram): ProgramStreams {
+  const file = (name: string): string => path.join(workspace.place.root, run.path, name);
+  const limits = { maxBytes: spec.limits.outputBytes };
+  return { stdout: openCapture(file('stdout.txt'), limits), stderr: openCapture(file('stderr.txt'), limits) };
+}
+
+/** Output goes to its file and, as it comes, to whoever watches. */
+export function watched(
+  { stdout, stderr }: ProgramStreams,
+  onOutput: ExecutionParts['onOutput'],
+): { readonly stdout: OutputSink; readonly stderr: OutputSink } {
+  if (onOutput === undefined) return { stdout, stderr };
+  const both = (name: 'stdout' | 'stderr', sink: OutputSink): OutputSink => ({
+    write(chunk) {
+      onOutput(name, chunk);
+      return sink.write(chunk);
+    },
+  });
+  return { stdout: both('stdout', stdout), stderr: both('stderr', stderr) };
+}
+
+export async function collectFor(
+  { workspace, outputs }: PreparedProgram,
+  end: ProgramEnd,
+  { artifacts }: ExecutionParts,
+): Promise<Collected> {
+  const { root } = workspace.place;
+  const save = outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix) : undefined;
+  const collected = await collectOutputs(
+    root,
+    {
+      ...outputs,
+      isFailedRun: isFailedEnd(end),
+      programRoot: workspace.attached.root,
+    },
+    save === undefined ? {} : { save },
+  );
+  const at = new Date().toISOString();
+  const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
+  workspace.record((metadata) => ({
+    ...metadata,
+    outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
+  }));
+  if (!outputs.save || artifacts !== undefined) return collected;
+  return { ...collected, warnings: [...collected.warnings, 'artifacts are off: the files are not kept'] };
+}
+
+function saveTo(artifacts: NonNullable<ExecutionParts['artifacts']>, prefix: string): SaveOutput {
+  return async ({ name, chunks, mediaType }) => {
+    const saved = await artifacts.save(`${prefix}${name}`, chunks, { mediaType });
+    return { name: saved.name, version: saved.version };
+  };
+}
+
+interface Outcome {
+  readonly end: ProgramEnd;
+  readonly stdout: Captured;
+  readonly stderr: Captured;
+  readonly collected: Collected;
+}
+
+export function resultOf(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
+  const { workspace, run, stagedInputs, warnings } = prepared;
+  const shown = ({ text, truncated }: Captured, name: string): ShownStream => ({
+    text,
+    truncated,
+    ref: `workspace://${run.path}/${name}`,
+  });
+  return makeRunResult({
+    end: outcome.end,
+    stdout: shown(outcome.stdout, 'stdout.txt'),
+    stderr: shown(outcome.stderr, 'stderr.txt'),
+    executor: parts.executor.name,
+    isolation: workspace.attached.capabilities.isolation,
+    collected: outcome.collected,
+    stagedInputs,
+    warnings,
+  });
+}
+
+function stagedInput(root: string, from: InputRequest['from'], to: string): StagedInput {
+  const { mediaType } = mediaTypeOf(to, new Uint8Array());
+  return { name: to, original_name: from, mime_type: mediaType, size_bytes: sizeOf(root, to) };
+}
+
+function sizeOf(root: string, relative: string): number {
+  const opening = openConfined(root);
+  if (opening.type === 'failed') return 0;
+  try {
+    const reading = toRelativePath(relative);
+    const found = reading.type === 'path' ? opening.directory.resolve(reading.path) : undefined;
+    return found?.type === 'found' ? found.bytes : 0;
+  } finally {
+    opening.directory.close();
+  }
+}
+
+function refused(cause: Failure): Refused {
+  return { type: 'refused', failure: cause };
+}

@@ -1,0 +1,58 @@
+import type { RunScript } from '../../core/action.ts';
+import type { StagedSkill } from '../../core/execution.ts';
+import { failure } from '../../core/failure-codes.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { nearest } from '../../core/nearest.ts';
+import { toRelativePath } from '../../core/path.ts';
+import { quoted } from '../../core/text.ts';
+import { scriptCommand } from '../../executor/interpreter.ts';
+import { openConfined } from '../../platform/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/confined-directory.ts';
+import { scriptPath } from './missing.ts';
+
+export type ScriptWords =
+  | { readonly type: 'command'; readonly argv: readonly string[] }
+  | { readonly type: 'refused'; readonly failure: Failure };
+
+const HEAD_BYTES = 4096;
+const MAX_SCRIPT_BYTES = 8 * 1024 * 1024;
+
+/** The words that run a script of a staged skill. It is read from the copy that will run, not from the skill's own folder. */
+export function commandOfScript(action: RunScript, { name, snapshot }: StagedSkill, root: string): ScriptWords {
+  // An absolute path inside the workspace means the same file.
+  const home = `${root}/skills/${name}/`;
+  const asked = action.script.startsWith(home) ? action.script.slice(home.length) : action.script;
+  const reading = toRelativePath(scriptPath(asked));
+  if (reading.type === 'refused') return reading;
+  const opening = openConfined(snapshot);
+  if (opening.type === 'failed') return unknownScript(action.script, []);
+  const { directory } = opening;
+  try {
+    const file = directory.read(reading.path, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
+    if (file.type === 'failed') return unknownScript(action.script, scriptsOf(directory));
+    const script = {
+      path: `${home}${reading.path}`,
+      head: file.bytes.subarray(0, HEAD_BYTES),
+      isExecutable: file.isExecutable,
+      readWhole: () => file.bytes,
+    };
+    return scriptCommand(script, action.args, { nodeVersion: process.versions.node });
+  } finally {
+    directory.close();
+  }
+}
+
+function scriptsOf(directory: ConfinedDirectory): readonly string[] {
+  const { files } = directory.list({ maxFiles: 2_000, maxDepth: 12 });
+  return files.map(({ path }) => path).filter((path) => path.startsWith('scripts/'));
+}
+
+function unknownScript(script: string, scripts: readonly string[]): ScriptWords {
+  const near = nearest(scriptPath(script), scripts, 5);
+  return {
+    type: 'refused',
+    failure: failure('script/unknown', `there is no script ${quoted(script)} in the skill`, {
+      nearest: near.length > 0 ? near : scripts.slice(0, 5),
+    }),
+  };
+}

@@ -1,0 +1,54 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../registry/support.ts';
+import { cli, spawnCli } from './run-cli.ts';
+
+const executor = ['--executor', 'local'];
+
+verifies(
+  ['CLI-1', 'EXEC-6'],
+  'exec runs a script of a built-in skill, shows its output and brings its files back',
+  async () => {
+    const folder = scratch();
+    writeFileSync(path.join(folder, 'sales.csv'), 'a,b\n1,2\n3,4\n');
+    const words = ['exec', 'csv-report', 'report.mjs', '--in', 'sales.csv', '--out', 'report', ...executor];
+    const { status, out, err } = await spawnCli(folder, [...words, '--', 'inputs/sales.csv', '--out', 'out']);
+    expect([status, out]).toEqual([0, 'sales.csv: rows: 2, columns: 2, notes: 0\nwrote: report.md, report.json\n']);
+    expect(err).toMatch(/exit status 0 after .* no isolation/);
+    expect(JSON.parse(readFileSync(path.join(folder, 'report/report.json'), 'utf8'))).toMatchObject({ rows: 2 });
+  },
+);
+
+test('exec gives one JSON value, and its exit status says how the script ended', async () => {
+  const folder = scratch();
+  const shown = await cli(folder, ['exec', 'text-diff', 'exit 3', '--command', '--json', ...executor]);
+  expect(shown.status).toBe(1);
+  expect(JSON.parse(shown.out)).toMatchObject({
+    schema: 1,
+    result: { exit_code: 3, reason: 'exited', isolation: 'none' },
+  });
+});
+
+test.each([
+  [['exec', 'text-diff', 'dif.mjs'], 1, 'did you mean scripts/diff.mjs?'],
+  [['exec', 'text-dif', 'diff.mjs'], 1, 'did you mean text-diff?'],
+  [['exec', 'text-diff', 'diff.mjs', '--env', 'NOVALUE'], 2, 'write --env NAME=VALUE'],
+  [['exec', 'text-diff', 'diff.mjs', '--env', 'LD_PRELOAD=/x'], 1, 'LD_PRELOAD'],
+  [['exec', 'text-diff', 'diff.mjs', '--timeout', 'soon'], 2, '--timeout'],
+  [['exec', 'text-diff', 'diff.mjs', '--in', 'nothing.txt'], 1, 'nothing.txt'],
+])('%j ends with status %d and says what to do', async (words, expected, hint) => {
+  const { status, err } = await cli(scratch(), [...words, ...executor]);
+  expect(status).toBe(expected);
+  expect(err).toContain(hint);
+});
+
+test('where nothing isolates, exec refuses with status 4 and the command that would help', async () => {
+  const folder = scratch();
+  const words = ['exec', 'text-diff', 'diff.mjs', '--executor', 'container'];
+  const { status, err } = await cli(folder, words, { env: { DOCKER_HOST: `unix://${folder}/none.sock` } });
+  expect(status).toBe(4);
+  expect(err).toContain('container');
+});

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { verifies } from '../conformance/verifies.ts';
+import { attackCases, runAttack } from './attacks.ts';
+import type { AttackOutcome } from './attacks.ts';
+import { openExecutor } from './open-executor.ts';
+import { hasBubblewrap, openBubblewrap } from './sandbox.ts';
+
+const isRoot = process.getuid?.() === 0;
+const ATTACK_MS = 240_000;
+const SECRET = `attack-secret-${String(process.pid)}`;
+let folder = '';
+let runner = '';
+
+/** One file that a process of another user can read. */
+async function bundle(): Promise<void> {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-attacks-'));
+  chmodSync(folder, 0o755);
+  runner = path.join(folder, 'runner.mjs');
+  await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      ssr: fileURLToPath(new URL('attack-runner.ts', import.meta.url)),
+      outDir: folder,
+      emptyOutDir: false,
+      target: 'node20',
+      rollupOptions: { output: { entryFileNames: 'runner.mjs' } },
+    },
+  });
+}
+
+interface Started {
+  readonly output: () => string;
+  readonly errors: () => string;
+  readonly pid: number;
+  readonly exited: Promise<number | null>;
+}
+
+/** The runner, with descriptor 21 open on the secret, as `uid` where one is given. */
+function startRunner(args: readonly string[], uid?: number): Started {
+  const key = path.join(folder, 'key');
+  writeFileSync(key, SECRET, { mode: 0o644 });
+  const drop =
+    uid === undefined ? [] : ['setpriv', `--reuid=${String(uid)}`, `--regid=${String(uid)}`, '--clear-groups'];
+  const child = spawn(
+    '/bin/bash',
+    ['-c', 'exec 21< "$0"; exec "$@"', key, ...drop, process.execPath, runner, ...args],
+    {
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', ATTACK_SECRET: SECRET, HOME: '/nonexistent' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString('utf8');
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), ATTACK_MS);
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve(code);
+    });
+  });
+  return { output: () => output, errors: () => errors, pid: child.pid ?? 0, exited };
+}
+
+describe.skipIf(!hasBubblewrap())('attacks on bubblewrap, where it is installed', () => {
+  beforeAll(bundle);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const callers = isRoot
+    ? [
+        { caller: 'root', uid: undefined },
+        { caller: 'an ordinary user', uid: 64_321 },
+      ]
+    : [{ caller: 'an ordinary user', uid: undefined }];
+  if (!isRoot) console.log('skipped: attacks with root as the caller, because we are not root');
+
+  describe.each(callers)('started by $caller', ({ uid }) => {
+    let outcomes: readonly AttackOutcome[] = [];
+    beforeAll(async () => {
+      const started = startRunner([], uid);
+      const status = await started.exited;
+      expect(status, started.errors()).toBe(0);
+      outcomes = JSON.parse(started.output()) as readonly AttackOutcome[];
+    }, ATTACK_MS);
+
+    for (const [at, { number, name }] of attackCases.entries())
+      verifies(
+        number === 8 || number === 9 || number === 10 ? 'EXEC-8' : 'EXEC-7',
+        `attack ${String(number)}: a program that ${name} harms nobody`,
+        () => {
+          expect(outcomes[at]).toEqual({ number, name, reason: outcomes[at]?.reason, damage: [] });
+        },
+      );
+  });
+
+  // Without a sandbox they must work: otherwise they prove nothing. Those that would hurt this machine are left out.
+  test.each(attackCases.filter(({ number }) => [2, 3, 4, 5, 26].includes(number)))(
+    'without a sandbox a program that $name does harm',
+    async (attack) => {
+      expect((await runAttack(attack, openExecutor(), SECRET)).damage).not.toEqual([]);
+    },
+  );
+
+  describe.each(callers)('when $caller is killed', ({ uid }) => {
+    verifies('EXEC-8', 'no process and no mount of a program is left', async () => {
+      const started = startRunner(['hold'], uid);
+      const root = await firstLine(started);
+      const heartbeat = path.join(root, 'out/heartbeat');
+      await until(() => existsSync(heartbeat) && statSync(heartbeat).size > 4);
+      process.kill(started.pid, 'SIGKILL');
+      await started.exited;
+      await delay(400);
+      const size = statSync(heartbeat).size;
+      await delay(400);
+      expect(statSync(heartbeat).size).toBe(size);
+      expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(path.dirname(root));
+      // The next one to attach clears away what the killed one could not.
+      const next = await openBubblewrap();
+      await next.close();
+      expect(groupsOf(started.pid)).toEqual([]);
+      rmSync(path.dirname(root), { recursive: true, force: true });
+    });
+  });
+});
+
+async function firstLine({ output }: Started): Promise<string> {
+  await until(() => output().includes('\n'));
+  return output().split('\n')[0] ?? '';
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error('it did not come to pass within 30 s');
+    await delay(20);
+  }
+}
+
+function groupsOf(pid: number): readonly string[] {
+  return ['/sys/fs/cgroup', '/sys/fs/cgroup/memory', '/sys/fs/cgroup/pids']
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder))
+    .filter((name) => name.startsWith(`skillwright-${String(pid)}-`));
+}

@@ -1,0 +1,142 @@
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { buildRootFileSystem } from './root-file-system.ts';
+
+/** A real Docker engine of our own: its files, its socket, nothing shared with one that may already run here. */
+export interface TestEngine {
+  readonly socket: string;
+  /** A folder with programs of this machine. */
+  readonly rootFileSystem: string;
+  readonly pid: number;
+  /** SIGKILL, and no cleaning up. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const READY_MS = 15_000;
+const STOP_MS = 20_000;
+
+/** A text says why there is none. */
+export async function startDockerEngine(): Promise<TestEngine | string> {
+  if (process.platform !== 'linux') return 'a Docker engine is started by tests on Linux only';
+  if (process.getuid?.() !== 0) return 'a Docker engine can be started by root only';
+  const dockerd = ['/usr/sbin/dockerd', '/usr/bin/dockerd', '/usr/local/bin/dockerd'].find((file) => existsSync(file));
+  if (dockerd === undefined) return 'dockerd is not installed';
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-docker-'));
+  chmodSync(folder, 0o755);
+  const rootFileSystem = path.join(folder, 'root');
+  buildRootFileSystem(rootFileSystem);
+  for (const driver of ['overlay2', 'vfs']) {
+    const engine = await start(dockerd, folder, driver);
+    if (engine !== undefined) return { ...engine, rootFileSystem };
+  }
+  const log = readFileSync(path.join(folder, 'log'), 'utf8').slice(-2000);
+  rmSync(folder, { recursive: true, force: true });
+  return `dockerd does not start here: ${log}`;
+}
+
+async function start(
+  dockerd: string,
+  folder: string,
+  driver: string,
+): Promise<Omit<TestEngine, 'rootFileSystem'> | undefined> {
+  const socket = path.join(folder, 'engine.sock');
+  const log = openSync(path.join(folder, 'log'), 'a');
+  const child = spawn(
+    dockerd,
+    Object.entries({
+      iptables: 'false',
+      ip6tables: 'false',
+      bridge: 'none',
+      'storage-driver': driver,
+      'data-root': path.join(folder, 'data'),
+      'exec-root': path.join(folder, 'exec'),
+      pidfile: path.join(folder, 'pid'),
+      host: `unix://${socket}`,
+      // Where CAP_SYS_RESOURCE is missing, limits can only be lowered.
+      'default-ulimit': ['nofile=1024:1024', 'nproc=2048:2048'],
+    }).flatMap(([name, values]) => [values].flat().map((value) => `--${name}=${value}`)),
+    { stdio: ['ignore', log, log], detached: true, env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder } },
+  );
+  closeSync(log);
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
+    await Promise.race([exited, delay(STOP_MS)]);
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exited;
+  };
+  if (!(await isReady(socket, child))) {
+    await end('SIGTERM');
+    return undefined;
+  }
+  return {
+    socket,
+    pid: child.pid ?? 0,
+    kill: () => end('SIGKILL'),
+    stop: async () => {
+      await end('SIGTERM');
+      endRest(folder);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+}
+
+/** What an engine that was killed left behind: its helpers, known by our own folder in their command lines, containers, mounts. */
+function endRest(folder: string): void {
+  const own = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => textOf(`/proc/${pid}/cmdline`).includes(folder));
+  for (const pid of own)
+    for (const child of textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean)) endProcess(child);
+  for (const pid of own) endProcess(pid);
+  const mounts = textOf('/proc/self/mountinfo')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '')
+    .filter((place) => place.startsWith(`${folder}/`));
+  for (const place of mounts.reverse()) execFileSync('/usr/bin/umount', ['--lazy', place]);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // The process ended meanwhile.
+    return '';
+  }
+}
+
+function endProcess(pid: string): void {
+  // Not ourselves, should our own arguments name the folder.
+  if (Number(pid) !== process.pid && existsSync(`/proc/${pid}`)) process.kill(Number(pid), 'SIGKILL');
+}
+
+async function isReady(socket: string, child: ChildProcess): Promise<boolean> {
+  for (const deadline = Date.now() + READY_MS; Date.now() < deadline;) {
+    if (child.exitCode !== null || child.signalCode !== null) return false;
+    if (await answers(socket)) return true;
+    await delay(50);
+  }
+  return false;
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const sent = request({ socketPath, path: '/_ping', timeout: 1000 }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    sent.on('timeout', () => sent.destroy());
+    sent.on('error', () => resolve(false));
+    sent.end();
+  });
+}

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+/** Programs of this machine that tests may run in a container; one that is not installed is left out. */
+const PROGRAMS = `
+bash sh cat true false sleep env id ls printf kill setsid head tail dd mkdir touch rm cp mv chmod stat wc tr pwd seq
+yes sort tee ln od ps sha256sum find grep sed mkfifo mknod mount umount unshare timeout nohup test echo df du date
+uname hostname truncate basename dirname readlink realpath cut uniq tty stty script prlimit python3 perl node xargs
+tac rev cmp diff rmdir ulimit
+`
+  .trim()
+  .split(/\s+/);
+const TOP_LINKS = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
+const FOLDERS = ['dev', 'proc', 'sys', 'tmp', 'etc', 'root', 'run', 'var/tmp', 'home'];
+/** Parts of Python that only its own makers need. */
+const PYTHON_LEFT_OUT =
+  /(?:^|\/)(?:test|config-[^/]*|__pycache__|lib2to3|pydoc_data|distutils|idlelib|ensurepip)(?:\/|$)/;
+
+/** A root file system out of this machine's own programs and their libraries. */
+export function buildRootFileSystem(root: string): void {
+  for (const folder of FOLDERS) mkdirSync(path.join(root, folder), { recursive: true });
+  for (const name of TOP_LINKS) {
+    const own = `/${name}`;
+    if (!existsSync(own)) continue;
+    if (lstatSync(own).isSymbolicLink()) symlinkSync(readlinkSync(own), path.join(root, name));
+    mkdirSync(path.join(root, realpathSync(own)), { recursive: true });
+  }
+  for (const program of PROGRAMS) {
+    const found = ['/usr/bin', '/bin', '/usr/sbin']
+      .map((folder) => `${folder}/${program}`)
+      .find((file) => existsSync(file));
+    if (found === undefined) continue;
+    copyWithLibraries(root, found);
+    if (!existsSync(path.join(root, found))) symlinkSync(realpathSync(found), path.join(root, found));
+  }
+  copyPython(root);
+  writeFileSync(
+    path.join(root, 'etc/passwd'),
+    'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n',
+  );
+  writeFileSync(path.join(root, 'etc/group'), 'root:x:0:\nnogroup:x:65534:\n');
+}
+
+function copyPython(root: string): void {
+  const interpreter = existsSync('/usr/bin/python3') ? path.basename(realpathSync('/usr/bin/python3')) : undefined;
+  if (interpreter === undefined) return;
+  const library = `/usr/lib/${interpreter}`;
+  cpSync(library, path.join(root, library), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (file) => !PYTHON_LEFT_OUT.test(file.slice(library.length)),
+  });
+  const dynamic = `${library}/lib-dynload`;
+  for (const name of existsSync(dynamic) ? readdirSync(dynamic) : []) copyLibraries(root, `${dynamic}/${name}`);
+}
+
+function copyWithLibraries(root: string, file: string): void {
+  const real = realpathSync(file);
+  copyOnce(root, real, real);
+  copyLibraries(root, real);
+}
+
+function copyLibraries(root: string, file: string): void {
+  for (const library of libraries(file)) copyOnce(root, realpathSync(library), library);
+}
+
+function libraries(file: string): readonly string[] {
+  try {
+    return execFileSync('/usr/bin/ldd', [file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      .split(/\s+/)
+      .filter((word) => word.startsWith('/'));
+  } catch {
+    // A script, or linked statically: it needs none.
+    return [];
+  }
+}
+
+function copyOnce(root: string, from: string, to: string): void {
+  // Below the real folder: /lib may be a link into /usr.
+  const target = path.join(root, realpathSync(path.dirname(to)), path.basename(to));
+  if (existsSync(target)) return;
+  mkdirSync(path.dirname(target), { recursive: true });
+  copyFileSync(from, target);
+}

@@ -1,0 +1,235 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import type { Action } from '../../src/core/action.ts';
+import type { ExecutorName } from '../../src/core/execution.ts';
+import type { Observation } from '../../src/core/observation.ts';
+import type { RunResult } from '../../src/core/outputs.ts';
+import type { ExecutionOptions } from '../../src/runtime/execution/execution.ts';
+import type { Session } from '../../src/runtime/session.ts';
+import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { scratch, writeSkill } from '../registry/support.ts';
+import { runtimeOver } from './support.ts';
+
+const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
+if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
+
+/** A skill with a script in each language that is surely here. */
+function writeTools(root: string): void {
+  const dir = path.join(root, 'tools');
+  writeSkill(dir, { body: '# Tools\n' });
+  mkdirSync(path.join(dir, 'scripts'));
+  writeFileSync(path.join(dir, 'scripts/echo.mjs'), 'process.stdout.write(JSON.stringify(process.argv.slice(2)));\n');
+  writeFileSync(
+    path.join(dir, 'scripts/copy.sh'),
+    '#!/bin/sh\nset -e\ncat > "$OUTPUT_DIR/stdin.txt"\ncp inputs/* out/ 2>/dev/null || true\necho "$SKILL_NAME in $PWD"\n',
+    { mode: 0o755 },
+  );
+  writeFileSync(path.join(dir, 'scripts/windows.sh'), '#!/bin/sh\r\necho crlf\r\n');
+}
+
+async function open(execution: ExecutionOptions): Promise<{ readonly session: Session; readonly root: string }> {
+  const root = scratch();
+  writeTools(root);
+  const artifacts = path.join(root, 'artifacts');
+  const session = await (await runtimeOver(root)).startSession({ execution: { artifacts, ...execution } });
+  onTestFinished(() => session.close());
+  return { session, root };
+}
+
+async function run(session: Session, action: Action): Promise<RunResult> {
+  const observation = await session.perform(action);
+  if (observation.type !== 'program-ran') throw new Error(JSON.stringify(observation));
+  return observation.result;
+}
+
+const codeOf = (observation: Observation): string =>
+  observation.type === 'failed' ? observation.code : observation.type;
+
+describe.each(EXECUTORS)('programs under %s', (executor) => {
+  verifies(
+    ['EXEC-6', 'EXEC-7'],
+    'a script gets its arguments as they are, and the result says what isolated it',
+    async () => {
+      const { session } = await open({ executor });
+      const args = ['a b', '$(id)', '`x`', '-rf', '', 'new\nline', '"quoted"'];
+      const result = await run(session, { type: 'run_script', skill: 'tools', script: 'echo.mjs', args });
+      expect(JSON.parse(result.stdout)).toEqual(args);
+      expect(result).toMatchObject({
+        exit_code: 0,
+        timed_out: false,
+        reason: 'exited',
+        executor,
+        isolation: executor === 'local' ? 'none' : 'bubblewrap',
+      });
+      expect(result.warnings).toEqual(
+        executor === 'local' ? expect.arrayContaining(['the program ran without isolation']) : [],
+      );
+    },
+  );
+
+  verifies(
+    ['EXEC-1', 'EXEC-3', 'EXEC-4', 'EXEC-5', 'EXEC-9'],
+    'inputs go in, files come out, and artifacts are inputs of the next run',
+    async () => {
+      const { session, root } = await open({ executor, hostInputs: [path.join('/tmp')] });
+      writeFileSync(path.join(root, 'data.txt'), 'from the host');
+      const first = await run(session, {
+        type: 'run_script',
+        skill: 'tools',
+        script: 'scripts/copy.sh',
+        args: [],
+        stdin: 'typed',
+        inputs: [{ from: `host://${root}/data.txt` }],
+        outputs: { output_files: ['$OUTPUT_DIR/*.txt'], save_as_artifacts: true, artifact_prefix: 'kept/' },
+      });
+      expect(first.stdout).toMatch(/^tools in .*\/skills\/tools\n$/);
+      expect(first.output_files.map(({ name, content }) => [name, content])).toEqual([
+        ['out/data.txt', 'from the host'],
+        ['out/stdin.txt', 'typed'],
+      ]);
+      expect(first.artifact_files).toEqual([
+        { name: 'kept/out/data.txt', version: 0 },
+        { name: 'kept/out/stdin.txt', version: 0 },
+      ]);
+      const second = await session.perform({ type: 'run_command', command: 'ls', cwd: '$WORK_DIR/..' });
+      expect(codeOf(second)).toBe('path/parent');
+      const third = await run(session, {
+        type: 'run_command',
+        command: 'cat inputs/again.txt && ls ../out',
+        inputs: [{ from: 'artifact://kept/out/data.txt@0', to: 'work/inputs/again.txt' }],
+      });
+      expect(third.stdout).toBe('from the hostdata.txt\nstdin.txt\n');
+    },
+  );
+
+  verifies('EXEC-8', 'time, output and a wish to stop end a program, each with its own reason', async () => {
+    const { session } = await open({ executor, limits: { outputBytes: 100_000 } });
+    const slow = await run(session, { type: 'run_command', command: 'sleep 60', timeoutSeconds: 1 });
+    expect(slow).toMatchObject({ reason: 'timeout', timed_out: true, exit_code: -1 });
+    const loud = await run(session, { type: 'run_command', command: 'yes' });
+    expect(loud.reason).toBe('output');
+    const controller = new AbortController();
+    const stopped = session.perform(
+      { type: 'run_command', command: 'echo go; sleep 60' },
+      { signal: controller.signal },
+    );
+    setTimeout(() => controller.abort(new Error('enough')), 500);
+    expect(await stopped).toMatchObject({ type: 'program-ran', result: { reason: 'cancelled' } });
+    expect(await run(session, { type: 'run_command', command: 'exit 3' })).toMatchObject({
+      exit_code: 3,
+      reason: 'exited',
+    });
+  });
+
+  verifies('EXEC-2', 'five spellings of one script, Windows line ends and an editor all work', async () => {
+    const { session } = await open({ executor });
+    const spellings = ['scripts/echo.mjs', './scripts/echo.mjs', 'echo.mjs'];
+    for (const script of spellings)
+      expect((await run(session, { type: 'run_script', skill: 'tools', script, args: ['x'] })).stdout).toBe('["x"]');
+    const lines = [
+      'node scripts/echo.mjs x',
+      'cd . && node scripts/echo.mjs x',
+      'node "$SKILL_DIR/scripts/echo.mjs" x',
+    ];
+    for (const command of lines)
+      expect((await run(session, { type: 'run_command', skill: 'tools', command })).stdout).toBe('["x"]');
+    expect((await run(session, { type: 'run_script', skill: 'tools', script: 'windows.sh', args: [] })).stdout).toBe(
+      'crlf\n',
+    );
+    const edited = await run(session, {
+      type: 'run_command',
+      command: 'eval "$EDITOR note.txt" && cat note.txt',
+      editorText: "it's written\n",
+    });
+    expect(edited.stdout).toBe("it's written\n");
+  });
+
+  test('what the model may not give is refused before anything runs, with the nearest real names', async () => {
+    const { session } = await open({ executor });
+    const wrong: readonly (readonly [Action, string])[] = [
+      [{ type: 'run_script', skill: 'tools', script: 'ech.mjs', args: [] }, 'script/unknown'],
+      [{ type: 'run_script', skill: 'tools', script: '../../etc/passwd', args: [] }, 'path/parent'],
+      [{ type: 'run_script', skill: 'nothing', script: 'x', args: [] }, 'skill/unknown'],
+      [{ type: 'run_command', command: 'x', env: { LD_PRELOAD: '/x' } }, 'input/invalid'],
+      [{ type: 'run_command', command: 'x', cwd: '/etc' }, 'path/absolute'],
+      [{ type: 'run_command', command: 'x', inputs: [{ from: 'host:///etc/passwd' }] }, 'input/not-allowed'],
+      [{ type: 'poll_command', session: 'nothing' }, 'command/unknown'],
+    ];
+    for (const [action, code] of wrong) {
+      session.startTurn();
+      expect([action.type, codeOf(await session.perform(action))]).toEqual([action.type, code]);
+    }
+    expect(await session.perform({ type: 'run_script', skill: 'tools', script: 'ech.mjs', args: [] })).toMatchObject({
+      nearest: ['scripts/echo.mjs'],
+    });
+  });
+
+  test('a command is talked to: it asks, is answered, and its files come back', async () => {
+    const { session } = await open({ executor });
+    const started = await session.perform({
+      type: 'start_command',
+      skill: 'tools',
+      command: 'printf "Name: "; read name; echo "hello $name" | tee "$OUTPUT_DIR/hello.txt"',
+      yieldMs: 5_000,
+    });
+    if (started.type !== 'command-seen') throw new Error(JSON.stringify(started));
+    expect(started).toMatchObject({ status: 'running', output: 'Name: ', question: { kind: 'prompt' } });
+    const answered = await session.perform({
+      type: 'write_input',
+      session: started.session,
+      chars: 'Ada',
+      submit: true,
+      yieldMs: 20_000,
+    });
+    if (answered.type !== 'command-seen') throw new Error(JSON.stringify(answered));
+    let seen: Observation = answered;
+    for (let look = 0; look < 50 && seen.type === 'command-seen' && seen.status === 'running'; look += 1)
+      seen = await session.perform({ type: 'poll_command', session: started.session, yieldMs: 1_000 });
+    expect(seen).toMatchObject({
+      status: 'exited',
+      exitCode: 0,
+      result: { output_files: [{ name: 'out/hello.txt' }] },
+    });
+  });
+
+  test('a closed session leaves no workspace behind', async () => {
+    const { session } = await open({ executor });
+    await run(session, { type: 'run_command', command: 'touch "$WORK_DIR/x"' });
+    const workspace = await session.execution?.openWorkspace();
+    const folder = workspace?.place.root ?? '';
+    expect(readdirSync(folder)).toContain('work');
+    await session.close();
+    expect(existsSync(folder)).toBe(false);
+  });
+});
+
+test('without an execution nothing is run and no tool that runs anything is offered', async () => {
+  const root = scratch();
+  writeTools(root);
+  for (const vocabulary of ['skillwright', 'trpc', 'skills-agent'] as const) {
+    const runtime = await runtimeOver(root);
+    const closed = await openSkillTools({ runtime, vocabulary });
+    expect(closed.tools.filter(({ name }) => /run|exec|stdin|session/.test(name))).toEqual([]);
+    expect(codeOf(await closed.session.perform({ type: 'run_command', command: 'id' }))).toBe('execution/unavailable');
+    const opened = await openSkillTools({ runtime, vocabulary, execution: { executor: 'local', artifacts: false } });
+    onTestFinished(() => opened.session.close());
+    expect(opened.tools.some(({ name }) => /run/.test(name))).toBe(true);
+    expect(opened.instructions).not.toBe(closed.instructions.slice(0, 10));
+  }
+});
+
+test('a skill that changes after it was staged runs as it was', async () => {
+  const { session, root } = await open({ executor: 'local' });
+  const script = path.join(root, 'tools/scripts/echo.mjs');
+  expect((await run(session, { type: 'run_script', skill: 'tools', script: 'echo.mjs', args: ['1'] })).stdout).toBe(
+    '["1"]',
+  );
+  writeFileSync(script, 'process.stdout.write("changed");\n');
+  expect((await run(session, { type: 'run_script', skill: 'tools', script: 'echo.mjs', args: ['1'] })).stdout).toBe(
+    '["1"]',
+  );
+  expect(readFileSync(script, 'utf8')).toContain('changed');
+});

@@ -1,0 +1,32 @@
+import { availableParallelism } from 'node:os';
+
+import { defineConfig } from 'vitest/config';
+
+// .ci/run names a folder for the counts; a person sees the usual report.
+const report = process.env['SKILLWRIGHT_REPORT'];
+
+export const SYSTEM_TESTS = [
+  'test/executor/**/*.test.ts',
+  'test/artifact/**/*.test.ts',
+  'test/runtime/execution.test.ts',
+  'test/cli/exec.test.ts',
+  'test/examples.test.ts',
+  'test/skills/{csv-report,text-diff}.test.ts',
+  'test/platform/{allow-proxy,child-process,copy-tree,output-capture,remove-tree,tree-*}.test.ts',
+];
+
+export const shared = defineConfig({
+  test: {
+    // The suites share nothing but the file system and each cleans up after itself; one realm a worker is many times faster.
+    isolate: false,
+    // Half of the tests wait for processes of their own.
+    maxWorkers: Math.max(2, availableParallelism()),
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    globalSetup: ['test/global-setup.ts'],
+    reporters:
+      report === undefined
+        ? ['default']
+        : ['default', ['json', { outputFile: `${report}/${String(process.pid)}.json` }]],
+  },
+});
