@@ -71,6 +71,7 @@ export const command = defineCommand({
         given.out === undefined ? [] : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out));
       if (given.json === true) terminal.out(jsonText({ skill, script, result, copied }));
       else for (const line of endLines(result, copied, terminal)) terminal.remark(line);
+      if (signal.aborted) return EXIT.interrupted;
       return result.reason === 'exited' && result.exit_code === 0 ? EXIT.done : EXIT.failed;
     } finally {
       await session.close();
