@@ -118,6 +118,9 @@ export const REQUIREMENTS = {
   'EXEC-10': claimed(
     'Dependencies of scripts are checked before the first run, with a message that says what is missing.',
   ),
+  'EXEC-11': claimed(
+    'Spans for creating, staging, running, collecting, inlining and cleaning up; nothing is measured where nobody asks.',
+  ),
   'CLI-1': claimed(
     'Commands with --json, documented exit status, errors on stderr, colours and progress on a terminal only.',
   ),

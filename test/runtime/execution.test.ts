@@ -6,6 +6,7 @@ import type { Action } from '../../src/core/action.ts';
 import type { ExecutorName } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { RunResult } from '../../src/core/outputs.ts';
+import type { Span } from '../../src/core/span.ts';
 import type { ExecutionOptions } from '../../src/runtime/execution/execution.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
@@ -232,4 +233,26 @@ test('a skill that changes after it was staged runs as it was', async () => {
     '["1"]',
   );
   expect(readFileSync(script, 'utf8')).toContain('changed');
+});
+
+verifies('EXEC-11', 'each step of a run is told to whoever traces, with names and counts and no contents', async () => {
+  const spans: Span[] = [];
+  const { session } = await open({ executor: 'local', onSpan: (span) => spans.push(span) });
+  await run(session, {
+    type: 'run_command',
+    skill: 'tools',
+    command: 'echo secret-text > "$OUTPUT_DIR/a.txt"; exit 3',
+  });
+  await session.close();
+  expect(spans.map(({ name, attributes, isFailed }) => [name, attributes, isFailed])).toEqual([
+    ['workspace.create', { executor: 'local' }, false],
+    ['workspace.stage.skill', { skill: 'tools', digest: expect.stringMatching(/^sha256-tree:/) }, false],
+    ['workspace.stage.inputs', { count: 0 }, false],
+    ['workspace.run', { program: 'bash', cwd: 'skills/tools', reason: 'exited', exit_code: 3 }, false],
+    ['workspace.collect', { patterns: 1, count: 1, skipped: 0 }, false],
+    ['workspace.inline', {}, false],
+    ['workspace.cleanup', { keep: false }, false],
+  ]);
+  expect(spans.every(({ durationMs, startedAt }) => durationMs >= 0 && startedAt > 0)).toBe(true);
+  expect(JSON.stringify(spans)).not.toContain('secret-text');
 });

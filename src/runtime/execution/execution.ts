@@ -8,6 +8,8 @@ import type { Executor, ExecutorName, RunLimits } from '../../core/execution.ts'
 import { failure } from '../../core/failure-codes.ts';
 import type { ActionFailed, Observation, SkillIdentity } from '../../core/observation.ts';
 import type { SkillEntry } from '../../core/skill.ts';
+import { spanned } from '../../core/span.ts';
+import type { OnSpan } from '../../core/span.ts';
 import type { ContainerOptions } from '../../executor/container/engine.ts';
 import type { ExecutionAction } from './execution-action.ts';
 import { inspectIn } from './inspect.ts';
@@ -35,6 +37,8 @@ export interface ExecutionOptions {
   readonly key?: string;
   readonly container?: ContainerOptions;
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
+  /** Told of each step of a run, for tracing. */
+  readonly onSpan?: OnSpan;
 }
 
 /** What the surroundings say, where the options say nothing. */
@@ -86,6 +90,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     },
     openWorkspace,
     onOutput: options.onOutput,
+    onSpan: options.onSpan,
     inspect: executor.name === 'container' ? inspectIn(openWorkspace) : undefined,
     examined: new Map(),
   };
@@ -104,9 +109,11 @@ export async function openExecution(options: ExecutionOptions, places: Execution
       }
     },
     async close({ keep = false } = {}) {
-      await talk.close();
-      if (keep) await (await openWorkspace()).close({ keep });
-      await workspaces.close();
+      await spanned(options.onSpan, { name: 'workspace.cleanup', attributes: { keep } }, async () => {
+        await talk.close();
+        if (keep) await (await openWorkspace()).close({ keep });
+        await workspaces.close();
+      });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Executor, RunLimits } from '../../core/execution.ts';
+import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../executor/inputs.ts';
 import type { Inspect } from '../../executor/preflight.ts';
 import type { Workspace } from '../../executor/workspace.ts';
@@ -19,6 +20,7 @@ export interface ExecutionParts {
   openWorkspace(): Promise<Workspace>;
   /** Told of output as it comes. */
   readonly onOutput: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
+  readonly onSpan: OnSpan | undefined;
   /** How programs are asked about where they will run. */
   readonly inspect: Inspect | undefined;
   /** Skills whose needs were looked at, by digest. */

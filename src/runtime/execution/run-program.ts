@@ -10,6 +10,7 @@ import { isFailedEnd, makeRunResult, readOutputRequest } from '../../core/output
 import type { Collected, OutputRequest, RunResult, ShownStream, StagedInput } from '../../core/outputs.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { SkillEntry } from '../../core/skill.ts';
+import { spanned } from '../../core/span.ts';
 import { workingDirectory } from '../../core/working-directory.ts';
 import { collectOutputs } from '../../executor/collect.ts';
 import type { SaveOutput } from '../../executor/collect-read.ts';
@@ -52,12 +53,22 @@ export async function prepareProgram(
   parts: ExecutionParts,
   signal?: AbortSignal,
 ): Promise<PreparedProgram | Refused> {
-  const workspace = await parts.openWorkspace();
+  const { onSpan, executor } = parts;
+  const create = { name: 'workspace.create', attributes: { executor: executor.name } } as const;
+  const workspace = await spanned(onSpan, create, () => parts.openWorkspace());
   const { attached, place } = workspace;
   const staged =
     skill === undefined
       ? undefined
-      : await workspace.stage({ name: skill.name, dir: skill.dir }, signal === undefined ? {} : { signal });
+      : await spanned(
+          onSpan,
+          {
+            name: 'workspace.stage.skill',
+            attributes: { skill: skill.name },
+            after: ({ digest }) => ({ digest }),
+          },
+          () => workspace.stage({ name: skill.name, dir: skill.dir }, signal === undefined ? {} : { signal }),
+        );
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
     root: attached.root,
     ...(staged === undefined ? {} : { skillName: staged.name }),
@@ -76,11 +87,10 @@ export async function prepareProgram(
   const words =
     staged === undefined || action.type !== 'run_script' ? undefined : commandOfScript(action, staged, attached.root);
   if (words?.type === 'refused') return words;
-  const inputs = await stageInputs(
-    workspace,
-    action.inputs ?? [],
-    parts.inputSources,
-    signal === undefined ? {} : { signal },
+  const inputs = await spanned(
+    onSpan,
+    { name: 'workspace.stage.inputs', attributes: { count: action.inputs?.length ?? 0 } },
+    () => stageInputs(workspace, action.inputs ?? [], parts.inputSources, signal === undefined ? {} : { signal }),
   );
   if (inputs.type === 'failed') return refused(inputs.failure);
 
@@ -135,20 +145,32 @@ export async function runPrepared(
 ): Promise<RunResult> {
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
-  const end = await workspace.attached
-    .run(spec, { ...watched(streams, parts.onOutput), ...(signal === undefined ? {} : { signal }) })
-    .finally(() => {
-      streams.stdout.finish();
-      streams.stderr.finish();
-    });
+  const end = await spanned(
+    parts.onSpan,
+    {
+      name: 'workspace.run',
+      attributes: { program: path.basename(spec.argv[0] ?? ''), cwd: spec.cwd },
+      after: ({ reason, exitCode = -1 }) => ({ reason, exit_code: exitCode }),
+    },
+    () =>
+      workspace.attached.run(spec, {
+        ...watched(streams, parts.onOutput),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+  ).finally(() => {
+    streams.stdout.finish();
+    streams.stderr.finish();
+  });
   // Not with the signal: what a program that was stopped left behind is brought back too, and collecting has limits of its own.
   const collected = await collectFor(prepared, end, parts);
-  return resultOf(prepared, parts, {
-    end,
-    stdout: streams.stdout.finish(),
-    stderr: streams.stderr.finish(),
-    collected,
-  });
+  return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
+    resultOf(prepared, parts, {
+      end,
+      stdout: streams.stdout.finish(),
+      stderr: streams.stderr.finish(),
+      collected,
+    }),
+  );
 }
 
 export interface ProgramStreams {
@@ -180,18 +202,25 @@ export function watched(
 export async function collectFor(
   { workspace, outputs }: PreparedProgram,
   end: ProgramEnd,
-  { artifacts }: ExecutionParts,
+  { artifacts, onSpan }: ExecutionParts,
 ): Promise<Collected> {
   const { root } = workspace.place;
   const save = outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix) : undefined;
-  const collected = await collectOutputs(
-    root,
-    {
-      ...outputs,
-      isFailedRun: isFailedEnd(end),
-      programRoot: workspace.attached.root,
-    },
-    save === undefined ? {} : { save },
+  const collect = {
+    name: 'workspace.collect',
+    attributes: { patterns: outputs.globs.length },
+    after: ({ files, skipped }: Collected) => ({ count: files.length, skipped: skipped.length }),
+  } as const;
+  const collected = await spanned(onSpan, collect, () =>
+    collectOutputs(
+      root,
+      {
+        ...outputs,
+        isFailedRun: isFailedEnd(end),
+        programRoot: workspace.attached.root,
+      },
+      save === undefined ? {} : { save },
+    ),
   );
   const at = new Date().toISOString();
   const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
