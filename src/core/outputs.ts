@@ -174,6 +174,8 @@ export interface ShownStream {
   readonly truncated: boolean;
   /** Where the whole can be had. */
   readonly ref?: string;
+  /** `sha256:` of the whole. */
+  readonly digest?: string;
 }
 
 export interface StagedInput {
@@ -202,7 +204,9 @@ export interface RunResult {
   readonly isolation: Isolation;
   readonly executor: ExecutorName;
   readonly stdout_ref?: string;
+  readonly stdout_digest?: string;
   readonly stderr_ref?: string;
+  readonly stderr_digest?: string;
   readonly staged_inputs: readonly StagedInput[];
   readonly skipped_files: readonly SkippedOutput[];
 }
@@ -245,7 +249,9 @@ export function makeRunResult(parts: RunParts): RunResult {
     isolation,
     executor,
     ...(stdout.ref === undefined ? {} : { stdout_ref: stdout.ref }),
+    ...(stdout.digest === undefined ? {} : { stdout_digest: stdout.digest }),
     ...(stderr.ref === undefined ? {} : { stderr_ref: stderr.ref }),
+    ...(stderr.digest === undefined ? {} : { stderr_digest: stderr.digest }),
     staged_inputs: stagedInputs,
     skipped_files: collected.skipped,
   };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -58,6 +59,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
       const args = ['a b', '$(id)', '`x`', '-rf', '', 'new\nline', '"quoted"'];
       const result = await run(session, { type: 'run_script', skill: 'tools', script: 'echo.mjs', args });
       expect(JSON.parse(result.stdout)).toEqual(args);
+      expect(result.stdout_digest).toBe(`sha256:${createHash('sha256').update(JSON.stringify(args)).digest('hex')}`);
       expect(result).toMatchObject({
         exit_code: 0,
         timed_out: false,

@@ -248,9 +248,10 @@ interface Outcome {
 
 export function resultOf(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
   const { workspace, run, stagedInputs, warnings } = prepared;
-  const shown = ({ text, truncated }: Captured, name: string): ShownStream => ({
+  const shown = ({ text, truncated, digest }: Captured, name: string): ShownStream => ({
     text,
     truncated,
+    digest: `sha256:${digest}`,
     ref: `workspace://${run.path}/${name}`,
   });
   return makeRunResult({
