@@ -22,7 +22,7 @@ import type { Child } from '../platform/child-process.ts';
 import { isDirectory, isInside, isPresent, isSystemError, tryRealPath } from '../platform/paths.ts';
 import { memoryOf } from '../platform/process-memory.ts';
 import { ProcessTable } from '../platform/process-tree.ts';
-import { diskUse, diskWatch } from './bubblewrap/disk-watch.ts';
+import { diskWatch } from './disk-watch.ts';
 import { isRoot } from './layout.ts';
 
 export interface LocalOptions {
@@ -88,8 +88,8 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
     );
     const ended = starting.then(async (child) => {
       const poll = (isLast: boolean): EndReason | undefined => {
-        if (isLast) return diskUse(folders, limits).isOver ? 'disk' : undefined;
-        return overused(child, limits, processes) ?? (isOverDisk() ? 'disk' : undefined);
+        if (isLast) return isOverDisk(isLast) ? 'disk' : undefined;
+        return overused(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
       };
       const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll });
       return withWarnings(end, capabilities);

@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { ListenOptions } from 'node:net';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,9 +14,10 @@ import type {
   RunLimits,
 } from '../core/execution.ts';
 import { isPresent, isSystemError } from '../platform/paths.ts';
-import { readProcess } from './process-row.ts';
 import { CANARY_LIMITS, CANARY_NAMES, canaryScript, fileName } from './canaries.ts';
-import type { CanaryName, CanaryPlace } from './canaries.ts';
+import type { CanaryName } from './canaries.ts';
+import { watchHost } from './watched-host.ts';
+import type { Door, WatchedHost } from './watched-host.ts';
 
 /** `unknown`: the attempt could not be made, so nothing is known; that is not a reason to trust. */
 export type CanaryVerdict = 'blocked' | 'open' | 'unknown';
@@ -64,7 +61,11 @@ const SETTLE_MS = 150;
 /** Runs every canary through an executor. Throws what `attach` throws. */
 export async function probeExecutor(executor: Executor, options: ProbeOptions = {}): Promise<ProbeReport> {
   const base = mkdtempSync(path.join(options.directory ?? os.tmpdir(), 'skillwright-probe-'));
-  const watched = await watchHost(base, executor, options.home ?? os.homedir());
+  // Open to everybody, so that only the sandbox stands in the way.
+  chmodSync(base, 0o777);
+  const { identity } = executor;
+  const home = options.home ?? os.homedir();
+  const watched = await watchHost({ folder: base, identity, home });
   try {
     const root = makeWorkspace(base, executor);
     const workspace = await executor.attach({ id: 'probe', root, skills: [] });
@@ -145,7 +146,7 @@ async function worked(name: CanaryName, { out, watched, end }: Aftermath): Promi
     case 'udp to this machine':
     case 'unix socket by path':
     case 'abstract unix socket':
-      return watched.wasReached(name);
+      return watched.wasReached(DOORS[name]);
     case 'environment of other processes':
       return read('environ').includes(watched.secret);
     case 'kills other processes':
@@ -179,105 +180,13 @@ function readIfThere(file: string): string {
   }
 }
 
-interface WatchedHost {
-  readonly place: CanaryPlace;
-  readonly secret: string;
-  wasReached(name: CanaryName): boolean;
-  isVictimAlive(): boolean;
-  close(): Promise<void>;
-}
-
-const VICTIM_SECONDS = 600;
-
-/** Things of ours for a program to reach: files, sockets, a process. */
-async function watchHost(base: string, { identity }: Executor, home: string): Promise<WatchedHost> {
-  const secret = `decoy-${process.getBuiltinModule('node:crypto').randomUUID()}`;
-  const outside = path.join(base, 'outside');
-  mkdirSync(outside);
-  // Open to everybody, so that only the sandbox stands in the way.
-  for (const folder of [base, outside]) chmodSync(folder, 0o777);
-  const decoys = [path.join(outside, 'id_ed25519'), path.join(home, `.${secret}`)].filter((file) =>
-    tryWrite(file, secret),
-  );
-  const reached = new Set<CanaryName>();
-  const socketPath = path.join(base, 'agent.sock');
-  const tcp = await listen({ port: 0, host: '127.0.0.1' }, () => reached.add('tcp to this machine'));
-  const unix = await listen({ path: socketPath }, () => reached.add('unix socket by path'));
-  chmodSync(socketPath, 0o777);
-  const abstract = await listen({ path: `\0${secret}` }, () => reached.add('abstract unix socket'));
-  const udp = createSocket('udp4', () => reached.add('udp to this machine'));
-  await new Promise<void>((resolve) => {
-    udp.bind(0, '127.0.0.1', resolve);
-  });
-  const victim = spawn('sleep', [String(VICTIM_SECONDS)], {
-    stdio: 'ignore',
-    cwd: '/',
-    env: { PATH: '/usr/bin:/bin', SECRET: secret },
-    ...(identity === undefined ? {} : { uid: identity.uid, gid: identity.gid }),
-  });
-  await new Promise<void>((resolve, reject) => {
-    victim.once('spawn', resolve).once('error', reject);
-  });
-  return {
-    place: {
-      outside,
-      decoys,
-      tcpPort: tcp.port,
-      udpPort: udp.address().port,
-      socketPath,
-      abstractName: secret,
-      victim: victim.pid ?? 0,
-    },
-    secret,
-    wasReached: (name) => reached.has(name),
-    isVictimAlive: () => victim.exitCode === null && victim.signalCode === null && isRunning(victim.pid ?? 0),
-    close: async () => {
-      victim.kill('SIGKILL');
-      udp.close();
-      await Promise.all([tcp, unix, abstract].map(async (listener) => await listener.close()));
-      for (const file of decoys) rmSync(file, { force: true });
-    },
-  };
-}
-
-/** By looking, where that is possible: a signal that was sent shows there first. */
-function isRunning(pid: number): boolean {
-  return process.platform !== 'linux' || readProcess(pid)?.isZombie === false;
-}
-
-function tryWrite(file: string, content: string): boolean {
-  try {
-    writeFileSync(file, content, { mode: 0o644, flag: 'wx' });
-    return true;
-  } catch (error) {
-    // A home that cannot be written, or that does not exist, needs no decoy.
-    if (isSystemError(error)) return false;
-    throw error;
-  }
-}
-
-interface Listener {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-async function listen(where: ListenOptions, reached: () => void): Promise<Listener> {
-  const server = createServer((socket) => {
-    reached();
-    socket.on('error', () => undefined).destroy();
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(where, resolve);
-  });
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    close: async () =>
-      await new Promise((resolve) => {
-        server.close(() => resolve());
-      }),
-  };
-}
+/** What the host sees of the attempts that knock at it. */
+const DOORS = {
+  'tcp to this machine': 'tcp',
+  'udp to this machine': 'udp',
+  'unix socket by path': 'socket',
+  'abstract unix socket': 'abstract',
+} as const satisfies Partial<Record<CanaryName, Door>>;
 
 function makeWorkspace(base: string, { identity }: Executor): string {
   const root = path.join(base, 'workspace');

@@ -8,7 +8,8 @@ import { isSystemError } from '../../platform/paths.ts';
 import { makeRunGroup } from '../cgroup.ts';
 import type { ControlGroupPlace, RunGroup } from '../cgroup.ts';
 import { readProcess } from '../process-row.ts';
-import { diskWatch } from './disk-watch.ts';
+import { diskWatch } from '../disk-watch.ts';
+import { withExitSignal } from '../exit-signal.ts';
 import { killNamespace, memoryBytes, namespaceGone, processesInside, sandboxProcesses } from './namespace.ts';
 import type { SandboxProcesses } from './namespace.ts';
 import { setupSink } from './setup-sink.ts';
@@ -191,14 +192,14 @@ function heldInput(child: Child, { stdin, isTalkedTo }: SandboxCommand): HeldInp
 }
 
 /** Looks at what no event tells. The kernel's own counts come first: they know the reason. */
-function pollOf({ command, group, processes }: Sandbox): () => EndReason | undefined {
+function pollOf({ command, group, processes }: Sandbox): (isLast: boolean) => EndReason | undefined {
   const { limits } = command;
   const inside = (): readonly number[] => {
     const known = processes();
     return known === undefined ? [] : processesInside(known);
   };
   const isDiskFull = diskWatch({ folders: command.folders, limits, processes: inside });
-  return () => {
+  return (isLast) => {
     if (group !== undefined) {
       if (group.memoryKills() > 0) return 'memory';
       if ((group.refusedProcesses() ?? 0) > 0) return 'processes';
@@ -207,7 +208,7 @@ function pollOf({ command, group, processes }: Sandbox): () => EndReason | undef
     if (group === undefined && memoryBytes(pids, limits.memoryBytes) > limits.memoryBytes) return 'memory';
     // One of them is bubblewrap's.
     if (pids.length - 1 >= limits.processes) return 'processes';
-    return isDiskFull() || hasTooManyTemporaries(processes(), limits) ? 'disk' : undefined;
+    return isDiskFull(isLast) || hasTooManyTemporaries(processes(), limits) ? 'disk' : undefined;
   };
 }
 
@@ -226,42 +227,12 @@ function hasTooManyTemporaries(processes: SandboxProcesses | undefined, limits: 
   });
 }
 
-const SIGNALS: Readonly<Partial<Record<number, string>>> = {
-  1: 'SIGHUP',
-  2: 'SIGINT',
-  3: 'SIGQUIT',
-  4: 'SIGILL',
-  5: 'SIGTRAP',
-  6: 'SIGABRT',
-  7: 'SIGBUS',
-  8: 'SIGFPE',
-  9: 'SIGKILL',
-  10: 'SIGUSR1',
-  11: 'SIGSEGV',
-  12: 'SIGUSR2',
-  13: 'SIGPIPE',
-  14: 'SIGALRM',
-  15: 'SIGTERM',
-  24: 'SIGXCPU',
-  25: 'SIGXFSZ',
-  31: 'SIGSYS',
-};
-
-const SIGNAL_REASONS: Readonly<Partial<Record<string, EndReason>>> = {
-  SIGSYS: 'denied',
-  SIGXFSZ: 'disk',
-  SIGXCPU: 'timeout',
-};
-
 /** What the end of bubblewrap says about the end of the program. */
 function judged(end: ProgramEnd, { group, stderr, isKilled }: Sandbox): ProgramEnd {
   const isOwnEnd = end.reason === 'exited' || end.reason === 'signal';
   if (!stderr.isReady() && isOwnEnd && !isKilled()) throw failed(stderr.said() || 'bubblewrap ended without a word');
   const warnings = group === undefined ? [...end.warnings, NO_GROUPS] : end.warnings;
-  // bubblewrap hands on a signal the way shells do.
-  const signal = end.reason === 'exited' && end.exitCode !== undefined ? SIGNALS[end.exitCode - 128] : undefined;
-  if (signal === undefined) return { ...end, warnings };
-  return { reason: SIGNAL_REASONS[signal] ?? 'signal', signal, durationMs: end.durationMs, warnings };
+  return withExitSignal({ ...end, warnings });
 }
 
 export function failed(cause: string): SkillError<'executor/failed'> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { lstatSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -9,8 +10,8 @@ import { endOf } from './bench.ts';
 import type { Bench } from './bench.ts';
 import { CaseSkipped } from './case.ts';
 import type { CaseDefinition } from './definition.ts';
-import { watchHost } from './watched-host.ts';
-import type { Door, WatchedHost } from './watched-host.ts';
+import { watchHost } from '../watched-host.ts';
+import type { Door, WatchedHost } from '../watched-host.ts';
 
 /** A packet may be on its way when the program that sent it is over. */
 const ARRIVAL_MS = 100;
@@ -34,7 +35,7 @@ function attemptCase(
     requirement: 'EXEC-7',
     isIsolation: true,
     async run(bench) {
-      const host = await watchHost(bench);
+      const host = await watchHost({ folder: bench.folder, identity: bench.executor.identity });
       try {
         const script = `OUT=$RUN_DIR; export OUT\n${canaryScript(canary, host.place)}`;
         const { runFolder } = await bench.shell(script);
@@ -56,7 +57,9 @@ function doorCase(name: string, canary: CanaryName, door: Door): CaseDefinition 
 
 export const ISOLATION_CASES: readonly CaseDefinition[] = [
   attemptCase('a program writes nothing outside its workspace', 'writes outside', ({ host }) => [
-    ...readdirSync(host.place.outside).filter((name) => name !== 'key'),
+    ...readdirSync(host.place.outside).filter(
+      (name) => !host.place.decoys.includes(path.join(host.place.outside, name)),
+    ),
     ...['/usr/skillwright-canary', '/etc/skillwright-canary'].filter(isPresent),
   ]),
   attemptCase(
@@ -92,7 +95,7 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
     requirement: 'EXEC-7',
     isIsolation: true,
     async run(bench) {
-      const host = await watchHost(bench);
+      const host = await watchHost({ folder: bench.folder, identity: bench.executor.identity });
       try {
         const { stdout } = await bench.must(
           `[ -r /proc/self/stat ] || echo no-proc; [ -e /proc/${String(host.place.victim)}/stat ] && cat /proc/${String(host.place.victim)}/cmdline; echo; for p in /proc/[0-9]*; do echo "\${p##*/}"; done`,

@@ -14,13 +14,13 @@ import type {
 import { quoted } from '../../core/text.ts';
 import { supervise } from '../../platform/child-process.ts';
 import type { Child } from '../../platform/child-process.ts';
-import { diskWatch } from '../bubblewrap/disk-watch.ts';
+import { diskWatch } from '../disk-watch.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';
 import { SCRATCH_FOLDERS, hasScratchFiles, isScratchFull } from './counters.ts';
 import { startExec } from './exec.ts';
 import type { ExecProgram } from './exec.ts';
-import { withExitSignal } from './exit-signal.ts';
+import { withExitSignal } from '../exit-signal.ts';
 import type { ContainerPool } from './pool.ts';
 import { INSIDE, WRITABLE, containerNeeds } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
@@ -156,7 +156,7 @@ export class ContainerPrograms {
   }
 
   /** Looks at what no event tells. The kernel's own counts come first: they know the reason. */
-  #pollOf({ counters, hostPid }: WarmContainer, { limits }: ProgramSpec): () => EndReason | undefined {
+  #pollOf({ counters, hostPid }: WarmContainer, { limits }: ProgramSpec): (isLast: boolean) => EndReason | undefined {
     const { place, isShared } = this.#options;
     const before = { kills: counters?.memoryKills() ?? 0, refused: counters?.refusedProcesses() ?? 0 };
     const isDiskFull = isShared
@@ -166,10 +166,12 @@ export class ContainerPrograms {
           processes: () => counters?.pids() ?? [],
         })
       : () => false;
-    return () => {
+    return (isLast) => {
       if (counters !== undefined && counters.memoryKills() > before.kills) return 'memory';
       if (counters !== undefined && counters.refusedProcesses() > before.refused) return 'processes';
-      return isDiskFull() || (counters !== undefined && isScratchFull(hostPid, limits.files)) ? 'disk' : undefined;
+      return isDiskFull(isLast) || (counters !== undefined && isScratchFull(hostPid, limits.files))
+        ? 'disk'
+        : undefined;
     };
   }
 

@@ -7,9 +7,10 @@ import type { ListenOptions } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-import { isSystemError } from '../../platform/paths.ts';
-import type { CanaryPlace } from '../canaries.ts';
-import type { Bench } from './bench.ts';
+import type { Identity } from '../core/execution.ts';
+import { isSystemError } from '../platform/paths.ts';
+import type { CanaryPlace } from './canaries.ts';
+import { readProcess } from './process-row.ts';
 
 export type Door = 'tcp' | 'udp' | 'socket' | 'abstract';
 
@@ -23,15 +24,24 @@ export interface WatchedHost {
   close(): Promise<void>;
 }
 
-const VICTIM_SECONDS = 120;
+export interface WatchOptions {
+  /** Where things are put to be reached. */
+  readonly folder: string;
+  /** Whom programs run as: the victim is theirs, so that only the executor protects it. */
+  readonly identity: Identity | undefined;
+  /** Where a decoy is put beside. */
+  readonly home?: string;
+}
+
+const VICTIM_SECONDS = 600;
 
 /** Everything is as open as files and sockets can be: only the executor stands in the way. */
-export async function watchHost({ folder, executor }: Bench): Promise<WatchedHost> {
+export async function watchHost({ folder, identity, home = os.homedir() }: WatchOptions): Promise<WatchedHost> {
   const secret = `decoy-${randomUUID()}`;
   const outside = path.join(folder, `outside-${secret.slice(-12)}`);
   mkdirSync(outside);
   chmodSync(outside, 0o777);
-  const decoys = [path.join(outside, 'key'), path.join(os.homedir(), `.${secret}`)].filter((file) =>
+  const decoys = [path.join(outside, 'id_ed25519'), path.join(home, `.${secret}`)].filter((file) =>
     tryWrite(file, secret),
   );
   const reached = new Set<Door>();
@@ -46,7 +56,6 @@ export async function watchHost({ folder, executor }: Bench): Promise<WatchedHos
   chmodSync(socketPath, 0o777);
   const abstract =
     process.platform === 'linux' ? await listen({ path: `\0${secret}` }, () => reached.add('abstract')) : undefined;
-  const { identity } = executor;
   const isRoot = process.getuid?.() === 0;
   const victim = spawn('sleep', [String(VICTIM_SECONDS)], {
     stdio: 'ignore',
@@ -69,7 +78,7 @@ export async function watchHost({ folder, executor }: Bench): Promise<WatchedHos
     },
     secret,
     wasReached: (door) => reached.has(door),
-    isVictimAlive: () => victim.exitCode === null && victim.signalCode === null,
+    isVictimAlive: () => victim.exitCode === null && victim.signalCode === null && isRunning(victim.pid ?? 0),
     close: async () => {
       victim.kill('SIGKILL');
       udp.close();
@@ -77,6 +86,11 @@ export async function watchHost({ folder, executor }: Bench): Promise<WatchedHos
       for (const file of decoys) rmSync(file, { force: true });
     },
   };
+}
+
+/** By looking, where that is possible: a signal that was sent shows there first. */
+function isRunning(pid: number): boolean {
+  return process.platform !== 'linux' || readProcess(pid)?.isZombie === false;
 }
 
 function tryWrite(file: string, content: string): boolean {

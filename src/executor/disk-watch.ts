@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
-import type { RunLimits } from '../../core/execution.ts';
-import { isSystemError } from '../../platform/paths.ts';
+import type { RunLimits } from '../core/execution.ts';
+import { isSystemError } from '../platform/paths.ts';
 
 /** A look at the folders takes this part of the time at most, unless the disk says that much was written. */
 const SHARE = 10;
@@ -28,17 +28,17 @@ export interface DiskWatchOptions {
 /**
  * Says when a program has left too much in its workspace. Counting every file is dear, so between two counts only the free space of the
  * file system is asked: what was written must be missing there. The kernel bounds each file (`RLIMIT_FSIZE`); this bounds the sum, at
- * the latest a poll after it was passed.
+ * the latest a poll after it was passed. The last look always counts: others who share the disk may have freed what was written.
  */
-export function diskWatch({ folders, limits, processes }: DiskWatchOptions): () => boolean {
+export function diskWatch({ folders, limits, processes }: DiskWatchOptions): (isLast: boolean) => boolean {
   let headroom = { bytes: 0, files: 0, free: freeSpace(folders) };
   let notBefore = 0;
-  return () => {
+  return (isLast) => {
     const free = freeSpace(folders);
     const isSuspicious =
       headroom.free.bytes - free.bytes >= headroom.bytes || headroom.free.files - free.files >= headroom.files;
     const began = performance.now();
-    if (!isSuspicious && began < notBefore) return false;
+    if (!isLast && !isSuspicious && began < notBefore) return false;
     const named = diskUse(folders, limits);
     const unnamed = unnamedBytes(processes(), folders);
     const ended = performance.now();

@@ -1,6 +1,6 @@
-import type { EndReason, ProgramEnd } from '../../core/execution.ts';
+import type { EndReason, ProgramEnd } from '../core/execution.ts';
 
-/** Signals that end programs. An engine hands them on the way shells do: 128 and the number. */
+/** Signals that end programs. Engines and bubblewrap hand them on the way shells do: 128 and the number. */
 const SIGNALS: Readonly<Partial<Record<number, string>>> = {
   1: 'SIGHUP',
   2: 'SIGINT',
