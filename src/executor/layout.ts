@@ -102,6 +102,9 @@ export function isOurs(stats: Stats): boolean {
   return process.getuid === undefined || stats.uid === process.getuid();
 }
 
+/** In a workspace, for pipes that lose their names as soon as they are open. */
+export const PIPES_FOLDER = '.pipes';
+
 /** A new folder that nobody but this process uses; if the process dies, the next one removes it. */
 export function makeTemporary({ temporary }: Base): string {
   const unique = `${process.hrtime.bigint().toString(36)}${Math.random().toString(36).slice(2, 8)}`;

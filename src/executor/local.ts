@@ -20,10 +20,11 @@ import { quoted } from '../core/text.ts';
 import { startChild, supervise } from '../platform/child-process.ts';
 import type { Child } from '../platform/child-process.ts';
 import { isDirectory, isInside, isPresent, isSystemError, tryRealPath } from '../platform/paths.ts';
+import { OutputPipes } from '../platform/output-pipes.ts';
 import { memoryOf } from '../platform/process-memory.ts';
 import { ProcessTable } from '../platform/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
-import { isRoot } from './layout.ts';
+import { PIPES_FOLDER, isRoot } from './layout.ts';
 
 export interface LocalOptions {
   /** Whom programs run as where we are root; nobody by default. */
@@ -62,6 +63,7 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
   const root = tryRealPath(place.root) ?? place.root;
   const capabilities = capabilitiesHere();
   const running = new Map<AbortController, Promise<unknown>>();
+  const pipes = new OutputPipes(path.join(root, PIPES_FOLDER));
   let isDetached = false;
 
   const begin = async (spec: ProgramSpec, streams: StartStreams): Promise<Begun> => {
@@ -82,6 +84,7 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
         terminal: streams.terminal === true,
         maxOutputBytes: limits.outputBytes,
         processes,
+        pipes,
         executor: 'local',
       },
       streams,
@@ -122,6 +125,7 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
       isDetached = true;
       for (const stop of running.keys()) stop.abort();
       await Promise.all(running.values());
+      pipes.close();
     },
   };
 }

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { closeSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { SkillError } from '../core/errors.ts';
@@ -9,6 +11,7 @@ import { printable, quoted } from '../core/text.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots } from './inherited-descriptors.ts';
 import { isDirectory, isPresent, isSystemError } from './paths.ts';
+import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './process-tree.ts';
 
@@ -34,6 +37,8 @@ export interface ChildSpec {
   readonly isContained?: boolean;
   /** Shared by those who run many programs: one look at the machine serves all of them. */
   readonly processes?: ProcessTable;
+  /** Where its outputs come from; sockets otherwise, which no program can open by name. */
+  readonly pipes?: OutputPipes;
   /** Named in errors. */
   readonly executor?: string;
 }
@@ -81,6 +86,7 @@ export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<
   checkSpec(spec);
   const mark = randomUUID();
   const { command, args, env } = commandOf(spec, mark);
+  const pipes = await spec.pipes?.take();
   const slots = childSlots(spec.inherited ?? [], spec.terminal === true ? undefined : spec.stdin);
   let child: ChildProcess;
   try {
@@ -91,16 +97,19 @@ export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<
       env,
       detached: true,
       windowsHide: true,
-      stdio: [slots.input, 'pipe', 'pipe', ...slots.stdio],
+      stdio: [slots.input, pipes?.[0].writer ?? 'pipe', pipes?.[1].writer ?? 'pipe', ...slots.stdio],
       ...(spec.identity === undefined ? {} : { uid: spec.identity.uid, gid: spec.identity.gid }),
     });
   } catch (error) {
+    for (const { reader } of pipes ?? []) reader.destroy();
     if (isSystemError(error)) throw failed(spec, printable(error.message), error);
     throw error;
   } finally {
     slots.close();
+    for (const { writer } of pipes ?? []) closeSync(writer);
   }
-  return await follow(child, { spec, streams, mark });
+  const outputs = pipes === undefined ? undefined : ([pipes[0].reader, pipes[1].reader] as const);
+  return await follow(child, { spec, streams, mark, outputs });
 }
 
 function checkSpec({ argv, cwd, env }: ChildSpec): void {
@@ -168,10 +177,13 @@ interface Following {
   readonly spec: ChildSpec;
   readonly streams: RunStreams;
   readonly mark: string;
+  /** Instead of the child's own. */
+  readonly outputs: readonly [Readable, Readable] | undefined;
 }
 
-async function follow(child: ChildProcess, { spec, streams, mark }: Following): Promise<Child> {
-  const { stdin, stdout, stderr } = child;
+async function follow(child: ChildProcess, { spec, streams, mark, outputs }: Following): Promise<Child> {
+  const { stdin } = child;
+  const [stdout, stderr] = outputs ?? [child.stdout, child.stderr];
   if (stdout === null || stderr === null) throw new TypeError('a child without its streams');
   stdin?.on('error', ignoreClosed);
   // All of it before the first wait: a short program may be over by then.

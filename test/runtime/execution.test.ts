@@ -198,6 +198,16 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     });
   });
 
+  test('a program opens its outputs by name, as many scripts do', async () => {
+    const { session } = await open({ executor });
+    const command = 'echo one > /dev/stderr; echo two > /dev/stdout; echo three | tee /dev/stderr';
+    expect(await run(session, { type: 'run_command', command })).toMatchObject({
+      stdout: 'two\nthree\n',
+      stderr: 'one\nthree\n',
+      exit_code: 0,
+    });
+  });
+
   test('a closed session leaves no workspace behind', async () => {
     const { session } = await open({ executor });
     await run(session, { type: 'run_command', command: 'touch "$WORK_DIR/x"' });

@@ -15,9 +15,11 @@ import type {
   WorkspacePlace,
 } from '../../core/execution.ts';
 import { quoted } from '../../core/text.ts';
+import { OutputPipes } from '../../platform/output-pipes.ts';
 import { isDirectory, isPresent } from '../../platform/paths.ts';
 import { findControlGroups, removeLeftGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
+import { PIPES_FOLDER } from '../layout.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import { gatedCommand, splitEnvironment } from './gate.ts';
@@ -128,6 +130,7 @@ interface Attachment {
 
 function attached(attachment: Attachment): AttachedWorkspace {
   const { machine, options, place } = attachment;
+  const pipes = new OutputPipes(path.join(place.root, PIPES_FOLDER));
   const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(place.root, name)));
   if (missing !== undefined)
     throw new SkillError({
@@ -143,7 +146,7 @@ function attached(attachment: Attachment): AttachedWorkspace {
   let isDetached = false;
   const start = async (spec: ProgramSpec, streams: RunStreams, talk?: Talk): Promise<RunningProgram> => {
     if (isDetached) throw failed('the workspace was detached');
-    const program = await startProgram({ attachment, skills: skillsNow(), spec, talk }, streams);
+    const program = await startProgram({ attachment, pipes, skills: skillsNow(), spec, talk }, streams);
     running.add(program);
     const forget = (): void => {
       running.delete(program);
@@ -166,6 +169,7 @@ function attached(attachment: Attachment): AttachedWorkspace {
       const programs = [...running];
       for (const program of programs) program.kill();
       await Promise.allSettled(programs.map(async ({ ended }) => await ended));
+      pipes.close();
     },
   };
 }
@@ -207,6 +211,7 @@ interface Talk {
 
 interface Program {
   readonly attachment: Attachment;
+  readonly pipes: OutputPipes;
   readonly skills: readonly Shown[];
   readonly spec: ProgramSpec;
   /** Absent: all of the input is in the spec. */
@@ -242,7 +247,7 @@ function denied({ network }: ProgramSpec): RunningProgram {
 }
 
 async function startWith(
-  { attachment, skills, spec, talk }: Program,
+  { attachment, pipes, skills, spec, talk }: Program,
   streams: RunStreams,
   bridge: NetworkBridge | undefined,
 ): Promise<RunningProgram> {
@@ -279,6 +284,7 @@ async function startWith(
       groups: machine.groups,
       folders: folders.map(({ source }) => source),
       stdin: spec.stdin,
+      pipes,
       isTalkedTo: talk !== undefined,
     },
     streams,

@@ -4,6 +4,7 @@ import { SkillError } from '../../core/errors.ts';
 import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams, RunningProgram } from '../../core/execution.ts';
 import { startChild, supervise } from '../../platform/child-process.ts';
 import type { Child } from '../../platform/child-process.ts';
+import type { OutputPipes } from '../../platform/output-pipes.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { makeRunGroup } from '../cgroup.ts';
 import type { ControlGroupPlace, RunGroup } from '../cgroup.ts';
@@ -26,6 +27,7 @@ export interface SandboxCommand {
   /** Folders it may write, on the host. */
   readonly folders: readonly string[];
   readonly stdin: Uint8Array;
+  readonly pipes: OutputPipes;
   /** More input will follow. */
   readonly isTalkedTo: boolean;
 }
@@ -105,7 +107,10 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
   };
 }
 
-async function startOuter({ argv, inherited, identity, limits }: SandboxCommand, streams: RunStreams): Promise<Child> {
+async function startOuter(
+  { argv, inherited, identity, limits, pipes }: SandboxCommand,
+  streams: RunStreams,
+): Promise<Child> {
   return await startChild(
     {
       argv,
@@ -115,6 +120,7 @@ async function startOuter({ argv, inherited, identity, limits }: SandboxCommand,
       // The gate's mark is one of them.
       maxOutputBytes: limits.outputBytes + 1,
       isContained: true,
+      pipes,
       executor: 'bubblewrap',
       ...(identity === undefined ? {} : { identity }),
     },

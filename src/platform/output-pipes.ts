@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, rmSync, unlinkSync } from 'node:fs';
+import { Socket } from 'node:net';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+
+import { isSystemError } from './paths.ts';
+
+/** One output of a program: we read, it writes. Whoever gets it closes the descriptor once the program has its own. */
+export interface OutputPipe {
+  readonly reader: Readable;
+  readonly writer: number;
+}
+
+const BATCH = 64;
+const MAKE_MS = 5_000;
+
+/**
+ * Real pipes for the outputs of programs. Node's own are sockets, and Linux lets nobody open a socket by name: `echo x > /dev/stderr`
+ * fails on one. Node can make no pipe, but it can open one that has a name; those are made many at a time and lose it at once.
+ */
+export class OutputPipes {
+  readonly #folder: string;
+  #ready: string[] = [];
+  #making: Promise<void> | undefined;
+  #made = 0;
+
+  /** The folder is made in one that exists, and removed by `close`. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Two pipes; nothing where the system has no `mkfifo`. */
+  async take(): Promise<readonly [OutputPipe, OutputPipe] | undefined> {
+    if (process.platform !== 'linux') return undefined;
+    while (this.#ready.length < 2) {
+      const before = this.#made;
+      this.#making ??= this.#make().finally(() => {
+        this.#making = undefined;
+      });
+      await this.#making;
+      if (this.#made === before) return undefined;
+    }
+    const [first, second] = this.#ready.splice(0, 2);
+    return first === undefined || second === undefined ? undefined : [opened(first), opened(second)];
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+    this.#ready = [];
+  }
+
+  async #make(): Promise<void> {
+    try {
+      if (this.#made === 0) mkdirSync(this.#folder, { mode: 0o700 });
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      if (error.code !== 'EEXIST') return;
+    }
+    const names = Array.from({ length: BATCH }, (_, number) => path.join(this.#folder, String(this.#made + number)));
+    // Everybody may open what a program passes on as its output; by name nobody else gets here.
+    const child = spawn('mkfifo', ['-m', '666', ...names], {
+      stdio: 'ignore',
+      timeout: MAKE_MS,
+      env: { PATH: '/usr/bin:/bin' },
+    });
+    const isMade = await new Promise<boolean>((resolve) => {
+      child.once('error', () => resolve(false)).once('exit', (code) => resolve(code === 0));
+    });
+    if (!isMade) return;
+    this.#made += BATCH;
+    this.#ready.push(...names);
+  }
+}
+
+function opened(name: string): OutputPipe {
+  // The reader first: a writer alone would wait for one.
+  const descriptor = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const writer = openSync(name, constants.O_WRONLY);
+    return { reader: new Socket({ fd: descriptor, readable: true, writable: false }), writer };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  } finally {
+    unlinkSync(name);
+  }
+}

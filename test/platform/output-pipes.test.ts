@@ -1,0 +1,43 @@
+import { closeSync, existsSync, readdirSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { OutputPipes } from '../../src/platform/output-pipes.ts';
+import { scratch } from '../registry/support.ts';
+
+const isLinux = process.platform === 'linux';
+
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+test.skipIf(!isLinux)('pipes carry what is written and end with their writer (Linux only)', async () => {
+  const folder = path.join(scratch(), 'pipes');
+  const pipes = new OutputPipes(folder);
+  // More than one batch, several at once.
+  const taken = await Promise.all(Array.from({ length: 100 }, () => pipes.take()));
+  const texts = await Promise.all(
+    taken.map(async (pair, number) => {
+      if (pair === undefined) throw new Error('no pipes');
+      const [first, second] = pair;
+      writeSync(first.writer, `out ${String(number)}`);
+      closeSync(first.writer);
+      closeSync(second.writer);
+      return await Promise.all([readAll(first.reader), readAll(second.reader)]);
+    }),
+  );
+  expect(texts).toEqual(Array.from({ length: 100 }, (_, number) => [`out ${String(number)}`, '']));
+  // What is open has no name any more.
+  const left = readdirSync(folder).length;
+  expect(left % 64).toBe((64 * 4 - 200) % 64);
+  pipes.close();
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('where no folder can be made there are no pipes, and nothing is thrown', async () => {
+  const pipes = new OutputPipes('/proc/none/pipes');
+  expect(await pipes.take()).toBeUndefined();
+  pipes.close();
+});
