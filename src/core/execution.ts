@@ -145,6 +145,9 @@ export interface Identity {
   readonly gid: number;
 }
 
+/** Whom programs run as where we are root and nobody says otherwise. */
+export const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
+
 /** A way to run programs. Constructing one does nothing; `attach` finds out whether it works and fails closed. */
 export interface Executor {
   readonly name: ExecutorName;

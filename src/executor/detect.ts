@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { SkillError, isSkillError } from '../core/errors.ts';
 import type { Executor, ExecutorName } from '../core/execution.ts';
+import { isObject } from '../core/json-schema.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { readPrivateFile } from '../platform/private-file.ts';
@@ -172,10 +173,6 @@ function isResult(value: unknown): value is CanaryResult {
     CANARY_NAMES.some((name) => name === value['name']) &&
     ['blocked', 'open', 'unknown'].some((verdict) => verdict === value['verdict'])
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 function parsed(text: string): unknown {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
+import { NOBODY } from '../core/execution.ts';
 import type {
   AttachedWorkspace,
   Capabilities,
@@ -24,17 +25,12 @@ import { OutputPipes } from '../platform/output-pipes.ts';
 import { memoryOf } from '../platform/process-memory.ts';
 import { ProcessTable } from '../platform/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
-import { PIPES_FOLDER, isRoot } from './layout.ts';
+import { PIPES_FOLDER, WRITABLE_FOLDERS, isRoot } from './layout.ts';
 
 export interface LocalOptions {
   /** Whom programs run as where we are root; nobody by default. */
   readonly identity?: Identity;
 }
-
-/** What programs may write to, and what is counted. */
-const WRITABLE_FOLDERS = ['work', 'runs', 'out'] as const;
-
-const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
 
 const PRLIMIT = '/usr/bin/prlimit';
 const SCRIPT = '/usr/bin/script';

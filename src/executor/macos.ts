@@ -6,9 +6,9 @@ import { quoted } from '../core/text.ts';
 import { runChild } from '../platform/child-process.ts';
 import { isPresent, realPath } from '../platform/paths.ts';
 import { macosProfile } from './macos-profile.ts';
+import { WRITABLE_FOLDERS } from './layout.ts';
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
-const WRITABLE = ['work', 'out', 'runs'];
 
 /**
  * Runs programs under `sandbox-exec`. **Unverified**: written after Apple's documentation and the profiles of others, and tested as a
@@ -32,7 +32,7 @@ export function macosExecutor({
       const stopping = new AbortController();
       const profile = macosProfile({
         workspace: root,
-        writable: WRITABLE.map((name) => path.join(root, name)),
+        writable: WRITABLE_FOLDERS.map((name) => path.join(root, name)),
         readable: [
           ...place.skills.map(({ snapshot }) => realPath(snapshot)),
           ...interpreters.map((file) => path.dirname(path.dirname(realPath(file)))),

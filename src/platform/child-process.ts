@@ -151,7 +151,8 @@ function commandOf(spec: ChildSpec, mark: string): Command {
   return { command: SCRIPT, args: ['-qefc', line, '/dev/null'], env: { ...env, SHELL: '/bin/sh' } };
 }
 
-function shellWord(word: string): string {
+/** A word as a shell takes it for itself. */
+export function shellWord(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -2,7 +2,7 @@ import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, NOBODY } from '../../core/execution.ts';
 import type {
   AttachedWorkspace,
   Capabilities,
@@ -19,7 +19,7 @@ import { OutputPipes } from '../../platform/output-pipes.ts';
 import { isDirectory, isPresent } from '../../platform/paths.ts';
 import { findControlGroups, removeLeftGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
-import { PIPES_FOLDER } from '../layout.ts';
+import { PIPES_FOLDER, WRITABLE_FOLDERS } from '../layout.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import { gatedCommand, splitEnvironment } from './gate.ts';
@@ -55,9 +55,7 @@ export interface BubblewrapOptions {
   readonly sharedMemoryBytes?: number;
 }
 
-const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
 /** Folders of a workspace that programs may write. */
-const WRITABLE_FOLDERS = ['work', 'runs', 'out'];
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** Behind the kernel's bound for the group, which tells of it: a second one that does not. */
 const SPARE_PROCESSES = 16;

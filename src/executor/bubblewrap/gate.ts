@@ -1,4 +1,5 @@
 import type { RunLimits } from '../../core/execution.ts';
+import { shellWord } from '../../platform/child-process.ts';
 import { WORDS_FILE } from './profile.ts';
 
 /** The first byte on stderr: everything before it is bubblewrap's, everything after it the program's. */
@@ -60,10 +61,6 @@ export function gatedCommand(gate: Gate): GatedCommand {
 /** A pseudo terminal of the sandbox's own: what is typed into it reaches nobody outside. */
 function inTerminal(argv: readonly string[]): readonly string[] {
   return ['/usr/bin/script', '-qefc', `exec ${argv.map(shellWord).join(' ')}`, '/dev/null'];
-}
-
-function shellWord(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Names that change what a shell or the loader of programs does before the first line. */

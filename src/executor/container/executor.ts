@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, NOBODY } from '../../core/execution.ts';
 import type {
   AttachedWorkspace,
   Capabilities,
@@ -18,14 +18,14 @@ import type { ContainerOptions, Engine } from './engine.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
 import { ContainerPrograms } from './programs.ts';
-import { INSIDE, WRITABLE, containerNeeds, lifelineUser } from './settings.ts';
+import { INSIDE, containerNeeds, lifelineUser } from './settings.ts';
 import type { ContainerNeeds, ContainerSettings } from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { seesOurFiles } from './shared-files.ts';
 import { SkillMounts } from './skill-mounts.ts';
 import { WarmContainer } from './warm-container.ts';
+import { WRITABLE_FOLDERS } from '../layout.ts';
 
-const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
 const MAX_CONTAINERS = 8;
 const USUAL_CPUS = 2;
 
@@ -59,7 +59,7 @@ export function containerExecutor(options: ContainerOptions = {}): Executor {
 }
 
 function checkFolders({ root }: WorkspacePlace): void {
-  const missing = WRITABLE.find((name) => !isDirectory(path.join(root, name)));
+  const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(root, name)));
   if (missing === undefined) return;
   throw new SkillError({
     code: 'workspace/invalid',

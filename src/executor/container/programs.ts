@@ -22,9 +22,10 @@ import { startExec } from './exec.ts';
 import type { ExecProgram } from './exec.ts';
 import { withExitSignal } from '../exit-signal.ts';
 import type { ContainerPool } from './pool.ts';
-import { INSIDE, WRITABLE, containerNeeds } from './settings.ts';
+import { INSIDE, containerNeeds } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { WorkspaceCopy } from './workspace-copy.ts';
+import { WRITABLE_FOLDERS } from '../layout.ts';
 
 export interface ProgramsOptions {
   readonly client: EngineClient;
@@ -161,7 +162,7 @@ export class ContainerPrograms {
     const before = { kills: counters?.memoryKills() ?? 0, refused: counters?.refusedProcesses() ?? 0 };
     const isDiskFull = isShared
       ? diskWatch({
-          folders: WRITABLE.map((name) => path.join(place.root, name)),
+          folders: WRITABLE_FOLDERS.map((name) => path.join(place.root, name)),
           limits,
           processes: () => counters?.pids() ?? [],
         })

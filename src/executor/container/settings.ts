@@ -1,12 +1,11 @@
 import type { Identity, RunLimits } from '../../core/execution.ts';
 import type { ReadOnlyMount } from './skill-mounts.ts';
+import { WRITABLE_FOLDERS } from '../layout.ts';
 
 /** What an engine is asked for: the whole of a container's walls, in one place. */
 
 /** Where programs see the workspace. */
 export const INSIDE = '/workspace';
-/** Folders of a workspace that programs may write in. */
-export const WRITABLE = ['work', 'out', 'runs'] as const;
 
 /** What a container is made with and cannot be changed in it: some limits (the others are held from outside) and the skills. */
 export interface ContainerNeeds {
@@ -146,7 +145,7 @@ function mounts({ shared, volume, labels }: ContainerSettings): readonly unknown
     BindOptions: { Propagation: 'rprivate' },
   });
   return [
-    ...WRITABLE.map((folder) => bind(`${shared.root}/${folder}`, folder, false)),
+    ...WRITABLE_FOLDERS.map((folder) => bind(`${shared.root}/${folder}`, folder, false)),
     ...shared.readOnly.map(({ source, target }) => bind(source, target, true)),
   ];
 }

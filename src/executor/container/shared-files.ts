@@ -3,14 +3,15 @@ import path from 'node:path';
 
 import type { EngineClient } from './client.ts';
 import { field, parseJson, textField } from './json-answer.ts';
-import { INSIDE, WRITABLE } from './settings.ts';
+import { INSIDE } from './settings.ts';
+import { WRITABLE_FOLDERS } from '../layout.ts';
 
 /**
  * Whether the folders that the engine mounted are ours, and not folders of the same name on its own machine: that all of them changed
  * in the same millisecond as ours is so only where they are ours. Nothing is written for it.
  */
 export async function seesOurFiles(client: EngineClient, containerId: string, root: string): Promise<boolean> {
-  for (const name of WRITABLE) {
+  for (const name of WRITABLE_FOLDERS) {
     const ours = Number(statSync(path.join(root, name), { bigint: true }).mtimeNs / 1_000_000n);
     if ((await folderTime(client, containerId, name)) !== ours) return false;
   }

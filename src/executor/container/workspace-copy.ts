@@ -4,10 +4,10 @@ import path from 'node:path';
 import type { EndReason, Identity, RunLimits, WorkspacePlace } from '../../core/execution.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { temporaryName } from '../../platform/temporary-name.ts';
-import { SKILL_LINKS, isRoot } from '../layout.ts';
+import { SKILL_LINKS, isRoot, WRITABLE_FOLDERS } from '../layout.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';
-import { INSIDE, WRITABLE } from './settings.ts';
+import { INSIDE } from './settings.ts';
 import { TreeTooLarge, treeBudget, writeTree } from './tar-tree.ts';
 import type { TreeBudget } from './tar-tree.ts';
 import { BrokenTar, readTar, tarEnd } from './tar.ts';
@@ -46,7 +46,7 @@ export class WorkspaceCopy {
     const budget = treeBudget(limits);
     const taken: { readonly name: string; readonly folder: string }[] = [];
     try {
-      for (const name of WRITABLE) taken.push({ name, folder: await this.#take(source.id, name, budget) });
+      for (const name of WRITABLE_FOLDERS) taken.push({ name, folder: await this.#take(source.id, name, budget) });
       for (const { name, folder } of taken) await this.#replace(name, folder);
       return undefined;
     } catch (error) {
@@ -71,7 +71,7 @@ export class WorkspaceCopy {
       for (const [link, target] of Object.entries(SKILL_LINKS))
         if (!own.has(link)) yield linkTar(prefix + link, target, ROOT);
     }
-    for (const name of WRITABLE) {
+    for (const name of WRITABLE_FOLDERS) {
       yield folderTar(name, user, 0o755);
       yield* treeTar(path.join(place.root, name), { prefix: `${name}/`, owner: user });
     }

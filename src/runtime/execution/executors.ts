@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 
+import { NOBODY } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Identity } from '../../core/execution.ts';
 import { bubblewrapExecutor } from '../../executor/bubblewrap/executor.ts';
 import { bubblewrapFingerprint } from '../../executor/bubblewrap/fingerprint.ts';
@@ -9,8 +9,10 @@ import { containerExecutor } from '../../executor/container/executor.ts';
 import type { ContainerOptions } from '../../executor/container/engine.ts';
 import { chooseExecutor, examineExecutors as examineCandidates } from '../../executor/detect.ts';
 import type { Examined, ExecutorCandidate } from '../../executor/detect.ts';
+import { isRoot } from '../../executor/layout.ts';
 import { localExecutor } from '../../executor/local.ts';
 import { macosExecutor } from '../../executor/macos.ts';
+import { sha256 } from '../../platform/hash.ts';
 import { VERSION } from '../../version.ts';
 
 export interface ExecutorSettings {
@@ -36,15 +38,13 @@ export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSet
     .map(([name, make, settings]) => ({
       name,
       make,
-      fingerprint: createHash('sha256')
-        .update(JSON.stringify([VERSION, name, settings]))
-        .digest('hex'),
+      fingerprint: sha256(JSON.stringify([VERSION, name, settings])),
     }));
 }
 
 /** Whom the sandbox runs programs as where we are root: the socket to granted hosts is theirs. */
 function sandboxUser(): { readonly identity?: Identity } {
-  return process.getuid?.() === 0 ? { identity: { uid: 65_534, gid: 65_534 } } : {};
+  return isRoot() ? { identity: NOBODY } : {};
 }
 
 /** The executor that is wanted: itself, the one of that name, or the first that is seen to isolate. */
