@@ -189,6 +189,16 @@ export interface ActionFailed extends Failure {
   readonly isTerminal: boolean;
 }
 
+/** A failure as what came of an action. */
+export function actionFailed(action: ActionType, cause: Failure): ActionFailed {
+  return { type: 'failed', action, ...cause, isTerminal: cause.code === 'run/ended' };
+}
+
+/** Who a skill is, of all that the index knows. */
+export function identityOf({ id, name, source, dir }: SkillIdentity): SkillIdentity {
+  return { id, name, source, dir };
+}
+
 /** Nothing came of the action. */
 export function isFailed(observation: Observation): observation is ActionFailed {
   return observation.type === 'failed';

@@ -2,7 +2,7 @@ import type { Action } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { publishedSchema } from '../core/json-schema.ts';
 import type { ObjectSchema } from '../core/json-schema.ts';
-import { isFailed } from '../core/observation.ts';
+import { actionFailed, isFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { isFailure } from './parameters.ts';
@@ -77,7 +77,7 @@ async function run(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   const refuse = (cause: Failure): Outcome => {
-    const failed: ActionFailed = { type: 'failed', action: row.action, ...cause, isTerminal: false };
+    const failed = actionFailed(row.action, cause);
     return { done: [], failed: fail?.(failed) ?? failed };
   };
   const reading = readInput(schema, input);

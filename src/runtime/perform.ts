@@ -16,7 +16,8 @@ import { withoutOurTags } from '../core/inert.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
 import { nearest } from '../core/nearest.ts';
-import type { ActionFailed, Observation, SkillIdentity, SkillLoaded } from '../core/observation.ts';
+import { actionFailed, identityOf } from '../core/observation.ts';
+import type { Observation, SkillLoaded } from '../core/observation.ts';
 import { findLoaded, selectDocuments } from '../core/session.ts';
 import type { AskedBy, SessionState } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
@@ -60,22 +61,25 @@ export async function performAction(action: Action, context: ActionContext): Pro
   context.signal?.throwIfAborted();
   const { endedBy } = context.state ?? {};
   if (action.type === 'final_answer') return { type: 'answered', action: action.type, answer: action.answer };
-  if (endedBy !== undefined) return failed(action.type, runEnded(endedBy.action, endedBy.code));
+  if (endedBy !== undefined) return actionFailed(action.type, runEnded(endedBy.action, endedBy.code));
   if (action.type === 'search_skills') return search(action, context);
   if (isExecutionAction(action)) return execute(action, context);
   const found = findSkill(action, context);
-  return found.type === 'failed' ? failed(action.type, found.failure) : onSkill(action, found.skill, context);
+  return found.type === 'failed' ? actionFailed(action.type, found.failure) : onSkill(action, found.skill, context);
 }
 
 /** Runs a program, or talks to one. A program of a skill is as open to whoever asks as the skill itself. */
 async function execute(action: ExecutionAction, context: ActionContext): Promise<Observation> {
   if (context.execution === undefined)
-    return failed(action.type, failure('execution/unavailable', 'running programs was not opened for this session'));
+    return actionFailed(
+      action.type,
+      failure('execution/unavailable', 'running programs was not opened for this session'),
+    );
   const name = 'skill' in action ? action.skill : undefined;
   if (name === undefined) return context.execution.perform(action, undefined, context.signal);
   const source = 'source' in action ? action.source : undefined;
   const found = findSkill({ skill: name, ...(source === undefined ? {} : { source }) }, context);
-  if (found.type === 'failed') return failed(action.type, found.failure);
+  if (found.type === 'failed') return actionFailed(action.type, found.failure);
   return context.execution.perform(action, found.skill, context.signal);
 }
 
@@ -160,16 +164,16 @@ function load(action: LoadSkill, skill: SkillEntry, context: ActionContext): Obs
     const body = loadBodyIn(directory, skill, { ...context.limits, whole: action.whole ?? false });
     return body.type === 'failed' ? body : { type: 'opened' as const, body, ...filesOf(directory) };
   });
-  if (opened.type === 'failed') return failed(action.type, opened.failure);
+  if (opened.type === 'failed') return actionFailed(action.type, opened.failure);
   const { body, isCut: filesCut } = opened;
   const files = opened.files.filter(({ path }) => path !== skill.file);
   const before = context.state === undefined ? undefined : findLoaded(context.state, skill.id);
 
   const selection = action.documents ?? [];
   const existing = existingDocuments(selection, documentPaths(files, skill.file));
-  if (existing.type === 'failed') return failed(action.type, existing.failure);
+  if (existing.type === 'failed') return actionFailed(action.type, existing.failure);
   const documents = readDocuments(skill, existing.paths);
-  if (documents.type === 'failed') return failed(action.type, documents.failure);
+  if (documents.type === 'failed') return actionFailed(action.type, documents.failure);
 
   const status = loadStatus(before, body.report.digest, context.state?.settings.placement === 'system');
   const inert = refuseDynamicCommands(body.text, 'commands in the text of a skill are not opened by policy');
@@ -215,7 +219,7 @@ function loadStatus(
 
 function list(action: ListResources, skill: SkillEntry): Observation {
   const listing = inSkill(skill, (directory) => ({ type: 'listed' as const, ...filesOf(directory) }));
-  if (listing.type === 'failed') return failed(action.type, listing.failure);
+  if (listing.type === 'failed') return actionFailed(action.type, listing.failure);
   const { files, isCut: filesCut } = listing;
   const folder = action.folder?.replace(/^(?:\.\/+)+|\/+$/g, '') ?? '';
   const listed = folder === '' || folder === '.' ? files : files.filter(({ path }) => path.startsWith(`${folder}/`));
@@ -225,7 +229,7 @@ function list(action: ListResources, skill: SkillEntry): Observation {
     ];
     const near = nearest(folder, folders);
     const message = `there is nothing below ${quoted(folder)} in the skill`;
-    return failed(
+    return actionFailed(
       action.type,
       failure('file/missing', message, { nearest: near.length > 0 ? near : folders.slice(0, 10) }),
     );
@@ -238,7 +242,7 @@ function read(action: ReadResource, skill: SkillEntry): Observation {
     ...(action.section === undefined ? {} : { section: action.section }),
     ...(action.lines === undefined ? {} : { lines: action.lines }),
   });
-  if (file.type === 'failed') return failed(action.type, file.failure);
+  if (file.type === 'failed') return actionFailed(action.type, file.failure);
   return { ...file, type: 'resource-read', action: action.type, skill: identityOf(skill) };
 }
 
@@ -246,12 +250,12 @@ function select(action: SelectDocuments, skill: SkillEntry, { state }: ActionCon
   const loaded = state === undefined ? undefined : findLoaded(state, skill.id);
   if (state !== undefined && loaded === undefined) {
     const message = `the skill ${quoted(skill.name)} is not loaded`;
-    return failed(action.type, failure('skill/not-loaded', message));
+    return actionFailed(action.type, failure('skill/not-loaded', message));
   }
   const { files } = listSkillFiles(skill.dir);
   const all = documentPaths(files, skill.file);
   const asked = existingDocuments(action.mode === 'clear' ? [] : action.documents, all);
-  if (asked.type === 'failed') return failed(action.type, asked.failure);
+  if (asked.type === 'failed') return actionFailed(action.type, asked.failure);
   const before = loaded?.documents ?? [];
   const selected = selectDocuments(before, action.mode, action.documents === '*' ? '*' : asked.paths);
   const shownBefore = before === '*' ? all : before;
@@ -259,7 +263,7 @@ function select(action: SelectDocuments, skill: SkillEntry, { state }: ActionCon
     skill,
     asked.paths.filter((path) => !shownBefore.includes(path)),
   );
-  if (documents.type === 'failed') return failed(action.type, documents.failure);
+  if (documents.type === 'failed') return actionFailed(action.type, documents.failure);
   const { mode } = action;
   return {
     type: 'documents-selected',
@@ -273,20 +277,12 @@ function select(action: SelectDocuments, skill: SkillEntry, { state }: ActionCon
 
 function script(action: GetScriptPath, skill: SkillEntry): Observation {
   const found = findScript(skill, action.script);
-  if (found.type === 'failed') return failed(action.type, found.failure);
+  if (found.type === 'failed') return actionFailed(action.type, found.failure);
   const { path, isExecutable } = found;
   return { type: 'script-found', action: action.type, skill: identityOf(skill), path, isExecutable };
-}
-
-export function failed(action: ActionType, cause: Failure): ActionFailed {
-  return { type: 'failed', action, ...cause, isTerminal: cause.code === 'run/ended' };
 }
 
 /** What is answered once one kind of failure came too often. */
 export function runEnded(action: ActionType, code: string): Failure {
   return failure('run/ended', `${action} failed too often in the same way (${code}); no more actions in this turn`);
-}
-
-export function identityOf({ id, name, source, dir }: SkillEntry): SkillIdentity {
-  return { id, name, source, dir };
 }

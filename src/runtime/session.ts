@@ -4,7 +4,7 @@ import { failure } from '../core/failure-codes.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
 import { ledgerOf } from '../core/ledger.ts';
 import type { Ledger } from '../core/ledger.ts';
-import { isFailed } from '../core/observation.ts';
+import { actionFailed, isFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
 import { reduceSession, startState } from '../core/session.ts';
 import type { AskedBy, SessionEvent, SessionSettings, SessionState } from '../core/session.ts';
@@ -20,7 +20,7 @@ import { invokeSkill } from './invoke.ts';
 import type { Invocation } from './invoke.ts';
 import { activeContents, contentShown, stillLoaded, withDocuments, withSkill } from './loaded-contents.ts';
 import type { Contents } from './loaded-contents.ts';
-import { failed, performAction } from './perform.ts';
+import { performAction } from './perform.ts';
 import type { ActionContext } from './perform.ts';
 
 export interface PerformOptions {
@@ -183,14 +183,14 @@ export function openSession(parts: SessionParts): Session {
         const before = seen.get(observation.skill.id);
         if (before !== undefined && JSON.stringify(before.documents) !== JSON.stringify(load.documents)) {
           const message = `the skill ${quoted(load.skill)} is declared twice, with other documents`;
-          return failed('load_skill', failure('load/conflict', message));
+          return actionFailed('load_skill', failure('load/conflict', message));
         }
         if (before === undefined) done.push({ action, observation });
         seen.set(observation.skill.id, load);
       }
       if (done.length > settings.maxLoaded) {
         const message = `${String(done.length)} skills are declared, at most ${String(settings.maxLoaded)} may be loaded`;
-        return failed('load_skill', failure('load/too-many', message));
+        return actionFailed('load_skill', failure('load/too-many', message));
       }
       showCatalog();
       for (const { action, observation } of done) observe(action, observation, 'program');

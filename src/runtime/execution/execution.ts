@@ -6,7 +6,8 @@ import type { RunCommand, RunScript } from '../../core/action.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { Executor, ExecutorName, RunLimits } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
-import type { ActionFailed, Observation, SkillIdentity } from '../../core/observation.ts';
+import { actionFailed, identityOf } from '../../core/observation.ts';
+import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
 import type { OnSpan } from '../../core/span.ts';
@@ -125,27 +126,21 @@ async function run(
   signal: AbortSignal | undefined,
 ): Promise<Observation> {
   const prepared = await prepareProgram(action, skill, parts, signal);
-  if (prepared.type === 'refused')
-    return { type: 'failed', action: action.type, ...prepared.failure, isTerminal: false };
+  if (prepared.type === 'refused') return actionFailed(action.type, prepared.failure);
   const result = await runPrepared(prepared, parts, signal);
-  const identity = identityOf(skill);
-  return action.type === 'run_script'
-    ? { type: 'program-ran', action: action.type, ...identity, result }
-    : { type: 'program-ran', action: action.type, ...identity, result };
-}
-
-function identityOf(skill: SkillEntry | undefined): { readonly skill?: SkillIdentity } {
-  if (skill === undefined) return {};
-  const { id, name, source, dir } = skill;
-  return { skill: { id, name, source, dir } };
+  return {
+    type: 'program-ran',
+    action: action.type,
+    ...(skill === undefined ? {} : { skill: identityOf(skill) }),
+    result,
+  };
 }
 
 /** What the world refused, as an observation: the model goes on without it. */
 function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
   if (!isSkillError(error)) throw error;
   const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
-  const cause = failure(code, error.message, { hint: error.hint });
-  return { type: 'failed', action: action.type, ...cause, isTerminal: false };
+  return actionFailed(action.type, failure(code, error.message, { hint: error.hint }));
 }
 
 function artifactsOf(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {

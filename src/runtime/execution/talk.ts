@@ -1,6 +1,7 @@
 import type { KillCommand, PollCommand, StartCommand, WriteInput } from '../../core/action.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { failure } from '../../core/failure-codes.ts';
+import { actionFailed } from '../../core/observation.ts';
 import type { Observation, Seen } from '../../core/observation.ts';
 import { makeRunResult } from '../../core/outputs.ts';
 import type { RunResult } from '../../core/outputs.ts';
@@ -53,8 +54,7 @@ export function openTalk(parts: ExecutionParts): Talk {
         switch (action.type) {
           case 'start_command': {
             const program = await prepareProgram(action, skill, parts, signal);
-            if (program.type === 'refused')
-              return { type: 'failed', action: action.type, ...program.failure, isTerminal: false };
+            if (program.type === 'refused') return actionFailed(action.type, program.failure);
             const { attached } = program.workspace;
             const terminal = action.terminal ?? false;
             const view = await interactions.start(attached, program.spec, { ...waiting, terminal });
@@ -75,8 +75,7 @@ export function openTalk(parts: ExecutionParts): Talk {
       } catch (error) {
         // What is wrong with the session is the model's to mend; everything else is the world's.
         if (!isSkillError(error) || error.code !== 'input/invalid') throw error;
-        const cause = failure('command/unknown', error.message, { hint: error.hint });
-        return { type: 'failed', action: action.type, ...cause, isTerminal: false };
+        return actionFailed(action.type, failure('command/unknown', error.message, { hint: error.hint }));
       }
     },
     close: () => interactions.close(),
