@@ -18,6 +18,7 @@ import { defaultRoots } from '../registry/roots.ts';
 import { loadConfig, surroundingsOf } from './config.ts';
 import type { LoadedConfig, Surroundings } from './config.ts';
 import { builtinSkillsDirectory } from './places.ts';
+import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './skill-search.ts';
 import type { SessionOptions, SessionSource } from './start-session.ts';
@@ -48,8 +49,8 @@ export interface Runtime {
   readonly index: SkillIndex;
   readonly registry: Registry;
   readonly cacheDir: string | undefined;
-  /** Where workspaces and copies of skills are made when programs run. */
-  readonly executionBase: string;
+  /** Where programs run and what they leave is kept, as the surroundings say. */
+  readonly executionPlaces: Omit<ExecutionPlaces, 'findSkill'>;
   /** Everything wrong with the configuration, the roots and the skills. */
   readonly diagnostics: readonly Diagnostic[];
   /** The skill a person or a model means; throws `skill/unknown` with the nearest names. */
@@ -74,11 +75,13 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);
   const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
   const search = lazySearch(cacheDir);
-  // Not the home folder: programs of another user must reach what is theirs in it.
-  const executionBase = path.join(
-    surroundings.env['TMPDIR'] ?? '/tmp',
-    `skillwright-${String(process.getuid?.() ?? 0)}`,
-  );
+  const executionPlaces = {
+    // Not the home folder: programs of another user must reach what is theirs in it.
+    base: path.join(surroundings.env['TMPDIR'] ?? '/tmp', `skillwright-${String(process.getuid?.() ?? 0)}`),
+    artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
+    cacheDir,
+    engine: surroundings.env['DOCKER_HOST'],
+  };
 
   const runtime: Runtime = {
     config: loaded.config,
@@ -86,7 +89,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     roots,
     registry,
     cacheDir,
-    executionBase,
+    executionPlaces,
     get index() {
       return registry.index;
     },
@@ -122,12 +125,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       const { startSession } = await import('./start-session.ts');
       const { index } = registry;
       const source: SessionSource = {
-        places: {
-          base: executionBase,
-          artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
-          cacheDir,
-          engine: surroundings.env['DOCKER_HOST'],
-        },
+        places: executionPlaces,
         config: loaded.config,
         index,
         search: (query: string, n: number, searchOptions: SearchOptions) => search(index, query, n, searchOptions),

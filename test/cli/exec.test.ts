@@ -48,7 +48,16 @@ test.each([
 test('where nothing isolates, exec refuses with status 4 and the command that would help', async () => {
   const folder = scratch();
   const words = ['exec', 'text-diff', 'diff.mjs', '--executor', 'container'];
-  const { status, err } = await cli(folder, words, { env: { DOCKER_HOST: `unix://${folder}/none.sock` } });
+  const { status, err } = await spawnCli(folder, words, { DOCKER_HOST: `unix://${folder}/none.sock` });
   expect(status).toBe(4);
   expect(err).toContain('container');
+});
+
+test('doctor examines the engine that exec would use', async () => {
+  const folder = scratch();
+  const socket = `unix://${folder}/mine.sock`;
+  const { out } = await spawnCli(folder, ['doctor', '--json'], { DOCKER_HOST: socket });
+  const { findings } = JSON.parse(out);
+  const container = findings.find(({ name }: { name: string }) => name === 'executor container');
+  expect(container.detail).toContain(socket);
 });

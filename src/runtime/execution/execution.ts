@@ -17,7 +17,7 @@ import { inspectIn } from './inspect.ts';
 import { openWorkspaces } from '../../executor/workspace.ts';
 import type { Workspace } from '../../executor/workspace.ts';
 import { isInside } from '../../platform/paths.ts';
-import { findExecutor } from './executors.ts';
+import { containerSettings, findExecutor } from './executors.ts';
 import type { ExecutionParts } from './parts.ts';
 import { prepareProgram, runPrepared } from './run-program.ts';
 import { openTalk } from './talk.ts';
@@ -66,8 +66,8 @@ export interface Execution {
 }
 
 export async function openExecution(options: ExecutionOptions, places: ExecutionPlaces): Promise<Execution> {
-  const engine = places.engine === undefined ? {} : { socket: places.engine };
-  const settings = { bridgeFolder: places.base, container: { ...engine, ...options.container } };
+  const container = { ...containerSettings(places.engine, undefined), ...options.container };
+  const settings = { bridgeFolder: places.base, container };
   const executor = await findExecutor(options.executor ?? 'auto', settings, places.cacheDir);
   const workspaces = openWorkspaces({ base: places.base });
   const artifacts = artifactsOf(options.artifacts, places.artifacts);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import type { Config } from '../../core/config.ts';
 import { NOBODY } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Identity } from '../../core/execution.ts';
 import { bubblewrapExecutor } from '../../executor/bubblewrap/executor.ts';
@@ -62,6 +63,18 @@ export async function findExecutor(
 }
 
 /** What each way to run programs keeps from them on this machine, found out by trying. */
-export function examineExecutors({ executionBase }: { readonly executionBase: string }): Promise<readonly Examined[]> {
-  return examineCandidates({ candidates: executorCandidates({ bridgeFolder: executionBase }) });
+export function examineExecutors({ config, executionPlaces }: ExaminedRuntime): Promise<readonly Examined[]> {
+  const { base, engine } = executionPlaces;
+  const settings = { bridgeFolder: base, container: containerSettings(engine, config.execution?.image) };
+  return examineCandidates({ candidates: executorCandidates(settings) });
+}
+
+interface ExaminedRuntime {
+  readonly config: Config;
+  readonly executionPlaces: { readonly base: string; readonly engine: string | undefined };
+}
+
+/** The engine of the surroundings and the image of the configuration, where they say so. */
+export function containerSettings(engine: string | undefined, image: string | undefined): ContainerOptions {
+  return { ...(engine === undefined ? {} : { socket: engine }), ...(image === undefined ? {} : { image }) };
 }
