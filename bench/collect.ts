@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
 export interface BenchCollectOptions {
@@ -110,8 +111,4 @@ function measure(module: string, root: string, maxFiles: number): Collecting {
     { encoding: 'utf8', timeout: 300_000 },
   );
   return JSON.parse(output) as Collecting;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from '../src/core/execution.ts';
 import { containerExecutor } from '../src/executor/container/executor.ts';
 import { makeWorkspace } from '../test/executor/container-support.ts';
 import { startDockerEngine } from '../test/executor/docker-engine.ts';
+import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
 const ROUNDS = 40;
@@ -80,8 +81,4 @@ async function timed(act: () => Promise<void>): Promise<number> {
   const began = performance.now();
   await act();
   return performance.now() - began;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -10,6 +10,7 @@ import { createRuntime } from '../src/runtime/runtime.ts';
 import type { Runtime } from '../src/runtime/runtime.ts';
 import { openSkillTools } from '../src/runtime/skill-tools.ts';
 import { makeSkills, makeOneSkill } from './make-skills.ts';
+import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
 export interface BenchDisclosureOptions {
@@ -140,10 +141,6 @@ async function repeat(act: () => Promise<void>, count: number): Promise<number> 
   const start = performance.now();
   for (let number = 0; number < count; number += 1) await act();
   return (performance.now() - start) / count;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 function micro(milliseconds: number): string {

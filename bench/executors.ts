@@ -6,6 +6,7 @@ import type { AttachedWorkspace, Executor, OutputSink, ProgramEnd, ProgramSpec }
 import { isSkillError } from '../src/core/errors.ts';
 import { bubblewrapExecutor } from '../src/executor/bubblewrap/executor.ts';
 import { runChild } from '../src/platform/child-process.ts';
+import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
 const ROUNDS = 60;
@@ -139,8 +140,4 @@ function makeWorkspace(
     if (identity !== undefined) chownSync(path.join(root, name), identity.uid, identity.gid);
   }
   return { id: path.basename(root), root, skills: [] };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

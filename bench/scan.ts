@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { makeSkills } from './make-skills.ts';
 import { importPeer } from './peers.ts';
+import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
 export interface BenchScanOptions {
@@ -234,8 +235,4 @@ function interleave<K extends string, T>(
     }
   }
   return results;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

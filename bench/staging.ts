@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Executor } from '../src/core/execution.ts';
 import { openWorkspaces } from '../src/executor/workspace.ts';
 import { removeTree } from '../src/platform/remove-tree.ts';
+import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
 const FILES = 500;
@@ -109,8 +110,4 @@ async function elapsed(act: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await act();
   return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

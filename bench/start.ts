@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
 const RUNS = 25;
@@ -58,8 +59,4 @@ export function benchStart(projectDir: string): readonly BenchRow[] {
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

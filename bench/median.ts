@@ -1,0 +1,4 @@
+/** The middle value: what a noisy machine does to a few rounds does not reach it. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
