@@ -14,7 +14,7 @@ import { ownerName, thisProcess } from '../platform/folder-lock.ts';
 import { isSystemError, realPath } from '../platform/paths.ts';
 
 /** What a program may write to. */
-export const WRITABLE_FOLDERS = ['work', 'runs', 'out'] as const;
+export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
 
 /** Links in the folder of a skill: what its documents call `out/`, `work/` and `inputs/`. */
 export const SKILL_LINKS: Readonly<Record<string, string>> = {
