@@ -14,10 +14,17 @@ import { readProcFile, readProcess } from './process-row.ts';
 export interface ControlGroupPlace {
   readonly version: 1 | 2;
   readonly folder: string;
+  /** Names of groups begin with it: whose they are. */
+  readonly prefix: string;
 }
 
 /** One run's processes, counted and bounded together by the kernel. */
 export interface RunGroup {
+  /**
+   * A file that a process enters by, which writes 0 to it. The kernel then waits for nobody, as it does where one process puts another
+   * in, and asks for the rights of whoever opened the file. Version 1: of version 2 it holds for single threads alone.
+   */
+  readonly entry?: string;
   /** Puts a process in; children it has from then on follow by themselves. The kernel may take milliseconds for it. */
   add(pid: number): Promise<void>;
   /** Processes the kernel killed because all together had too much memory. */
@@ -45,10 +52,12 @@ export function findControlGroups(sources?: ControlGroupSources): ControlGroupPl
   const membership = sources?.membership ?? readIfThere('/proc/self/cgroup');
   const mounts = sources?.mounts ?? readIfThere('/proc/self/mountinfo');
   if (membership === undefined || mounts === undefined) return undefined;
-  const memory = candidates('memory', membership, mounts).find((folder) => canMake(folder, ['memory.limit_in_bytes']));
-  if (memory !== undefined) return { version: 1, folder: memory };
-  const folder = candidates('', membership, mounts).find((place) => canMake(place, ['memory.max', 'pids.max']));
-  return folder === undefined ? undefined : { version: 2, folder };
+  const prefix = ownPrefix();
+  const canMake = (files: readonly string[]) => (folder: string) => canMakeGroup(folder, prefix, files);
+  const memory = candidates('memory', membership, mounts).find(canMake(['memory.limit_in_bytes']));
+  if (memory !== undefined) return { version: 1, folder: memory, prefix };
+  const folder = candidates('', membership, mounts).find(canMake(['memory.max', 'pids.max']));
+  return folder === undefined ? undefined : { version: 2, folder, prefix };
 }
 
 /** Folders to try, the nearest to our own group first: what bounds us should bound our programs. */
@@ -75,8 +84,8 @@ function candidates(controller: string, membership: string, mounts: string): rea
   return places.filter((place) => place === point || place.startsWith(`${point}/`)).filter(isDirectory);
 }
 
-function canMake(folder: string, files: readonly string[]): boolean {
-  const trial = path.join(folder, groupName());
+function canMakeGroup(folder: string, prefix: string, files: readonly string[]): boolean {
+  const trial = path.join(folder, groupName(prefix));
   try {
     mkdirSync(trial);
   } catch (error) {
@@ -91,9 +100,12 @@ function canMake(folder: string, files: readonly string[]): boolean {
 }
 
 /** Says whose it is, so that what a killed process left behind can be told from what another one uses. */
-function groupName(): string {
-  const started = readProcess(process.pid)?.started ?? 0;
-  return `${PREFIX}${String(process.pid)}-${String(started)}-${process.getBuiltinModule('node:crypto').randomUUID().slice(0, 13)}`;
+function ownPrefix(): string {
+  return `${PREFIX}${String(process.pid)}-${String(readProcess(process.pid)?.started ?? 0)}-`;
+}
+
+function groupName(prefix: string): string {
+  return prefix + process.getBuiltinModule('node:crypto').randomUUID().slice(0, 13);
 }
 
 /** Removes groups whose maker is gone; those that still have processes stay. */
@@ -107,11 +119,11 @@ export function removeLeftGroups({ folder }: ControlGroupPlace): void {
 
 /** Makes a group with its bounds set. `spare` processes are the sandbox's own. Throws the system's error. */
 export function makeRunGroup(
-  { version, folder }: ControlGroupPlace,
+  { version, folder, prefix }: ControlGroupPlace,
   limits: RunLimits,
   { spare }: { readonly spare: number },
 ): RunGroup {
-  const name = groupName();
+  const name = groupName(prefix);
   const group = path.join(folder, name);
   const bytes = String(limits.memoryBytes);
   // Without the second one, what does not fit into memory goes to swap.
@@ -136,6 +148,7 @@ export function makeRunGroup(
     throw error;
   }
   return {
+    ...(version === 1 ? { entry: path.join(group, 'tasks') } : {}),
     add: async (pid) => await writeFile(path.join(group, 'cgroup.procs'), String(pid)),
     has: (pid) => (readProcFile(pid, 'cgroup') ?? '').split('\n').some((line) => line.endsWith(`/${name}`)),
     memoryKills: () => counter(path.join(group, version === 1 ? 'memory.oom_control' : 'memory.events'), 'oom_kill'),

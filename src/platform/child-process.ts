@@ -10,6 +10,7 @@ import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams } from '../
 import { printable, quoted } from '../core/text.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots } from './inherited-descriptors.ts';
+import type { Inherited } from './inherited-descriptors.ts';
 import { isDirectory, isPresent, isSystemError } from './paths.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
@@ -28,8 +29,8 @@ export interface ChildSpec {
    * and arrives through a socket: bash then takes itself for a remote shell and reads `~/.bashrc`, unless SHLVL is set.
    */
   readonly stdin?: Uint8Array;
-  /** Bytes the child finds at descriptors 3, 4, ... */
-  readonly inherited?: readonly Uint8Array[];
+  /** What the child finds at descriptors 3, 4, ... */
+  readonly inherited?: readonly Inherited[];
   readonly terminal?: boolean;
   /** Of stdout and stderr together; what is more is not given to the sinks, and counts as refused by them. */
   readonly maxOutputBytes?: number;
@@ -101,14 +102,14 @@ export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<
       ...(spec.identity === undefined ? {} : { uid: spec.identity.uid, gid: spec.identity.gid }),
     });
   } catch (error) {
-    for (const { reader } of pipes ?? []) reader.destroy();
+    for (const pipe of pipes ?? []) pipe.read().destroy();
     if (isSystemError(error)) throw failed(spec, printable(error.message), error);
     throw error;
   } finally {
     slots.close();
     for (const { writer } of pipes ?? []) closeSync(writer);
   }
-  const outputs = pipes === undefined ? undefined : ([pipes[0].reader, pipes[1].reader] as const);
+  const outputs = pipes === undefined ? undefined : ([pipes[0].read(), pipes[1].read()] as const);
   return await follow(child, { spec, streams, mark, outputs });
 }
 

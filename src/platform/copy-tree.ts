@@ -22,8 +22,9 @@ import { promisify } from 'node:util';
 
 import type { Identity } from '../core/execution.ts';
 import { descriptorPath } from './confined-open.ts';
-import { TreeLooks, TreeReading, hashOpened, isProgram, pause, readPieces, withEntry } from './tree-digest.ts';
+import { TreeLooks, TreeReading, isProgram, pause } from './tree-digest.ts';
 import type { ReadTreeOptions, TreeDigest } from './tree-digest.ts';
+import { SMALL_FILE, hashOpened, withEntry, withEntryNow } from './tree-file.ts';
 import { isByDescriptor, orRefusal, walkTree } from './tree-walk.ts';
 import type { TreeEntry, TreeRefusal } from './tree-walk.ts';
 
@@ -52,13 +53,13 @@ const MODES = {
 
 /** Entries between two pauses. */
 const SLICE = 64;
-/** Files copied at once: the system makes some while we hash others. */
+/** Large files copied at once: the system makes some while we hash others. */
 const AT_ONCE = 8;
 
 /**
- * Copies a tree, byte for byte, with times. What is hashed is the copy, read back: what somebody exchanges in the source meanwhile is
- * either refused or part of the digest. Blocks are shared with the source where the file system can. Throws the system's error where
- * the copy cannot be written; a part of it may then be left at `to`.
+ * Copies a tree, byte for byte, with times. What is hashed are the bytes of the copy, as they are written or read back: what somebody
+ * exchanges in the source meanwhile is either refused or part of the digest. Large files share their blocks with the source where the
+ * file system can. Throws the system's error where the copy cannot be written; a part of it may then be left at `to`.
  */
 export async function copyTree(from: string, options: CopyTreeOptions): Promise<CopiedTree | TreeRefusal> {
   return orRefusal(() => copyOnce(from, options));
@@ -67,11 +68,19 @@ export async function copyTree(from: string, options: CopyTreeOptions): Promise<
 interface Copying extends CopyTreeOptions {
   readonly reading: TreeReading;
   readonly looks: TreeLooks;
+  /** For the bytes of one small file after another. */
+  readonly buffer: Buffer;
 }
 
 async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedTree> {
   const { to, links = {}, signal } = options;
-  const copying: Copying = { ...options, reading: new TreeReading(Date.now()), looks: new TreeLooks() };
+  const linkNames = new Set(Object.keys(links));
+  const copying: Copying = {
+    ...options,
+    reading: new TreeReading(Date.now()),
+    looks: new TreeLooks(),
+    buffer: Buffer.allocUnsafe(SMALL_FILE),
+  };
   const folders: CopiedFolder[] = [];
   const taken: string[] = [];
   const underWay: Promise<void>[] = [];
@@ -80,9 +89,10 @@ async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedT
     for (const entry of walkTree(from, options)) {
       count += 1;
       if (count % SLICE === 0) await pause(signal);
-      if (Object.hasOwn(links, entry.path)) taken.push(entry.path);
+      if (linkNames.has(entry.path)) taken.push(entry.path);
       if (entry.type === 'folder') folders.push(copyFolder(entry, copying));
       else if (entry.type === 'link') copyLink(entry, copying);
+      else if (entry.stats.size < SMALL_FILE || !isByDescriptor(entry.place)) copySmallFile(entry, copying);
       else {
         const run = copyFile(entry, copying);
         // Told to whoever waits for it below.
@@ -138,19 +148,33 @@ function copyLink(entry: Extract<TreeEntry, { type: 'link' }>, { to, owner, read
 
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 
-async function copyFile(entry: FileEntry, { to, owner, permissions, reading, looks }: Copying): Promise<void> {
-  const place = path.join(to, entry.path);
+/** Read once: the bytes that are hashed are those that are written. */
+function copySmallFile(entry: FileEntry, copying: Copying): void {
+  const { stats, value } = withEntryNow(entry, (descriptor, before) => {
+    const copy = openSync(`${copying.to}/${entry.path}`, 'wx', modeOf(before, copying));
+    try {
+      const file = { descriptor, size: before.size, buffer: copying.buffer };
+      const hash = hashOpened(entry.path, file, (bytes) => writeWhole(copy, bytes));
+      return { hash, look: finishFile(copy, before, copying) };
+    } finally {
+      closeSync(copy);
+    }
+  });
+  copying.reading.file(copying.reading.expect(), entry.path, { stats, hash: value.hash });
+  copying.looks.add(copying.looks.expect(), entry.path, value.look);
+}
+
+/** Copied by the system, beside our own thread, and read back. */
+async function copyFile(entry: FileEntry, copying: Copying): Promise<void> {
+  const { reading, looks } = copying;
+  const place = path.join(copying.to, entry.path);
   const [readAt, look] = [reading.expect(), looks.expect()];
   const { stats, value: hash } = await withEntry(entry, async (descriptor, before) => {
-    await copyBytes(entry, { descriptor, size: before.size, place });
+    await copyFileLater(descriptorPath(descriptor), place, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
     const copy = openSync(place, 'r');
     try {
       const copied = hashOpened(entry.path, { descriptor: copy, size: before.size });
-      if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
-      // After the owner, whose change clears bits; and whatever mask the process has.
-      fchmodSync(copy, MODES[permissions][isProgram(before) ? 'program' : 'file']);
-      futimesSync(copy, before.atimeMs / 1000, before.mtimeMs / 1000);
-      looks.add(look, entry.path, fstatSync(copy));
+      looks.add(look, entry.path, finishFile(copy, before, copying));
       return copied;
     } finally {
       closeSync(copy);
@@ -159,26 +183,25 @@ async function copyFile(entry: FileEntry, { to, owner, permissions, reading, loo
   reading.file(readAt, entry.path, { stats, hash });
 }
 
-interface Source {
-  readonly descriptor: number;
-  readonly size: number;
-  readonly place: string;
+function modeOf(source: Stats, { permissions }: Copying): number {
+  return MODES[permissions][isProgram(source) ? 'program' : 'file'];
 }
 
-async function copyBytes(entry: FileEntry, { descriptor, size, place }: Source): Promise<void> {
-  if (isByDescriptor(entry.place)) {
-    await copyFileLater(descriptorPath(descriptor), place, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    return;
-  }
-  // Where descriptors have no names, a name could by now lead to another file.
-  const output = openSync(place, 'wx', 0o600);
-  try {
-    readPieces(entry.path, { descriptor, size }, (bytes) => {
-      for (let written = 0; written < bytes.length;) written += writeSync(output, bytes, written);
-    });
-  } finally {
-    closeSync(output);
-  }
+/** Gives a copy its owner, permissions and times, and says what it looks like then. */
+function finishFile(copy: number, source: Stats, copying: Copying): Stats {
+  const { owner } = copying;
+  const mode = modeOf(source, copying);
+  if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
+  futimesSync(copy, source.atimeMs / 1000, source.mtimeMs / 1000);
+  const stats = fstatSync(copy);
+  if ((stats.mode & 0o7777) === mode) return stats;
+  // After the owner, whose change clears bits; and whatever mask the process has.
+  fchmodSync(copy, mode);
+  return fstatSync(copy);
+}
+
+function writeWhole(output: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length;) written += writeSync(output, bytes, written);
 }
 
 /** By callback: the promises of `node:fs` cost more than the copy of a small file. */

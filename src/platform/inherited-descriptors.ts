@@ -1,7 +1,8 @@
-import { closeSync, openSync, readFileSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { descriptorPath } from './confined-open.ts';
 import { isSystemError } from './paths.ts';
 import { temporaryName } from './temporary-name.ts';
 
@@ -23,8 +24,31 @@ export const LEAKING_DESCRIPTORS: readonly number[] =
     ? openDescriptors().filter((descriptor) => descriptor > 2 && survivesExec(descriptor))
     : [];
 
+/** What a child finds at one descriptor: these bytes, or a file that is opened for it. */
+export type Inherited = Uint8Array | InheritedFile;
+
+export interface InheritedFile {
+  readonly file: string;
+  readonly access: 'read' | 'write';
+}
+
+/** Bytes for many children, one after another or at once. Whoever keeps them closes them. */
+export interface KeptBytes {
+  readonly inherited: InheritedFile;
+  close(): void;
+}
+
+/** Linux: the file is opened anew by the name of our descriptor, so that each child reads it from its start. */
+export function keepBytes(bytes: Uint8Array): KeptBytes {
+  const descriptor = openBytes(bytes);
+  return {
+    inherited: { file: descriptorPath(descriptor), access: 'read' },
+    close: () => closeSync(descriptor),
+  };
+}
+
 /**
- * What a child finds at 3, 4, and so on: the given bytes, and `/dev/null` in every slot that would show a descriptor of ours.
+ * What a child finds at 3, 4, and so on: the given bytes and files, and `/dev/null` in every slot that would show a descriptor of ours.
  * `close` ends our side of them, once the child has been started.
  */
 export interface ChildSlots {
@@ -37,13 +61,13 @@ export interface ChildSlots {
   close(): void;
 }
 
-export function childSlots(inherited: readonly Uint8Array[], stdin?: Uint8Array): ChildSlots {
+export function childSlots(inherited: readonly Inherited[], stdin?: Uint8Array): ChildSlots {
   const opened: number[] = [];
   const close = (): void => {
     for (const descriptor of opened.splice(0)) closeSync(descriptor);
   };
   try {
-    for (const bytes of inherited) opened.push(openBytes(bytes));
+    for (const one of inherited) opened.push(one instanceof Uint8Array ? openBytes(one) : openFile(one));
     const stdio: (number | 'ignore')[] = [...opened];
     const leaking = LEAKING_DESCRIPTORS.filter((descriptor) => descriptor >= 3 + inherited.length);
     const covered = leaking.filter((descriptor) => descriptor < MAX_SLOT);
@@ -78,6 +102,10 @@ function openBytes(bytes: Uint8Array): number {
     closeSync(writing);
     unlinkSync(name);
   }
+}
+
+function openFile({ file, access }: InheritedFile): number {
+  return openSync(file, access === 'read' ? constants.O_RDONLY : constants.O_WRONLY);
 }
 
 function openDescriptors(): readonly number[] {

@@ -8,8 +8,9 @@ import { isSystemError } from './paths.ts';
 
 /** One output of a program: we read, it writes. Whoever gets it closes the descriptor once the program has its own. */
 export interface OutputPipe {
-  readonly reader: Readable;
   readonly writer: number;
+  /** Our side, to be asked for once, which takes its name from the pipe. After the start of the program: it need not wait for that. */
+  read(): Readable;
 }
 
 const BATCH = 64;
@@ -17,7 +18,8 @@ const MAKE_MS = 5_000;
 
 /**
  * Real pipes for the outputs of programs. Node's own are sockets, and Linux lets nobody open a socket by name: `echo x > /dev/stderr`
- * fails on one. Node can make no pipe, but it can open one that has a name; those are made many at a time and lose it at once.
+ * fails on one. Node can make no pipe, but it can open one that has a name; those are made many at a time, and none has its name for
+ * longer than a start takes.
  */
 export class OutputPipes {
   readonly #folder: string;
@@ -78,11 +80,16 @@ function opened(name: string): OutputPipe {
   const descriptor = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const writer = openSync(name, constants.O_WRONLY);
-    return { reader: new Socket({ fd: descriptor, readable: true, writable: false }), writer };
+    return {
+      writer,
+      read: () => {
+        unlinkSync(name);
+        return new Socket({ fd: descriptor, readable: true, writable: false });
+      },
+    };
   } catch (error) {
     closeSync(descriptor);
-    throw error;
-  } finally {
     unlinkSync(name);
+    throw error;
   }
 }

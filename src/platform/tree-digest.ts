@@ -3,9 +3,7 @@
  * it is executable and its bytes; of every link its target; and every folder. Not covered are times, owners, the other permission
  * bits, and whatever is called `.git`.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { createHash } from 'node:crypto';
 
 import { quoted } from '../core/text.ts';
 import { writeFileAtomically } from './atomic-write.ts';
@@ -13,8 +11,9 @@ import { isSettled } from './file-stamp.ts';
 import { sha256 } from './hash.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './private-file.ts';
-import { TreeRefused, asRefusal, orRefusal, refuseLinksOutside, walkTree } from './tree-walk.ts';
-import type { TreeEntry, TreeRefusal, WalkOptions } from './tree-walk.ts';
+import { SMALL_FILE, hashOpened, withEntryNow } from './tree-file.ts';
+import { TreeRefused, orRefusal, refuseLinksOutside, walkTree } from './tree-walk.ts';
+import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
 
 /** One entry as the digest sees it. `content`: SHA-256 of the bytes of a file, the target of a link, nothing for a folder. */
 export interface DigestEntry {
@@ -28,7 +27,7 @@ const MARKS = { file: 'f', program: 'x', folder: 'd', link: 'l' } as const;
 
 /** Each part is preceded by its length, so that no two lists of entries are written alike. Sorted by the bytes of paths. */
 export function digestOfEntries(entries: readonly DigestEntry[]): string {
-  const hash = createHash('sha256').update('skillwright tree 1\n');
+  const parts: Uint8Array[] = [Buffer.from('skillwright tree 1\n')];
   const named = entries.map((entry) => ({ ...entry, name: Buffer.from(entry.path, 'utf8') }));
   named.sort((a, b) => Buffer.compare(a.name, b.name));
   for (const { kind, name, content } of named) {
@@ -36,9 +35,9 @@ export function digestOfEntries(entries: readonly DigestEntry[]): string {
     lengths.write(MARKS[kind], 0, 'latin1');
     lengths.writeUInt32BE(name.length, 1);
     lengths.writeUInt32BE(content.length, 5);
-    hash.update(lengths).update(name).update(content);
+    parts.push(lengths, name, content);
   }
-  return PREFIX + hash.digest('hex');
+  return PREFIX + sha256(Buffer.concat(parts));
 }
 
 export function isTreeDigest(text: string): boolean {
@@ -95,7 +94,7 @@ export class TreeReading {
     return this.#looks.expect();
   }
 
-  /** `stats` are those of the opened file after it was read. */
+  /** `stats` are those of the opened file before or after it was read: `finish` refuses where they have become others. */
   file(place: number, path: string, { stats, hash }: { readonly stats: Stats; readonly hash: Uint8Array }): void {
     this.#look(path, stats, place);
     this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: hash });
@@ -139,93 +138,41 @@ export function isProgram(stats: Stats): boolean {
 
 /** What the entries of a tree look like from outside, in the order of the walk. */
 export class TreeLooks {
-  readonly #looks: string[] = [];
+  readonly #paths: string[] = [];
+  /** `LOOK_NUMBERS` for each path. As numbers: to write the times of thousands of files as text took longer than to ask for them. */
+  readonly #numbers: number[] = [];
 
   /** Keeps a place for what is known only later. */
   expect(): number {
-    return this.#looks.push('') - 1;
+    for (let number = 0; number < LOOK_NUMBERS; number += 1) this.#numbers.push(0);
+    return this.#paths.push('') - 1;
   }
 
-  add(place: number, path: string, stats: Stats): void {
-    this.#looks[place] = `${path}\0${stats.mode}\0${stats.size}\0${stats.mtimeMs}\0${stats.ctimeMs}\0${stats.ino}\n`;
+  add(place: number, path: string, { mode, size, mtimeMs, ctimeMs, ino }: Stats): void {
+    const at = place * LOOK_NUMBERS;
+    this.#paths[place] = path;
+    this.#numbers[at] = mode;
+    this.#numbers[at + 1] = size;
+    this.#numbers[at + 2] = mtimeMs;
+    this.#numbers[at + 3] = ctimeMs;
+    this.#numbers[at + 4] = ino;
   }
 
   fingerprint(): string {
-    return sha256(this.#looks.join(''));
+    // No path has a NUL in it, and each has as many numbers: nothing else is written alike.
+    const paths = Buffer.from(this.#paths.join('\0'), 'utf8');
+    const numbers = Float64Array.from([paths.length, ...this.#numbers]);
+    return sha256(Buffer.concat([new Uint8Array(numbers.buffer), paths]));
   }
 }
+
+const LOOK_NUMBERS = 5;
 
 /** What a tree looks like from outside: no file is opened. Throws `TreeRefused`. */
 function fingerprintTree(root: string, options: WalkOptions): string {
   const looks = new TreeLooks();
   for (const { path, stats } of walkTree(root, options)) looks.add(looks.expect(), path, stats);
   return looks.fingerprint();
-}
-
-// As in `confined-open.ts`: a pipe must not hold us, a link is not followed.
-const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
-/** Larger files are read in pieces of this size. */
-const PIECE = 4 * 1024 * 1024;
-
-/**
- * Opens a file of a walk, at once, for as long as `use` takes, and gives its state afterwards beside what came of that. Throws
- * `TreeRefused` where it is another file than was met, or did not stay the same; what `use` throws flies on.
- */
-export async function withEntry<T>(
-  entry: Extract<TreeEntry, { type: 'file' }>,
-  use: (descriptor: number, before: Stats) => T | Promise<T>,
-): Promise<{ readonly stats: Stats; readonly value: T }> {
-  const descriptor = asked(entry.path, () => openSync(entry.place, FILE_FLAGS));
-  try {
-    const before = fstatSync(descriptor);
-    if (!before.isFile() || before.ino !== entry.stats.ino || before.dev !== entry.stats.dev) throw changed(entry.path);
-    const value = await use(descriptor, before);
-    const after = fstatSync(descriptor);
-    const isSame = after.size === before.size && after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs;
-    if (!isSame) throw changed(entry.path);
-    return { stats: after, value };
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Gives all bytes of an opened file in turn, `size` of them. Throws `TreeRefused` where there are more or fewer. */
-export function readPieces(
-  at: string,
-  { descriptor, size }: { readonly descriptor: number; readonly size: number },
-  piece: (bytes: Buffer) => void,
-): void {
-  // One byte more than there should be: a file that grew is noticed.
-  const buffer = Buffer.allocUnsafe(Math.min(size + 1, PIECE));
-  let length = 0;
-  for (;;) {
-    const count = asked(at, () => readSync(descriptor, buffer, 0, buffer.length, length));
-    length += count;
-    if (length > size) throw changed(at);
-    if (count > 0) piece(buffer.subarray(0, count));
-    // Where the buffer had room for more, nothing follows.
-    if (count === 0 || (length === size && count < buffer.length)) break;
-  }
-  if (length < size) throw changed(at);
-}
-
-/** SHA-256 of an opened file. */
-export function hashOpened(at: string, file: { readonly descriptor: number; readonly size: number }): Uint8Array {
-  const hash = createHash('sha256');
-  readPieces(at, file, (bytes) => hash.update(bytes));
-  return hash.digest();
-}
-
-function asked<T>(at: string, act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    throw asRefusal(error, at);
-  }
-}
-
-function changed(at: string): TreeRefused {
-  return new TreeRefused('changed', at, `${quoted(at)} changed while it was read`);
 }
 
 /** Entries between two pauses, in which timers and others have their turn. */
@@ -250,6 +197,7 @@ export async function twiceIfChanged<T extends { readonly type: string }>(
 
 async function readOnce(root: string, options: ReadTreeOptions): Promise<TreeDigest> {
   const reading = new TreeReading(Date.now());
+  const buffer = Buffer.allocUnsafe(SMALL_FILE);
   let count = 0;
   for (const entry of walkTree(root, options)) {
     count += 1;
@@ -258,8 +206,8 @@ async function readOnce(root: string, options: ReadTreeOptions): Promise<TreeDig
     else if (entry.type === 'link') reading.link(entry.path, entry.stats, entry.target);
     else {
       const place = reading.expect();
-      const { stats, value: hash } = await withEntry(entry, (descriptor, { size }) =>
-        hashOpened(entry.path, { descriptor, size }),
+      const { stats, value: hash } = withEntryNow(entry, (descriptor, { size }) =>
+        hashOpened(entry.path, { descriptor, size, buffer }),
       );
       reading.file(place, entry.path, { stats, hash });
     }

@@ -29,14 +29,30 @@ export function decodeProgram(bytes: Uint8Array): readonly Instruction[] {
 
 /** Runs a filter the way `bpf_prog_run` does; throws where the kernel would not have loaded it. */
 export function verdictOf(program: readonly Instruction[], call: SystemCall): number {
+  return runFilter(program, call).verdict;
+}
+
+export interface FilterRun {
+  readonly verdict: number;
+  /** Instructions that were executed. */
+  readonly steps: number;
+  /** Where a call was judged, once its number was known: the first instruction that is no comparison with it. */
+  readonly rule: number;
+}
+
+export function runFilter(program: readonly Instruction[], call: SystemCall): FilterRun {
   const data = seccompData(call);
   let accumulator = 0;
-  for (let at = 0; at < program.length;) {
+  let isNumber = false;
+  let rule: number | undefined;
+  for (let at = 0, steps = 1; at < program.length; steps += 1) {
     const instruction = program[at];
     if (instruction === undefined) break;
     const { code, operand, whenTrue, whenFalse } = instruction;
-    if (code === RETURN) return operand;
+    if (isNumber && (code === RETURN || code === LOAD)) rule ??= at;
+    if (code === RETURN) return { verdict: operand, steps, rule: rule ?? at };
     if (code === LOAD) {
+      isNumber = operand === NUMBER_OFFSET;
       if (operand % 4 !== 0 || operand >= data.byteLength) throw new RangeError(`a load at ${String(operand)}`);
       accumulator = data.getUint32(operand, true);
       at += 1;
@@ -62,8 +78,12 @@ function seccompData({ number, architecture, args = [] }: SystemCall): DataView 
   return view;
 }
 
-/** A listing that a person can check line by line. */
-export function listing(program: readonly Instruction[], names: ReadonlyMap<number, string>): string {
+/** A listing that a person can check line by line, and behind it where each call by name is judged. */
+export function listing(
+  program: readonly Instruction[],
+  names: ReadonlyMap<number, string>,
+  architecture: number,
+): string {
   let isNumber = false;
   const lines = program.map(({ code, whenTrue, whenFalse, operand }, at) => {
     const line = String(at).padStart(4);
@@ -76,14 +96,20 @@ export function listing(program: readonly Instruction[], names: ReadonlyMap<numb
       case JUMP_EQUAL:
         return `${line}  = ${(isNumber ? names.get(operand) : undefined) ?? hex}  ${jumps}`;
       case JUMP_AT_LEAST:
-        return `${line}  >= ${hex}  ${jumps}`;
+        return `${line}  >= ${isNumber ? String(operand) : hex}  ${jumps}`;
       case JUMP_ANY_BIT:
         return `${line}  & ${hex}  ${jumps}`;
       default:
         return `${line}  return ${returnName(operand)}`;
     }
   });
-  return `${lines.join('\n')}\n`;
+  const calls = [...names]
+    .toSorted(([a], [b]) => a - b)
+    .map(
+      ([number, name]) =>
+        `${String(number).padStart(4)}  ${name}  ${String(runFilter(program, { number, architecture }).rule)}`,
+    );
+  return `${[...lines, '', ...calls].join('\n')}\n`;
 }
 
 function fieldName(offset: number): string {

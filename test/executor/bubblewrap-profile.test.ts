@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -6,9 +6,11 @@ import { describe, expect, test } from 'vitest';
 
 import { gatedCommand, splitEnvironment } from '../../src/executor/bubblewrap/gate.ts';
 import { installedPlace, skillView } from '../../src/executor/bubblewrap/host-view.ts';
-import { encodeArguments, sandboxArguments } from '../../src/executor/bubblewrap/profile.ts';
+import { KeptFiles, descriptorsOf, inheritedFiles } from '../../src/executor/bubblewrap/kept-files.ts';
+import { SANDBOX_FILES, encodeArguments, sandboxArguments } from '../../src/executor/bubblewrap/profile.ts';
 import { setupSink } from '../../src/executor/bubblewrap/setup-sink.ts';
 import { whyNot } from '../../src/executor/bubblewrap/support.ts';
+import { childSlots } from '../../src/platform/inherited-descriptors.ts';
 import { programSpec, textSink } from './sandbox.ts';
 
 describe('the profile', () => {
@@ -55,6 +57,49 @@ describe('the profile', () => {
       ['sh', '/usr/bin/script', '-qefc', "exec 'printf' '%s' 'it'\\''s'", '/dev/null'],
     ]);
     await expect(`${script ?? ''}\n`).toMatchFileSnapshot('golden/gate.txt');
+  });
+
+  test('the gate of a program with a control group is the one that was looked at', async () => {
+    const { argv } = gatedCommand({
+      argv: ['true'],
+      limits: programSpec([]).limits,
+      processes: 66,
+      cpuSeconds: 121,
+      lateEnv: {},
+      terminal: false,
+      entryDescriptor: 5,
+    });
+    await expect(`${argv[2] ?? ''}\n`).toMatchFileSnapshot('golden/gate-group.txt');
+  });
+
+  test('all that bubblewrap is given lies where it is told', () => {
+    const kept = new KeptFiles(Buffer.from('filter'));
+    const args = Buffer.from('args');
+    for (const [entry, words] of [
+      [undefined, undefined],
+      ['/dev/null', undefined],
+      [undefined, 'words'],
+      ['/dev/null', 'words'],
+    ] as const) {
+      const slots = childSlots(inheritedFiles({ args, entry, kept, words }));
+      const textAt = (descriptor: number | undefined): string => {
+        const ours = slots.stdio[(descriptor ?? 0) - 3];
+        return typeof ours === 'number' ? readFileSync(ours, 'utf8') : '';
+      };
+      const at = descriptorsOf({ hasEntry: entry !== undefined, hasWords: words !== undefined });
+      expect(textAt(3)).toBe('args');
+      expect([at.seccomp, at.passwd, at.group, at.hosts, at.names].map(textAt)).toEqual([
+        'filter',
+        SANDBOX_FILES.passwd,
+        SANDBOX_FILES.group,
+        SANDBOX_FILES.hosts,
+        SANDBOX_FILES.names,
+      ]);
+      expect(at.words === undefined ? undefined : textAt(at.words)).toBe(words);
+      slots.close();
+    }
+    kept.close();
+    kept.close();
   });
 
   test('variables that would change the gate are set behind it', () => {

@@ -246,6 +246,18 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
     await opened.close();
   });
 
+  test('whoever is detached while a program is being started has nothing running either', async () => {
+    const opened = await openBubblewrap();
+    const starting = opened.workspace.start?.(programSpec(['sleep', '60']), {
+      stdout: textSink(),
+      stderr: textSink(),
+      terminal: false,
+    });
+    await opened.workspace.detach();
+    expect((await (await starting)?.ended)?.reason).toBe('signal');
+    await opened.close();
+  });
+
   verifies('EXEC-8', '200 short runs at once are all there in the end', async () =>
     inSandbox(async ({ workspace }) => {
       const ends = await Promise.all(

@@ -1,5 +1,15 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, rmdirSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  rmdirSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -65,6 +75,28 @@ describe.skipIf(place === undefined)('a group of this kernel, where it lets us m
   test.skipIf(place.version === 1)('says that processes were refused (version 2)', async () => {
     const [kills, refused] = await inGroup('i=0; while [ $i -lt 30 ]; do sleep 0.2 & i=$((i + 1)); done; wait');
     expect([kills, refused > 0]).toEqual([0, true]);
+  });
+
+  test.skipIf(place.version === 2)('is entered by whoever writes 0 to its entry (version 1)', async () => {
+    const group = makeRunGroup(place, limits, { spare: 0 });
+    const entry = openSync(group.entry ?? '', 'r+');
+    // Whoever opened it is asked for rights, and not the one who writes.
+    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const child = spawn('/bin/sh', ['-c', 'echo 0 >&3; exec 3>&-; echo in; read line'], {
+      stdio: ['pipe', 'pipe', 'ignore', entry],
+      ...nobody,
+    });
+    closeSync(entry);
+    const exited = new Promise((resolve) => {
+      child.once('exit', resolve);
+    });
+    await new Promise((resolve) => {
+      child.stdout?.once('data', resolve);
+    });
+    expect(group.has(child.pid ?? 0)).toBe(true);
+    child.stdin?.end('\n');
+    await exited;
+    expect(await group.remove()).toBe(true);
   });
 
   test('says nothing where nothing was', async () => {

@@ -15,7 +15,7 @@ import {
 import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS } from '../../src/executor/seccomp/system-calls.ts';
 import type { SeccompArchitecture } from '../../src/executor/seccomp/system-calls.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { decodeProgram, listing, verdictOf } from './bpf-simulator.ts';
+import { decodeProgram, listing, runFilter, verdictOf } from './bpf-simulator.ts';
 import { collected, hasBubblewrap, openBubblewrap } from './sandbox.ts';
 
 /** A call by name, with the program read back from its bytes. */
@@ -33,7 +33,9 @@ describe.each(SECCOMP_ARCHITECTURES)('the filter for %s', (architecture) => {
     const bytes = seccompBytes(architecture);
     const hex = Buffer.from(bytes).toString('hex').replaceAll(/.{16}/g, '$&\n');
     await expect(hex).toMatchFileSnapshot(`golden/seccomp-${architecture}.hex`);
-    await expect(listing(decodeProgram(bytes), names)).toMatchFileSnapshot(`golden/seccomp-${architecture}.txt`);
+    await expect(listing(decodeProgram(bytes), names, ARCHITECTURE_IDS[architecture])).toMatchFileSnapshot(
+      `golden/seccomp-${architecture}.txt`,
+    );
   });
 
   test('reads back as it was written, ends every way with a verdict, and fits the kernel', () => {
@@ -59,6 +61,16 @@ describe.each(SECCOMP_ARCHITECTURES)('the filter for %s', (architecture) => {
         !names.has(number) && verdictOf(program, { number, architecture: ARCHITECTURE_IDS[architecture] }) !== ALLOW,
     );
     expect(touched).toEqual([]);
+  });
+
+  test('a call is judged within a few steps, whichever it is', () => {
+    const program = decodeProgram(seccompBytes(architecture));
+    const steps = Array.from(
+      { length: 1000 },
+      (_, number) => runFilter(program, { number, architecture: ARCHITECTURE_IDS[architecture] }).steps,
+    );
+    // Two loads, the processor, at most seven halvings, and the longest rule.
+    expect(Math.max(...steps)).toBeLessThanOrEqual(20);
   });
 
   test("another processor's calls kill", () => {

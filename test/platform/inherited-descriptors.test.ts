@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { childSlots } from '../../src/platform/inherited-descriptors.ts';
+import { childSlots, keepBytes } from '../../src/platform/inherited-descriptors.ts';
 import { built, scratch } from '../registry/support.ts';
 
 /** Starts a program from a process that inherited descriptors, and prints what the program sees at them. */
@@ -47,6 +47,22 @@ test.skipIf(process.platform !== 'linux')(
     writeFileSync(secret, 'the key');
     const seen = startFrom(`17<${secret}`, 'cat <&3; cat <&4; cat /proc/self/fd/17', ['three ', 'four']);
     expect(seen).toEqual({ text: 'three four', leaking: expect.arrayContaining([17]) });
+  },
+);
+
+test.skipIf(process.platform !== 'linux')(
+  'bytes that are kept are there from the start for everybody (Linux: opened by descriptor)',
+  () => {
+    const kept = keepBytes(Buffer.from('abc'));
+    const both = [childSlots([kept.inherited]), childSlots([kept.inherited])];
+    const texts = both.map(({ stdio: [descriptor] }) => {
+      if (typeof descriptor !== 'number') throw new TypeError('no descriptor');
+      return readFileSync(descriptor, 'utf8');
+    });
+    expect(texts).toEqual(['abc', 'abc']);
+    for (const slots of both) slots.close();
+    kept.close();
+    expect(() => childSlots([kept.inherited])).toThrow('ENOENT');
   },
 );
 

@@ -25,7 +25,7 @@ test.skipIf(!isLinux)('pipes carry what is written and end with their writer (Li
       writeSync(first.writer, `out ${String(number)}`);
       closeSync(first.writer);
       closeSync(second.writer);
-      return await Promise.all([readAll(first.reader), readAll(second.reader)]);
+      return await Promise.all([readAll(first.read()), readAll(second.read())]);
     }),
   );
   expect(texts).toEqual(Array.from({ length: 100 }, (_, number) => [`out ${String(number)}`, '']));

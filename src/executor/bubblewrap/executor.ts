@@ -24,8 +24,9 @@ import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import { gatedCommand, splitEnvironment } from './gate.ts';
 import { findBubblewrap, hostView, skillView } from './host-view.ts';
-import { SANDBOX_FILES, SANDBOX_ROOT, encodeArguments, invalidInput, sandboxArguments } from './profile.ts';
-import type { SandboxProfile, Shown } from './profile.ts';
+import { ARGUMENTS_DESCRIPTOR, ENTRY_DESCRIPTOR, KeptFiles, descriptorsOf, inheritedFiles } from './kept-files.ts';
+import { SANDBOX_ROOT, encodeArguments, invalidInput, sandboxArguments } from './profile.ts';
+import type { Shown } from './profile.ts';
 import { SANDBOX_PROCESSES, failed, startSandboxed } from './program.ts';
 import { checkInstalled, unavailable, whyNot } from './support.ts';
 
@@ -85,7 +86,10 @@ export function bubblewrapExecutor(options: BubblewrapOptions = {}): Executor {
       if (machine !== undefined) return attached({ options, identity, machine, place });
       const found = await examine(options, identity);
       const workspace = attached({ options, identity, machine: found, place });
-      await tryOut(workspace);
+      await tryOut(workspace).catch(async (error: unknown) => {
+        await workspace.detach();
+        throw error;
+      });
       machine = found;
       return workspace;
     },
@@ -129,6 +133,7 @@ interface Attachment {
 function attached(attachment: Attachment): AttachedWorkspace {
   const { machine, options, place } = attachment;
   const pipes = new OutputPipes(path.join(place.root, PIPES_FOLDER));
+  const kept = new KeptFiles(machine.filter);
   const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(place.root, name)));
   if (missing !== undefined)
     throw new SkillError({
@@ -140,17 +145,18 @@ function attached(attachment: Attachment): AttachedWorkspace {
   // Skills are staged while the workspace is in use: each program sees those of its moment.
   const skillsNow = (): readonly Shown[] =>
     place.skills.flatMap(({ name, snapshot }) => skillView(snapshot, `${SANDBOX_ROOT}/skills/${name}`));
-  const running = new Set<RunningProgram>();
+  // From the moment they are asked for: one that is being started has been given files that are closed below.
+  const underWay = new Set<Promise<RunningProgram>>();
   let isDetached = false;
   const start = async (spec: ProgramSpec, streams: RunStreams, talk?: Talk): Promise<RunningProgram> => {
     if (isDetached) throw failed('the workspace was detached');
-    const program = await startProgram({ attachment, pipes, skills: skillsNow(), spec, talk }, streams);
-    running.add(program);
+    const starting = startProgram({ attachment, pipes, kept, skills: skillsNow(), spec, talk }, streams);
+    underWay.add(starting);
     const forget = (): void => {
-      running.delete(program);
+      underWay.delete(starting);
     };
-    program.ended.then(forget, forget);
-    return program;
+    starting.then(({ ended }) => ended).then(forget, forget);
+    return await starting;
   };
   return {
     capabilities: capabilitiesOf(machine, options),
@@ -164,10 +170,15 @@ function attached(attachment: Attachment): AttachedWorkspace {
     start: async (spec, streams) => await start(spec, streams, { terminal: streams.terminal }),
     detach: async () => {
       isDetached = true;
-      const programs = [...running];
-      for (const program of programs) program.kill();
-      await Promise.allSettled(programs.map(async ({ ended }) => await ended));
+      await Promise.allSettled(
+        [...underWay].map(async (starting) => {
+          const program = await starting;
+          program.kill();
+          await program.ended;
+        }),
+      );
       pipes.close();
+      kept.close();
     },
   };
 }
@@ -210,6 +221,7 @@ interface Talk {
 interface Program {
   readonly attachment: Attachment;
   readonly pipes: OutputPipes;
+  readonly kept: KeptFiles;
   readonly skills: readonly Shown[];
   readonly spec: ProgramSpec;
   /** Absent: all of the input is in the spec. */
@@ -245,7 +257,7 @@ function denied({ network }: ProgramSpec): RunningProgram {
 }
 
 async function startWith(
-  { attachment, pipes, skills, spec, talk }: Program,
+  { attachment, pipes, kept, skills, spec, talk }: Program,
   streams: RunStreams,
   bridge: NetworkBridge | undefined,
 ): Promise<RunningProgram> {
@@ -254,6 +266,7 @@ async function startWith(
   const env = splitEnvironment({ PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env });
   const { limits } = spec;
   const hasGroup = machine.groups !== undefined;
+  const hasEntry = machine.groups?.version === 1;
   const command = gatedCommand({
     argv: [...(bridge?.forwarderArgv ?? []), ...spec.argv],
     limits,
@@ -261,22 +274,25 @@ async function startWith(
     cpuSeconds: Math.ceil(limits.wallMs / 1000) * availableParallelism() + 1,
     lateEnv: env.late,
     terminal: talk?.terminal ?? false,
+    ...(hasEntry ? { entryDescriptor: ENTRY_DESCRIPTOR } : {}),
     ...(hasGroup ? {} : { dataBytes: limits.memoryBytes }),
   });
-  const [args, files] = sandboxFiles(machine.filter, command.wordsFile, {
+  const profile = {
     system: machine.system,
     skills,
     writable: folders,
     cwd: spec.cwd,
     env: env.early,
+    descriptors: descriptorsOf({ hasEntry, hasWords: command.wordsFile !== undefined }),
     temporaryBytes: options.temporaryBytes ?? TEMPORARY_BYTES,
     sharedMemoryBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES,
     ...(bridge === undefined ? {} : { bridgeSocket: bridge.socketPath }),
-  });
+  };
+  const args = encodeArguments(sandboxArguments(profile));
   return await startSandboxed(
     {
-      argv: [machine.command, '--args', '3', '--', ...command.argv],
-      inherited: [args, ...files],
+      argv: [machine.command, '--args', String(ARGUMENTS_DESCRIPTOR), '--', ...command.argv],
+      inherited: (entry) => inheritedFiles({ args, entry, kept, words: command.wordsFile }),
       identity,
       limits,
       groups: machine.groups,
@@ -287,28 +303,6 @@ async function startWith(
     },
     streams,
   );
-}
-
-/** The arguments at descriptor 3, and behind them the files they speak of. */
-function sandboxFiles(
-  filter: Uint8Array,
-  wordsFile: string | undefined,
-  profile: Omit<SandboxProfile, 'descriptors'>,
-): readonly [Uint8Array, readonly Uint8Array[]] {
-  const descriptors = {
-    seccomp: 4,
-    passwd: 5,
-    group: 6,
-    hosts: 7,
-    names: 8,
-    ...(wordsFile === undefined ? {} : { words: 9 }),
-  };
-  const { passwd, group, hosts, names } = SANDBOX_FILES;
-  const texts = [passwd, group, hosts, names, ...(wordsFile === undefined ? [] : [wordsFile])];
-  return [
-    encodeArguments(sandboxArguments({ ...profile, descriptors })),
-    [filter, ...texts.map((text) => new TextEncoder().encode(text))],
-  ];
 }
 
 function checkSpec({ argv, cwd, env }: ProgramSpec): void {

@@ -7,6 +7,7 @@ import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { BubblewrapOptions } from './executor.ts';
 import { gatedCommand } from './gate.ts';
 import { findBubblewrap } from './host-view.ts';
+import { ENTRY_DESCRIPTOR } from './kept-files.ts';
 import { sandboxArguments } from './profile.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 
@@ -29,6 +30,7 @@ export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
     cpuSeconds: 0,
     lateEnv: {},
     terminal: false,
+    entryDescriptor: ENTRY_DESCRIPTOR,
   });
   const { bridge, ...settings } = options;
   const parts = [stampOf(options.command ?? findBubblewrap()), profile, gate, settings, bridge !== undefined];

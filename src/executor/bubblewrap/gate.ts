@@ -16,6 +16,8 @@ export interface Gate {
   /** Variables that would change the shell of the gate itself: set behind it. */
   readonly lateEnv: Readonly<Record<string, string>>;
   readonly terminal: boolean;
+  /** Where a control group is entered; one digit, as a shell knows them. */
+  readonly entryDescriptor?: number;
 }
 
 const OPEN_FILES = 1024;
@@ -46,8 +48,9 @@ export function gatedCommand(gate: Gate): GatedCommand {
     `ulimit -n ${String(OPEN_FILES)}`,
     `ulimit -t ${String(gate.cpuSeconds)}`,
     'ulimit -c 0',
+    ...(gate.entryDescriptor === undefined ? [] : enterGroup(String(gate.entryDescriptor))),
     "printf '\\006' >&2",
-    // Until the host has put everybody here into a control group.
+    // Until the host has seen that everybody here is in the control group.
     'read -r held',
     ...Object.entries(gate.lateEnv).map(([name, value]) => `export ${name}=${shellWord(value)}`),
     ...(isLong ? [`. ${WORDS_FILE}`] : []),
@@ -56,6 +59,11 @@ export function gatedCommand(gate: Gate): GatedCommand {
   const shell = ['/bin/sh', '-c', script, 'sh'];
   if (!isLong) return { argv: [...shell, ...words] };
   return { argv: shell, wordsFile: `set -- ${words.map(shellWord).join(' ')}\n` };
+}
+
+/** Into the control group, and the way in is shut: the program does not find it. */
+function enterGroup(descriptor: string): readonly string[] {
+  return [`echo 0 >&${descriptor}`, `exec ${descriptor}>&-`];
 }
 
 /** A pseudo terminal of the sandbox's own: what is typed into it reaches nobody outside. */

@@ -20,15 +20,15 @@ export interface SandboxProcesses {
 
 /** Finds them while the gate holds; nothing where bubblewrap is gone already. */
 export function sandboxProcesses(outside: number): SandboxProcesses | undefined {
-  const [inside] = childrenOf(outside);
+  // bubblewrap has one thread, outside and inside.
+  const [inside] = childrenOf(outside, [String(outside)]);
   const first = inside === undefined ? undefined : readProcess(inside);
-  const gate = first === undefined ? undefined : childrenOf(first.pid)[0];
+  const gate = first === undefined ? undefined : childrenOf(first.pid, [String(first.pid)])[0];
   return first === undefined || gate === undefined ? undefined : { first, gate };
 }
 
-function childrenOf(pid: number): readonly number[] {
-  // A thread has children of its own.
-  const threads = listThreads(pid);
+/** A thread has children of its own. */
+function childrenOf(pid: number, threads = listThreads(pid)): readonly number[] {
   const texts = threads.map((thread) => readProcFile(pid, `task/${thread}/children`));
   if (texts.every((text) => text !== undefined))
     return texts.flatMap((text) => (text ?? '').split(' ').filter(Boolean).map(Number));

@@ -4,6 +4,7 @@ import { SkillError } from '../../core/errors.ts';
 import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams, RunningProgram } from '../../core/execution.ts';
 import { startChild, supervise } from '../../platform/child-process.ts';
 import type { Child } from '../../platform/child-process.ts';
+import type { Inherited } from '../../platform/inherited-descriptors.ts';
 import type { OutputPipes } from '../../platform/output-pipes.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { makeRunGroup } from '../cgroup.ts';
@@ -19,8 +20,8 @@ import type { SetupSink } from './setup-sink.ts';
 /** A program with its sandbox around it, ready to be started. */
 export interface SandboxCommand {
   readonly argv: readonly string[];
-  /** Found at descriptors 3, 4, ... */
-  readonly inherited: readonly Uint8Array[];
+  /** Found at descriptors 3, 4, ...; given the file by which the gate enters its control group, where it does that itself. */
+  readonly inherited: (entry: string | undefined) => readonly Inherited[];
   readonly identity: Identity | undefined;
   readonly limits: RunLimits;
   readonly groups: ControlGroupPlace | undefined;
@@ -44,8 +45,9 @@ interface Sandbox {
   readonly command: SandboxCommand;
   readonly group: RunGroup | undefined;
   readonly stderr: SetupSink;
-  /** Known once the gate was reached. */
+  /** Known from when the gate was reached until they are seen to be gone: what is gone need not be looked for again. */
   readonly processes: () => SandboxProcesses | undefined;
+  readonly setGone: () => void;
   /** Whoever started it wanted it ended. */
   readonly isKilled: () => boolean;
 }
@@ -56,28 +58,40 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
   const group = command.groups === undefined ? undefined : newGroup(command.groups, command.limits);
   const stderr = setupSink(streams.stderr);
   const inner = { ...streams, stderr };
-  const child = await startOuter(command, inner).catch(async (error: unknown) => {
+  const child = await startOuter(command, group, inner).catch(async (error: unknown) => {
     await group?.remove();
     throw error;
   });
   let processes: SandboxProcesses | undefined;
   let isKilled = false;
-  const sandbox: Sandbox = { child, command, group, stderr, processes: () => processes, isKilled: () => isKilled };
+  const sandbox: Sandbox = {
+    child,
+    command,
+    group,
+    stderr,
+    processes: () => processes,
+    setGone: () => {
+      processes = undefined;
+    },
+    isKilled: () => isKilled,
+  };
   const contained = containedChild(sandbox);
   const input = heldInput(child, command);
-  // While bubblewrap makes the sandbox: most often it has no children yet, and all that come are born in the group.
-  const joined = addTo(group, child.pid);
+  // While bubblewrap makes the sandbox: most often it has no children yet, and all that come are born in the group. Where the gate
+  // enters by itself, bubblewrap's own two processes stay outside: they are the same for every program.
+  const joined = group?.entry === undefined ? addTo(group, child.pid) : Promise.resolve();
   joined.catch(() => undefined);
   const released = (async (): Promise<void> => {
     await stderr.ready;
-    processes = sandboxProcesses(child.pid);
+    const found = sandboxProcesses(child.pid);
+    processes = found;
     await joined;
-    if (processes === undefined) {
+    if (found === undefined) {
       // Over already, or hidden from us: what cannot be seen cannot be bounded, and stays behind the gate.
       if (readProcess(child.pid)?.isZombie === false) throw failed('its processes cannot be seen in /proc');
       return;
     }
-    if (group?.has(processes.gate) === false) await addTo(group, processes.gate);
+    if (group?.has(found.gate) === false) await addTo(group, found.gate);
     input.release();
   })();
   // What goes wrong there ends the program; `ended` tells.
@@ -109,12 +123,13 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
 
 async function startOuter(
   { argv, inherited, identity, limits, pipes }: SandboxCommand,
+  group: RunGroup | undefined,
   streams: RunStreams,
 ): Promise<Child> {
   return await startChild(
     {
       argv,
-      inherited,
+      inherited: inherited(group?.entry),
       cwd: '/',
       env: OUTER_ENV,
       // The gate's mark is one of them.
@@ -149,11 +164,12 @@ async function addTo(group: RunGroup | undefined, pid: number): Promise<void> {
 }
 
 /** The child, but gone only when its namespace is. */
-function containedChild({ child, processes }: Sandbox): Child {
+function containedChild({ child, processes, setGone }: Sandbox): Child {
   const ended = child.ended.then(async (exit) => {
     const inside = processes();
     if (inside !== undefined && !(await namespaceGone(inside)))
       throw failed('processes of the program are still there after they were killed');
+    setGone();
     return exit;
   });
   // Whoever supervises waits for it; until then a refusal is nobody's.

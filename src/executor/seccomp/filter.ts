@@ -1,7 +1,6 @@
 import {
   ARCHITECTURE_OFFSET,
   JUMP_ANY_BIT,
-  JUMP_AT_LEAST,
   JUMP_EQUAL,
   NUMBER_OFFSET,
   argumentOffset,
@@ -11,6 +10,8 @@ import {
   verdict,
 } from './bpf.ts';
 import type { Instruction } from './bpf.ts';
+import { byNumber, stretchesOf } from './by-number.ts';
+import type { Rule } from './by-number.ts';
 import { SYSTEM_CALLS } from './system-calls.ts';
 import type { SeccompArchitecture } from './system-calls.ts';
 
@@ -69,22 +70,27 @@ const CREATING = 0o20000100;
 /** Asks for the personality without changing it. */
 const QUERY_PERSONALITY = 0xffffffff;
 
-type Rule = readonly Instruction[];
+const ALLOWED: Rule = [verdict(ALLOW)];
+const REFUSED: Rule = [verdict(NOT_PERMITTED)];
+const MISSING: Rule = [verdict(NOT_IMPLEMENTED)];
 
 /**
  * The filter for programs of skills. Another processor's calls (32 bits, by `int 0x80`) kill; x32 and `clone3`, whose flags a filter
  * cannot see, do not exist; everything not named here is allowed.
  */
 export function seccompFilter(architecture: SeccompArchitecture): readonly Instruction[] {
+  const judged = new Map<number, Rule>();
+  for (const [name, rule] of rules()) {
+    const number = SYSTEM_CALLS[architecture][name];
+    if (number !== undefined) judged.set(number, rule);
+  }
+  const stretches = stretchesOf(judged, ALLOWED);
   return [
     load(ARCHITECTURE_OFFSET),
     { ...unlessSkip(JUMP_EQUAL, ARCHITECTURE_IDS[architecture], 0), whenTrue: 1 },
     verdict(KILL),
     load(NUMBER_OFFSET),
-    ...(architecture === 'x64' ? [unlessSkip(JUMP_AT_LEAST, X32_BIT, 1), verdict(NOT_IMPLEMENTED)] : []),
-    ...refusals(architecture),
-    ...judgedCalls(architecture),
-    verdict(ALLOW),
+    ...byNumber(architecture === 'x64' ? [...stretches, { from: X32_BIT, rule: MISSING }] : stretches),
   ];
 }
 
@@ -92,59 +98,57 @@ export function seccompBytes(architecture: SeccompArchitecture): Uint8Array {
   return encodeProgram(seccompFilter(architecture));
 }
 
-function refusals(architecture: SeccompArchitecture): Rule {
-  const numbers = REFUSED_CALLS.flatMap((name) => SYSTEM_CALLS[architecture][name] ?? []);
-  // One verdict behind all of them; the last comparison steps over it.
-  const jumps = numbers.map((number, at) => {
-    const isLast = at === numbers.length - 1;
-    return { code: JUMP_EQUAL, whenTrue: numbers.length - 1 - at, whenFalse: isLast ? 1 : 0, operand: number };
-  });
-  return [...jumps, verdict(NOT_PERMITTED)];
-}
-
-function judgedCalls(architecture: SeccompArchitecture): Rule {
-  const call = (name: string, rule: Rule): Rule => {
-    const number = SYSTEM_CALLS[architecture][name];
-    // After its rule a call is decided: nothing behind it could match the number again.
-    return number === undefined ? [] : [unlessSkip(JUMP_EQUAL, number, rule.length), ...rule];
-  };
+/** Every call that is not simply allowed. */
+function rules(): readonly (readonly [string, Rule])[] {
+  const modeFirst = refuseBits(1, SETUID_BITS);
+  const modeSecond = refuseBits(2, SETUID_BITS);
   return [
-    ...call('clone3', [verdict(NOT_IMPLEMENTED)]),
+    ...REFUSED_CALLS.map((name) => [name, REFUSED] as const),
+    ['clone3', MISSING],
     // Its mode lies in memory; programs fall back to `openat`.
-    ...call('openat2', [verdict(NOT_IMPLEMENTED)]),
-    ...call('clone', refuseBits(0, NEW_NAMESPACE)),
-    ...call('ioctl', [
-      load(argumentOffset(1)),
-      ...TERMINAL_INJECTIONS.flatMap((request) => [unlessSkip(JUMP_EQUAL, request, 1), verdict(NOT_PERMITTED)]),
-      verdict(ALLOW),
-    ]),
-    ...call('socket', [
-      load(argumentOffset(0)),
-      ...[AF_UNIX, AF_INET, AF_INET6].flatMap((family) => [unlessSkip(JUMP_EQUAL, family, 1), verdict(ALLOW)]),
-      // Of netlink only the routing family, which lists interfaces.
-      unlessSkip(JUMP_EQUAL, AF_NETLINK, 3),
-      load(argumentOffset(2)),
-      unlessSkip(JUMP_EQUAL, 0, 1),
-      verdict(ALLOW),
-      verdict(NO_SUCH_FAMILY),
-    ]),
-    ...call('personality', [
-      load(argumentOffset(0)),
-      unlessSkip(JUMP_EQUAL, 0, 1),
-      verdict(ALLOW),
-      unlessSkip(JUMP_EQUAL, QUERY_PERSONALITY, 1),
-      verdict(ALLOW),
-      verdict(NOT_PERMITTED),
-    ]),
-    ...call('chmod', refuseBits(1, SETUID_BITS)),
-    ...call('fchmod', refuseBits(1, SETUID_BITS)),
-    ...call('fchmodat', refuseBits(2, SETUID_BITS)),
-    ...call('fchmodat2', refuseBits(2, SETUID_BITS)),
-    ...call('creat', refuseBits(1, SETUID_BITS)),
-    ...call('mknod', refuseBits(1, SETUID_BITS)),
-    ...call('mknodat', refuseBits(2, SETUID_BITS)),
-    ...call('open', refuseSetuidFile({ flags: 1, mode: 2 })),
-    ...call('openat', refuseSetuidFile({ flags: 2, mode: 3 })),
+    ['openat2', MISSING],
+    ['clone', refuseBits(0, NEW_NAMESPACE)],
+    [
+      'ioctl',
+      [
+        load(argumentOffset(1)),
+        ...TERMINAL_INJECTIONS.flatMap((request) => [unlessSkip(JUMP_EQUAL, request, 1), verdict(NOT_PERMITTED)]),
+        verdict(ALLOW),
+      ],
+    ],
+    [
+      'socket',
+      [
+        load(argumentOffset(0)),
+        ...[AF_UNIX, AF_INET, AF_INET6].flatMap((family) => [unlessSkip(JUMP_EQUAL, family, 1), verdict(ALLOW)]),
+        // Of netlink only the routing family, which lists interfaces.
+        unlessSkip(JUMP_EQUAL, AF_NETLINK, 3),
+        load(argumentOffset(2)),
+        unlessSkip(JUMP_EQUAL, 0, 1),
+        verdict(ALLOW),
+        verdict(NO_SUCH_FAMILY),
+      ],
+    ],
+    [
+      'personality',
+      [
+        load(argumentOffset(0)),
+        unlessSkip(JUMP_EQUAL, 0, 1),
+        verdict(ALLOW),
+        unlessSkip(JUMP_EQUAL, QUERY_PERSONALITY, 1),
+        verdict(ALLOW),
+        verdict(NOT_PERMITTED),
+      ],
+    ],
+    ['chmod', modeFirst],
+    ['fchmod', modeFirst],
+    ['fchmodat', modeSecond],
+    ['fchmodat2', modeSecond],
+    ['creat', modeFirst],
+    ['mknod', modeFirst],
+    ['mknodat', modeSecond],
+    ['open', refuseSetuidFile({ flags: 1, mode: 2 })],
+    ['openat', refuseSetuidFile({ flags: 2, mode: 3 })],
   ];
 }
 
