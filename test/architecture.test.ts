@@ -9,7 +9,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['version.ts'],
   ['core'],
   ['platform'],
-  ['registry', 'loader', 'search', 'executor', 'artifact', 'model', 'audit', 'install', 'dialect'],
+  ['registry', 'loader', 'search', 'executor', 'artifact', 'model', 'audit', 'install', 'dialect', 'host'],
   ['runtime'],
   ['agent'],
   ['evals', 'mcp', 'viewer', 'worker'],

@@ -17,6 +17,12 @@ export type Action =
   | WriteInput
   | PollCommand
   | KillCommand
+  | ReadFile
+  | ListDirectory
+  | Grep
+  | WriteFile
+  | DeleteFile
+  | NetworkRequest
   | FinalAnswer;
 
 export type ActionType = Action['type'];
@@ -157,6 +163,56 @@ export interface PollCommand extends Waiting {
 export interface KillCommand {
   readonly type: 'kill_command';
   readonly session: string;
+}
+
+/** A file of the project; of the workspace, `workspace://path`; or of a loaded skill, `skill://name/path`. */
+export interface ReadFile {
+  readonly type: 'read_file';
+  readonly path: string;
+  readonly lines?: LineRange;
+}
+
+export interface ListDirectory {
+  readonly type: 'list_dir';
+  /** As for `read_file`; `.` is the project. */
+  readonly path: string;
+  /** Folders below it that are looked into; 1 is the folder alone. */
+  readonly depth?: number;
+}
+
+/** Lines that an expression finds, in one file or below one folder. */
+export interface Grep {
+  readonly type: 'grep';
+  /** A regular expression of JavaScript. */
+  readonly pattern: string;
+  /** As for `list_dir`. */
+  readonly path: string;
+  /** Only files that this pattern means, such as `**\/*.ts`. */
+  readonly glob?: string;
+  readonly ignoreCase?: boolean;
+  readonly maxMatches?: number;
+}
+
+/** Writes a whole file of the project or of the workspace; folders on the way are made. */
+export interface WriteFile {
+  readonly type: 'write_file';
+  readonly path: string;
+  readonly content: string;
+}
+
+/** Puts a file into the trash of the project. */
+export interface DeleteFile {
+  readonly type: 'delete_file';
+  readonly path: string;
+}
+
+export interface NetworkRequest {
+  readonly type: 'network_request';
+  readonly url: string;
+  /** GET */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 export interface FinalAnswer {

@@ -15,10 +15,15 @@ export interface Glob {
   readonly prefix: string;
 }
 
+export interface GlobOptions {
+  /** Signs stand for names that start with a dot as well: what forbids must not be passed by a dot. */
+  readonly hidden?: boolean;
+}
+
 /** Two or more stars in a row are `**`: where they are a whole part of the path, any number of folders, none included; else a `*`. */
-export function compileGlob(pattern: string): Glob {
+export function compileGlob(pattern: string, { hidden = false }: GlobOptions = {}): Glob {
   const tokens = pairBraces(readTokens(Array.from(pattern)));
-  const program = assemble(tokens);
+  const program = { ...assemble(tokens), hidden };
   const literal = literalStart(tokens);
   const prefix = literal.slice(0, Math.max(0, literal.lastIndexOf('/')));
   return {
@@ -132,13 +137,14 @@ type State =
 interface Program {
   readonly states: readonly State[];
   readonly start: number;
+  readonly hidden: boolean;
 }
 
 const SLASH = 0x2f;
 const DOT = 0x2e;
 
 /** From the last token to the first: each one knows the state that follows it. */
-function assemble(tokens: readonly Token[]): Program {
+function assemble(tokens: readonly Token[]): Omit<Program, 'hidden'> {
   const states: State[] = [{ type: 'end' }];
   const add = (state: State): number => states.push(state) - 1;
   /** The groups we are in: what follows the group, and where its alternatives start that are assembled already. */
@@ -197,7 +203,7 @@ function behindSlash(states: readonly State[], from: number): readonly number[] 
 }
 
 /** Whether the path is matched; or, for an open end, whether something that starts so could be. */
-function follow({ states, start }: Program, path: string, isOpenEnd: boolean): boolean {
+function follow({ states, start, hidden }: Program, path: string, isOpenEnd: boolean): boolean {
   const seen = new Int32Array(states.length).fill(-1);
   const pending: number[] = [];
   let active: number[] = [];
@@ -206,7 +212,7 @@ function follow({ states, start }: Program, path: string, isOpenEnd: boolean): b
   const enter = (first: number, list: number[]): void => {
     const isNameEnd = at === path.length ? !isOpenEnd : path.charCodeAt(at) === SLASH;
     // Nor does a star that stands for nothing let the dot behind it begin a hidden name.
-    const isPassed = !(isNameStart && path.charCodeAt(at) === DOT);
+    const isPassed = hidden || !(isNameStart && path.charCodeAt(at) === DOT);
     pending.push(first);
     for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
       const state = states[place];
@@ -224,7 +230,7 @@ function follow({ states, start }: Program, path: string, isOpenEnd: boolean): b
   enter(start, active);
   while (at < path.length && active.length > 0) {
     const code = path.codePointAt(at) ?? 0;
-    const isHidden = isNameStart && code === DOT;
+    const isHidden = !hidden && isNameStart && code === DOT;
     const following: number[] = [];
     const from = active;
     at += code > 0xffff ? 2 : 1;

@@ -13,6 +13,12 @@ export type Observation =
   | ProgramRan
   | CommandSeen
   | CommandKilled
+  | FileRead
+  | DirectoryListed
+  | LinesFound
+  | FileWritten
+  | FileDeleted
+  | ResponseReceived
   | Answered
   | ActionFailed;
 
@@ -174,6 +180,98 @@ export interface CommandKilled {
   readonly action: 'kill_command';
   readonly session: string;
   readonly status: 'exited' | 'killed';
+}
+
+export interface FileRead {
+  readonly type: 'file-read';
+  readonly action: 'read_file';
+  /** Relative to the project, or with its scheme. */
+  readonly path: string;
+  readonly mediaType: string;
+  /** Binary files are described, not shown: `text` is empty. */
+  readonly isBinary: boolean;
+  readonly text: string;
+  readonly lines: Required<LineRange>;
+  readonly totalLines: number;
+  /** Of the whole file. */
+  readonly bytes: number;
+  /** `sha256:` of the whole file. */
+  readonly digest: string;
+  readonly truncated: boolean;
+  readonly notes: readonly string[];
+}
+
+export const ENTRY_KINDS = ['file', 'folder', 'link', 'other'] as const;
+
+export interface DirectoryEntry {
+  /** Relative to the folder that was listed. */
+  readonly path: string;
+  readonly kind: (typeof ENTRY_KINDS)[number];
+  /** Of a file; 0 otherwise. */
+  readonly bytes: number;
+}
+
+export interface DirectoryListed {
+  readonly type: 'directory-listed';
+  readonly action: 'list_dir';
+  readonly path: string;
+  readonly entries: readonly DirectoryEntry[];
+  readonly isCut: boolean;
+}
+
+export interface FoundLine {
+  /** As `read_file` takes it. */
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+export interface LinesFound {
+  readonly type: 'lines-found';
+  readonly action: 'grep';
+  readonly pattern: string;
+  readonly matches: readonly FoundLine[];
+  /** Files that were searched. */
+  readonly files: number;
+  /** Files left out: binary, too large, or kept back by a rule. */
+  readonly skipped: number;
+  /** There are more matches or more files than were looked at. */
+  readonly isCut: boolean;
+  readonly notes: readonly string[];
+}
+
+export interface FileWritten {
+  readonly type: 'file-written';
+  readonly action: 'write_file';
+  readonly path: string;
+  readonly bytes: number;
+  readonly digest: string;
+  /** Of what was there before; absent for a new file. */
+  readonly replaced?: string;
+}
+
+export interface FileDeleted {
+  readonly type: 'file-deleted';
+  readonly action: 'delete_file';
+  readonly path: string;
+  /** Where it lies now, relative to the project. */
+  readonly trash: string;
+}
+
+export interface ResponseReceived {
+  readonly type: 'response-received';
+  readonly action: 'network_request';
+  /** Where the answer came from, after redirections. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly mediaType: string;
+  readonly isBinary: boolean;
+  readonly text: string;
+  readonly bytes: number;
+  readonly truncated: boolean;
+  /** Addresses that were gone through before `url`. */
+  readonly redirects: readonly string[];
 }
 
 export interface Answered {

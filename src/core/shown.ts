@@ -64,6 +64,13 @@ export function shownBy(observation: Observation): readonly ShownContent[] {
     case 'command-seen':
     case 'command-killed':
     case 'script-found':
+    // Nor are files of the project and answers of servers.
+    case 'file-read':
+    case 'directory-listed':
+    case 'lines-found':
+    case 'file-written':
+    case 'file-deleted':
+    case 'response-received':
     case 'answered':
     case 'failed':
       return [];

@@ -68,7 +68,7 @@ export async function collectOutputs(
   const folders = openWorkspace(root, confinement);
   try {
     const maxFiles = spec.maxFiles ?? DEFAULT_OUTPUT_LIMITS.maxFiles;
-    const walked = await walkOutputs(folders, spec.globs.map(compileGlob), {
+    const walked = await walkOutputs(folders, spec.globs.map((glob) => compileGlob(glob)), {
       maxKept: maxFiles + MAX_LISTED,
       maxDepth: MAX_DEPTH,
       maxNames: MAX_NAMES,

@@ -32,6 +32,8 @@ import { findScript } from '../loader/script-path.ts';
 import { isExecutionAction } from './execution/execution-action.ts';
 import type { ExecutionAction } from './execution/execution-action.ts';
 import type { Execution } from './execution/execution.ts';
+import { isHostAction } from './host-action.ts';
+import type { HostAction } from './host-action.ts';
 import { documentPaths, existingDocuments, readDocuments } from './documents.ts';
 import type { SearchOptions, SearchResult } from './skill-search.ts';
 
@@ -64,6 +66,7 @@ export async function performAction(action: Action, context: ActionContext): Pro
   if (endedBy !== undefined) return actionFailed(action.type, runEnded(endedBy.action, endedBy.code));
   if (action.type === 'search_skills') return search(action, context);
   if (isExecutionAction(action)) return execute(action, context);
+  if (isHostAction(action)) return actionFailed(action.type, failure('policy/denied', 'files and network of this machine were not opened for this session'));
   const found = findSkill(action, context);
   return found.type === 'failed' ? actionFailed(action.type, found.failure) : onSkill(action, found.skill, context);
 }
@@ -84,7 +87,7 @@ async function execute(action: ExecutionAction, context: ActionContext): Promise
 }
 
 function onSkill(
-  action: Exclude<Action, SearchSkills | ExecutionAction | { readonly type: 'final_answer' }>,
+  action: Exclude<Action, SearchSkills | ExecutionAction | HostAction | { readonly type: 'final_answer' }>,
   skill: SkillEntry,
   context: ActionContext,
 ): Observation {

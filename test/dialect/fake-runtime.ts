@@ -77,6 +77,52 @@ const SEEN = {
 type Answers = { readonly [A in ActionType]?: (action: Extract<Action, { type: A }>) => Observation };
 
 const ANSWERS: Required<Answers> = {
+  read_file: ({ path }) => ({
+    type: 'file-read',
+    action: 'read_file',
+    path,
+    mediaType: 'text/plain',
+    isBinary: false,
+    text: 'one\ntwo',
+    lines: { from: 1, to: 2 },
+    totalLines: 2,
+    bytes: 7,
+    digest: DIGEST,
+    truncated: false,
+    notes: [],
+  }),
+  list_dir: ({ path }) => ({
+    type: 'directory-listed',
+    action: 'list_dir',
+    path,
+    entries: [{ path: 'a.txt', kind: 'file', bytes: 7 }],
+    isCut: false,
+  }),
+  grep: ({ pattern }) => ({
+    type: 'lines-found',
+    action: 'grep',
+    pattern,
+    matches: [{ path: 'a.txt', line: 2, text: 'two' }],
+    files: 1,
+    skipped: 0,
+    isCut: false,
+    notes: [],
+  }),
+  write_file: ({ path }) => ({ type: 'file-written', action: 'write_file', path, bytes: 7, digest: DIGEST }),
+  delete_file: ({ path }) => ({ type: 'file-deleted', action: 'delete_file', path, trash: '.agent/trash/a.txt' }),
+  network_request: ({ url }) => ({
+    type: 'response-received',
+    action: 'network_request',
+    url,
+    status: 200,
+    headers: { 'content-type': 'text/plain' },
+    mediaType: 'text/plain',
+    isBinary: false,
+    text: 'ok',
+    bytes: 2,
+    truncated: false,
+    redirects: [],
+  }),
   run_script: () => ({ type: 'program-ran', action: 'run_script', skill: PDF, result: RESULT }),
   run_command: () => ({ type: 'program-ran', action: 'run_command', result: RESULT }),
   start_command: () => ({ ...SEEN, action: 'start_command' }),
@@ -203,6 +249,18 @@ function observe(action: Action, answers: Required<Answers>): Observation {
       return answers.select_documents(action);
     case 'get_script_path':
       return answers.get_script_path(action);
+    case 'read_file':
+      return answers.read_file(action);
+    case 'list_dir':
+      return answers.list_dir(action);
+    case 'grep':
+      return answers.grep(action);
+    case 'write_file':
+      return answers.write_file(action);
+    case 'delete_file':
+      return answers.delete_file(action);
+    case 'network_request':
+      return answers.network_request(action);
     case 'run_script':
       return answers.run_script(action);
     case 'run_command':
