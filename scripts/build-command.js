@@ -82,6 +82,8 @@ const CHUNKS = new Map([
   ['skillwright', [project('dist/cli/bin.js')]],
   ['main', ['main', 'connection', 'commands/list'].map((name) => project(`dist/cli/${name}.js`))],
   ...Object.keys(LATE).map((chunk) => [chunk, [ENTRY + chunk]]),
+  // All that a listing loads more where there is a configuration.
+  ['settings', [project('dist/runtime/config-files.js')]],
 ]);
 
 function reachable(starts, getModuleInfo) {

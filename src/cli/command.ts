@@ -31,6 +31,12 @@ export const GLOBAL_FLAGS = {
   source: { type: 'string', value: 'NAME', about: 'only skills of this source (project, user, builtin, ...)' },
   cwd: { type: 'string', short: 'C', value: 'DIR', path: true, about: 'work as if started in DIR' },
   config: { type: 'string', value: 'FILE', path: true, about: 'read FILE instead of the project’s .agent/config.json' },
+  set: {
+    type: 'string',
+    multiple: true,
+    value: 'KEY=VALUE',
+    about: 'a setting above all files and variables, such as catalog.budget_tokens=2000; may be repeated',
+  },
   'no-cache': { type: 'boolean', about: 'neither read nor write the index cache' },
   color: {
     type: 'string',

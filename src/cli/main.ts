@@ -7,6 +7,7 @@ import { GLOBAL_FLAGS } from './command.ts';
 import type { Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { EXIT, UsageError } from './exit.ts';
+import { settingsOf } from './settings.ts';
 import { openTerminal } from './terminal.ts';
 import type { Streams, Terminal } from './terminal.ts';
 
@@ -55,6 +56,7 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
   const { flags, positionals } = parseArguments(others, command.flags, entry.name);
   if (flags.version === true) return printVersion(terminal);
   if (flags.help === true) return help([entry.name], terminal);
+  await settingsOf(flags.set);
   const [least, most] = command.positionals;
   if (positionals.length < least || positionals.length > most) {
     throw new UsageError(

@@ -1,23 +1,59 @@
 import { CATALOG_FORMATS } from './catalog-layout.ts';
 import { EXECUTOR_NAMES } from './execution.ts';
 import type { FromSchema, ObjectSchema } from './json-schema.ts';
+import { POLICY_SCHEMA } from './policy-config.ts';
 import { LIFETIMES } from './session.ts';
 import { VISIBILITIES } from './skill.ts';
 import { PLACEMENTS } from './tool.ts';
 
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
+const TRUST_BINDINGS = ['path', 'digest'] as const;
+/** The stricter first. */
+export const RUN_SYNCS = ['each', 'none'] as const;
 
 const path = {
   type: 'string',
   description: 'A folder; relative to the project (project file) or the home folder (user file); ~ is the home folder.',
 } as const;
 
+/** A secret comes from one place: each of these has one key, and that one must be there. */
+const SECRET_SOURCES = [
+  {
+    type: 'object',
+    description: 'A variable of the environment.',
+    additionalProperties: false,
+    required: ['env'],
+    properties: { env: { type: 'string', description: 'Its name.' } },
+  },
+  {
+    type: 'object',
+    description: 'A file that only you can read.',
+    additionalProperties: false,
+    required: ['file'],
+    properties: { file: { type: 'string', description: 'Its path; ~ is the home folder.' } },
+  },
+  {
+    type: 'object',
+    description: 'A program that prints the value.',
+    additionalProperties: false,
+    required: ['command'],
+    properties: {
+      command: {
+        type: 'array',
+        description: 'The program and its arguments.',
+        maxItems: 100,
+        items: { type: 'string', description: 'A word; no shell reads it.' },
+      },
+    },
+  },
+] as const;
+
 /** The configuration file, `.agent/config.json`: what it may hold, and what is published about it. */
 export const CONFIG_SCHEMA = {
   type: 'object',
   description:
-    'Configuration of skillwright: .agent/config.json in a project and in the home folder; the project file wins.',
+    'Configuration of skillwright: .agent/config.json in the home folder and in a project, whose file may tighten safety and never loosen it.',
   additionalProperties: false,
   properties: {
     $schema: { type: 'string', description: 'Where an editor finds this schema.' },
@@ -131,6 +167,15 @@ export const CONFIG_SCHEMA = {
           default: 'auto',
         },
         image: { type: 'string', description: 'The image of the container executor.' },
+        network: {
+          type: 'array',
+          description: 'Hosts that programs may reach; a project can only take some away.',
+          maxItems: 1_000,
+          items: {
+            type: 'string',
+            description: 'example.org, *.example.org, example.org:8443, private://db.intranet:5432.',
+          },
+        },
         require_approval_for: {
           type: 'array',
           description: 'Tools that a person is asked about first.',
@@ -170,6 +215,68 @@ export const CONFIG_SCHEMA = {
         },
       },
     },
+    policy: POLICY_SCHEMA,
+    trust: {
+      type: 'object',
+      description: 'What it means to trust a skill; only in the user file.',
+      additionalProperties: false,
+      properties: {
+        bind: {
+          type: 'string',
+          description: 'A trusted folder stays so whatever is in it, or only as long as no byte of it changes.',
+          enum: TRUST_BINDINGS,
+          default: 'path',
+        },
+      },
+    },
+    secrets: {
+      type: 'object',
+      description: 'Secrets for scripts, by skill (name or source/name) and variable; only in the user file.',
+      additionalProperties: {
+        type: 'object',
+        description: 'Where each variable of this skill comes from.',
+        additionalProperties: {
+          description: 'One place that the value comes from.',
+          anyOf: SECRET_SOURCES,
+        },
+      },
+    },
+    runs: {
+      type: 'object',
+      description: 'The record of what was done.',
+      additionalProperties: false,
+      properties: {
+        enabled: { type: 'boolean', description: 'Keep one; a project cannot turn it off.', default: true },
+        directory: {
+          type: 'string',
+          description:
+            'Where; relative to the project (project file, and never outside it) or the home folder (user file); .agent/runs of the project where nothing is said.',
+        },
+        sync: {
+          type: 'string',
+          description: 'When lines are forced to the disk: each one, or none before the end.',
+          enum: RUN_SYNCS,
+          default: 'none',
+        },
+      },
+    },
+    telemetry: {
+      type: 'object',
+      description: 'Where spans are sent, by OTLP over HTTP; only in the user file.',
+      additionalProperties: false,
+      properties: {
+        endpoint: {
+          type: 'string',
+          description: 'An http or https address; nothing is sent where it is empty.',
+          default: '',
+        },
+        headers: {
+          type: 'object',
+          description: 'Sent along, such as a key of the receiver.',
+          additionalProperties: { type: 'string', description: 'The value of the header.' },
+        },
+      },
+    },
   },
 } as const satisfies ObjectSchema;
 
@@ -181,64 +288,3 @@ export const CONFIG_JSON_SCHEMA = {
 } as const;
 
 export type Config = FromSchema<typeof CONFIG_SCHEMA>;
-
-/**
- * Merges two configurations: objects key by key, roots one after the other, everything else from `over`. A project's file comes
- * with the project, so it may tighten what the user's file says about safety and never loosen it: the smaller limit, the stricter
- * switch and every approval that either asks for.
- */
-export function mergeConfig(over: Config, under: Config): Config {
-  const merged: Config = { ...under, ...over };
-  const joined = (['skill_visibility', 'scan', 'catalog', 'session', 'cache', 'model'] as const).map(
-    (key) => [key, { ...under[key], ...over[key] }] as const,
-  );
-  const roots = [...(over.skill_roots ?? []), ...(under.skill_roots ?? [])];
-  const approvals = [over, under].flatMap((config) => config.execution?.require_approval_for ?? []);
-  return dropEmpty({
-    ...merged,
-    ...Object.fromEntries(joined),
-    skill_roots: roots,
-    execution: dropEmpty({
-      ...under.execution,
-      ...over.execution,
-      executor: executorOf(over, under),
-      require_approval_for: [...new Set(approvals)],
-    }),
-    security: stricter(over.security ?? {}, under.security ?? {}),
-  });
-}
-
-/** A project may choose what isolates; that nothing isolates is the user's own to say. */
-function executorOf(
-  { execution: over }: Config,
-  { execution: under }: Config,
-): NonNullable<Config['execution']>['executor'] {
-  return over?.executor === undefined || over.executor === 'local' ? under?.executor : over.executor;
-}
-
-type Security = NonNullable<Config['security']>;
-
-function stricter(a: Security, b: Security): Security {
-  const least = (key: 'max_skill_body_lines' | 'max_skill_body_characters'): number | undefined => {
-    const values = [a[key], b[key]].filter((value) => value !== undefined);
-    return values.length === 0 ? undefined : Math.min(...values);
-  };
-  const oversized = [a, b].map((security) => security.oversized_body).filter((value) => value !== undefined);
-  const blocked = [a, b]
-    .map((security) => security.block_angle_brackets_in_frontmatter)
-    .filter((value) => value !== undefined);
-  return dropEmpty({
-    max_skill_body_lines: least('max_skill_body_lines'),
-    max_skill_body_characters: least('max_skill_body_characters'),
-    oversized_body: oversized.length === 0 ? undefined : oversized.includes('refuse') ? 'refuse' : 'cut',
-    block_angle_brackets_in_frontmatter: blocked.length === 0 ? undefined : blocked.includes(true),
-  });
-}
-
-/** Leaves out what says nothing, so that a printed configuration shows what was set. */
-function dropEmpty<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> };
-function dropEmpty(value: object): object {
-  const isEmpty = (item: unknown): boolean =>
-    item === undefined || (typeof item === 'object' && item !== null && Object.keys(item).length === 0);
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => !isEmpty(item)));
-}

@@ -21,6 +21,14 @@ const fatal = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
+/** A mistake in what steers the program itself: no skill is left out for it, and nothing is taken for granted. */
+const failing = (about: string, hint: string): DiagnosticRule => ({
+  strict: 'error',
+  lenient: 'error',
+  excludes: false,
+  about,
+  hint,
+});
 /** A breach of the specification that a loader can live with. */
 const breach = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
@@ -203,17 +211,37 @@ export const DIAGNOSTIC_RULES = {
   'root/unreadable': advice('a root may not be read', 'give yourself read permission'),
   'root/not-supported': advice('a root that is an archive or an address', 'unpack it and name the folder'),
 
-  'config/invalid': {
-    strict: 'error',
-    lenient: 'error',
-    excludes: false,
-    about: 'a configuration file cannot be used',
-    hint: 'mend the file; skillwright config --schema prints what it may hold',
-  },
-  'config/unknown-key': advice('a configuration key that means nothing', 'remove it or mend its spelling'),
+  'config/invalid': failing(
+    'a configuration file cannot be used',
+    'mend the file; skillwright config --schema prints what it may hold',
+  ),
+  'config/unknown-key': failing(
+    'a configuration key that means nothing; the file is not used',
+    'remove it or mend its spelling',
+  ),
+  'config/environment': failing(
+    'a SKILLWRIGHT_ variable that is no setting or has a wrong value; it is not used',
+    'mend the variable or remove it',
+  ),
+  'config/not-for-project': failing(
+    "a project's file says what only the user may say; it has no effect",
+    'move it to .agent/config.json of your home folder',
+  ),
+  'config/wider': advice(
+    "a project's file asks for more than the user's allows; it has no effect",
+    'ask for less, or let the user allow more in the file of the home folder',
+  ),
   'config/unknown-skill': advice(
     'the configuration names a skill that was not found',
     'mend the name or remove the entry',
+  ),
+  'policy/include': failing(
+    'a file of rules that a policy includes cannot be used',
+    'mend the path or the file; until then only reading is allowed',
+  ),
+  'policy/contradiction': advice(
+    'the same rule stands in two lists of a policy; the strictest counts',
+    'keep one of them',
   ),
 } as const satisfies Record<string, DiagnosticRule>;
 

@@ -1,5 +1,3 @@
-import { LineCounter, isNode, isPair, parseDocument, visit } from 'yaml';
-
 import type { JsonPath } from './json-schema.ts';
 
 export interface Position {
@@ -7,28 +5,84 @@ export interface Position {
   readonly column: number;
 }
 
-const START: Position = { line: 1, column: 1 };
+/** How a JSON text is written, as far as its value does not tell. */
+export interface JsonText {
+  /** How deep its objects and lists go. */
+  readonly depth: number;
+  /** Keys that stand twice in one object: `JSON.parse` takes the last and says nothing. */
+  readonly repeated: readonly JsonPath[];
+  /** Where the value at a path stands; its key, where it has one. The nearest place above it where there is no such value. */
+  locate(path: JsonPath): Position;
+}
 
-/** Where the value at a path stands in a JSON text; its key, where it has one. For messages only: anything odd gives the start. */
-export function locateJson(text: string, path: JsonPath): Position {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, schema: 'json', logLevel: 'silent' });
-  const at = (offset: number | undefined): Position => {
-    if (offset === undefined) return START;
-    const { line, col } = lines.linePos(offset);
-    return line === 0 ? START : { line, column: col };
+interface Place {
+  readonly offset: number;
+  readonly below: Map<string | number, Place>;
+}
+
+interface OpenValue {
+  readonly place: Place;
+  readonly isList: boolean;
+  /** The entry that is being read, and its key; none before a key and behind a comma. */
+  entry: Place | undefined;
+  key: string | number;
+}
+
+/** Looks through a text that `JSON.parse` takes. One pass, no recursion: depth and length are the stranger's to choose. */
+export function readJsonText(text: string): JsonText {
+  const root: Place = { offset: 0, below: new Map() };
+  const repeated: JsonPath[] = [];
+  const open: OpenValue[] = [];
+  let depth = 0;
+  /** The entry whose value or key starts here. */
+  const enter = (offset: number, name: () => string): Place => {
+    const around = open.at(-1);
+    if (around === undefined) return root;
+    if (around.entry !== undefined) return around.entry;
+    around.key = around.isList ? around.place.below.size : name();
+    if (around.place.below.has(around.key)) repeated.push(open.map(({ key }) => key));
+    around.entry = { offset, below: new Map() };
+    around.place.below.set(around.key, around.entry);
+    return around.entry;
   };
-  const last = path.at(-1);
-  const node = document.getIn(path, true);
-  if (typeof last !== 'string') return at(isNode(node) ? node.range?.[0] : undefined);
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '"') {
+      const start = at;
+      at = endOfString(text, at);
+      enter(start, () => String(JSON.parse(text.slice(start, at + 1))));
+    } else if (character === '{' || character === '[') {
+      open.push({ place: enter(at, () => ''), isList: character === '[', entry: undefined, key: '' });
+      depth = Math.max(depth, open.length);
+    } else if (character === '}' || character === ']') {
+      open.pop();
+    } else if (character === ',') {
+      const around = open.at(-1);
+      if (around !== undefined) around.entry = undefined;
+    } else if (character !== ':' && character > ' ') {
+      enter(at, () => '');
+    }
+  }
+  return { depth, repeated, locate: (path) => positionOf(text, offsetOf(root, path)) };
+}
 
-  let offset: number | undefined;
-  visit(document, {
-    Pair(_, pair) {
-      if (!isPair(pair) || pair.value !== node || !isNode(pair.key)) return undefined;
-      offset = pair.key.range?.[0];
-      return visit.BREAK;
-    },
-  });
-  return at(offset);
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
+  return at;
+}
+
+function offsetOf(root: Place, path: JsonPath): number {
+  let place = root;
+  for (const key of path) {
+    const next = place.below.get(key);
+    if (next === undefined) break;
+    place = next;
+  }
+  return place.offset;
+}
+
+export function positionOf(text: string, offset: number): Position {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

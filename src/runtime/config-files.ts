@@ -1,129 +1,208 @@
 import path from 'node:path';
 
-import { CONFIG_SCHEMA, mergeConfig } from '../core/config.ts';
 import type { Config } from '../core/config.ts';
+import { checkConfig, pathText, problemText } from '../core/config-check.ts';
+import { readEnvironment } from '../core/config-environment.ts';
+import { lawOf, userOnlyPaths } from '../core/config-laws.ts';
+import { explainLayers, mergeLayers, widerSettings } from '../core/config-merge.ts';
+import type { ConfigLayer, ExplainedValue } from '../core/config-merge.ts';
+import { withValue } from '../core/config-settings.ts';
 import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic, Finding } from '../core/diagnostic.ts';
-import { checkJson, isObject } from '../core/json-schema.ts';
-import type { JsonPath, SchemaProblem } from '../core/json-schema.ts';
-import { nearest } from '../core/nearest.ts';
-import { readTextFile } from '../platform/text-file.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { SkillError } from '../core/errors.ts';
+import type { JsonText } from '../core/json-position.ts';
+import type { PolicyConfig } from '../core/policy-config.ts';
+import { isInside, isPresent, realPath } from '../platform/paths.ts';
+import { readCheckedJson } from './checked-json.ts';
+import { placeOf, readPolicy } from './policy-files.ts';
+
+/** What one layer says about rights. The user's layers open; the project's takes away. */
+export interface LayerPolicy {
+  readonly layer: 'user' | 'environment' | 'option' | 'project';
+  readonly where: string;
+  readonly policy: PolicyConfig;
+}
 
 export interface LoadedConfig {
+  /** All layers together, without the rules of the project. */
   readonly config: Config;
+  /** Who says what about rights, each with its origin, included files in it. */
+  readonly policies: readonly LayerPolicy[];
   /** Those looked for, the most important first. */
   readonly files: readonly { readonly path: string; readonly status: 'used' | 'absent' | 'invalid' }[];
   readonly diagnostics: readonly Diagnostic[];
+  /** A file or a variable could not be used. Nobody knows what it forbids, so nothing but reading may be allowed. */
+  readonly isBroken: boolean;
+  /** Where each value comes from and what it overrides. */
+  readonly explain: () => Promise<readonly ExplainedValue[]>;
 }
 
 /** Where a configuration file may be. */
 export interface ConfigPlace {
+  readonly layer: 'user' | 'project';
   readonly path: string;
   /** What its relative paths stand on. */
   readonly base: string;
   readonly isRequired: boolean;
 }
 
-/** Reads the files, the most important first, and puts them together. */
-export async function readConfigFiles(places: readonly ConfigPlace[]): Promise<LoadedConfig> {
-  const read = await Promise.all(places.map(async (place) => ({ place, ...(await readConfigFile(place)) })));
+/** Settings above all files and variables, and what they are called. */
+export interface GivenConfig {
+  readonly config: Config;
+  readonly where: string;
+}
+
+export interface ConfigSources {
+  /** The most important first. */
+  readonly places: readonly ConfigPlace[];
+  readonly cwd: string;
+  readonly home: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly given: GivenConfig | undefined;
+}
+
+/** Reads all that there is and puts it together. */
+export function readConfig({ places, cwd, home, env, given }: ConfigSources): LoadedConfig {
+  const files = places.map(readConfigFile);
+  const environment = readEnvironment(env);
+  const users = files.filter(({ place }) => place.layer === 'user').flatMap(({ layers }) => layers);
+  const options = given === undefined ? [] : [optionLayer(given)];
+  const own = [...users, ...environment.layers, ...options];
+  const projects = files.filter(({ place }) => place.layer === 'project').map((file) => narrowProject(file, own));
+  const bases = new Map(places.map((place) => [place.path, place.base]));
+  const layers = [...users, ...projects.flatMap((file) => file.layers), ...environment.layers, ...options].map(
+    (layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home),
+  );
+  const policies = layers.flatMap((layer) => policyOf(layer, cwd, home));
   return {
-    config: read.map(({ config, place }) => withAbsoluteRoots(config, place.base)).reduce(mergeConfig),
-    files: read.map(({ place, status }) => ({ path: place.path, status })),
-    diagnostics: read.flatMap(({ diagnostics }) => diagnostics),
+    config: mergeLayers(layers),
+    policies: policies.map(({ layer, where, policy }) => ({ layer, where, policy })),
+    files: files.map(({ place, status }) => ({ path: place.path, status })),
+    diagnostics: [
+      ...files.flatMap((file) => file.diagnostics),
+      ...projects.flatMap((file) => file.remarks),
+      ...environment.problems.map(({ variable, message, hint }) =>
+        diagnose({ code: 'config/environment', path: variable, message, hint }, 'lenient'),
+      ),
+      ...policies.flatMap((policy) => policy.diagnostics),
+    ],
+    isBroken:
+      files.some(({ status }) => status === 'invalid') ||
+      environment.problems.length > 0 ||
+      policies.some((policy) => policy.isBroken),
+    explain: () => Promise.resolve(explainLayers(layers)),
   };
 }
 
-interface ReadConfig {
-  readonly config: Config;
+interface ReadFile {
+  readonly place: ConfigPlace;
+  /** One where the file is used, else none. */
+  readonly layers: readonly ConfigLayer[];
+  readonly text: JsonText | undefined;
   readonly status: 'used' | 'absent' | 'invalid';
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const MAX_CONFIG_BYTES = 1024 * 1024;
-
-async function readConfigFile(place: ConfigPlace): Promise<ReadConfig> {
-  const invalid = (finding: Omit<Finding, 'code' | 'path'>): ReadConfig => ({
-    config: {},
-    status: 'invalid',
-    diagnostics: [diagnose({ code: 'config/invalid', path: place.path, ...finding }, 'lenient')],
-  });
-  const file = readTextFile(place.path, MAX_CONFIG_BYTES);
-  if (file.type === 'absent') {
-    return place.isRequired
-      ? invalid({ message: 'there is no such file' })
-      : { config: {}, status: 'absent', diagnostics: [] };
+function readConfigFile(place: ConfigPlace): ReadFile {
+  const without = { place, layers: [], text: undefined };
+  const read = readCheckedJson(place.path, checkConfig);
+  if (read.type === 'invalid') return { ...without, status: 'invalid', diagnostics: read.diagnostics };
+  if (read.type === 'read') {
+    // The one place where checked JSON becomes a `Config`: `checkConfig` found nothing wrong with it.
+    const { $schema: _, ...config }: Config = read.value;
+    const layer = { layer: place.layer, where: place.path, config };
+    return { place, layers: [layer], text: read.text, status: 'used', diagnostics: [] };
   }
-  if (file.type === 'failed') return invalid({ message: `it cannot be read: ${file.reason}` });
-
-  const parsed = parseJson(file.text);
-  if (parsed.type === 'failed') return invalid({ ...parsed.position, message: `it is not JSON: ${parsed.reason}` });
-  if (!isObject(parsed.value)) return invalid({ message: 'it must hold one JSON object' });
-
-  const problems = checkJson(parsed.value, CONFIG_SCHEMA);
-  const diagnostics = await describe(problems, file.text, place.path);
-  // A file with a wrong value is not used at all: half a configuration is one that nobody wrote.
-  if (problems.some(({ type }) => type === 'invalid')) return { config: {}, status: 'invalid', diagnostics };
-  return { config: toConfig(parsed.value), status: 'used', diagnostics };
+  if (!place.isRequired) return { ...without, status: 'absent', diagnostics: [] };
+  const missing = diagnose({ code: 'config/invalid', path: place.path, message: 'there is no such file' }, 'lenient');
+  return { ...without, status: 'invalid', diagnostics: [missing] };
 }
 
-/** The one place where checked JSON becomes a `Config`: `checkJson` found nothing wrong with it. Unknown keys mean nothing and stay behind. */
-function toConfig(value: Readonly<Record<string, unknown>>): Config {
-  const known = Object.entries(value).filter(([key]) => Object.hasOwn(CONFIG_SCHEMA.properties, key));
-  return Object.fromEntries(known);
+interface NarrowedFile {
+  readonly layers: readonly ConfigLayer[];
+  readonly remarks: readonly Diagnostic[];
 }
 
-async function describe(
-  problems: readonly SchemaProblem[],
-  text: string,
-  file: string,
-): Promise<readonly Diagnostic[]> {
-  if (problems.length === 0) return [];
-  const { locateJson } = await import('../core/json-position.ts');
-  return problems.map(({ type, path: at, expected }) => {
-    const where = { path: file, ...locateJson(text, at) };
-    const name = pathText(at);
-    if (type === 'invalid')
-      return diagnose({ code: 'config/invalid', ...where, message: `${name} must be ${expected}` }, 'lenient');
-    const [guess] = nearest(String(at.at(-1)), expected.split(', '), 1);
-    const hint = guess === undefined ? {} : { hint: `did you mean ${guess}?` };
-    return diagnose(
-      { code: 'config/unknown-key', ...where, message: `${name} means nothing here`, ...hint },
-      'lenient',
-    );
-  });
+/** A project's file without what it may not say, and what is told about that. `own` is what the user's layers say. */
+function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLayer[]): NarrowedFile {
+  const [layer] = layers;
+  if (layer === undefined) return { layers, remarks: [] };
+  const forbidden = forbiddenPaths(layer.config, place.base);
+  const allowed = { ...layer, config: withoutPaths(layer.config, forbidden) };
+  const wider = widerSettings(own, allowed).map((setting) => setting.path);
+  const remark = (code: 'config/not-for-project' | 'config/wider', at: readonly string[], rest: string): Diagnostic =>
+    diagnose({ code, path: place.path, ...text?.locate(at), message: `${pathText(at)} ${rest}` }, 'lenient');
+  return {
+    // Rules are judged elsewhere, where a default that opens could be mistaken for one that counts.
+    layers: [
+      {
+        ...allowed,
+        config: withoutPaths(
+          allowed.config,
+          wider.filter(([first]) => first === 'policy'),
+        ),
+      },
+    ],
+    remarks: [
+      ...forbidden.map((at) => {
+        const subject = lawOf(at.join('.')) === 'never' ? 'is' : 'with this value is';
+        return remark('config/not-for-project', at, `${subject} the user's alone to say`);
+      }),
+      ...wider.map((at) => remark('config/wider', at, 'asks for more than the user allows')),
+    ],
+  };
 }
 
-function pathText(at: JsonPath): string {
-  return at.length === 0 ? 'the file' : JSON.stringify(at.join('.'));
+function withoutPaths(config: Config, paths: readonly (readonly string[])[]): Config {
+  return paths.reduce((rest, at) => withValue(rest, at, undefined), config);
 }
 
-type ParsedJson =
-  | { readonly type: 'parsed'; readonly value: unknown }
-  | {
-      readonly type: 'failed';
-      readonly reason: string;
-      readonly position: { readonly line: number; readonly column: number };
-    };
-
-function parseJson(text: string): ParsedJson {
-  try {
-    return { type: 'parsed', value: JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    const offset = Number(/position (\d+)/.exec(error.message)?.[1] ?? 0);
-    const before = text.slice(0, offset).split('\n');
-    // The engine quotes the file in its message; the position says as much without letting the file speak.
-    const reason = error.message.replace(/[,.]? ?(?:"|\.\.\.)[\s\S]*$/, '').replace(/ in JSON at position[\s\S]*$/, '');
-    return { type: 'failed', reason, position: { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 } };
-  }
+/** What only the user may say, the way that links take included. */
+function forbiddenPaths(config: Config, base: string): readonly (readonly string[])[] {
+  const paths = userOnlyPaths(config);
+  const directory = withoutPaths(config, paths).runs?.directory;
+  const isOutside = directory !== undefined && leavesByLink(path.resolve(base, directory), base);
+  return isOutside ? [...paths, ['runs', 'directory']] : paths;
 }
 
-function withAbsoluteRoots(config: Config, base: string): Config {
-  if (config.skill_roots === undefined) return config;
+/** A link on the way leads out: the folder that is there already, or the nearest one above it, is somewhere else. */
+function leavesByLink(directory: string, base: string): boolean {
+  let nearest = directory;
+  while (nearest !== path.dirname(nearest) && !isPresent(nearest)) nearest = path.dirname(nearest);
+  return !isInside(realPath(nearest), realPath(base));
+}
+
+function optionLayer({ config, where }: GivenConfig): ConfigLayer {
+  const [problem] = checkConfig(config);
+  if (problem === undefined) return { layer: 'option', where, config };
+  const { message, hint = 'see skillwright config --schema' } = problemText(problem, config);
+  throw new SkillError({ code: 'config/invalid', message, hint, data: { path: where } });
+}
+
+interface ReadLayerPolicy extends LayerPolicy {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly isBroken: boolean;
+}
+
+/** What a file includes stands on the file; what a variable or an option includes, on the project. */
+function policyOf(
+  { layer, where, config }: ConfigLayer,
+  cwd: string,
+  home: string | undefined,
+): readonly ReadLayerPolicy[] {
+  if (config.policy === undefined) return [];
+  const base = layer === 'user' || layer === 'project' ? path.dirname(where) : cwd;
+  return [{ layer, where, ...readPolicy(config.policy, { where, base, home }) }];
+}
+
+/** Roots below `~` stay as they are: who looks for skills knows the home folder. */
+function withAbsolutePaths(layer: ConfigLayer, base: string, home: string | undefined): ConfigLayer {
+  const { skill_roots: roots, runs } = layer.config;
   const absolute = (root: string): string => (root === '~' || root.startsWith('~/') ? root : path.resolve(base, root));
-  const roots = config.skill_roots.map((root) =>
+  const rooted = roots?.map((root) =>
     typeof root === 'string' ? absolute(root) : { ...root, path: absolute(root.path ?? '') },
   );
-  return { ...config, skill_roots: roots };
+  const directory = runs?.directory === undefined ? undefined : placeOf(runs.directory, base, home);
+  const config = withValue(layer.config, ['skill_roots'], rooted);
+  return { ...layer, config: directory === undefined ? config : withValue(config, ['runs', 'directory'], directory) };
 }

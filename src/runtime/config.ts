@@ -1,7 +1,8 @@
 import path from 'node:path';
 
-import { isAbsent } from '../platform/paths.ts';
-import type { LoadedConfig } from './config-files.ts';
+import { settingNames } from '../core/environment-names.ts';
+import { isAbsent, realPath } from '../platform/paths.ts';
+import type { ConfigPlace, GivenConfig, LoadedConfig } from './config-files.ts';
 
 export type { LoadedConfig } from './config-files.ts';
 
@@ -22,15 +23,44 @@ export function surroundingsOf(options: Partial<Surroundings>): Surroundings {
 
 export const CONFIG_FILE = '.agent/config.json';
 
-/** Reads the project's and the user's file; `file` stands in for the project's and must then exist. */
-export async function loadConfig({ cwd, home }: Surroundings, file?: string): Promise<LoadedConfig> {
-  const project = file === undefined ? path.join(cwd, CONFIG_FILE) : path.resolve(cwd, file);
-  const places = [{ path: project, base: cwd, isRequired: file !== undefined }];
-  if (home !== undefined && path.resolve(home) !== cwd)
-    places.push({ path: path.join(home, CONFIG_FILE), base: home, isRequired: false });
+/**
+ * What is in force here: built in, the user's file, the project's (`file` stands in for it and must then exist), the environment,
+ * and what is given.
+ */
+export async function loadConfig(
+  surroundings: Surroundings,
+  file?: string,
+  given?: GivenConfig,
+): Promise<LoadedConfig> {
+  const places = configPlaces(surroundings, file);
   // Most places have none: what reads and checks them is loaded where there is one.
-  if (places.every((place) => !place.isRequired && isAbsent(place.path)))
-    return { config: {}, files: places.map((place) => ({ path: place.path, status: 'absent' })), diagnostics: [] };
-  const { readConfigFiles } = await import('./config-files.ts');
-  return readConfigFiles(places);
+  const isPlain =
+    given === undefined &&
+    places.every((place) => !place.isRequired && isAbsent(place.path)) &&
+    settingNames(surroundings.env).length === 0;
+  if (isPlain) {
+    return {
+      config: {},
+      policies: [],
+      files: places.map((place) => ({ path: place.path, status: 'absent' })),
+      diagnostics: [],
+      isBroken: false,
+      explain: async () => (await import('../core/config-merge.ts')).explainLayers([]),
+    };
+  }
+  const { readConfig } = await import('./config-files.ts');
+  return readConfig({ ...surroundings, places, given });
+}
+
+/** The project's file first. In the home folder there is but one, the user's, by whatever name the folder is reached. */
+function configPlaces({ cwd, home }: Surroundings, file: string | undefined): readonly ConfigPlace[] {
+  const own = home === undefined ? undefined : path.join(path.resolve(cwd, home), CONFIG_FILE);
+  const project = file === undefined ? path.join(cwd, CONFIG_FILE) : path.resolve(cwd, file);
+  const isOwn = own !== undefined && (own === project || (!isAbsent(project) && realPath(own) === realPath(project)));
+  const isRequired = file !== undefined;
+  const places: ConfigPlace[] = [];
+  if (!isOwn) places.push({ layer: 'project', path: project, base: cwd, isRequired });
+  if (own !== undefined)
+    places.push({ layer: 'user', path: own, base: path.resolve(own, '../..'), isRequired: isOwn && isRequired });
+  return places;
 }

@@ -30,6 +30,8 @@ export interface RuntimeOptions extends Partial<Surroundings> {
   readonly onlyRoots?: boolean;
   /** Instead of the project's `.agent/config.json`. */
   readonly configFile?: string;
+  /** Settings above all files and variables. */
+  readonly config?: Config;
   /** Keep what was read between runs; true. */
   readonly cache?: boolean;
   readonly mode?: Mode;
@@ -69,7 +71,11 @@ export interface Runtime {
 /** Finds roots, configuration and skills by convention. The one place where the stages are put together. */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const surroundings = surroundingsOf(options);
-  const loaded = await loadConfig(surroundings, options.configFile);
+  const loaded = await loadConfig(
+    surroundings,
+    options.configFile,
+    options.config === undefined ? undefined : { config: options.config, where: 'options' },
+  );
   const { roots, diagnostics: rootDiagnostics } = rootsFor(options, surroundings, loaded.config);
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);

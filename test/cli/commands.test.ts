@@ -246,50 +246,6 @@ describe('new', () => {
   });
 });
 
-describe('config', () => {
-  verifies('CFG-1', 'prints what is in force, names unknown keys with a guess, and publishes its schema', async () => {
-    writeFiles(folder, { 'conf/.agent/config.json': '{\n  "skil_roots": [],\n  "catalog": {"budget_tokens": 900}\n}' });
-    const { status, out } = await cli(path.join(folder, 'conf'), ['config', '--json']);
-    expect({ status, value: JSON.parse(out) as unknown }).toMatchObject({
-      status: 0,
-      value: {
-        config: { catalog: { budget_tokens: 900 } },
-        diagnostics: [
-          { code: 'config/unknown-key', severity: 'warning', line: 2, column: 3, hint: 'did you mean skill_roots?' },
-        ],
-      },
-    });
-    const schema = await cli(folder, ['config', '--schema']);
-    expect(JSON.parse(schema.out)).toEqual(
-      JSON.parse(readFileSync(new URL('../../schemas/config.schema.json', import.meta.url), 'utf8')),
-    );
-  });
-
-  test('a file that cannot be used says where, and the skills are listed all the same', async () => {
-    writeFiles(folder, {
-      'torn/.agent/config.json': '{\n  "scan": {"max_depth": "six"}\n}',
-      'torn/.agent/skills/a/SKILL.md': skillText('a', 'Does a.'),
-    });
-    const { out } = await cli(path.join(folder, 'torn'), ['list', '--json', '--no-cache']);
-    expect(JSON.parse(out)).toMatchObject({
-      skills: expect.arrayContaining([expect.objectContaining({ name: 'a' })]) as unknown[],
-      diagnostics: [
-        {
-          code: 'config/invalid',
-          line: 2,
-          column: 12,
-          message: '"scan.max_depth" must be a whole number from 1 to 32',
-        },
-      ],
-    });
-    writeFiles(folder, { 'torn/.agent/config.json': '{ "scan": ' });
-    expect(await cli(path.join(folder, 'torn'), ['config'])).toMatchObject({
-      status: 1,
-      err: expect.stringContaining('it is not JSON') as string,
-    });
-  });
-});
-
 describe('doctor', () => {
   test('exits 1 when a skill was left out, and names it with what to do', async () => {
     const { status, out } = await cli(folder, ['doctor', '--no-probe', ...only]);
