@@ -1,0 +1,143 @@
+/**
+ * The search for many patterns in one pass over bytes. Each place is asked one question of a table, by its next three bytes; only
+ * where some pattern starts with these three, patterns are compared.
+ */
+
+/** Something to be found, and what is written in its place. */
+export interface Pattern {
+  /** Its first bytes, which are always the same: three at least. */
+  readonly start: Uint8Array;
+  readonly mark: Uint8Array;
+  /** How many bytes of `data` from `at` on are meant: `NOTHING`, or `UNDECIDED` where all up to the end fits and more may come. */
+  measure(data: Uint8Array, at: number, context: PlaceContext): number;
+}
+
+export interface PlaceContext {
+  /** The byte before the place; -1 at the very start. */
+  readonly before: number;
+  /** Nothing comes after `data`. */
+  readonly isLast: boolean;
+}
+
+export const NOTHING = 0;
+export const UNDECIDED = -1;
+
+const ANCHOR = 3;
+const TABLE_BITS = 16;
+
+export interface PatternTable {
+  /** 1 where the three bytes that fall on this place may start a pattern. */
+  readonly filter: Uint8Array;
+  readonly byStart: ReadonlyMap<number, readonly Pattern[]>;
+  /** The first byte and the first two bytes of every pattern, for the end of a piece. */
+  readonly beginnings: ReadonlySet<number>;
+}
+
+export function patternTable(patterns: readonly Pattern[]): PatternTable {
+  const filter = new Uint8Array(1 << TABLE_BITS);
+  const byStart = new Map<number, Pattern[]>();
+  const beginnings = new Set<number>();
+  for (const pattern of patterns) {
+    const [first = 0, second = 0, third = 0] = pattern.start;
+    const key = (first << 16) | (second << 8) | third;
+    filter[slot(key)] = 1;
+    const same = byStart.get(key);
+    if (same === undefined) byStart.set(key, [pattern]);
+    else same.push(pattern);
+    beginnings.add(first).add(0x1_0000 | (first << 8) | second);
+  }
+  return { filter, byStart, beginnings };
+}
+
+function slot(key: number): number {
+  return Math.imul(key, 0x9e37_79b1) >>> (32 - TABLE_BITS);
+}
+
+/** A piece of the data, with what is known of the pieces before it. */
+export interface ScanRequest extends PlaceContext {
+  readonly data: Uint8Array;
+  /** So many bytes at the start belong to what a mark was already written for. */
+  readonly covered: number;
+}
+
+export interface Scan {
+  /** What is to be written instead of `data` up to `decided`; nothing where that is the same. */
+  readonly pieces: readonly Uint8Array[] | undefined;
+  /** From here on more bytes could change what is found. */
+  readonly decided: number;
+  /** So many bytes after `decided` belong to the last mark. */
+  readonly covered: number;
+}
+
+/**
+ * Finds what is meant at each place, the longest first, from left to right. What overlaps is one: nothing of a secret stays because
+ * another one began before it. What only touches has a mark of its own.
+ */
+export function scan({ filter, byStart, beginnings }: PatternTable, request: ScanRequest): Scan {
+  const { data, before, isLast, covered } = request;
+  const pieces: Uint8Array[] = [];
+  let hidden = covered;
+  const finish = (decided: number): Scan => {
+    if (hidden === 0) return { pieces: undefined, decided, covered: 0 };
+    if (decided > hidden) pieces.push(data.subarray(hidden, decided));
+    return { pieces, decided, covered: Math.max(0, hidden - decided) };
+  };
+  const places = data.length - ANCHOR + 1;
+  let key = ((data[0] ?? 0) << 8) | (data[1] ?? 0);
+  for (let at = 0; at < places; at += 1) {
+    key = ((key << 8) | (data[at + 2] ?? 0)) & 0xff_ffff;
+    if (filter[slot(key)] === 0) continue;
+    const candidates = byStart.get(key);
+    if (candidates === undefined) continue;
+    const found = longest(candidates, data, at, { before: at === 0 ? before : (data[at - 1] ?? 0), isLast });
+    if (found === UNDECIDED) return finish(at);
+    if (found === undefined) continue;
+    if (at >= hidden) {
+      if (at > hidden) pieces.push(data.subarray(hidden, at));
+      pieces.push(found.mark);
+    }
+    hidden = Math.max(hidden, at + found.length);
+  }
+  return finish(isLast ? data.length : endOfDecided(beginnings, data));
+}
+
+function longest(
+  candidates: readonly Pattern[],
+  data: Uint8Array,
+  at: number,
+  context: PlaceContext,
+): { readonly mark: Uint8Array; readonly length: number } | typeof UNDECIDED | undefined {
+  let length = NOTHING;
+  let mark: Uint8Array | undefined;
+  for (const candidate of candidates) {
+    const measured = candidate.measure(data, at, context);
+    if (measured === UNDECIDED) return UNDECIDED;
+    if (measured > length) {
+      length = measured;
+      mark = candidate.mark;
+    }
+  }
+  return mark === undefined ? undefined : { mark, length };
+}
+
+/** The last one or two bytes may start something: too few to be looked up, so only the beginnings are compared. */
+function endOfDecided(beginnings: ReadonlySet<number>, data: Uint8Array): number {
+  const { length } = data;
+  const last = data[length - 1] ?? 0;
+  if (length > 1 && beginnings.has(0x1_0000 | ((data[length - 2] ?? 0) << 8) | last)) return length - 2;
+  return length > 0 && beginnings.has(last) ? length - 1 : length;
+}
+
+/** A pattern that is nothing but its bytes. */
+export function literal(bytes: Uint8Array, mark: Uint8Array): Pattern {
+  return {
+    start: bytes,
+    mark,
+    measure: (data, at, { isLast }) => {
+      const end = Math.min(bytes.length, data.length - at);
+      for (let index = ANCHOR; index < end; index += 1) if (data[at + index] !== bytes[index]) return NOTHING;
+      if (end === bytes.length) return end;
+      return isLast ? NOTHING : UNDECIDED;
+    },
+  };
+}
