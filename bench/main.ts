@@ -8,6 +8,7 @@ import { benchCollect } from './collect.ts';
 import { benchContainer } from './container.ts';
 import { benchDisclosure } from './disclosure.ts';
 import { benchExecutors } from './executors.ts';
+import { benchJournal } from './journal.ts';
 import type { BenchRow } from './row.ts';
 import { benchScan } from './scan.ts';
 import { benchSearch } from './search.ts';
@@ -15,7 +16,7 @@ import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container] [--data DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal] [--data DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
@@ -42,6 +43,7 @@ if (values.help === true) {
     staging: () => benchStaging({ workDir }),
     collect: () => benchCollect({ project, workDir }),
     container: () => benchContainer(),
+    journal: () => benchJournal({ workDir }),
   };
   const wanted = values.only?.split(',') ?? Object.keys(suites);
   try {

@@ -39,6 +39,12 @@ export const COMMANDS: readonly CommandName[] = [
     load: () => import('./commands/exec.ts'),
   },
   {
+    name: 'runs',
+    aliases: [],
+    summary: 'list, show, check and remove the records of runs',
+    load: () => import('./commands/runs.ts'),
+  },
+  {
     name: 'check',
     aliases: ['validate', 'lint'],
     summary: 'check skills against the specification, and mend them',

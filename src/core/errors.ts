@@ -12,6 +12,10 @@ export interface SkillErrorData {
   'executor/failed': { readonly executor: string; readonly cause: string };
   'workspace/invalid': { readonly path: string };
   'artifact/unknown': { readonly name: string; readonly nearest: readonly string[] };
+  /** What happens cannot be written down, so nothing more may happen. */
+  'record/failed': { readonly path: string; readonly cause: string };
+  'run/unknown': { readonly name: string; readonly nearest: readonly string[] };
+  'run/invalid': { readonly path: string };
 }
 
 export type SkillErrorCode = keyof SkillErrorData;

@@ -1,5 +1,6 @@
 import type { Action } from './action.ts';
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
+import type { Isolation } from './execution.ts';
 import type { Observation } from './observation.ts';
 import type { Decision } from './policy.ts';
 import type { AskedBy, SessionEvent } from './session.ts';
@@ -11,6 +12,52 @@ export const RUN_SCHEMA = 1;
 /** How a run came to its end. `running`: it has not, or was killed. */
 export const OUTCOMES = ['running', 'done', 'failed', 'refused', 'cancelled', 'record-failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+
+/** Folders of a run for content that is too large for a line. */
+export const CONTENT_KINDS = ['observations', 'inputs', 'artifacts'] as const;
+export type ContentKind = (typeof CONTENT_KINDS)[number];
+
+/** Stands where content was that lies in a file of its own, named by its hash. */
+export interface ContentReference {
+  /** `observations/<sha256>`, relative to the run folder. */
+  readonly $ref: string;
+  readonly bytes: number;
+  /** The first characters, for people who look at the line. */
+  readonly start: string;
+  /** The file holds JSON: for text that is no UTF-8, and for events that are large as a whole. */
+  readonly json?: true;
+}
+
+/** What ran the programs of a run. */
+export interface RunExecutor {
+  readonly name: string;
+  readonly isolation: Isolation;
+  readonly image?: string;
+  readonly profile?: string;
+}
+
+/** The process that writes a run: told by number, start and boot, so that others can ask whether it lives. */
+export interface RunProcess {
+  readonly pid: number;
+  readonly start: string;
+  readonly boot: string;
+  readonly space: string;
+}
+
+/** What is known of a run before anything happens in it. */
+export interface RunStart {
+  /** What was asked for, in the words of whoever asked. */
+  readonly request: string;
+  readonly version: string;
+  readonly indexHash: string;
+  /** The snapshot of skills, as a JSON value; kept whole in `index.json` (REG-8). */
+  readonly index: unknown;
+  readonly policyHash: string;
+  /** Of the run that this one is a part of. */
+  readonly parent?: string;
+  readonly executor?: RunExecutor;
+  readonly budgets?: Readonly<Record<string, number>>;
+}
 
 /** A skill that shaped a run, by its bytes. */
 export interface UsedSkill {
@@ -37,6 +84,11 @@ export type RunEvent =
       readonly policyHash: string;
       /** Of the run that this one is a part of. */
       readonly parent?: string;
+      readonly executor?: RunExecutor;
+      readonly budgets?: Readonly<Record<string, number>>;
+      /** SHA-256 of `index.json`. */
+      readonly indexDigest?: string;
+      readonly process?: RunProcess;
     }
   | { readonly type: 'action'; readonly call: number; readonly action: Action; readonly askedBy: AskedBy }
   | { readonly type: 'decision'; readonly call: number; readonly decision: Decision }
@@ -51,6 +103,8 @@ export type RunEvent =
   | { readonly type: 'observation'; readonly call: number; readonly observation: Observation }
   | { readonly type: 'session'; readonly event: SessionEvent }
   | { readonly type: 'span'; readonly span: Span }
+  /** Content was put into the folder that no other event holds: an input, an artifact. */
+  | { readonly type: 'content-keep'; readonly path: string; readonly bytes: number }
   | { readonly type: 'note'; readonly message: string }
   | { readonly type: 'run-end'; readonly outcome: Exclude<Outcome, 'running'>; readonly reason: string };
 
@@ -65,4 +119,34 @@ export interface JournalLine {
   readonly event: RunEvent;
   /** SHA-256 over the hash of the line before and this line without it. */
   readonly hash: string;
+}
+
+/** A question to a person and what came of it. */
+export interface RunApproval {
+  readonly call: number;
+  readonly request: string;
+  readonly tool: string;
+  readonly answer: ApprovalAnswer | 'nobody' | 'pending';
+}
+
+/** `run.json`: a run at a glance. All of it is made from the events, so that nothing in it can be changed unseen. */
+export interface RunInfo {
+  readonly schema: typeof RUN_SCHEMA;
+  readonly run: string;
+  readonly version: string;
+  readonly request: string;
+  readonly parent?: string;
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  readonly outcome: Outcome;
+  readonly reason: string;
+  readonly indexHash: string;
+  readonly indexDigest: string;
+  readonly skills: readonly UsedSkill[];
+  readonly executor: RunExecutor | null;
+  readonly policyHash: string;
+  readonly approvals: readonly RunApproval[];
+  readonly budgets: Readonly<Record<string, number>>;
+  readonly process: RunProcess | null;
+  readonly events: { readonly count: number; readonly head: string };
 }

@@ -1,0 +1,248 @@
+/** Writing a run down as it happens. What is not recorded is not done: whoever acts appends first, and stops where that throws. */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+
+import { SkillError } from '../core/errors.ts';
+import { RUN_SCHEMA } from '../core/journal.ts';
+import type { ContentKind, ContentReference, Outcome, RunEvent, RunStart } from '../core/journal.ts';
+import { quoted } from '../core/text.ts';
+import { writeFileAtomically } from '../platform/atomic-write.ts';
+import { thisProcess } from '../platform/folder-lock.ts';
+import { sha256 } from '../platform/hash.ts';
+import { isSystemError } from '../platform/paths.ts';
+import { AppendFile, IncompleteWrite } from './append-file.ts';
+import { FIRST_HASH, linkLine, visibleJson } from './chain.ts';
+import { contentPath, keepContent } from './content.ts';
+import { finalText } from './final-text.ts';
+import { asRead, ownFields, redactorOf } from './recorded-event.ts';
+import type { Redact } from './recorded-event.ts';
+import { storedJson, storedValue } from './references.ts';
+import type { Keep, RedactText } from './references.ts';
+import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, makeRunFolder } from './run-folder.ts';
+import { infoOf, infoText, stateText, summarise, withSeal } from './run-info.ts';
+import type { RunSummary } from './run-info.ts';
+import { sealOf } from './seal.ts';
+
+export interface RunRecordOptions {
+  /** `each`: every line is on the disk before `append` returns. `none`: the system decides when; a kill loses nothing either way. */
+  readonly sync?: 'none' | 'each';
+  /** Takes secrets out of the UTF-8 bytes of every text, before it is written anywhere. */
+  readonly redact?: Redact;
+  readonly now?: () => Date;
+  /** Seals the run when it ends. */
+  readonly sealKey?: Uint8Array;
+}
+
+export interface RunRecord {
+  readonly id: string;
+  readonly path: string;
+  /**
+   * Written before it returns. Throws `record/failed` where it cannot be, and from then on every time. Throws `input/invalid` for a
+   * value that is too deep, which leaves the record as it was.
+   */
+  append(event: RunEvent): void;
+  /** Keeps bytes in the folder and records that they are there. */
+  keep(bytes: Uint8Array, kind?: ContentKind): ContentReference;
+  /** The last event, and all files of the run. Nothing can be appended afterwards. */
+  end(outcome: Exclude<Outcome, 'running'>, reason: string): void;
+}
+
+/** `run.json` is written anew after so long, where something happens. */
+const CHECKPOINT_MS = 5_000;
+
+/** Opens a new run folder, for us alone. Throws `record/failed` where it cannot be made, or the directory is not ours. */
+export function createRun(directory: string, start: RunStart, options: RunRecordOptions = {}): RunRecord {
+  const now = options.now ?? (() => new Date());
+  try {
+    const folder = makeRunFolder(path.resolve(directory), now());
+    try {
+      return new JournalWriter(folder, start, { ...options, now });
+    } catch (error) {
+      rmSync(folder.path, { recursive: true, force: true });
+      throw error;
+    }
+  } catch (error) {
+    throw isWriteError(error) ? recordFailed(directory, error) : error;
+  }
+}
+
+class JournalWriter implements RunRecord {
+  readonly id: string;
+  readonly path: string;
+  readonly #events: AppendFile;
+  readonly #options: RunRecordOptions & { readonly now: () => Date };
+  readonly #redact: RedactText;
+  readonly #openedAt = performance.now();
+  #checkpointAt = performance.now();
+  #seq = 0;
+  #head = FIRST_HASH;
+  #summary: RunSummary | undefined;
+  #answer: string | undefined;
+  #failure: SkillError | undefined;
+  #isEnded = false;
+
+  constructor(
+    folder: { readonly id: string; readonly path: string },
+    start: RunStart,
+    options: RunRecordOptions & { readonly now: () => Date },
+  ) {
+    this.id = folder.id;
+    this.path = folder.path;
+    this.#options = options;
+    this.#redact = redactorOf(options.redact);
+    const index = Buffer.from(this.#indexText(start.index), 'utf8');
+    this.#write(INDEX_FILE, index);
+    this.#events = new AppendFile(path.join(this.path, EVENTS_FILE));
+    const { index: _, ...known } = start;
+    try {
+      this.append({
+        type: 'run-start',
+        schema: RUN_SCHEMA,
+        run: this.id,
+        ...known,
+        indexDigest: sha256(index),
+        process: thisProcess(),
+      });
+      this.#checkpoint();
+    } catch (error) {
+      this.#events.close();
+      throw error;
+    }
+  }
+
+  append(event: RunEvent): void {
+    this.#guarded(() => {
+      this.#writeLine(event);
+      if (performance.now() - this.#checkpointAt > CHECKPOINT_MS) this.#checkpoint();
+    });
+  }
+
+  keep(bytes: Uint8Array, kind: ContentKind = 'observations'): ContentReference {
+    return this.#guarded(() => {
+      const clean = this.#options.redact?.(bytes) ?? bytes;
+      const kept = { $ref: contentPath(kind, clean), bytes: clean.length };
+      if (this.#keepFile(kept.$ref, clean))
+        this.#writeLine({ type: 'content-keep', path: kept.$ref, bytes: kept.bytes });
+      return { ...kept, start: Buffer.from(clean).toString('utf8', 0, START_BYTES) };
+    });
+  }
+
+  end(outcome: Exclude<Outcome, 'running'>, reason: string): void {
+    this.#guarded(() => {
+      this.#writeLine({ type: 'run-end', outcome, reason });
+      this.#events.sync();
+      this.#isEnded = true;
+      const { state } = this.#summary ?? {};
+      if (state !== undefined) this.#write(STATE_FILE, Buffer.from(stateText(state), 'utf8'));
+      if (this.#answer !== undefined) this.#write(FINAL_FILE, Buffer.from(finalText(this.#answer), 'utf8'));
+      this.#writeInfo();
+      this.#events.close();
+    });
+  }
+
+  /** Whatever goes wrong with the disk is the end of the record. */
+  #guarded<Result>(act: () => Result): Result {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#isEnded) throw ended(this.path);
+    try {
+      return act();
+    } catch (error) {
+      if (!isWriteError(error)) throw error;
+      this.#failure = recordFailed(this.path, error);
+      this.#tellFailure(this.#failure.message);
+      throw this.#failure;
+    }
+  }
+
+  #writeLine(event: RunEvent): void {
+    const contents = new Map<string, Uint8Array>();
+    const keep: Keep = (bytes) => {
+      const $ref = contentPath('observations', bytes);
+      contents.set($ref, bytes);
+      return { $ref, bytes: bytes.length };
+    };
+    const stored = { ...storedValue(event, { redact: this.#redact, keep }), ...ownFields(event) };
+    const eventJson = storedJson(stored, keep);
+    const seq = this.#seq + 1;
+    const time = this.#options.now().toISOString();
+    const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
+    const json = visibleJson(
+      `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`,
+    );
+    const { bytes, hash } = linkLine(this.#head, json);
+    // Not before the whole line is made: a value that is refused leaves no file behind.
+    for (const [place, content] of contents) this.#keepFile(place, content);
+    this.#events.append(bytes);
+    if (this.#options.sync === 'each') this.#events.sync();
+    this.#seq = seq;
+    this.#head = hash;
+    this.#summary = summarise(this.#summary, { seq, time, elapsed, event: asRead(event, stored), hash });
+    if (event.type === 'observation' && event.observation.type === 'answered')
+      this.#answer = this.#redact(event.observation.answer);
+  }
+
+  #indexText(index: unknown): string {
+    return `${visibleJson(JSON.stringify(storedValue(index ?? null, { redact: this.#redact })))}\n`;
+  }
+
+  #keepFile(place: string, bytes: Uint8Array): boolean {
+    return keepContent(this.path, place, bytes, this.#options.sync === 'each');
+  }
+
+  /** What `run.json` says of the events is on the disk before it: not even a power cut leaves it ahead of them. */
+  #checkpoint(): void {
+    this.#checkpointAt = performance.now();
+    this.#events.sync();
+    this.#writeInfo();
+  }
+
+  #writeInfo(outcome?: { readonly outcome: Outcome; readonly reason: string }): void {
+    if (this.#summary === undefined) return;
+    const info = { ...infoOf(this.#summary), ...outcome };
+    const text = infoText(info);
+    const { sealKey } = this.#options;
+    const seal = sealKey === undefined || !this.#isEnded ? undefined : sealOf(sealKey, info, text);
+    this.#write(RUN_FILE, Buffer.from(withSeal(text, seal), 'utf8'));
+  }
+
+  #write(name: string, bytes: Uint8Array): void {
+    writeFileAtomically(path.join(this.path, name), bytes, { sync: this.#isEnded || this.#options.sync === 'each' });
+  }
+
+  /** Where even this cannot be written, the run looks as if it had been killed. */
+  #tellFailure(reason: string): void {
+    try {
+      if (!this.#isEnded) this.#writeInfo({ outcome: 'record-failed', reason: this.#redact(reason) });
+    } catch (error) {
+      if (!isWriteError(error)) throw error;
+    } finally {
+      this.#events.close();
+    }
+  }
+}
+
+const START_BYTES = 200;
+
+function isWriteError(error: unknown): error is Error {
+  return isSystemError(error) || error instanceof IncompleteWrite;
+}
+
+function recordFailed(place: string, error: Error): SkillError {
+  const cause = isSystemError(error) ? error.code : error.message;
+  return new SkillError({
+    code: 'record/failed',
+    message: `the run cannot be recorded in ${quoted(place, 200)}: ${cause}`,
+    hint: 'look at the space on the disk and at the folder; what cannot be recorded is not done',
+    data: { path: place, cause },
+    cause: error,
+  });
+}
+
+function ended(place: string): SkillError {
+  return new SkillError({
+    code: 'record/failed',
+    message: `the run in ${quoted(place, 200)} is over`,
+    hint: 'begin another run',
+    data: { path: place, cause: 'ended' },
+  });
+}

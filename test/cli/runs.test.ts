@@ -1,0 +1,233 @@
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { runsDirectory } from '../../src/audit/run-folder.ts';
+import { sealKey } from '../../src/audit/seal.ts';
+import { main } from '../../src/cli/main.ts';
+import { ANSWER, EVENTS, linesOf, startRun, writeRun } from '../audit/support.ts';
+import { scratch } from '../registry/support.ts';
+import { cli, spawnCli } from './run-cli.ts';
+
+const HOSTILE = 'do it\n\u001B]0;title\u0007\u202E{"a":1}';
+
+function project(): { readonly root: string; readonly directory: string } {
+  const root = scratch();
+  return { root, directory: runsDirectory(root) };
+}
+
+describe('runs list', () => {
+  test('shows id, outcome, request and skills, the newest first', async () => {
+    const { root, directory } = project();
+    const old = writeRun(directory, { now: () => new Date('2026-01-01T00:00:00Z') });
+    const running = startRun(directory, { now: () => new Date('2026-01-02T00:00:00Z') });
+    const { status, out } = await cli(root, ['runs']);
+    expect([status, out]).toEqual([
+      0,
+      `${running.id}  running  fill in the form\n${old.id}  done     fill in the form  pdf\n`,
+    ]);
+    const json = JSON.parse((await cli(root, ['runs', 'list', '--json'])).out) as { runs: readonly object[] };
+    expect(json).toMatchObject({
+      schema: 1,
+      directory,
+      runs: [{ id: running.id, standing: 'running' }, { id: old.id }],
+    });
+    running.end('done', '');
+  });
+
+  test('says where it looked when there is nothing', async () => {
+    const { root, directory } = project();
+    expect(await cli(root, ['runs', 'list'])).toEqual({ status: 0, out: '', err: `no runs in ${directory}\n` });
+  });
+});
+
+describe('runs show', () => {
+  test('shows skills with digests, approvals and one line for each event, and nothing acts on the screen', async () => {
+    const { root, directory } = project();
+    const run = writeRun(directory);
+    const hostile = startRun(directory);
+    hostile.append({ type: 'note', message: HOSTILE });
+    hostile.end('failed', HOSTILE);
+    const { out } = await cli(root, ['runs', 'show', run.id]);
+    expect(out).toContain('outcome   done: answered');
+    expect(out).toContain('Skills\n  project/pdf  sha256:aa\n');
+    expect(out).toContain('Approvals\n  #1 load_skill: yes (once, by terminal)\n');
+    expect(out).toContain('#1 ask by by risk (built-in): nobody said anything about it');
+    expect(out.split('Events\n')[1]?.trimEnd().split('\n')).toHaveLength(EVENTS.length + 3);
+    const shown = await cli(root, ['runs', 'show', hostile.id]);
+    expect(shown.out).toContain('note: do it\\n\\x1b]0;title\\x07\\u{202e}{"a":1}');
+    for (const text of [out, shown.out, (await cli(root, ['runs', 'show', hostile.id, '--json'])).out])
+      expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202E]/);
+  });
+
+  test('takes a start of an id, last, or a path', async () => {
+    const { root, directory } = project();
+    const first = writeRun(directory, { now: () => new Date('2026-01-01T00:00:00Z') });
+    const last = writeRun(directory, { now: () => new Date('2026-01-02T00:00:00Z') });
+    for (const [name, run] of [
+      ['20260101', first],
+      ['last', last],
+      [`.agent/runs/${first.id}`, first],
+      [last.path, last],
+    ] as const)
+      expect((await cli(root, ['runs', 'show', name])).out).toContain(`run       ${run.id}\n`);
+  });
+
+  test.each([
+    ['2026', 'is the start of 2 runs'],
+    ['nothing', 'there is no run "nothing"'],
+    ['../x', 'cannot be read as a run'],
+    ['.', 'cannot be read as a run'],
+    ['x\u001B[2J', 'there is no run "x\\x1b[2J"'],
+  ])('says of %j what is wrong with it', async (name, message) => {
+    const { root, directory } = project();
+    writeRun(directory);
+    writeRun(directory);
+    const { status, out, err } = await cli(root, ['runs', 'show', name]);
+    expect([status, out]).toEqual([1, '']);
+    expect(err).toContain(message);
+  });
+});
+
+describe('runs tail', () => {
+  test('shows the last events', async () => {
+    const { root, directory } = project();
+    writeRun(directory);
+    const { out } = await cli(root, ['runs', 'tail', 'last', '-n', '2', '--json']);
+    const types = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: { type: string } }).event.type);
+    expect(types).toEqual(['content-keep', 'run-end']);
+    expect((await cli(root, ['runs', 'tail', 'last'])).out.split('\n')).toHaveLength(11);
+  });
+
+  test('goes on with -f as long as the run does, or until it is interrupted', async () => {
+    const { root, directory } = project();
+    const run = startRun(directory);
+    const following = cli(root, ['runs', 'tail', 'last', '-f']);
+    for (let number = 0; number < 5; number += 1) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 30);
+      });
+      run.append({ type: 'note', message: `number ${String(number)}` });
+    }
+    const controller = new AbortController();
+    const stream = { write: () => controller.abort() };
+    const interrupted = await main({
+      words: ['runs', 'tail', 'last', '-f', '--cwd', root],
+      streams: { stdout: stream, stderr: stream },
+      env: {},
+      signal: controller.signal,
+    });
+    expect(interrupted).toBe(130);
+    run.end('done', 'told');
+    const { status, out } = await following;
+    expect(status).toBe(0);
+    expect(out.match(/note: number \d|end: done: told/g)).toEqual([
+      ...Array.from({ length: 5 }, (_, number) => `note: number ${String(number)}`),
+      'end: done: told',
+    ]);
+  });
+});
+
+describe('runs verify', () => {
+  test('exits 0 for what is intact and 1 for what was changed, and names it', async () => {
+    const { root, directory } = project();
+    const good = writeRun(directory, { now: () => new Date('2026-01-02T00:00:00Z') });
+    const bad = writeRun(directory, { now: () => new Date('2026-01-01T00:00:00Z') });
+    const file = path.join(bad.path, 'events.jsonl');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('naïve', 'naive'));
+    expect(await cli(root, ['runs', 'verify', good.id])).toEqual({
+      status: 0,
+      out: `${good.id}  intact, not sealed\n`,
+      err: '',
+    });
+    const all = await cli(root, ['runs', 'verify', '--all']);
+    expect(all).toEqual({
+      status: 1,
+      out: [
+        `${good.id}  intact, not sealed`,
+        `${bad.id}  tampered, not sealed`,
+        '  events.jsonl:10  its hash does not follow from its text and the line before line/edited',
+        '',
+      ].join('\n'),
+      err: '',
+    });
+    const json = JSON.parse((await cli(root, ['runs', 'verify', bad.id, '--json'])).out) as object;
+    expect(json).toMatchObject({ schema: 1, runs: [{ id: bad.id, status: 'tampered', problems: [{ line: 10 }] }] });
+    expect((await cli(root, ['runs', 'verify', good.id, '--require-seal'])).status).toBe(1);
+    expect((await cli(root, ['runs', 'verify', './nowhere'])).status).toBe(1);
+    expect((await cli(root, ['runs', 'verify', '--all', good.id])).status).toBe(2);
+  });
+
+  test('checks the seal with the key of this user, and says where it cannot', async () => {
+    const { root, directory } = project();
+    const home = path.join(root, 'home');
+    mkdirSync(home);
+    const key = sealKey(home) ?? new Uint8Array();
+    const run = writeRun(directory, { sealKey: key });
+    const sealed = await spawnCli(root, ['runs', 'verify', 'last', '--require-seal']);
+    expect(sealed).toEqual({ status: 0, out: `${run.id}  intact, seal good\n`, err: '' });
+    rmSync(home, { recursive: true });
+    expect((await spawnCli(root, ['runs', 'verify', 'last'])).out).toBe(`${run.id}  intact, seal not checkable here\n`);
+    expect((await spawnCli(root, ['runs', 'verify', 'last', '--require-seal'])).status).toBe(1);
+  });
+});
+
+describe('runs export', () => {
+  test('prints every event with its whole content, and fails where that is lost', async () => {
+    const { root, directory } = project();
+    const run = writeRun(directory);
+    const { status, out } = await cli(root, ['runs', 'export', 'last']);
+    expect(status).toBe(0);
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: unknown });
+    expect(lines).toHaveLength(linesOf(run.path).length);
+    expect(lines.slice(1, -2).map(({ event }) => event)).toEqual(EVENTS);
+    expect(out).toContain(JSON.stringify(ANSWER));
+    rmSync(path.join(run.path, 'observations'), { recursive: true });
+    expect((await cli(root, ['runs', 'export', 'last'])).status).toBe(1);
+  });
+});
+
+describe('runs prune', () => {
+  test('removes by age and size, and only tells with --dry-run', async () => {
+    const { root, directory } = project();
+    const old = writeRun(directory, { now: () => new Date('2020-01-01T00:00:00Z') });
+    const words = ['runs', 'prune', '--older-than', '30d', '--max-size', '1G'];
+    const dry = await cli(root, [...words, '--dry-run', '--json']);
+    expect(JSON.parse(dry.out)).toMatchObject({ dryRun: true, removed: [{ id: old.id, reason: 'age' }], kept: 0 });
+    expect((await cli(root, ['runs', 'list'])).out).toContain(old.id);
+    expect((await cli(root, words)).out).toMatch(new RegExp(`^${old.id}  \\d+ bytes  age\n$`));
+    expect((await cli(root, ['runs', 'list'])).out).toBe('');
+  });
+
+  test.each([
+    [['prune'], 'nothing says which runs go'],
+    [['prune', '--older-than', '30'], '--older-than must be a time'],
+    [['prune', '--older-than', '-1d'], '--older-than must be a time'],
+    [['prune', '--max-size', '1X'], '--max-size must be a size'],
+    [['show'], 'which run?'],
+    [['sho', 'last'], 'runs does not know "sho"'],
+    [['constructor'], 'runs does not know "constructor"'],
+    [['export', 'last', '--format', 'xml'], '--format must be jsonl'],
+  ])('%j is a mistake that is explained', async (words, message) => {
+    const { root } = project();
+    const { status, err } = await cli(root, ['runs', ...words]);
+    expect(status).toBe(2);
+    expect(err).toContain(message);
+  });
+});
+
+test('a journal that is still being written is shown up to its last whole line', async () => {
+  const { root, directory } = project();
+  const run = startRun(directory);
+  appendFileSync(path.join(run.path, 'events.jsonl'), '{"seq":2,"ti');
+  const { status, out, err } = await cli(root, ['runs', 'show', 'last']);
+  expect(status).toBe(0);
+  expect(out).toContain('start: fill in the form');
+  expect(err).toContain('the last line is not whole');
+});
