@@ -1,0 +1,139 @@
+import { encodeMetrics, encodeSpans } from './telemetry-encode.ts';
+import type { Sender } from './telemetry-encode.ts';
+import type { Metrics } from './telemetry-metrics.ts';
+import type { Sent, TelemetryServer } from './telemetry-send.ts';
+import type { TracedSpan } from './telemetry-spans.ts';
+
+export interface TelemetryReport {
+  /** Spans that the server has taken. */
+  readonly sent: number;
+  /** Spans that nobody will see. */
+  readonly lost: number;
+  /** Why, the last time that something could not be sent; no text of the server. */
+  readonly problem?: string;
+}
+
+interface OutboxParts {
+  readonly server: TelemetryServer;
+  readonly sender: Sender;
+  readonly metrics: Metrics;
+  /** Milliseconds from the first span that waits to its request. */
+  readonly intervalMs: number;
+  /** Milliseconds that closing may take. */
+  readonly deadlineMs: number;
+}
+
+const MAX_BATCH = 512;
+const MAX_WAITING = 4096;
+const REQUEST_MS = 10_000;
+
+/** Spans on their way to a server: one request at a time, a bound on those that wait, and no wait without an end. */
+export class TelemetryOutbox {
+  readonly #parts: OutboxParts;
+  readonly #closing = new AbortController();
+  readonly #waiting: TracedSpan[] = [];
+  #period: { readonly startMs: number; readonly timeMs: number } | undefined;
+  #hasMetrics = false;
+  #sent = 0;
+  #lost = 0;
+  #problem: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #busy: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
+  }
+
+  add(spans: readonly TracedSpan[]): void {
+    if (spans.length === 0) return;
+    this.#hasMetrics = true;
+    this.#period = {
+      startMs: Math.min(this.#period?.startMs ?? Infinity, ...spans.map(({ startMs }) => startMs)),
+      timeMs: Math.max(this.#period?.timeMs ?? 0, ...spans.map(({ endMs }) => endMs)),
+    };
+    this.#waiting.push(...spans);
+    this.#bound();
+    this.#schedule();
+  }
+
+  /** Sends what is left, each thing once more. Never fails. */
+  async close(): Promise<TelemetryReport> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const deadline = setTimeout(() => this.#closing.abort(), this.#parts.deadlineMs);
+    await this.#busy;
+    const before = this.#problem;
+    this.#problem = undefined;
+    while (this.#hasMore() && this.#problem === undefined) await this.#sendOnce();
+    clearTimeout(deadline);
+    const lost = this.#lost + this.#waiting.length;
+    const problem = this.#problem ?? (lost > 0 ? before : undefined);
+    return { sent: this.#sent, lost, ...(problem === undefined ? {} : { problem }) };
+  }
+
+  #hasMore(): boolean {
+    return this.#waiting.length > 0 || this.#hasMetrics;
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#sendOnce().then(() => {
+        if (this.#hasMore()) this.#schedule();
+      });
+    }, this.#parts.intervalMs).unref();
+  }
+
+  #sendOnce(): Promise<void> {
+    this.#busy ??= this.#send().finally(() => {
+      this.#busy = undefined;
+    });
+    return this.#busy;
+  }
+
+  async #send(): Promise<void> {
+    const abort = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(REQUEST_MS)]);
+    await Promise.all([this.#sendSpans(abort), this.#sendMetrics(abort)]);
+  }
+
+  async #sendSpans(abort: AbortSignal): Promise<void> {
+    const batch = this.#waiting.splice(0, MAX_BATCH);
+    if (batch.length === 0) return;
+    const result = await this.#post('traces', () => encodeSpans(batch, this.#parts.sender), abort);
+    if (result.type === 'sent') this.#sent += batch.length;
+    else if (result.type === 'never') this.#lost += batch.length;
+    else {
+      this.#waiting.unshift(...batch);
+      this.#bound();
+    }
+  }
+
+  async #sendMetrics(abort: AbortSignal): Promise<void> {
+    const period = this.#period;
+    if (!this.#hasMetrics || period === undefined) return;
+    this.#hasMetrics = false;
+    const { sender, metrics } = this.#parts;
+    const result = await this.#post('metrics', () => encodeMetrics(metrics.snapshot(), sender, period), abort);
+    // Sums are since the beginning: what was not taken is in the next ones.
+    if (result.type === 'later') this.#hasMetrics = true;
+  }
+
+  /** Never fails: nobody waits for most requests, and an error of one would end the process. */
+  async #post(kind: 'traces' | 'metrics', encode: () => Uint8Array, abort: AbortSignal): Promise<Sent> {
+    let result: Sent;
+    try {
+      result = await this.#parts.server.post(kind, encode(), abort);
+    } catch {
+      result = { type: 'never', problem: 'it cannot be encoded' };
+    }
+    if (result.type !== 'sent') this.#problem = result.problem;
+    return result;
+  }
+
+  /** The oldest are kept: a trace without its start says less than one without its end. */
+  #bound(): void {
+    this.#lost += this.#waiting.splice(MAX_WAITING).length;
+  }
+}

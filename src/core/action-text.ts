@@ -1,0 +1,136 @@
+import type { Action } from './action.ts';
+import type { Observation } from './observation.ts';
+import { isFailedEnd } from './outputs.ts';
+import type { RunResult } from './outputs.ts';
+import { countText, shownText } from './line-text.ts';
+
+const SHOWN_ARGUMENTS = 4;
+
+/** What was asked for, in one short line. Contents are counted, not shown. */
+export function describeAction(action: Action): string {
+  return [action.type, ...subjectOf(action)].join(' ');
+}
+
+function subjectOf(action: Action): readonly string[] {
+  switch (action.type) {
+    case 'search_skills':
+      return [shownText(action.query)];
+    case 'load_skill':
+    case 'list_resources':
+      return [shownText(action.skill)];
+    case 'read_resource':
+      return [shownText(action.skill), shownText(action.path)];
+    case 'select_documents':
+      return [shownText(action.skill), action.mode];
+    case 'get_script_path':
+      return [shownText(action.skill), shownText(action.script)];
+    case 'run_script':
+      return [shownText(action.skill), shownText(action.script), ...argumentsText(action.args)];
+    case 'run_command':
+    case 'start_command':
+      return [shownText(action.command)];
+    case 'write_input':
+      return [shownText(action.session), countText(action.chars.length, 'character')];
+    case 'poll_command':
+    case 'kill_command':
+      return [shownText(action.session)];
+    case 'read_file':
+    case 'list_dir':
+    case 'delete_file':
+      return [shownText(action.path)];
+    case 'grep':
+      return [shownText(action.pattern), shownText(action.path)];
+    case 'write_file':
+      return [shownText(action.path), countText(action.content.length, 'character')];
+    case 'network_request':
+      return [shownText(action.method ?? 'GET'), shownText(action.url)];
+    case 'final_answer':
+      return [];
+  }
+}
+
+function argumentsText(args: readonly string[]): readonly string[] {
+  const shown = args.slice(0, SHOWN_ARGUMENTS).map((arg) => shownText(arg, 30));
+  return args.length > SHOWN_ARGUMENTS ? [...shown, `and ${String(args.length - SHOWN_ARGUMENTS)} more`] : shown;
+}
+
+/** What came of it, in a few words; with sizes where `isFull`. */
+export function describeOutcome(observation: Observation, isFull: boolean): string {
+  switch (observation.type) {
+    case 'skills-found':
+      return `found ${countText(observation.results.length, 'skill')}`;
+    case 'skill-loaded': {
+      const { status, report, files } = observation;
+      return `${status}, ${countText(report.characters, 'character')}${cut(report.truncated)}${full(isFull, countText(files.length, 'file'))}`;
+    }
+    case 'resources-listed':
+      return `${countText(observation.files.length, 'file')}${cut(observation.filesCut)}`;
+    case 'resource-read':
+    case 'file-read':
+      return readText(observation, isFull);
+    case 'documents-selected':
+      return `${countText(observation.documents.length, 'document')} shown`;
+    case 'script-found':
+      return 'found';
+    case 'program-ran':
+      return resultText(observation.result, isFull);
+    case 'command-seen':
+      if (observation.result !== undefined) return resultText(observation.result, isFull);
+      return observation.question === undefined ? observation.status : `${observation.status}, waits for an answer`;
+    case 'command-killed':
+      return observation.status;
+    case 'directory-listed':
+      return `${countText(observation.entries.length, 'entry', 'entries')}${cut(observation.isCut)}`;
+    case 'lines-found': {
+      const { matches, files, isCut } = observation;
+      return `${countText(matches.length, 'match', 'matches')} in ${countText(files, 'file')}${cut(isCut)}`;
+    }
+    case 'file-written':
+      return `${countText(observation.bytes, 'byte')}, ${observation.replaced === undefined ? 'new' : 'replaced'}`;
+    case 'file-deleted':
+      return 'in the trash';
+    case 'response-received':
+      return `status ${String(observation.status)}, ${countText(observation.bytes, 'byte')}${cut(observation.truncated)}`;
+    case 'answered':
+      return countText(observation.answer.length, 'character');
+    case 'failed':
+      return `failed, ${observation.code}: ${shownText(observation.message, 300)}`;
+  }
+}
+
+/** It worked, and what was done by it did not: a program that failed, an answer of a server that is an error. */
+export function isPoorOutcome(observation: Observation): boolean {
+  if (observation.type === 'response-received') return observation.status >= 400;
+  const result =
+    observation.type === 'program-ran' || observation.type === 'command-seen' ? observation.result : undefined;
+  return result !== undefined && isFailedEnd({ reason: result.reason, exitCode: result.exit_code });
+}
+
+function readText(
+  observation: Observation & { readonly type: 'resource-read' | 'file-read' },
+  isFull: boolean,
+): string {
+  const { isBinary, mediaType, lines, totalLines } = observation;
+  const { bytes, truncated } = observation.type === 'file-read' ? observation : observation.report;
+  const size = full(isFull, countText(bytes, 'byte'));
+  if (isBinary) return `binary, ${shownText(mediaType)}${size}`;
+  return `lines ${String(lines.from)}-${String(lines.to)} of ${String(totalLines)}${cut(truncated)}${size}`;
+}
+
+function resultText(result: RunResult, isFull: boolean): string {
+  const end = result.reason === 'exited' ? `exit ${String(result.exit_code)}` : `ended by ${result.reason}`;
+  const printed = countText(result.stdout.length + result.stderr.length, 'character');
+  const sizes = full(
+    isFull,
+    `${printed} printed, ${countText(result.output_files.length, 'file')}, ${result.executor}`,
+  );
+  return `${end}${result.isolation === 'none' ? ', not isolated' : ''}${sizes}`;
+}
+
+function cut(isCut: boolean): string {
+  return isCut ? ', cut' : '';
+}
+
+function full(isFull: boolean, text: string): string {
+  return isFull ? `, ${text}` : '';
+}

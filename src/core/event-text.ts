@@ -1,0 +1,172 @@
+import { describeAction, describeOutcome, isPoorOutcome } from './action-text.ts';
+import type { Action } from './action.ts';
+import type { ApprovalRequest } from './approval.ts';
+import type { RunEvent } from './journal.ts';
+import type { Decision, RuleOrigin } from './policy.ts';
+import type { SessionEvent } from './session.ts';
+import { durationText, shownText } from './line-text.ts';
+
+/**
+ * What a person reads of a run while it goes on. Every word of a stranger is cut, escaped and quoted where it could be taken for one
+ * of ours: no text of a skill, a model or a program makes a line, or the look of one.
+ */
+
+/** `quiet`: denials, questions, failures and the end. `normal`: also a line an action. `verbose`: also why, and what it took. */
+export const TEXT_LEVELS = ['quiet', 'normal', 'verbose'] as const;
+export type TextLevel = (typeof TEXT_LEVELS)[number];
+
+export interface TextLine {
+  readonly tone: 'plain' | 'faint' | 'good' | 'warning' | 'bad';
+  readonly text: string;
+}
+
+/** What is known of the call that an event belongs to. */
+export interface CallSoFar {
+  readonly action?: Action;
+  readonly decision?: Decision;
+  /** Since the action was asked for. */
+  readonly durationMs?: number;
+}
+
+const REASON_LENGTH = 300;
+
+export function eventText(event: RunEvent, level: TextLevel, call: CallSoFar = {}): readonly TextLine[] {
+  switch (event.type) {
+    case 'run-start':
+      return level === 'quiet' ? [] : [{ tone: 'plain', text: startText(event, level) }];
+    case 'action':
+      return level === 'verbose'
+        ? [{ tone: 'faint', text: `asked by ${event.askedBy}: ${describeAction(event.action)}` }]
+        : [];
+    case 'decision':
+      return decisionLines(event.decision, level, call);
+    case 'approval-ask':
+      return askLines(event.request, level);
+    case 'approval-answer':
+      return level === 'quiet' ? [] : [{ tone: 'plain', text: `answer: ${answerText(event.answer)}` }];
+    case 'skill-use':
+      return level === 'verbose'
+        ? [{ tone: 'faint', text: `uses skill ${skillText(event.skill)}, ${shownText(event.skill.digest)}` }]
+        : [];
+    case 'observation':
+      return observationLines(event, level, call);
+    case 'content-keep':
+      return [];
+    case 'session':
+      return level === 'verbose' ? [{ tone: 'faint', text: `session: ${sessionText(event.event)}` }] : [];
+    case 'span':
+      return level === 'verbose' ? [{ tone: event.span.isFailed ? 'warning' : 'faint', text: spanText(event) }] : [];
+    case 'note':
+      return level === 'quiet' ? [] : [{ tone: 'warning', text: `note: ${shownText(event.message, REASON_LENGTH)}` }];
+    case 'run-end':
+      return [{ tone: event.outcome === 'done' ? 'good' : 'bad', text: endText(event) }];
+  }
+}
+
+function startText(event: RunEvent & { readonly type: 'run-start' }, level: TextLevel): string {
+  const text = `run ${shownText(event.run)}: ${shownText(event.request)}`;
+  if (level !== 'verbose') return text;
+  const parent = event.parent === undefined ? '' : `, part of ${shownText(event.parent)}`;
+  return `${text} (version ${shownText(event.version)}, policy ${shownText(event.policyHash)}${parent})`;
+}
+
+function endText({ outcome, reason }: RunEvent & { readonly type: 'run-end' }): string {
+  return reason === '' ? `run ${outcome}` : `run ${outcome}: ${shownText(reason, REASON_LENGTH)}`;
+}
+
+function decisionLines(decision: Decision, level: TextLevel, { action }: CallSoFar): readonly TextLine[] {
+  const { effect, tool, risk, rule, origin, reason } = decision;
+  const what = action === undefined ? shownText(tool) : describeAction(action);
+  const why = `rule ${shownText(rule)} of ${originText(origin)}`;
+  if (level === 'verbose') {
+    const text = `decision: ${effect} ${what}, risk ${risk}, ${why}: ${shownText(reason, REASON_LENGTH)}`;
+    return [{ tone: effect === 'deny' ? 'bad' : 'faint', text }];
+  }
+  return effect === 'deny' ? [{ tone: 'bad', text: `denied: ${what}, by ${why}` }] : [];
+}
+
+function askLines(request: ApprovalRequest, level: TextLevel): readonly TextLine[] {
+  const { action, risk, rule, origin, affects, isolation, scopes } = request;
+  const text = `question: ${describeAction(action)}, risk ${risk}, by rule ${shownText(rule)} of ${originText(origin)}`;
+  if (level !== 'verbose') return [{ tone: 'warning', text }];
+  const touched =
+    affects.length === 0
+      ? 'nothing'
+      : affects
+          .slice(0, 5)
+          .map((one) => shownText(one))
+          .join(' ');
+  const more = affects.length > 5 ? ` and ${String(affects.length - 5)} more` : '';
+  const around = isolation === undefined ? '' : `, isolation ${isolation}`;
+  return [
+    { tone: 'warning', text: `${text}; affects ${touched}${more}${around}; may be allowed: ${scopes.join(', ')}` },
+  ];
+}
+
+function answerText(answer: (RunEvent & { readonly type: 'approval-answer' })['answer']): string {
+  if (answer === 'nobody') return 'nobody is there';
+  if (answer === 'pending') return 'it will come later';
+  return answer.verdict === 'no' ? `no, by ${answer.by}` : `yes, for this ${scopeText(answer.scope)}, by ${answer.by}`;
+}
+
+function scopeText(scope: 'once' | 'run' | 'skill'): string {
+  return scope === 'once' ? 'call' : scope;
+}
+
+function observationLines(
+  { observation }: RunEvent & { readonly type: 'observation' },
+  level: TextLevel,
+  { action, decision, durationMs }: CallSoFar,
+): readonly TextLine[] {
+  const isFailed = observation.type === 'failed';
+  if (level === 'quiet' && !isFailed) return [];
+  // The decision said it already, with its rule.
+  if (isFailed && observation.code === 'policy/denied' && decision?.effect === 'deny' && level !== 'verbose') return [];
+  const what = action === undefined ? observation.action : describeAction(action);
+  const took = durationMs === undefined ? '' : ` (${durationText(durationMs)})`;
+  const text = `${what}: ${describeOutcome(observation, level === 'verbose')}${took}`;
+  return [{ tone: isFailed ? 'bad' : isPoorOutcome(observation) ? 'warning' : 'good', text }];
+}
+
+function originText({ layer, where }: RuleOrigin): string {
+  return where === '' ? layer : `${layer} ${shownText(where)}`;
+}
+
+function skillText({ name, source }: { readonly name: string; readonly source: string }): string {
+  return `${shownText(name)} of ${shownText(source)}`;
+}
+
+function sessionText(event: SessionEvent): string {
+  switch (event.type) {
+    case 'session-start':
+    case 'turn-start':
+      return event.type;
+    case 'request-start':
+      return `${event.type}, ${String(event.shown.length)} shown`;
+    case 'skill-load':
+      return `${event.type} ${skillText(event.skill)}, for ${event.lifetime}`;
+    case 'skill-repeat':
+      return `${event.type} ${shownText(event.skill)}`;
+    case 'documents-select':
+      return `${event.type} ${skillText(event.skill)}`;
+    case 'content-show': {
+      const { skill, path, characters, tokens, reason } = event.shown;
+      const what = [skill, path].filter((one) => one !== '').map((one) => shownText(one));
+      return [event.type, ...what, `${reason}, ${String(characters)} characters, ${String(tokens)} tokens`].join(' ');
+    }
+    case 'action-end':
+      return `${event.type} ${event.action}`;
+    case 'action-fail':
+      return `${event.type} ${event.action} ${event.code}`;
+    case 'session-compact':
+      return `${event.type}, ${String(event.kept.length)} kept`;
+  }
+}
+
+function spanText({ span }: RunEvent & { readonly type: 'span' }): string {
+  const attributes = Object.entries(span.attributes).map(
+    ([key, value]) => `${shownText(key)}=${shownText(String(value))}`,
+  );
+  const state = span.isFailed ? ['failed'] : [];
+  return [`step ${span.name}:`, ...state, durationText(span.durationMs), ...attributes].join(' ');
+}
