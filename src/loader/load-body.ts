@@ -7,10 +7,10 @@ import type { LoadReport } from '../core/observation.ts';
 import { isLongerThan, quoted } from '../core/text.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
+import { charactersOf, shownText } from '../platform/shown-text.ts';
 import { readSkillBytes } from './body.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';
-import { charactersOf, shownText } from './shown-text.ts';
 
 /** What the index knows of a skill whose instructions are loaded. */
 export interface IndexedSkill extends SkillPlace {

@@ -12,8 +12,8 @@ import type { RelativePath } from '../core/path.ts';
 import { quoted } from '../core/text.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
+import { charactersOf, shownText } from '../platform/shown-text.ts';
 import { filesOf } from './files.ts';
-import { charactersOf, shownText } from './shown-text.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';
 

@@ -1,5 +1,7 @@
 import { failure } from '../core/failure-codes.ts';
-import type { Failure, FailureCode } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { fileProblemText } from '../core/file-problem.ts';
+import type { FileProblem } from '../core/file-problem.ts';
 import { quoted } from '../core/text.ts';
 import { openConfined } from '../platform/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
@@ -35,30 +37,6 @@ export function inSkill<Result>(
     opening.directory.close();
   }
 }
-
-/** Why a file is not read. */
-export interface FileProblem {
-  readonly code: FailureCode;
-  readonly detail?: string;
-}
-
-/** Said of a file: it `is a folder`. */
-export function fileProblemText({ code, detail }: FileProblem): string {
-  const text = PROBLEMS.get(code) ?? 'cannot be read';
-  return detail === undefined ? text : `${text} (${detail})`;
-}
-
-const PROBLEMS: ReadonlyMap<FailureCode, string> = new Map([
-  ['file/missing', 'is not there'],
-  ['file/directory', 'is a folder'],
-  ['file/not-regular', 'is a pipe, a socket or a device'],
-  ['file/too-large', 'is too large'],
-  ['file/changed', 'changed while it was read'],
-  ['path/link-outside', 'is a link to a place outside its skill'],
-  ['path/link-loop', 'is a link that leads to too many others'],
-  ['path/hard-link', 'has another name elsewhere'],
-  ['path/too-long', 'has a path that is too long'],
-]);
 
 /** The failure of one file, named as it was asked for. */
 export function fileFailure(

@@ -5,12 +5,10 @@ import type { Duplex } from 'node:stream';
 
 import { SkillError } from '../core/errors.ts';
 import type { Identity } from '../core/execution.ts';
-import { isHostPattern, readHostPattern } from '../core/host-pattern.ts';
-import type { HostPattern } from '../core/host-pattern.ts';
 import { quoted } from '../core/text.ts';
 import { answerRaw, httpProxy } from './http-proxy.ts';
 import { byteMeter, takeBytes } from './joined-sockets.ts';
-import { networkGate } from './network-gate.ts';
+import { networkGate, readGrant } from './network-gate.ts';
 import type { NetworkDecision, ResolveHost } from './network-gate.ts';
 import { isSystemError } from './paths.ts';
 import { SOCKS_VERSION, serveSocks } from './socks-proxy.ts';
@@ -159,17 +157,6 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     await close();
     throw error;
   }
-}
-
-function readGrant(text: string): HostPattern {
-  const read = readHostPattern(text);
-  if (isHostPattern(read)) return read;
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `no network for ${read.problem}`,
-    hint: 'grant hosts as example.org, *.example.org, example.org:8443, or private://localhost:8080 for what is not on the internet',
-    data: { expected: 'a host, with or without a port' },
-  });
 }
 
 function checkSocketPath(socketPath: string): void {

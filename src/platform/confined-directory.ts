@@ -5,7 +5,7 @@ import type { FailureCode } from '../core/failure-codes.ts';
 import type { RelativePath } from '../core/path.ts';
 import { listBeneath } from './confined-list.ts';
 import type { ConfinedListing, ListLimits } from './confined-list.ts';
-import { descriptorPath, openBeneath, openInside, systemFailure } from './confined-open.ts';
+import { MAX_LINKS, descriptorPath, openBeneath, openInside, systemFailure } from './confined-open.ts';
 import type { OpenFailed, Opened } from './confined-open.ts';
 import { isDirectory, isSystemError, tryRealPath } from './paths.ts';
 
@@ -19,6 +19,8 @@ export type FoundFile = { readonly type: 'found'; readonly bytes: number; readon
 export interface LinkRule {
   /** A file with a second name somewhere else is refused otherwise: that name may be anybody's. */
   readonly allowHardLinks?: boolean;
+  /** `false` for a path whose links were resolved when it was judged: a link there now is `file/changed`. */
+  readonly followLinks?: boolean;
 }
 
 export interface ReadLimits extends LinkRule {
@@ -30,7 +32,7 @@ export type ConfinedOpening =
   | { readonly type: 'failed'; readonly code: FailureCode };
 
 /** Linux has them, but a container may come without /proc. */
-const HAS_DESCRIPTOR_PATHS =
+export const HAS_DESCRIPTOR_PATHS =
   process.platform === 'linux' && lstatSync('/proc/self/fd', { throwIfNoEntry: false }) !== undefined;
 
 /** `descriptors` where the system has /proc/self/fd; `paths` everywhere else. See `confined-open.ts` for what each can promise. */
@@ -81,8 +83,8 @@ export class ConfinedDirectory {
   }
 
   /** What `read` would judge, without reading. */
-  resolve(file: RelativePath, { allowHardLinks = false }: LinkRule = {}): FoundFile {
-    const opened = this.#open(file);
+  resolve(file: RelativePath, { allowHardLinks = false, followLinks = true }: LinkRule = {}): FoundFile {
+    const opened = this.#open(file, followLinks);
     if (opened.type === 'failed') return opened;
     const { descriptor, stats } = opened;
     closeSync(descriptor);
@@ -105,14 +107,16 @@ export class ConfinedDirectory {
     return this.#root;
   }
 
-  #open(file: RelativePath): Opened {
+  #open(file: RelativePath, followLinks: boolean): Opened {
     const root = this.#opened();
-    if ('realPath' in root) return openInside(root.realPath, file);
-    return openBeneath(root.descriptor, file, () => [root.name, readlinkSync(descriptorPath(root.descriptor))]);
+    const maxLinks = followLinks ? MAX_LINKS : 0;
+    if ('realPath' in root) return openInside(root.realPath, file, maxLinks);
+    const home = (): readonly string[] => [root.name, readlinkSync(descriptorPath(root.descriptor))];
+    return openBeneath(root.descriptor, file, home, maxLinks);
   }
 
-  #readOnce(file: RelativePath, { maxBytes, allowHardLinks = false }: ReadLimits): ConfinedFile {
-    const opened = this.#open(file);
+  #readOnce(file: RelativePath, { maxBytes, allowHardLinks = false, followLinks = true }: ReadLimits): ConfinedFile {
+    const opened = this.#open(file, followLinks);
     if (opened.type === 'failed') return opened;
     const { descriptor, stats } = opened;
     try {

@@ -21,7 +21,7 @@ export interface OpenFailed {
 export type Opened = { readonly type: 'open'; readonly descriptor: number; readonly stats: Stats } | OpenFailed;
 
 /** Links followed for one path. */
-const MAX_LINKS = 8;
+export const MAX_LINKS = 8;
 /** Folders held open for one path. */
 const MAX_DEPTH = 64;
 
@@ -40,11 +40,17 @@ export function descriptorPath(descriptor: number): string {
  * Walks from the folder that `root` holds open, one name at a time, each below the descriptor of the one before, no link followed
  * by the system. A link is read and walked by hand: `..` goes back to the descriptor we came from, and past the first is outside.
  * `home` are the names of the root itself: an absolute link that starts with one of them is walked from the root like any other.
+ * `maxLinks` 0 is for a path whose links were resolved before: one that is there now was put there since.
  */
-export function openBeneath(root: number, file: RelativePath, home: () => readonly string[]): Opened {
+export function openBeneath(
+  root: number,
+  file: RelativePath,
+  home: () => readonly string[],
+  maxLinks = MAX_LINKS,
+): Opened {
   const held = [root];
   try {
-    return walk(held, file, home);
+    return walk(held, file, home, maxLinks);
   } catch (error) {
     return systemFailure(error);
   } finally {
@@ -52,7 +58,7 @@ export function openBeneath(root: number, file: RelativePath, home: () => readon
   }
 }
 
-function walk(held: number[], file: RelativePath, home: () => readonly string[]): Opened {
+function walk(held: number[], file: RelativePath, home: () => readonly string[], maxLinks: number): Opened {
   // The next name stands last.
   const pending = file.split('/').reverse();
   let links = 0;
@@ -72,7 +78,7 @@ function walk(held: number[], file: RelativePath, home: () => readonly string[])
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) return failed('path/link-loop');
+    if (links > maxLinks) return failed(maxLinks === 0 ? 'file/changed' : 'path/link-loop');
     if (step.type === 'again') {
       pending.push(name);
       continue;
@@ -86,7 +92,8 @@ function walk(held: number[], file: RelativePath, home: () => readonly string[])
   return failed('file/directory');
 }
 
-function belowHome(target: string, home: readonly string[]): string | undefined {
+/** The rest of an absolute path that starts with one of the names of a root. */
+export function belowHome(target: string, home: readonly string[]): string | undefined {
   const start = home.find((name) => target.startsWith(`${name}/`));
   return start === undefined ? undefined : target.slice(start.length + 1);
 }
@@ -146,7 +153,7 @@ function readLink(place: string): Step {
  * opened. Somebody who exchanges folders several times within these few calls could win; against that, read only where no
  * script of the skill runs.
  */
-export function openInside(realRoot: string, file: RelativePath): Opened {
+export function openInside(realRoot: string, file: RelativePath, maxLinks = MAX_LINKS): Opened {
   let target: string;
   try {
     target = realpathSync.native(path.join(realRoot, file));
@@ -155,6 +162,7 @@ export function openInside(realRoot: string, file: RelativePath): Opened {
     return systemFailure(error);
   }
   if (!isInside(target, realRoot)) return failed('path/link-outside');
+  if (maxLinks === 0 && target !== path.join(realRoot, file)) return failed('file/changed');
   const opened = openReal(target);
   if (opened.type === 'failed' || isStill(target, opened.descriptor)) return opened;
   closeSync(opened.descriptor);

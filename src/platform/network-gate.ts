@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-import { findGrant, isForHost, writeAuthority } from '../core/host-pattern.ts';
+import { SkillError } from '../core/errors.ts';
+import { findGrant, isForHost, isHostPattern, readHostPattern, writeAuthority } from '../core/host-pattern.ts';
 import type { HostAndPort, HostPattern } from '../core/host-pattern.ts';
 import { readAddress } from '../core/network-address.ts';
 import type { NetworkAddress } from '../core/network-address.ts';
@@ -83,6 +84,18 @@ export function networkGate({ grants, resolve = lookUp, connectMs, onDecision }:
       return { refusal: 'unreachable', message: `${authority} does not answer` };
     },
   };
+}
+
+/** A grant as a person wrote it. Throws `input/invalid` for what is none. */
+export function readGrant(text: string): HostPattern {
+  const read = readHostPattern(text);
+  if (isHostPattern(read)) return read;
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `no network for ${read.problem}`,
+    hint: 'grant hosts as example.org, *.example.org, example.org:8443, or private://localhost:8080 for what is not on the internet',
+    data: { expected: 'a host, with or without a port' },
+  });
 }
 
 /**

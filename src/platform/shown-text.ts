@@ -10,7 +10,7 @@ export interface ShownText {
 const BYTE_ORDER_MARK = 0xfeff;
 const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x2028, 0x2029]);
 
-/** Bytes of a skill as text that a model may see. Line ends of other systems and a byte order mark are no secret and not counted. */
+/** Bytes of a file as text that a model may see. Line ends of other systems and a byte order mark are no secret and not counted. */
 export function shownText(bytes: Buffer): ShownText {
   if (isPlainText(bytes)) return { text: bytes.toString('latin1'), notes: [] };
   const raw = bytes.toString('utf8');
