@@ -45,6 +45,18 @@ export const COMMANDS: readonly CommandName[] = [
     load: () => import('./commands/runs.ts'),
   },
   {
+    name: 'trust',
+    aliases: [],
+    summary: 'trust the skills that came with a project, or take that back',
+    load: () => import('./commands/trust.ts'),
+  },
+  {
+    name: 'approvals',
+    aliases: [],
+    summary: 'list, answer and revoke what a person is asked',
+    load: () => import('./commands/approvals.ts'),
+  },
+  {
     name: 'check',
     aliases: ['validate', 'lint'],
     summary: 'check skills against the specification, and mend them',

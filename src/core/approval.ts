@@ -50,6 +50,8 @@ export interface ApprovalAnswer {
   readonly scope: ApprovalScope;
   /** Who or what answered. */
   readonly by: 'terminal' | 'callback' | 'option' | 'stored' | 'file';
+  /** Why it is a no where nobody said one: a callback that failed, a deadline. */
+  readonly reason?: string;
 }
 
 /** Answers a question; `nobody` where there is no one to ask, `pending` where the answer will come later. */

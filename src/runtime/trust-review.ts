@@ -1,0 +1,67 @@
+import path from 'node:path';
+
+import { listSkillFiles } from '../loader/files.ts';
+import { isInside, realPath } from '../platform/paths.ts';
+import { readTreeDigest } from '../platform/tree-digest.ts';
+import { defaultRoots } from '../registry/roots.ts';
+import type { Surroundings } from './config.ts';
+import { createRuntime } from './runtime.ts';
+
+/** A skill as a person looks at it before its folder is trusted. */
+export interface ReviewedSkill {
+  readonly name: string;
+  readonly source: string;
+  readonly dir: string;
+  readonly scripts: number;
+  readonly files: number;
+  /** Of its whole tree; absent where that cannot be taken, and `problem` says why. */
+  readonly digest?: string;
+  readonly problem?: string;
+}
+
+/** The project that somebody works in: the outermost folder whose skills are found from here. Nothing where that is the home folder. */
+export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
+  const { roots } = defaultRoots({ cwd, home, env: {} });
+  const last = roots.findLast(({ source }) => source === 'project');
+  // A root by convention is `<folder>/.agent/skills` or the like.
+  return last === undefined ? undefined : path.dirname(path.dirname(last.path));
+}
+
+export interface ReviewOptions {
+  readonly surroundings: Surroundings;
+  readonly folder: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The skills below a folder, as they are found by somebody who works at `surroundings.cwd`; where the folder holds skills itself and is no
+ * project, those in it. Nothing of them is run.
+ */
+export async function reviewSkills({ surroundings, folder, signal }: ReviewOptions): Promise<readonly ReviewedSkill[]> {
+  const real = realPath(folder);
+  const found = await skillsBelow(real, surroundings, []);
+  const skills = found.length > 0 ? found : await skillsBelow(real, surroundings, [real]);
+  const reviewed: ReviewedSkill[] = [];
+  for (const { name, source, dir } of skills) {
+    const { files } = listSkillFiles(dir);
+    const read = await readTreeDigest(dir, signal === undefined ? {} : { signal });
+    reviewed.push({
+      name,
+      source,
+      dir,
+      scripts: files.filter(({ kind }) => kind === 'script').length,
+      files: files.length,
+      ...(read.type === 'digest' ? { digest: read.digest } : { problem: read.message }),
+    });
+  }
+  return reviewed;
+}
+
+async function skillsBelow(
+  folder: string,
+  surroundings: Surroundings,
+  roots: readonly string[],
+): Promise<Awaited<ReturnType<typeof createRuntime>>['index']['all']> {
+  const { index } = await createRuntime({ ...surroundings, roots, cache: false });
+  return index.all.filter(({ dir }) => isInside(realPath(dir), folder));
+}

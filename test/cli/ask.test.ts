@@ -1,0 +1,255 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach } from 'vitest';
+
+import { SETTLE_MS, confirm, openTerminalAsker } from '../../src/cli/ask.ts';
+import type { AskStreams } from '../../src/cli/ask.ts';
+import type { ApprovalRequest } from '../../src/core/approval.ts';
+import { commandRequest, requestOf } from '../core/approval-request.ts';
+
+/** A terminal whose keys are hit by the test and whose screen is remembered. */
+class FakeInput extends EventEmitter {
+  isTTY = true;
+  isRaw = false;
+  isPaused = true;
+  setRawMode(isRaw: boolean): void {
+    this.isRaw = isRaw;
+  }
+  resume(): void {
+    this.isPaused = false;
+  }
+  pause(): void {
+    this.isPaused = true;
+  }
+}
+
+interface Desk {
+  readonly streams: AskStreams;
+  readonly input: FakeInput;
+  readonly screen: () => string;
+  readonly interrupts: () => number;
+}
+
+function desk({ isTTY = true } = {}): Desk {
+  const input = new FakeInput();
+  let screen = '';
+  let interrupts = 0;
+  return {
+    input,
+    screen: () => screen,
+    interrupts: () => interrupts,
+    streams: {
+      input,
+      output: { isTTY, columns: 80, write: (text) => (screen += text) },
+      interrupt: () => (interrupts += 1),
+    },
+  };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const wait = (milliseconds = SETTLE_MS): void => {
+  vi.advanceTimersByTime(milliseconds);
+};
+
+function ask(
+  at: Desk,
+  request: ApprovalRequest = requestOf(),
+  signal = new AbortController().signal,
+): Promise<unknown> {
+  const asker = openTerminalAsker(at.streams);
+  if (asker === undefined) throw new Error('no terminal');
+  return asker.ask(request, { signal });
+}
+
+const yes = (scope: string): unknown => ({ verdict: 'yes', scope });
+const NO = { verdict: 'no', scope: 'once' };
+
+describe('a question on the terminal', () => {
+  test.each([
+    ['y', yes('once')],
+    ['Y', yes('once')],
+    ['r', yes('run')],
+    ['s', yes('skill')],
+    ['n', NO],
+    ['\r', NO],
+    ['\n', NO],
+    ['\u0004', NO],
+  ])('%j is an answer, and the terminal is as it was', async (key, expected) => {
+    const at = desk();
+    const asking = ask(at);
+    expect([at.input.isRaw, at.input.isPaused]).toEqual([true, false]);
+    wait();
+    at.input.emit('data', Buffer.from(key));
+    expect(await asking).toEqual(expected);
+    expect([at.input.isRaw, at.input.isPaused, at.input.eventNames(), at.interrupts()]).toEqual([false, true, [], 0]);
+  });
+
+  test('shows what is asked and the choices that there are', async () => {
+    const at = desk();
+    const asking = ask(at, requestOf({ scopes: ['once', 'run'] }));
+    expect(at.screen()).toContain('  │ git status\n');
+    expect(at.screen().endsWith('[y] once  [r] for this run  [n] no  [d] details > ')).toBe(true);
+    wait();
+    at.input.emit('data', 's');
+    at.input.emit('data', 'y');
+    expect(await asking).toEqual(yes('once'));
+    expect(at.screen().endsWith('> yes, once\n')).toBe(true);
+  });
+
+  test('what was typed before it could be read is no answer', async () => {
+    const at = desk();
+    const asking = ask(at);
+    at.input.emit('data', 'y');
+    wait(SETTLE_MS - 1);
+    at.input.emit('data', 'y');
+    wait(SETTLE_MS - 1);
+    at.input.emit('data', 'yyyy\r');
+    wait(SETTLE_MS - 1);
+    at.input.emit('data', 'r');
+    wait();
+    at.input.emit('data', 'n');
+    expect(await asking).toEqual(NO);
+  });
+
+  test('neither something pasted nor an arrow key is an answer', async () => {
+    const at = desk();
+    const asking = ask(at);
+    for (const keys of ['yes', 'y\r', '\u001B[A', '\u001By']) {
+      wait();
+      at.input.emit('data', keys);
+    }
+    at.input.emit('data', 'y');
+    wait();
+    at.input.emit('data', 'x');
+    at.input.emit('data', 's');
+    expect(await asking).toEqual(yes('skill'));
+  });
+
+  test('Ctrl-C is a no and an interrupt, at any time', async () => {
+    const early = desk();
+    const asking = ask(early);
+    early.input.emit('data', '\u0003');
+    expect([await asking, early.interrupts(), early.input.isRaw]).toEqual([NO, 1, false]);
+    const late = desk();
+    const again = ask(late);
+    wait();
+    late.input.emit('data', '\u0003');
+    expect([await again, late.interrupts()]).toEqual([NO, 1]);
+  });
+
+  test('an input that ends or breaks is a no', async () => {
+    for (const event of ['end', 'error']) {
+      const at = desk();
+      const asking = ask(at);
+      at.input.emit(event, new Error('gone'));
+      expect([await asking, at.interrupts()]).toEqual([NO, 0]);
+    }
+  });
+
+  test('an aborted question leaves the terminal as it was', async () => {
+    const at = desk();
+    const stop = new AbortController();
+    const asking = ask(at, requestOf(), stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(asking).rejects.toThrow('enough');
+    expect([at.input.isRaw, at.input.isPaused, at.input.eventNames()]).toEqual([false, true, []]);
+  });
+
+  test('details show all of a long command, and keys count again only later', async () => {
+    const at = desk();
+    const command = `start ${'x'.repeat(9_000)} middle ${'y'.repeat(9_000)} end`;
+    const asking = ask(at, commandRequest(command));
+    expect(at.screen()).not.toContain('middle');
+    wait();
+    at.input.emit('data', 'd');
+    expect(at.screen()).toContain('middle');
+    at.input.emit('data', 'y');
+    wait();
+    at.input.emit('data', 'n');
+    expect(await asking).toEqual(NO);
+  });
+
+  test('there is none where keys or screen are no terminal', () => {
+    const piped = desk();
+    piped.input.isTTY = false;
+    expect(openTerminalAsker(piped.streams)).toBeUndefined();
+    expect(openTerminalAsker(desk({ isTTY: false }).streams)).toBeUndefined();
+  });
+});
+
+describe('a question of high risk', () => {
+  const risky = requestOf({ risk: 'high' });
+
+  test.each([
+    ['yes\r', yes('once')],
+    ['YES\r', yes('once')],
+    ['yes run\r', yes('run')],
+    ['yes skill\r', yes('skill')],
+    ['yex\u007Fs\r', yes('once')],
+    ['no\u0015yes\n', yes('once')],
+    ['y\r', NO],
+    ['r\r', NO],
+    ['yess\r', NO],
+    ['\r', NO],
+  ])('%j typed', async (keys, expected) => {
+    const at = desk();
+    const asking = ask(at, risky);
+    wait();
+    for (const key of keys) at.input.emit('data', key);
+    expect(await asking).toEqual(expected);
+  });
+
+  test('does not take a word for a scope that is not offered', async () => {
+    const at = desk();
+    const asking = ask(at, { ...risky, scopes: ['once'] });
+    wait();
+    for (const key of 'yes run\r') at.input.emit('data', key);
+    expect(await asking).toEqual(NO);
+  });
+
+  test('a word that was begun too early does not count', async () => {
+    const at = desk();
+    const asking = ask(at, risky);
+    at.input.emit('data', 'yes\r');
+    wait();
+    for (const key of 's\r') at.input.emit('data', key);
+    expect(await asking).toEqual(NO);
+  });
+
+  test('what is typed is seen, and what is deleted goes', async () => {
+    const at = desk();
+    const asking = ask(at, risky);
+    const from = at.screen().length;
+    wait();
+    for (const key of ['y', 'a', '\u007F', '\u0007', 'é', 'es', '\r']) at.input.emit('data', key);
+    expect(await asking).toEqual(yes('once'));
+    expect(at.screen().slice(from)).toBe('ya\b \b\b \byes\nyes, once\n');
+  });
+});
+
+describe('confirm', () => {
+  test.each([
+    ['y', true],
+    ['n', false],
+    ['\r', false],
+  ])('%j', async (key, expected) => {
+    const at = desk();
+    const asking = confirm(at.streams, 'Trust it?', { signal: new AbortController().signal });
+    wait();
+    at.input.emit('data', key);
+    expect(await asking).toBe(expected);
+    expect(at.screen()).toBe(`Trust it?\n[y] yes  [n] no > ${expected ? 'yes' : 'no'}\n`);
+  });
+
+  test('is a no where nobody is', async () => {
+    expect(await confirm(desk({ isTTY: false }).streams, 'Trust it?', { signal: new AbortController().signal })).toBe(
+      false,
+    );
+  });
+});

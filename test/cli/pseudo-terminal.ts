@@ -1,0 +1,78 @@
+import { spawn, spawnSync } from 'node:child_process';
+
+/** What is done at a terminal: keys are sent once a text has come on the screen, or after a while. */
+export type Step = { readonly until: string } | { readonly seconds: number } | { readonly keys: string };
+
+export interface Screen {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Python brings pseudo-terminals on every system we test on; Node has none of its own. */
+const DRIVER = `
+import json, os, pty, select, sys, time
+words, steps = json.loads(sys.argv[1])
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(words[0], words)
+seen, text, end = 0, b'', time.time() + 30
+def read(seconds):
+    global text
+    ready, _, _ = select.select([terminal], [], [], max(0, seconds))
+    if not ready:
+        return True
+    try:
+        data = os.read(terminal, 65536)
+    except OSError:
+        return False
+    text += data
+    return len(data) > 0
+for step in steps:
+    if 'until' in step:
+        wanted = step['until'].encode()
+        while wanted not in text[seen:] and time.time() < end and read(0.1):
+            pass
+        seen = max(seen, text.find(wanted, seen) + len(wanted))
+    elif 'seconds' in step:
+        stop = time.time() + step['seconds']
+        while time.time() < stop and read(stop - time.time()):
+            pass
+    else:
+        os.write(terminal, step['keys'].encode())
+while time.time() < end and read(0.1):
+    pass
+if time.time() >= end:
+    os.kill(pid, 9)
+_, status = os.waitpid(pid, 0)
+code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
+print(json.dumps({'status': code, 'text': text.decode('utf-8', 'replace')}))
+`;
+
+/** Why there are no pseudo-terminals here; nothing where there are. */
+export function missingTerminal(): string | undefined {
+  const { status } = spawnSync('python3', ['-c', 'import pty'], { stdio: 'ignore', timeout: 20_000 });
+  return status === 0 ? undefined : 'there is no python3 with the module pty';
+}
+
+/** Runs a program at a terminal of its own. */
+export function atTerminal(
+  words: readonly string[],
+  steps: readonly Step[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<Screen> {
+  const child = spawn('python3', ['-c', DRIVER, JSON.stringify([words, steps])], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: 55_000,
+  });
+  let output = '';
+  child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => {
+      if (output === '') reject(new Error('the terminal gave nothing'));
+      else resolve(JSON.parse(output) as Screen);
+    });
+  });
+}
