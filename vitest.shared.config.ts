@@ -8,8 +8,11 @@ const report = process.env['SKILLWRIGHT_REPORT'];
 export const SYSTEM_TESTS = [
   'test/executor/**/*.test.ts',
   'test/artifact/**/*.test.ts',
-  'test/runtime/execution.test.ts',
-  'test/cli/exec.test.ts',
+  'test/runtime/{execution,replay-programs,run-record,secret-canary}.test.ts',
+  'test/cli/{call,exec,exec-record,policy,replay,terminal-questions}.test.ts',
+  'test/audit/{processes,redact-shapes}.test.ts',
+  'test/host/{grep,harmful-answers}.test.ts',
+  'test/core/command-line.test.ts',
   'test/examples.test.ts',
   'test/skills/{csv-report,text-diff}.test.ts',
   'test/platform/{allow-proxy,child-process,copy-tree,output-capture,remove-tree,tree-*}.test.ts',

@@ -10,13 +10,15 @@ import { benchDisclosure } from './disclosure.ts';
 import { benchExecutors } from './executors.ts';
 import { benchJournal } from './journal.ts';
 import type { BenchRow } from './row.ts';
+import { benchPolicy } from './policy.ts';
+import { benchRedaction } from './redaction.ts';
 import { benchScan } from './scan.ts';
 import { benchSearch } from './search.ts';
 import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal] [--data DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction] [--data DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
@@ -43,6 +45,8 @@ if (values.help === true) {
     staging: () => benchStaging({ workDir }),
     collect: () => benchCollect({ project, workDir }),
     container: () => benchContainer(),
+    policy: () => benchPolicy(),
+    redaction: () => benchRedaction(),
     journal: () => benchJournal({ workDir }),
   };
   const wanted = values.only?.split(',') ?? Object.keys(suites);

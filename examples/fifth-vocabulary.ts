@@ -44,7 +44,6 @@ const open: ToolRow = {
 export const pocket: Vocabulary = {
   name: 'pocket',
   tools: [use, open],
-  declared: [],
   loadTool: 'use',
   catalogFormat: 'list',
   guidance: (offered) => (offered.includes('use') ? 'Call use with the name of a skill before you work with it.' : ''),

@@ -49,6 +49,19 @@ test('own-loop searches, loads and reads with no model', () => {
   `);
 });
 
+test('approve-and-record prints what was decided and answered, from a record that is intact', () => {
+  expect(run('approve-and-record.js').split('\n')).toEqual([
+    'allow: read_file is allowed by default, built-in',
+    'ask: write_file needs a yes by default, built-in',
+    '  answered: yes',
+    'ask: write_file needs a yes by default, built-in',
+    '  answered: no',
+    'deny: delete_file is not allowed by the rule "delete_file" of run',
+    'the record is intact',
+    '',
+  ]);
+});
+
 // Real clients over real HTTP, against a local server that speaks the vendors' protocols. The script is the model: it searches,
 // loads and reads, and its last answer quotes what it was given, so that a lost tool result fails the test.
 const server = new LLMock({ port: 0, strict: true });

@@ -112,7 +112,7 @@ function gather(lines: Iterable<JournalLine>): Gathered {
     else if (event.type === 'action') {
       places.set(event.call, steps.length);
       steps.push({ call: event.call, timestamp, asked: event, facts: { asked_by: event.askedBy } });
-    } else if ('call' in event) {
+    } else if (event.type !== 'span' && 'call' in event) {
       const place = places.get(event.call) ?? -1;
       const open = steps[place];
       if (open !== undefined && 'call' in open) steps[place] = withEvent(open, event);

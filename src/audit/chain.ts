@@ -5,7 +5,6 @@
  *
  * `hash` is SHA-256 over the hash of the line before, a line end, and the line without its hash: `{"seq":1,…,"event":{…}}`.
  */
-import { isVisible, nextHidden } from '../core/text.ts';
 import { openSha256 } from '../platform/hash.ts';
 
 /** What stands for the hash before the first line. */
@@ -47,21 +46,4 @@ const CLOSE = Buffer.from('}');
 
 export function isLinked(previous: string, { json, hash }: SplitLine): boolean {
   return openSha256()(Buffer.concat([Buffer.from(`${previous}\n`), json])) === hash;
-}
-
-/**
- * JSON text in which nothing acts on a screen or hides from a reader: `cat` of a journal is safe. All such characters stand inside
- * strings, where an escape means the same.
- */
-export function visibleJson(json: string): string {
-  if (isVisible(json)) return json;
-  let out = '';
-  let from = 0;
-  for (let hidden = nextHidden(json, 0); hidden !== undefined; hidden = nextHidden(json, from)) {
-    const end = hidden.index + (hidden.codePoint > 0xffff ? 2 : 1);
-    out += json.slice(from, hidden.index);
-    for (let at = hidden.index; at < end; at += 1) out += `\\u${json.charCodeAt(at).toString(16).padStart(4, '0')}`;
-    from = end;
-  }
-  return out + json.slice(from);
 }

@@ -32,9 +32,9 @@ export const INDEX_FILE = 'index.json';
 export const STATE_FILE = 'state.json';
 export const FINAL_FILE = 'final.md';
 
-/** Where the runs of a project lie, unless somebody says otherwise. */
-export function runsDirectory(project: string): string {
-  return path.join(project, '.agent', 'runs');
+/** Where the runs of a project lie; `directory` is what its configuration says. */
+export function runsDirectory(project: string, directory = '.agent/runs'): string {
+  return path.resolve(project, directory);
 }
 
 const MAX_RUN_BYTES = 16 * 1024 * 1024;
@@ -86,9 +86,11 @@ function notUsed(directory: string, reason: string): SkillError {
   });
 }
 
+/** The second, then milliseconds and chance in hex: names in order are runs in order, and `last` is the last. */
 function newId(now: Date): string {
   const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
-  return `${time}Z-${process.getBuiltinModule('node:crypto').randomBytes(4).toString('hex')}`;
+  const chance = process.getBuiltinModule('node:crypto').randomBytes(3).toString('hex').slice(0, 5);
+  return `${time}Z-${now.getUTCMilliseconds().toString(16).padStart(3, '0')}${chance}`;
 }
 
 /** `run.json` as it was read; `seal` and `text` are what a check of the seal needs. */

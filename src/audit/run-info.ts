@@ -1,12 +1,13 @@
 /**
- * `run.json` and `state.json`, made from the events and from nothing else. The writer makes them as it goes, `verify` makes them again
+ * `run.json`, `state.json` and `final.md`, made from the events and from nothing else. The writer makes them as it goes, `verify` makes them again
  * and compares: what is not in the events cannot be in them.
  */
 import { RUN_SCHEMA } from '../core/journal.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/journal.ts';
 import { reduceSession, startState } from '../core/session.ts';
 import type { SessionState } from '../core/session.ts';
-import { visibleJson } from './chain.ts';
+import { cleanText } from '../core/text.ts';
+import { visibleJson } from '../core/visible-json.ts';
 
 /** What the events come to so far. */
 export interface RunSummary {
@@ -136,4 +137,9 @@ export function withSeal(text: string, seal: string | undefined): string {
 export function splitSeal(text: string): { readonly text: string; readonly seal: string | undefined } {
   const found = SEAL.exec(text);
   return found === null ? { text, seal: undefined } : { text: text.slice(0, found.index) + END, seal: found[1] };
+}
+
+/** The answer as a file that can be shown on a screen; its exact characters are in the journal. */
+export function finalText(answer: string): string {
+  return cleanText(answer);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { JournalLine, RunEvent } from '../core/journal.ts';
-import { jsonLine } from './sinks.ts';
+import { visibleJson } from '../core/visible-json.ts';
 
 export interface ServerSentEventOptions {
   /** The header `Last-Event-ID` of the request, as it came: lines up to that one are left out. */
@@ -73,7 +73,7 @@ function frame(line: JournalLine): string {
   const { seq, event } = line;
   const id = Number.isSafeInteger(seq) ? `id: ${String(seq)}\n` : '';
   const name = Object.hasOwn(EVENT_NAMES, event.type) ? event.type : 'unknown';
-  return `${id}event: ${name}\ndata: ${jsonLine(line)}\n\n`;
+  return `${id}event: ${name}\ndata: ${visibleJson(JSON.stringify(line))}\n\n`;
 }
 
 /** What comes first: the line, a time without one, or the end of the interest in it. */

@@ -7,7 +7,16 @@ import type { RunEvent, RunInfo } from '../core/journal.ts';
 import type { SessionEvent } from '../core/session.ts';
 
 /** `?`: may be absent. */
-type Kind = 'text' | 'number' | 'object' | 'list' | 'object or null' | 'text or object' | 'text?' | 'object?';
+type Kind =
+  | 'text'
+  | 'number'
+  | 'object'
+  | 'list'
+  | 'object or null'
+  | 'text or object'
+  | 'text?'
+  | 'number?'
+  | 'object?';
 
 /** Fields by their path, dots between the names. */
 type Shape = Readonly<Record<string, Kind>>;
@@ -46,7 +55,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   },
   observation: { call: 'number', 'observation.type': 'text', 'observation.action': 'text' },
   session: { 'event.type': 'text' },
-  span: { 'span.name': 'text', 'span.durationMs': 'number' },
+  span: { call: 'number?', 'span.name': 'text', 'span.durationMs': 'number' },
   'content-keep': { path: 'text', bytes: 'number' },
   note: { message: 'text' },
   'run-end': { outcome: 'text', reason: 'text' },
@@ -155,6 +164,8 @@ function isOfKind(value: unknown, kind: Kind): boolean {
       return isObject || typeof value === 'string';
     case 'text?':
       return value === undefined || typeof value === 'string';
+    case 'number?':
+      return value === undefined || typeof value === 'number';
     case 'object?':
       return value === undefined || isObject;
   }

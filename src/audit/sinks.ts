@@ -1,7 +1,7 @@
 import type { CallSoFar, TextLevel, TextLine } from '../core/event-text.ts';
 import { eventText } from '../core/event-text.ts';
 import type { JournalLine } from '../core/journal.ts';
-import { hiddenCharacters, nextHidden } from '../core/text.ts';
+import { visibleJson } from '../core/visible-json.ts';
 
 /** What a sink is given of a line. */
 export type SinkLine = Pick<JournalLine, 'seq' | 'time' | 'elapsed' | 'event'>;
@@ -40,7 +40,9 @@ export function terminalSink({ level, write, style }: TerminalSinkOptions): Even
 
 /** One line of JSON an event. */
 export function jsonlSink(write: (text: string) => void): EventSink {
-  return harmless(({ seq, time, elapsed, event }) => write(`${jsonLine({ seq, time, elapsed, event })}\n`));
+  return harmless(({ seq, time, elapsed, event }) =>
+    write(`${visibleJson(JSON.stringify({ seq, time, elapsed, event }))}\n`),
+  );
 }
 
 /** Every event to each of them, in the order of the list. */
@@ -49,25 +51,6 @@ export function joinedSink(sinks: readonly EventSink[]): EventSink {
   return (line) => {
     for (const sink of guarded) sink(line);
   };
-}
-
-/**
- * A value as one line of JSON in which nothing is raw that does not show: no control, no line separator, no mark that turns the
- * direction of text. All of these stand inside strings of JSON, where an escape means the same.
- */
-export function jsonLine(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null';
-  let out = '';
-  let kept = 0;
-  for (let hidden = hiddenCharacters(text); hidden !== undefined; hidden = nextHidden(text, kept)) {
-    const end = hidden.index + (hidden.codePoint > 0xffff ? 2 : 1);
-    out += text.slice(kept, hidden.index);
-    for (let index = hidden.index; index < end; index += 1) {
-      out += `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`;
-    }
-    kept = end;
-  }
-  return out + text.slice(kept);
 }
 
 /** A closed pipe or a full disk behind a sink is no reason to end a run. */

@@ -85,7 +85,7 @@ export function openTrace(): Trace {
       if (run === undefined || !Number.isFinite(elapsed)) return [];
       nowMs = Math.max(nowMs, run.origin + elapsed);
       if (event.type === 'run-end') return finish(event.outcome);
-      if (event.type === 'span') return hasTimes(event.span) ? [workspaceSpan(run, seq, event.span)] : [];
+      if (event.type === 'span') return hasTimes(event.span) ? [workspaceSpan(run, seq, event)] : [];
       if (event.type !== 'observation') {
         noteCall(run, event, nowMs);
         return [];
@@ -245,9 +245,13 @@ function hasTimes({ startedAt, durationMs }: Span): boolean {
   return startedAt >= 0 && Number.isFinite(startedAt + durationMs);
 }
 
-/** An event of a workspace does not say whose it is: where one call is open it is that one's, else the run's. */
-function workspaceSpan({ run, ids, calls }: OpenRun, seq: number, span: Span): TracedSpan {
-  const [only] = calls.size === 1 ? calls.keys() : [];
+/** A step that does not say whose it is belongs to the one call that is open, else to the run. */
+function workspaceSpan(
+  { run, ids, calls }: OpenRun,
+  seq: number,
+  { span, call }: RunEvent & { readonly type: 'span' },
+): TracedSpan {
+  const [only] = call === undefined ? (calls.size === 1 ? calls.keys() : []) : [call];
   const attributes = Object.entries(span.attributes).map(
     ([key, value]) =>
       [`skillwright.workspace.${bounded(key)}`, typeof value === 'string' ? bounded(value) : value] as const,

@@ -10,18 +10,38 @@ import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { contentText, readContent } from './content.ts';
-import { finalText } from './final-text.ts';
 import type { StoredLine } from './journal-lines.ts';
-import type { RunProblem } from './problem.ts';
 import { isContentPath, referencesIn, restoredValue } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
-import { stateText } from './run-info.ts';
+import { finalText, stateText } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { fieldOf } from './shape.ts';
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** A large event may speak of texts that are kept apart, and no further. */
 const MAX_LEVELS = 2;
+
+/** What is wrong, and where: a file of the folder, with the line where it is one. */
+export interface RunProblem {
+  readonly code:
+    | 'folder/not-a-run'
+    | 'folder/newer'
+    | 'run/missing'
+    | 'run/edited'
+    | 'journal/missing'
+    | 'journal/cut'
+    | 'journal/added'
+    | 'line/unreadable'
+    | 'line/edited'
+    | 'line/order'
+    | 'file/missing'
+    | 'file/edited'
+    | 'file/added'
+    | 'seal/wrong';
+  readonly path: string;
+  readonly line?: number;
+  readonly message: string;
+}
 
 export interface FileChecks {
   /** Takes note of what a line says about files, and looks at the content it speaks of. */

@@ -13,7 +13,6 @@ import { FIRST_HASH, isLinked } from './chain.ts';
 import { restoredLine } from './journal-reader.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import type { ParsedLine, StoredLine } from './journal-lines.ts';
-import type { RunProblem } from './problem.ts';
 import { INDEX_FILE, inFolder, isRunId, readRunInfo, runLife } from './run-folder.ts';
 import type { RunReading } from './run-folder.ts';
 import { infoOf, infoText, summarise } from './run-info.ts';
@@ -21,7 +20,7 @@ import type { RunSummary } from './run-info.ts';
 import { checkSeal } from './seal.ts';
 import type { SealState } from './seal.ts';
 import { openFileChecks } from './verify-files.ts';
-import type { FileChecks } from './verify-files.ts';
+import type { FileChecks, RunProblem } from './verify-files.ts';
 
 /**
  * `torn`: it was killed, and what there is of it is whole. `running`: it is being written. `unreadable`: no run, or one of a later

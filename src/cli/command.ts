@@ -61,6 +61,8 @@ export type FlagValues<F extends Flags> = { readonly [K in keyof F]?: FlagValue<
 export interface Invocation<F extends Flags> {
   readonly flags: FlagValues<F & typeof GLOBAL_FLAGS>;
   readonly positionals: readonly string[];
+  /** All of the command line behind the program's name, as it was given. */
+  readonly words: readonly string[];
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   /** All commands, for the one that describes them to a shell. */

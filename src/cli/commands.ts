@@ -39,6 +39,18 @@ export const COMMANDS: readonly CommandName[] = [
     load: () => import('./commands/exec.ts'),
   },
   {
+    name: 'call',
+    aliases: [],
+    summary: 'call one tool as a model would, under the same rules',
+    load: () => import('./commands/call.ts'),
+  },
+  {
+    name: 'policy',
+    aliases: [],
+    summary: 'show the rules in force, or what they say about one thing',
+    load: () => import('./commands/policy.ts'),
+  },
+  {
     name: 'runs',
     aliases: [],
     summary: 'list, show, check and remove the records of runs',

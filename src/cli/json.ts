@@ -1,4 +1,5 @@
 import type { SkillEntry } from '../core/skill.ts';
+import type { Distrust } from '../runtime/skill-trust.ts';
 
 /** The version of every JSON value the commands print. It grows when a field changes its meaning or goes. */
 const SCHEMA = 1;
@@ -7,8 +8,8 @@ export function jsonText(value: object): string {
   return JSON.stringify({ schema: SCHEMA, ...value }, undefined, 2);
 }
 
-/** A skill as `list` and `inspect` print it, in a fixed order. */
-export function skillJson(entry: SkillEntry): object {
+/** A skill as `list` and `inspect` print it, in a fixed order; `trusted` stands there where it is not. */
+export function skillJson(entry: SkillEntry, distrust?: Distrust): object {
   const { id, name, description, source, group, dir, file, controls, meta, digest, state, license, compatibility } =
     entry;
   return {
@@ -25,5 +26,6 @@ export function skillJson(entry: SkillEntry): object {
     file,
     ...(license === undefined ? {} : { license }),
     ...(compatibility === undefined ? {} : { compatibility }),
+    ...(distrust === undefined ? {} : { trusted: false, distrust }),
   };
 }

@@ -64,7 +64,7 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
       `usage: skillwright ${command.usage}`,
     );
   }
-  return command.run({ flags, positionals, terminal, signal, commands: COMMANDS });
+  return command.run({ flags, positionals, words, terminal, signal, commands: COMMANDS });
 }
 
 /** The first word that is neither a flag nor the value of one: flags may stand before the command. */
@@ -125,5 +125,6 @@ function report(error: unknown, terminal: Terminal, isJson: boolean): number {
     );
   terminal.err(`${terminal.style('red', 'error')}: ${message}\n${terminal.style('dim', `hint: ${hint}`)}`);
   if (error instanceof UsageError) return EXIT.usage;
+  if (code === 'policy/refused') return EXIT.refused;
   return code === 'executor/unavailable' ? EXIT.impossible : EXIT.failed;
 }

@@ -65,13 +65,12 @@ export function narrowTools(a: readonly string[], b: readonly string[]): readonl
   return kept;
 }
 
-/** What is left of `allowed` when each entry of `forbidden` is taken away, with all patterns of a tool forbidden whole. */
+/**
+ * What is left of `allowed` without what `forbidden` takes away whole. `Bash` without `Bash(rm:*)` is still `Bash`: whoever decides
+ * about a use must ask both lists.
+ */
 export function withoutTools(allowed: readonly string[], forbidden: readonly string[]): readonly string[] {
-  if (forbidden.length === 0) return allowed;
-  // `Bash` without `Bash(rm:*)` and `*` without anything cannot be written down: they go whole.
-  return allowed.filter(
-    (entry) => entry !== '*' && !covers(forbidden, entry) && !forbidden.some((other) => toolOf(other) === entry),
-  );
+  return forbidden.length === 0 ? allowed : allowed.filter((entry) => !covers(forbidden, entry));
 }
 
 function covers(list: readonly string[], entry: string): boolean {

@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 import type { Isolation } from './execution.ts';
-import type { Risk, RuleOrigin } from './policy.ts';
+import type { Risk, RuleOrigin } from './access.ts';
 
 /** How far a yes reaches: this one call, the same thing for the rest of the run, or this skill as long as no byte of it changes. */
 export const APPROVAL_SCOPES = ['once', 'run', 'skill'] as const;

@@ -97,15 +97,16 @@ function covers(pattern: CommandPattern, command: SimpleCommand, depth: number):
 }
 
 /**
- * The first command of a line that none of the allow rules covers. After `cd` a path means another file than the one that the rule was
- * written for: from there on only rules without relative paths count.
+ * The first command of a line that none of the allow rules covers. After `cd`, or where the line starts in another folder than usual, a
+ * path means another file than the one that the rule was written for: then only rules without relative paths count.
  */
 export function firstUncovered(
   patterns: readonly CommandPattern[],
   commands: readonly SimpleCommand[],
+  { isElsewhere = false }: { readonly isElsewhere?: boolean } = {},
 ): SimpleCommand | undefined {
   const fixed = patterns.filter((pattern) => !hasRelativePath(pattern));
-  let counting = patterns;
+  let counting = isElsewhere ? fixed : patterns;
   for (const command of commands) {
     if (!counting.some((pattern) => coversCommand(pattern, command))) return command;
     if (programsIn(command, 0).includes('cd')) counting = fixed;

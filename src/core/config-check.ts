@@ -6,7 +6,7 @@ import { checkJson, isObject } from './json-schema.ts';
 import type { JsonPath, SchemaProblem } from './json-schema.ts';
 import { nearest } from './nearest.ts';
 import { POLICY_FILE_SCHEMA } from './policy-config.ts';
-import { EFFECTS } from './policy.ts';
+import { EFFECTS } from './access.ts';
 import { quoted } from './text.ts';
 
 /** All that is wrong with a configuration: what the schema says, and rules and hosts that cannot be read. */

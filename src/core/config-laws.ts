@@ -5,7 +5,7 @@ import { isHostPattern, readHostPattern } from './host-pattern.ts';
 import type { HostPattern } from './host-pattern.ts';
 import { isObject } from './json-schema.ts';
 import { ALLOWED_TOOLS_USES } from './policy-config.ts';
-import { EFFECTS } from './policy.ts';
+import { EFFECTS } from './access.ts';
 
 /**
  * What a project's file may do to a setting. It comes with the project, from whoever wrote that, so in all that is about safety it

@@ -11,10 +11,12 @@ export interface SkillErrorData {
   'executor/unavailable': { readonly executor: string; readonly reasons: readonly string[]; readonly install: string };
   'executor/failed': { readonly executor: string; readonly cause: string };
   'workspace/invalid': { readonly path: string };
-  'artifact/unknown': { readonly name: string; readonly nearest: readonly string[] };
-  /** What happens cannot be written down, so nothing more may happen. */
+  /** What is done could not be written down, so that nothing more is done. */
   'record/failed': { readonly path: string; readonly cause: string };
   'run/unknown': { readonly name: string; readonly nearest: readonly string[] };
+  /** A rule forbids it, or a person must say yes first. */
+  'policy/refused': { readonly rule: string; readonly approval: string; readonly command: string };
+  'artifact/unknown': { readonly name: string; readonly nearest: readonly string[] };
   'run/invalid': { readonly path: string };
 }
 

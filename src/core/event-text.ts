@@ -2,7 +2,7 @@ import { describeAction, describeOutcome, isPoorOutcome } from './action-text.ts
 import type { Action } from './action.ts';
 import type { ApprovalRequest } from './approval.ts';
 import type { RunEvent } from './journal.ts';
-import type { Decision, RuleOrigin } from './policy.ts';
+import type { Decision, RuleOrigin } from './access.ts';
 import type { SessionEvent } from './session.ts';
 import { durationText, shownText } from './line-text.ts';
 

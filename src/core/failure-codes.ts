@@ -37,6 +37,7 @@ export const FAILURES = {
   'execution/unavailable': 'nothing can be run here; go on without it and say so',
   'execution/missing': 'something that the script needs is not there; tell the person',
   'execution/failed': 'the program could not be started; see the reason',
+  'skill/changed': 'its files changed after they were approved: ask again',
   'skill/untrusted': 'the folder of this skill is not trusted: tell the person, who can say `skillwright trust`',
   'policy/denied': 'a rule forbids this: do something else, or tell the person which rule it was',
   'approval/refused': 'a person said no: do not try the same again',

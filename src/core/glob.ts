@@ -26,8 +26,9 @@ export function compileGlob(pattern: string, { hidden = false }: GlobOptions = {
   const program = { ...assemble(tokens), hidden };
   const literal = literalStart(tokens);
   const prefix = literal.slice(0, Math.max(0, literal.lastIndexOf('/')));
+  const needed = neededText(tokens);
   return {
-    matches: (path) => path.startsWith(literal) && follow(program, path, false),
+    matches: (path) => path.startsWith(literal) && path.includes(needed) && follow(program, path, false),
     reaches: (folder) => folder === '' || follow(program, `${folder}/`, true),
     prefix,
   };
@@ -119,6 +120,25 @@ function literalStart(tokens: readonly Token[]): string {
     literal += token.text;
   }
   return literal;
+}
+
+/** Text that every match has somewhere: most paths are told apart by it alone. A slash beside `**` may stand for nothing. */
+function neededText(tokens: readonly Token[]): string {
+  let needed = '';
+  let run = '';
+  let depth = 0;
+  for (const token of [...tokens, { type: 'any' } as const]) {
+    if (token.type === 'open') depth += 1;
+    if (token.type === 'close') depth -= 1;
+    if (token.type === 'character' && depth === 0) {
+      run += token.text;
+      continue;
+    }
+    const sure = run.replace(/^\/|\/$/g, '');
+    if (sure.length > needed.length) needed = sure;
+    run = '';
+  }
+  return needed;
 }
 
 /** `next` are numbers of states. */

@@ -2,7 +2,7 @@ import type { Action } from './action.ts';
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
 import type { Isolation } from './execution.ts';
 import type { Observation } from './observation.ts';
-import type { Decision } from './policy.ts';
+import type { Decision } from './access.ts';
 import type { AskedBy, SessionEvent } from './session.ts';
 import type { Span } from './span.ts';
 
@@ -102,7 +102,8 @@ export type RunEvent =
   | { readonly type: 'skill-use'; readonly call: number; readonly skill: UsedSkill }
   | { readonly type: 'observation'; readonly call: number; readonly observation: Observation }
   | { readonly type: 'session'; readonly event: SessionEvent }
-  | { readonly type: 'span'; readonly span: Span }
+  /** `call`: absent where a step belongs to the run as a whole. */
+  | { readonly type: 'span'; readonly call?: number; readonly span: Span }
   /** Content was put into the folder that no other event holds: an input, an artifact. */
   | { readonly type: 'content-keep'; readonly path: string; readonly bytes: number }
   | { readonly type: 'note'; readonly message: string }

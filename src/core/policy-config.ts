@@ -1,6 +1,6 @@
 import type { FromSchema, ObjectSchema } from './json-schema.ts';
-import { EFFECTS } from './policy.ts';
-import type { Effect, Risk } from './policy.ts';
+import { EFFECTS } from './access.ts';
+import type { Effect, Risk } from './access.ts';
 
 /** What the `allowed-tools` of a skill do: take away, give without a question, both, or nothing. */
 export const ALLOWED_TOOLS_USES = ['restrict', 'grant', 'both', 'ignore'] as const;

@@ -33,8 +33,10 @@ export interface SkillControls {
   readonly disableModelInvocation: boolean;
   /** A person may call the skill by its name. */
   readonly userInvocable: boolean;
-  /** Absent: the skill states nothing. Empty: it states that it needs no tool. */
+  /** Absent: the skill states nothing. Empty: it states that it needs no tool. What is forbidden whole is not in it. */
   readonly allowedTools?: readonly string[];
+  /** What may not be used while the skill is at work, also where `allowedTools` has it. */
+  readonly disallowedTools?: readonly string[];
   readonly runMode: 'inline' | 'subagent';
   /** Globs; the skill comes up when a matching file is touched. */
   readonly paths?: readonly string[];

@@ -21,7 +21,8 @@ export interface Span {
   readonly isFailed: boolean;
 }
 
-export type OnSpan = (span: Span) => void;
+/** `call`: the number of the action that the step belongs to, where it belongs to one and its run is counted. */
+export type OnSpan = (span: Span, call?: number) => void;
 
 interface Step<Result> {
   readonly name: SpanName;

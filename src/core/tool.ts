@@ -12,6 +12,8 @@ export interface Offer {
   readonly placement: Placement;
   /** Programs can be run; absent: no tool that runs anything is offered. */
   readonly execution?: ExecutionOffer;
+  /** Files of the project can be used; absent: only those of skills. */
+  readonly host?: HostOffer;
   /**
    * Which file of which skill a path means: an absolute one below a skill's folder, `name/path` or `skill://name/path`. Names only:
    * no file is looked at, and `path` is as unchecked as what was given. Nothing where it lies in no skill.
@@ -22,6 +24,11 @@ export interface Offer {
 export interface ExecutionOffer {
   /** Commands can be talked to while they run. */
   readonly hasInteraction: boolean;
+}
+
+export interface HostOffer {
+  /** Servers can be asked. */
+  readonly hasNetwork: boolean;
 }
 
 export interface LocatedPath {
@@ -52,14 +59,10 @@ export interface ToolRow {
   toResult(observations: readonly Observation[], offer: Offer): unknown;
 }
 
-/** A tool of a system whose action does not exist yet: its contract is written down, and it is not offered. */
-export type DeclaredTool = Pick<ToolRow, 'name' | 'description' | 'schema'>;
-
 /** The tools of one system over our actions. */
 export interface Vocabulary {
   readonly name: string;
   readonly tools: readonly ToolRow[];
-  readonly declared: readonly DeclaredTool[];
   /** How a model is told about the tools that are really offered; no line about any other. */
   guidance(offered: readonly string[], offer: Offer): string;
   /** The tool that loads a skill, as texts name it. */

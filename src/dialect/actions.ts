@@ -1,15 +1,13 @@
 import type { Action } from '../core/action.ts';
-import type { ActionFailed, Observation, ResourceRead, SkillLoaded } from '../core/observation.ts';
+import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
-import { ACTIONS_DECLARED } from './actions-declared.ts';
+import { HOST_TOOLS } from './actions-host.ts';
+import { hashOf, showRead } from './actions-read.ts';
 import { showContent } from './content.ts';
 import {
   inputOf,
-  isFailure,
   listOf,
-  located,
   optionalTextOf,
-  readOf,
   skillOf,
   skillReference,
   text,
@@ -18,16 +16,7 @@ import {
   textsOf,
 } from './parameters.ts';
 import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
-import {
-  LOADING_RUNS_NOTHING,
-  ROUTING_ONLY,
-  guidanceFor,
-  hintOf,
-  inOrder,
-  loadNote,
-  loadNotes,
-  readNotes,
-} from './wording.ts';
+import { LOADING_RUNS_NOTHING, ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
 
 const runScript: ToolRow = {
   ...singleAction({
@@ -120,41 +109,10 @@ const finalAnswer: ToolRow = singleAction({
   toResult: ({ answer }) => ({ ok: true, answer }),
 });
 
-const pathParameter = text('<skill>/<path in the skill>, or an absolute path in the folder of a skill.');
-
-const readFile: ToolRow = singleAction({
-  name: 'read_file',
-  description: 'Read one file of a skill.',
-  action: 'read_resource',
-  schema: () => inputOf('Which file.', { path: pathParameter }, ['path']),
-  toAction: (input, offer) => readOf(textOf(input, 'path'), offer),
-  toResult: showRead,
-});
-
-const listDirectory: ToolRow = singleAction({
-  name: 'list_dir',
-  description: 'List what a folder of a skill holds. Opens nothing.',
-  action: 'list_resources',
-  schema: () => inputOf('Which folder.', { path: pathParameter }, ['path']),
-  toAction(input, offer) {
-    const found = located(textOf(input, 'path'), offer);
-    if (isFailure(found)) return found;
-    const folder = found.path.replace(/\/+$/, '');
-    return { type: 'list_resources', skill: found.skill, ...(folder === '' ? {} : { folder }) };
-  },
-  toResult: ({ skill, files, filesCut }) => ({
-    ok: true,
-    skill: skill.name,
-    files: inOrder(files).map(({ path, bytes }) => ({ path, bytes })),
-    truncated: filesCut,
-  }),
-});
-
-/** The structured actions of skills-agent and its read-only tools. Every answer is an observation with `ok`. */
+/** The structured actions of skills-agent and its tools. Every answer is an observation with `ok`. */
 export const skillsAgent: Vocabulary = {
   name: 'skills-agent',
-  tools: [selectSkills, loadResource, runScript, finalAnswer, readFile, listDirectory],
-  declared: ACTIONS_DECLARED,
+  tools: [selectSkills, loadResource, runScript, finalAnswer, ...HOST_TOOLS],
   loadTool: 'select_skills',
   catalogFormat: 'lines',
   guidance: (offered) =>
@@ -164,6 +122,7 @@ export const skillsAgent: Vocabulary = {
       'Read a file that the instructions need with load_resource, by section where you can.',
       'Run a script that the instructions name with run_script.',
       LOADING_RUNS_NOTHING,
+      'Change files of the project with write_file and delete_file only where the task asks for it, and read them before.',
       'End with final_answer.',
     ]),
   showLoaded: showContent,
@@ -198,25 +157,6 @@ function showSkill(loaded: SkillLoaded, offer: Offer): unknown {
       : { documents: documents.map((shown) => ({ path: shown.report.path, content: shown.text })) }),
     ...(notes.length === 0 ? {} : { notes }),
   };
-}
-
-function showRead(read: ResourceRead): unknown {
-  const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
-  const notes = readNotes(read);
-  return {
-    ok: true,
-    skill: { name: skill.name, source: skill.source },
-    relative_path: report.path,
-    media_type: mediaType,
-    ...(isBinary ? {} : { content, lines: { ...lines, total: totalLines } }),
-    truncated: report.truncated,
-    sha256: hashOf(report.digest),
-    ...(notes.length === 0 ? {} : { notes }),
-  };
-}
-
-function hashOf(digest: string): string {
-  return digest.replace(/^sha256:/, '');
 }
 
 function isLoaded(observation: Observation): observation is SkillLoaded {

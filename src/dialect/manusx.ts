@@ -54,7 +54,6 @@ const fileRead: ToolRow = singleAction({
 export const manusx: Vocabulary = {
   name: 'manusx',
   tools: [request, fileRead],
-  declared: [],
   loadTool: 'skill_request',
   catalogFormat: 'list',
   guidance: (offered) =>

@@ -180,7 +180,6 @@ const runCommand: ToolRow = {
 export const native: Vocabulary = {
   name: 'skillwright',
   tools: [search, load, list, read, scriptPath, runScript, runCommand],
-  declared: [],
   searchTool: 'search_skills',
   loadTool: 'load_skill',
   guidance: (offered) =>

@@ -102,7 +102,6 @@ const listAssets: ToolRow = singleAction({
 export const openseed: Vocabulary = {
   name: 'openseed',
   tools: [search, load, loadAsset, scriptPath, listAssets],
-  declared: [],
   searchTool: 'search_skills',
   loadTool: 'load_skill',
   guidance: (offered) =>

@@ -109,7 +109,6 @@ const listDocs: ToolRow = singleAction({
 export const trpc: Vocabulary = {
   name: 'trpc',
   tools: [load, selectDocs, listDocs, ...TRPC_RUN],
-  declared: [],
   loadTool: 'skill_load',
   catalogFormat: 'list',
   guidance: (offered) =>

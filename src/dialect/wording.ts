@@ -128,7 +128,7 @@ function cutNote(path: string, reference: string): string {
   return `${printable(path)} is cut; the whole is ${printable(reference)}`;
 }
 
-function bytesText(bytes: number): string {
+export function bytesText(bytes: number): string {
   return bytes < 1024 ? `${String(bytes)} B` : `${(bytes / 1024).toFixed(1)} KiB`;
 }
 

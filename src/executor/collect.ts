@@ -68,12 +68,16 @@ export async function collectOutputs(
   const folders = openWorkspace(root, confinement);
   try {
     const maxFiles = spec.maxFiles ?? DEFAULT_OUTPUT_LIMITS.maxFiles;
-    const walked = await walkOutputs(folders, spec.globs.map((glob) => compileGlob(glob)), {
-      maxKept: maxFiles + MAX_LISTED,
-      maxDepth: MAX_DEPTH,
-      maxNames: MAX_NAMES,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const walked = await walkOutputs(
+      folders,
+      spec.globs.map((glob) => compileGlob(glob)),
+      {
+        maxKept: maxFiles + MAX_LISTED,
+        maxDepth: MAX_DEPTH,
+        maxNames: MAX_NAMES,
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
     const collection = new Collection(root, folders, { ...spec, maxFiles }, save);
     let sliceEnd = performance.now() + SLICE_MS;
     for (const name of walked.files) {

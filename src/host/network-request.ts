@@ -5,6 +5,8 @@ import { connect as connectSecurely, rootCertificates } from 'node:tls';
 
 import type { NetworkRequest } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
+import { writeAuthority } from '../core/host-pattern.ts';
+import type { HostPattern } from '../core/host-pattern.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, ResponseReceived } from '../core/observation.ts';
 import { printable, quoted } from '../core/text.ts';
@@ -16,7 +18,7 @@ import type { Message, Target } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
 
 export interface NetworkRequestOptions {
-  /** The hosts that are allowed for this call; see core/host-pattern.ts. */
+  /** Hosts that may be private; see core/host-pattern.ts. All else that `decideHost` allows must be public. */
   readonly grants: readonly string[];
   /** Asked before each connection, the first and each that a server sends us on to. */
   readonly decideHost: (host: string, port: number) => boolean;
@@ -46,14 +48,9 @@ export async function networkRequest(
   action: NetworkRequest,
   options: NetworkRequestOptions,
 ): Promise<ResponseReceived | ActionFailed> {
-  const { signal, timeoutMs = 30_000, grants, resolve, onDecision = () => undefined } = options;
+  const { signal, timeoutMs = 30_000 } = options;
   signal?.throwIfAborted();
-  const gate = networkGate({
-    grants: grants.map(readGrant),
-    connectMs: Math.min(CONNECT_MS, timeoutMs),
-    onDecision,
-    ...(resolve === undefined ? {} : { resolve }),
-  });
+  const grants = options.grants.map(readGrant);
   const target = readTarget(action.url);
   const message = target.type === 'refused' ? target : readMessage(action);
   if (target.type === 'refused') return actionFailed(action.type, target.failure);
@@ -62,7 +59,7 @@ export async function networkRequest(
   const timer = setTimeout(() => ended.abort(), timeoutMs);
   const stop = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
   try {
-    const received = await follow({ ...options, gate, stop }, target, message);
+    const received = await follow({ ...options, patterns: grants, stop }, target, message);
     return received.type === 'failed' ? actionFailed(action.type, received.failure) : received;
   } catch (error) {
     signal?.throwIfAborted();
@@ -74,7 +71,7 @@ export async function networkRequest(
 }
 
 interface Journey extends NetworkRequestOptions {
-  readonly gate: NetworkGate;
+  readonly patterns: readonly HostPattern[];
   readonly stop: AbortSignal;
 }
 
@@ -105,10 +102,23 @@ async function follow(journey: Journey, first: Target, asked: Message): Promise<
   }
 }
 
+/** What was decided about is granted, as far as it is public; what is private needs a grant that says so. */
+function gateFor(
+  { patterns, timeoutMs = 30_000, resolve, onDecision = () => undefined }: Journey,
+  target: Target,
+): NetworkGate {
+  return networkGate({
+    grants: [...patterns, readGrant(writeAuthority(target.host, target.port))],
+    connectMs: Math.min(CONNECT_MS, timeoutMs),
+    onDecision,
+    ...(resolve === undefined ? {} : { resolve }),
+  });
+}
+
 async function send(journey: Journey, target: Target, message: Message): Promise<IncomingMessage | Failed> {
-  const { decideHost, gate, stop, certificates } = journey;
+  const { decideHost, stop, certificates } = journey;
   if (!decideHost(target.host.name, target.port)) return refused(`${target.authority} is not allowed for this request`);
-  const reached = await gate.reach(target, stop);
+  const reached = await gateFor(journey, target).reach(target, stop);
   if (stop.aborted && !isRefused(reached)) reached.destroy();
   stop.throwIfAborted();
   if (isRefused(reached)) {

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { SkillError } from '../core/errors.ts';
 import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams } from '../core/execution.ts';
+import { shellWord } from '../core/shell-word.ts';
 import { printable, quoted } from '../core/text.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots } from './inherited-descriptors.ts';
@@ -150,11 +151,6 @@ function commandOf(spec: ChildSpec, mark: string): Command {
   // It takes a line for `$SHELL`; ours is one, whatever the program wants to see there.
   const line = `exec ${spec.argv.map(shellWord).join(' ')}`;
   return { command: SCRIPT, args: ['-qefc', line, '/dev/null'], env: { ...env, SHELL: '/bin/sh' } };
-}
-
-/** A word as a shell takes it for itself. */
-export function shellWord(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function failed(spec: ChildSpec, cause: string, error?: unknown): SkillError<'executor/failed'> {

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
+import { SkillError, isSkillError } from '../core/errors.ts';
 import { writeFileAtomically } from './atomic-write.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './private-file.ts';
@@ -15,7 +15,7 @@ const KEY_BYTES = 32;
  * written by us from what was edited since; it keeps nobody out who can read the key. Throws `io/failed`.
  */
 export function sealKey(home: string): Uint8Array {
-  const file = path.join(home, '.agent/seal.key');
+  const file = sealKeyFile(home);
   try {
     const known = readKey(file);
     if (known !== undefined) return known;
@@ -27,6 +27,31 @@ export function sealKey(home: string): Uint8Array {
   const made = readKey(file);
   if (made === undefined) throw unusable(file, 'it is gone again');
   return made;
+}
+
+/** The key where there is one that can be used. */
+export function readSealKey(home: string): Uint8Array | undefined {
+  try {
+    return readKey(sealKeyFile(home));
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
+}
+
+export function sealKeyFile(home: string): string {
+  return path.join(home, '.agent/seal.key');
+}
+
+/** Why the key that is there cannot be used; nothing where it can, or where there is none yet. */
+export function sealKeyProblem(home: string): string | undefined {
+  try {
+    readKey(sealKeyFile(home));
+    return undefined;
+  } catch (error) {
+    if (isSkillError(error)) return error.message;
+    throw error;
+  }
 }
 
 /** HMAC-SHA-256 in hex. `purpose`: a seal of one kind of record is none of another. */

@@ -31,6 +31,8 @@ export interface LoadedConfig {
   /** Those looked for, the most important first. */
   readonly files: readonly { readonly path: string; readonly status: 'used' | 'absent' | 'invalid' }[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Folders of `skill_roots`, absolute, by who named them: a project's need trust. */
+  readonly namedRoots: { readonly own: readonly string[]; readonly project: readonly string[] };
   /** A file or a variable could not be used. Nobody knows what it forbids, so nothing but reading may be allowed. */
   readonly isBroken: boolean;
   /** Where each value comes from and what it overrides. */
@@ -76,6 +78,10 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
   const policies = layers.flatMap((layer) => policyOf(layer, cwd, home));
   return {
     config: mergeLayers(layers),
+    namedRoots: {
+      own: layers.filter(({ layer }) => layer !== 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
+      project: layers.filter(({ layer }) => layer === 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
+    },
     policies: policies.map(({ layer, where, policy }) => ({ layer, where, policy })),
     files: files.map(({ place, status }) => ({ path: place.path, status })),
     diagnostics: [
@@ -92,6 +98,15 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
       policies.some((policy) => policy.isBroken),
     explain: () => Promise.resolve(explainLayers(layers)),
   };
+}
+
+/** Where skills are really looked for: `~` as `registry/roots.ts` reads it. */
+function rootsOf({ config }: ConfigLayer, cwd: string, home: string | undefined): readonly string[] {
+  const top = home !== undefined && path.isAbsolute(home) ? home : '~';
+  return (config.skill_roots ?? []).map((root) => {
+    const written = typeof root === 'string' ? root : (root.path ?? '');
+    return path.resolve(cwd, written === '~' || written.startsWith('~/') ? top + written.slice(1) : written);
+  });
 }
 
 interface ReadFile {

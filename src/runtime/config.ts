@@ -42,6 +42,7 @@ export async function loadConfig(
     return {
       config: {},
       policies: [],
+      namedRoots: { own: [], project: [] },
       files: places.map((place) => ({ path: place.path, status: 'absent' })),
       diagnostics: [],
       isBroken: false,

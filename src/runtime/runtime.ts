@@ -14,14 +14,16 @@ import type { SkillEntry, SkillRoot } from '../core/skill.ts';
 import { cacheDirectory } from '../platform/cache-directory.ts';
 import { cacheFileName, openRegistry } from '../registry/registry.ts';
 import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
-import { defaultRoots } from '../registry/roots.ts';
+import { OWN_SOURCES, defaultRoots } from '../registry/roots.ts';
 import { loadConfig, surroundingsOf } from './config.ts';
 import type { LoadedConfig, Surroundings } from './config.ts';
 import { builtinSkillsDirectory } from './places.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './skill-search.ts';
-import type { SessionOptions, SessionSource } from './start-session.ts';
+import type { Distrust, DistrustOptions } from './skill-trust.ts';
+import type { Run, RunOptions } from './start-run.ts';
+import type { SessionOptions, SessionSourceParts } from './start-session.ts';
 
 export interface RuntimeOptions extends Partial<Surroundings> {
   /** More roots, above all others. */
@@ -32,6 +34,8 @@ export interface RuntimeOptions extends Partial<Surroundings> {
   readonly configFile?: string;
   /** Settings above all files and variables. */
   readonly config?: Config;
+  /** Folders whose skills the program vouches for: they need no person's trust. */
+  readonly vouched?: readonly string[];
   /** Keep what was read between runs; true. */
   readonly cache?: boolean;
   readonly mode?: Mode;
@@ -40,6 +44,11 @@ export interface RuntimeOptions extends Partial<Surroundings> {
   readonly explain?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ScanProgress) => void;
+}
+
+export interface RuntimeCatalogOptions extends Partial<CatalogOptions> {
+  /** Skills to leave out, by folder: those of `distrust`. */
+  readonly without?: ReadonlyMap<string, unknown>;
 }
 
 /** The skills of one place, as one process sees them. */
@@ -60,12 +69,16 @@ export interface Runtime {
   /** The best `n` (5) skills for a query, by name and description, the best first. No network and no model. */
   searchSkills(query: string, n?: number, options?: SearchOptions): Promise<readonly SearchResult[]>;
   /** Level 1 as a model sees it; budget and format from the configuration where they are not given. */
-  catalog(options?: Partial<CatalogOptions>): Catalog;
+  catalog(options?: RuntimeCatalogOptions): Catalog;
   refresh(): Promise<SkillIndex>;
+  /** Which of these skills no model may use before a person trusts their project, by folder (POL-5). */
+  distrust(skills: readonly SkillEntry[], options?: DistrustOptions): Promise<ReadonlyMap<string, Distrust>>;
   /** Performs one action by itself: no session remembers it. */
   perform(action: Action, options?: PerformOptions): Promise<Observation>;
   /** A conversation over the snapshot in use now. */
   startSession(options?: SessionOptions): Promise<Session>;
+  /** The same, with a record of everything that happens in it. */
+  startRun(options: RunOptions): Promise<Run>;
 }
 
 /** Finds roots, configuration and skills by convention. The one place where the stages are put together. */
@@ -89,6 +102,25 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     engine: surroundings.env['DOCKER_HOST'],
   };
 
+  const catalogOf = (
+    index: SkillIndex,
+    { without = new Map(), ...catalogOptions }: RuntimeCatalogOptions = {},
+  ): Catalog =>
+    planCatalog(
+      catalogItems(index).filter(({ dir }) => !without.has(dir)),
+      { ...catalogDefaults(loaded.config), ...catalogOptions },
+    );
+  const vouched = (options.vouched ?? []).map((folder) => path.resolve(surroundings.cwd, folder));
+  const parts = (): SessionSourceParts => ({
+    surroundings,
+    loaded,
+    vouched,
+    places: executionPlaces,
+    index: registry.index,
+    search,
+    catalog: catalogOf,
+  });
+
   const runtime: Runtime = {
     config: loaded.config,
     configFiles: loaded.files,
@@ -111,34 +143,44 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       return resolveSkill(registry.index, reference, source) ?? throwUnknown(registry.index, reference, source);
     },
     searchSkills: (query, n = 5, searchOptions = {}) => search(registry.index, query, n, searchOptions),
-    catalog: (catalogOptions) =>
-      planCatalog(catalogItems(registry.index), { ...catalogDefaults(loaded.config), ...catalogOptions }),
+    catalog: (catalogOptions) => catalogOf(registry.index, catalogOptions),
     refresh: () => registry.refresh(),
+    async distrust(skills, distrustOptions = {}) {
+      const isOwn = loaded.namedRoots.project.length === 0 && skills.every(({ source }) => OWN_SOURCES.has(source));
+      if (isOwn) return new Map();
+      const { openSkillTrust, projectTop, untrustedSkills } = await import('./skill-trust.ts');
+      const top = projectTop(surroundings);
+      const projects = [...(top === undefined ? [] : [top]), ...loaded.namedRoots.project];
+      const trust = openSkillTrust({ home: surroundings.home, loaded, vouched });
+      return untrustedSkills(skills, trust, { ...distrustOptions, projects });
+    },
     async perform(action, { askedBy = 'model', signal } = {}) {
-      const { bodyLimits, performAction } = await import('./perform.ts');
-      const { index } = registry;
+      const [{ performAction }, { actionBasis, sessionSource }] = await Promise.all([
+        import('./perform.ts'),
+        import('./start-session.ts'),
+      ]);
+      const source = sessionSource(parts());
       return performAction(action, {
-        index,
-        limits: bodyLimits(loaded.config),
+        ...actionBasis(source, {}),
+        index: source.index,
         askedBy,
         state: undefined,
         execution: undefined,
+        host: undefined,
         signal,
-        search: (query, n, searchOptions) => search(index, query, n, searchOptions),
+        journal: { isKept: false, nextCall: () => 1, record: () => undefined },
       });
     },
+    async startRun(runOptions) {
+      const [{ startRun }, { sessionSource }] = await Promise.all([
+        import('./start-run.ts'),
+        import('./start-session.ts'),
+      ]);
+      return startRun(sessionSource(parts()), surroundings, runOptions);
+    },
     async startSession(sessionOptions = {}) {
-      const { startSession } = await import('./start-session.ts');
-      const { index } = registry;
-      const source: SessionSource = {
-        places: executionPlaces,
-        config: loaded.config,
-        index,
-        search: (query: string, n: number, searchOptions: SearchOptions) => search(index, query, n, searchOptions),
-        catalog: (snapshot: SkillIndex, catalogOptions: Partial<CatalogOptions>) =>
-          planCatalog(catalogItems(snapshot), { ...catalogDefaults(loaded.config), ...catalogOptions }),
-      };
-      return startSession(source, sessionOptions);
+      const { sessionSource, startSession } = await import('./start-session.ts');
+      return startSession(sessionSource(parts()), sessionOptions);
     },
   };
   return runtime;
@@ -204,11 +246,12 @@ function catalogDefaults(config: Config): CatalogOptions {
 }
 
 /** Entries with the priority of the root they come from: what is nearest to the work is kept longest. */
-function catalogItems(index: SkillIndex): readonly CatalogItem[] {
+function catalogItems(index: SkillIndex): readonly (CatalogItem & { readonly dir: string })[] {
   const priorities = new Map<string, number>();
   for (const { source, priority } of index.report.roots)
     priorities.set(source, Math.max(priority, priorities.get(source) ?? 0));
-  return index.skills.map(({ name, description, source, state }) => ({
+  return index.skills.map(({ name, description, source, state, dir }) => ({
+    dir,
     name,
     description,
     source,

@@ -1,11 +1,15 @@
+import type { Access, Decision } from '../core/access.ts';
 import type { Action, DocumentSelection } from '../core/action.ts';
 import type { Catalog } from '../core/catalog.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
+import type { RunEvent } from '../core/journal.ts';
 import { ledgerOf } from '../core/ledger.ts';
 import type { Ledger } from '../core/ledger.ts';
 import { actionFailed, isFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
+import { decide } from '../core/policy.ts';
+import type { Policy } from '../core/policy.ts';
 import { reduceSession, startState } from '../core/session.ts';
 import type { AskedBy, SessionEvent, SessionSettings, SessionState } from '../core/session.ts';
 import { fromFile, shownBy } from '../core/shown.ts';
@@ -16,12 +20,13 @@ import { sha256 } from '../platform/hash.ts';
 import { compactSession } from './compact.ts';
 import type { Compaction } from './compact.ts';
 import type { Execution } from './execution/execution.ts';
+import { policyWith } from './guard.ts';
 import { invokeSkill } from './invoke.ts';
 import type { Invocation } from './invoke.ts';
 import { activeContents, contentShown, stillLoaded, withDocuments, withSkill } from './loaded-contents.ts';
 import type { Contents } from './loaded-contents.ts';
-import { performAction } from './perform.ts';
-import type { ActionContext } from './perform.ts';
+import { activeSkills, notRecorded, performAction } from './perform.ts';
+import type { ActionContext, CallJournal } from './perform.ts';
 
 export interface PerformOptions {
   /** `model` */
@@ -69,6 +74,10 @@ export interface Session {
   compact(options?: CompactOptions): Compaction;
   /** What its tools are made from. */
   readonly offer: Offer;
+  /** What it may do now: the configuration, the run, and every skill that is active. */
+  readonly policy: Policy;
+  /** What the policy says about something that this session does not do itself: a tool of the program's own. */
+  decide(accesses: readonly Access[]): Decision;
   /** What runs its programs; absent where nothing may run. */
   readonly execution: Execution | undefined;
   /** Ends every program and removes the workspace, unless it is kept for the next session with its key. */
@@ -81,7 +90,8 @@ export interface SessionParts {
   readonly vocabulary: Vocabulary;
   readonly guidance: string;
   readonly offer: Offer;
-  readonly actions: Pick<ActionContext, 'limits' | 'search' | 'execution'>;
+  readonly actions: Omit<ActionContext, 'index' | 'askedBy' | 'state' | 'signal' | 'journal'>;
+  readonly record: ((event: RunEvent) => void) | undefined;
   readonly planCatalog: (budget?: number) => Catalog;
 }
 
@@ -94,7 +104,14 @@ export function openSession(parts: SessionParts): Session {
   let state = startState(settings);
   let isCatalogShown = false;
 
+  let calls = 0;
+  const journal: CallJournal = {
+    isKept: parts.record !== undefined,
+    nextCall: () => (calls += 1),
+    record: (event) => parts.record?.(event),
+  };
   const record = (event: SessionEvent): void => {
+    journal.record({ type: 'session', event });
     events.push(event);
     state = reduceSession(state, event);
     contents = stillLoaded(contents, state);
@@ -123,6 +140,8 @@ export function openSession(parts: SessionParts): Session {
   };
 
   const observeFailure = (observation: ActionFailed): ActionFailed => {
+    // Of what could not be recorded nothing counts.
+    if (observation.code === 'record/failed') return observation;
     record({ type: 'action-fail', action: observation.action, code: observation.code });
     return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
   };
@@ -146,6 +165,7 @@ export function openSession(parts: SessionParts): Session {
     askedBy,
     signal,
     state,
+    journal,
   });
 
   record({ type: 'session-start', settings, indexHash: index.indexHash });
@@ -164,12 +184,20 @@ export function openSession(parts: SessionParts): Session {
     get state() {
       return state;
     },
+    get policy() {
+      return policyWith(actions.guard, activeSkills({ index, state }));
+    },
+    decide: (accesses) => decide(session.policy, accesses),
     get ledger() {
       return ledgerOf(events);
     },
     async perform(action, options = {}) {
-      showCatalog();
-      return observe(action, await performAction(action, contextFor(options)), options.askedBy ?? 'model');
+      try {
+        showCatalog();
+        return observe(action, await performAction(action, contextFor(options)), options.askedBy ?? 'model');
+      } catch (error) {
+        return notRecorded(action, error);
+      }
     },
     fail: observeFailure,
     async declare(loads) {

@@ -37,7 +37,11 @@ export interface SkillTools {
 export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
   const { runtime: given, ...sessionOptions } = options;
   const runtime = isRuntime(given) ? given : await createRuntime(given);
-  const session = await runtime.startSession(sessionOptions);
+  return skillToolsOf(await runtime.startSession(sessionOptions), runtime);
+}
+
+/** The tools of a session that is open already. */
+export function skillToolsOf(session: Session, runtime: Runtime): SkillTools {
   const tools = toolsOf({
     vocabulary: session.vocabulary,
     offer: session.offer,

@@ -1,18 +1,37 @@
+import type { Approve } from '../core/approval.ts';
 import type { Catalog, CatalogOptions } from '../core/catalog.ts';
 import type { Config } from '../core/config.ts';
+import { failure } from '../core/failure-codes.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
+import type { RunEvent } from '../core/journal.ts';
 import { locateInSkills } from '../core/locate.ts';
+import { narrowPolicy } from '../core/policy.ts';
+import type { Policy } from '../core/policy.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
 import type { SessionSettings } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import { quoted } from '../core/text.ts';
 import type { Offer, Vocabulary } from '../core/tool.ts';
 import { findVocabulary } from '../dialect/vocabularies.ts';
 import type { VocabularyName } from '../dialect/vocabularies.ts';
+import { openTreeDigests } from '../platform/tree-digest.ts';
+import type { LoadedConfig, Surroundings } from './config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
-import { bodyLimits } from './perform.ts';
+import type { AllowedToolsMeaning, GuardParts } from './guard.ts';
+import type { HostFiles, HostOptions } from './host-files.ts';
+import { configuredPolicy, runLayers, sessionPolicy } from './policy.ts';
+import type { ConfiguredPolicy, SessionPolicy } from './policy.ts';
 import type { ActionContext } from './perform.ts';
+import { openSecrets } from './secrets.ts';
+import type { Secrets } from './secrets.ts';
 import { openSession } from './session.ts';
 import type { Session } from './session.ts';
+import { bodyLimits } from './skill-actions.ts';
+import type { SkillSearch } from './skill-search.ts';
+import { openSkillTrust, trustedIndex } from './skill-trust.ts';
+import type { SkillTrust } from './skill-trust.ts';
+import { redacted } from './without-secrets.ts';
 
 export interface SessionOptions extends Partial<SessionSettings> {
   /** Whose tools: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or one of your own. */
@@ -21,26 +40,73 @@ export interface SessionOptions extends Partial<SessionSettings> {
   readonly catalog?: 'search' | Partial<CatalogOptions>;
   /** Lets programs run. Without it nothing does, and no tool that runs anything is offered. */
   readonly execution?: ExecutionOptions;
+  /** Lets files of the project be read and written and servers be asked, as far as rules allow. */
+  readonly host?: HostOptions;
+  /** What this session may do of what the configuration allows; and what a program opens by itself. */
+  readonly policy?: SessionPolicy;
+  /** Asked where a rule wants a person's yes. Without it nobody is there, and the action fails. */
+  readonly approve?: Approve;
+  /** Told of everything, before it is done where it is something to be done. Throws where it cannot write: then nothing is done. */
+  readonly record?: (event: RunEvent) => void;
+  /** The session that this one is a part of: it never has more rights. */
+  readonly parent?: Session;
 }
 
+/** What a runtime knows when a session is wanted. */
+export interface SessionSourceParts {
+  readonly surroundings: Surroundings;
+  readonly loaded: LoadedConfig;
+  /** Folders whose skills need no trust. */
+  readonly vouched: readonly string[];
+  readonly index: SkillIndex;
+  readonly places: Omit<ExecutionPlaces, 'findSkill'>;
+  readonly search: SkillSearch;
+  readonly catalog: SessionSource['catalog'];
+}
+
+/** What sessions are made from: one runtime's view of its surroundings. */
 export interface SessionSource {
   readonly config: Config;
   readonly index: SkillIndex;
   readonly search: ActionContext['search'];
   readonly places: Omit<ExecutionPlaces, 'findSkill'>;
+  readonly project: string;
+  readonly policy: ConfiguredPolicy;
+  readonly secrets: Secrets;
+  readonly trust: SkillTrust;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
 }
 
+export function sessionSource(parts: SessionSourceParts): SessionSource {
+  const { surroundings, loaded, places, search, catalog } = parts;
+  const secrets = openSecrets(loaded.config.secrets ?? {}, surroundings);
+  const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched });
+  const index = trustedIndex(parts.index, trust);
+  return {
+    config: loaded.config,
+    index,
+    places,
+    project: surroundings.cwd,
+    policy: configuredPolicy(loaded, surroundings.home),
+    trust,
+    secrets,
+    search: (query, n, options) => search(index, query, n, options),
+    catalog,
+  };
+}
+
 export async function startSession(source: SessionSource, options: SessionOptions): Promise<Session> {
-  const { config, index, search } = source;
+  const { config, index } = source;
   const vocabulary = findVocabulary(options.vocabulary ?? 'skillwright');
   const settings: SessionSettings = {
     lifetime: options.lifetime ?? config.session?.lifetime ?? 'turn',
     maxLoaded: options.maxLoaded ?? config.session?.max_loaded ?? 8,
     placement: options.placement ?? config.session?.placement ?? 'tool-results',
   };
-  const execution = options.execution === undefined ? undefined : await execute(source, options.execution);
-  const offer = offerOf(index, settings, execution);
+  const execution =
+    options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
+  const host = options.host === undefined ? undefined : await openHost(source, options.host, execution);
+  const offer = offerOf(index, settings, execution, host);
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
   const { searchTool, catalogFormat } = vocabulary;
   const catalogOptions: Partial<CatalogOptions> = {
@@ -54,26 +120,122 @@ export async function startSession(source: SessionSource, options: SessionOption
     vocabulary,
     guidance: vocabulary.guidance(offered, offer),
     offer,
-    actions: { limits: bodyLimits(config), search, execution },
+    record: options.record,
+    actions: { ...actionBasis(source, options), execution, host },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
 }
 
+/** What every action of a session shares, and one that belongs to none. */
+export function actionBasis(
+  source: SessionSource,
+  options: SessionOptions,
+): Pick<ActionContext, 'limits' | 'search' | 'guard' | 'distrust' | 'redactor'> {
+  const { config, search, trust, secrets } = source;
+  return {
+    limits: bodyLimits(config),
+    search,
+    distrust: async (skill) => (await trust.distrust(skill))?.message,
+    redactor: secrets.redactor,
+    guard: guardOf(source, options),
+  };
+}
+
+function guardOf(source: SessionSource, options: SessionOptions): GuardParts {
+  const digests = openTreeDigests();
+  return {
+    policy: policyOf(source, options),
+    allowedTools: meaningFor(source.config.policy?.allowed_tools ?? 'restrict', options.parent),
+    // Who is asked may be a model, a log or a file that waits for an answer. What the question is about is told by its id.
+    approve: (request, more) =>
+      options.approve?.(redacted(request, source.secrets.redactor), more) ?? Promise.resolve('nobody'),
+    async digestOf(skill, signal) {
+      const read = await digests.of(skill.dir, signal === undefined ? {} : { signal });
+      if (read.type === 'digest') return read.digest;
+      return failure('skill/invalid', `the files of the skill ${quoted(skill.name)} have no identity: ${read.message}`);
+    },
+  };
+}
+
+/** A child's skills pre-approve nothing: what its parent would be asked about, it is asked about too. */
+function meaningFor(meaning: AllowedToolsMeaning, parent: Session | undefined): AllowedToolsMeaning {
+  if (parent === undefined) return meaning;
+  return meaning === 'restrict' || meaning === 'both' ? 'restrict' : 'ignore';
+}
+
+function policyOf(
+  { policy, config }: SessionSource,
+  { policy: session = {}, execution, parent }: SessionOptions,
+): Policy {
+  // Whatever a parent may do at this moment, its active skills included, is the most that a child may.
+  if (parent !== undefined) return narrowPolicy(parent.policy, runLayers(session, policy.places));
+  return sessionPolicy(policy, session, execution === undefined ? [] : openedBy(execution, config));
+}
+
+/** A program that lets things run has opened just that; with what it named, it opened what it named. */
+function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
+  const executor = execution.executor ?? config.execution?.executor;
+  if (execution.opens === false) return [];
+  const files = (execution.hostInputs ?? []).map((file) => file.replace(/\/+$/, ''));
+  return [
+    'run_script',
+    'run_command',
+    ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file}/**)`]),
+    ...(executor === 'local' ? ['unsafe_local'] : []),
+  ];
+}
+
 /** What the tools of a session are made from. It depends on the snapshot and the settings alone, so that prompts stay cacheable. */
-function offerOf(index: SkillIndex, { placement }: SessionSettings, execution: Execution | undefined): Offer {
+function offerOf(
+  index: SkillIndex,
+  { placement }: SessionSettings,
+  execution: Execution | undefined,
+  host: HostFiles | undefined,
+): Offer {
   const skills = index.skills.filter(({ state }) => isForModel(state)).map(({ name }) => name);
   return {
     skills,
     placement,
     ...(execution === undefined ? {} : { execution: { hasInteraction: execution.executor !== 'macos' } }),
+    ...(host === undefined ? {} : { host: { hasNetwork: host.hasNetwork } }),
     locate: (path) => locateInSkills(index, path),
   };
 }
 
 /** What runs programs is loaded only where programs may run. */
-async function execute({ config, index, places }: SessionSource, options: ExecutionOptions): Promise<Execution> {
+async function execute(
+  { config, index, places, secrets, trust }: SessionSource,
+  options: ExecutionOptions,
+  parent: Session | undefined,
+): Promise<Execution> {
   const { openExecution } = await import('./execution/execution.ts');
-  const { executor = 'auto', image } = config.execution ?? {};
-  const configured = { executor, ...(image === undefined ? {} : { container: { image } }) };
-  return openExecution({ ...configured, ...options }, { ...places, findSkill: (name) => resolveSkill(index, name) });
+  const { executor = 'auto', image, network = [] } = config.execution ?? {};
+  const configured: ExecutionOptions = {
+    executor,
+    network,
+    redactor: secrets.redactor,
+    secrets: ({ name, source, controls: { requires = [] } }, signal) =>
+      secrets.forSkill({ name, source, requires }, signal),
+    ...(image === undefined ? {} : { container: { image } }),
+  };
+  // Files of a skill that nobody may use reach no program either.
+  const findSkill = async (name: string): Promise<SkillEntry | undefined> => {
+    const skill = resolveSkill(index, name);
+    const isUsable = skill !== undefined && skill.state !== 'disabled' && (await trust.distrust(skill)) === undefined;
+    return isUsable ? skill : undefined;
+  };
+  const wanted = { ...configured, ...options };
+  // A child reaches no host that its parent does not.
+  const isReached = (host: string): boolean =>
+    parent === undefined || parent.execution?.network.includes(host) === true;
+  return openExecution({ ...wanted, network: (wanted.network ?? []).filter(isReached) }, { ...places, findSkill });
+}
+
+async function openHost(
+  { project }: SessionSource,
+  options: HostOptions,
+  execution: Execution | undefined,
+): Promise<HostFiles> {
+  const { openHostFiles } = await import('./host-files.ts');
+  return openHostFiles({ project, ...options }, execution);
 }

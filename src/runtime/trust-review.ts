@@ -1,9 +1,6 @@
-import path from 'node:path';
-
 import { listSkillFiles } from '../loader/files.ts';
 import { isInside, realPath } from '../platform/paths.ts';
 import { readTreeDigest } from '../platform/tree-digest.ts';
-import { defaultRoots } from '../registry/roots.ts';
 import type { Surroundings } from './config.ts';
 import { createRuntime } from './runtime.ts';
 
@@ -17,14 +14,6 @@ export interface ReviewedSkill {
   /** Of its whole tree; absent where that cannot be taken, and `problem` says why. */
   readonly digest?: string;
   readonly problem?: string;
-}
-
-/** The project that somebody works in: the outermost folder whose skills are found from here. Nothing where that is the home folder. */
-export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
-  const { roots } = defaultRoots({ cwd, home, env: {} });
-  const last = roots.findLast(({ source }) => source === 'project');
-  // A root by convention is `<folder>/.agent/skills` or the like.
-  return last === undefined ? undefined : path.dirname(path.dirname(last.path));
 }
 
 export interface ReviewOptions {

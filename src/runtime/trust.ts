@@ -4,12 +4,7 @@ import { SkillError } from '../core/errors.ts';
 import { quoted } from '../core/text.ts';
 import { isDirectory, isInside, realPath, withForwardSlashes } from '../platform/paths.ts';
 import { openSealedFile } from '../platform/sealed-file.ts';
-
-/**
- * Skills that came with a project are somebody else's until a person says that the project's folder is trusted. What the person
- * brought themselves (user, option, environment) and what we bring (builtin) needs no such word.
- */
-const OWN_SOURCES: ReadonlySet<string> = new Set(['user', 'builtin', 'option', 'env', 'document-root']);
+import { OWN_SOURCES } from '../registry/roots.ts';
 
 export interface TrustOptions {
   /** Where it is kept; without one nothing is trusted. */
@@ -46,6 +41,8 @@ export type TrustVerdict =
       readonly reason: 'no-home' | 'unknown' | 'new' | 'changed' | 'no-digest';
       /** One sentence for a person. */
       readonly message: string;
+      /** The folder of the skill, with every link resolved. */
+      readonly place: string;
     };
 
 export interface JudgedSkill {
@@ -73,16 +70,20 @@ const MAX_FOLDERS = 1_000;
 /** `.agent/trust.json` of the home folder; an entry that somebody edited does not count. */
 export function openTrust({ home, bind, vouched = [], projectRoots = [] }: TrustOptions): TrustStore {
   const own = vouched.map(realPath);
-  const foreign = projectRoots.map(realPath);
+  const foreign = projectRoots.flatMap((root) => [path.resolve(root), realPath(root)]);
   const sealed = home === undefined ? undefined : openTrustFile(home);
-  const isOwn = (source: string, dir: string): boolean =>
-    own.some((folder) => isInside(dir, folder)) ||
-    (OWN_SOURCES.has(source) && !foreign.some((folder) => isInside(dir, folder)));
+  // By its name as well: a link in a folder that the project named leads to what the project chose.
+  const isForeign = (dir: string, real: string): boolean =>
+    foreign.some((folder) => isInside(path.resolve(dir), folder) || isInside(real, folder));
+  const isOwn = (source: string, dir: string, real: string): boolean =>
+    own.some((folder) => isInside(real, folder)) || (OWN_SOURCES.has(source) && !isForeign(dir, real));
   return {
     isTrusted({ source, dir, digest }) {
+      // Most skills are asked about in lists, and need no look at the disk.
+      if (foreign.length === 0 && OWN_SOURCES.has(source)) return { trusted: true, because: 'own' };
       const real = realPath(dir);
-      if (isOwn(source, real)) return { trusted: true, because: 'own' };
-      if (sealed === undefined) return untrusted('no-home', dir);
+      if (isOwn(source, dir, real)) return { trusted: true, because: 'own' };
+      if (sealed === undefined) return untrusted('no-home', { dir, real });
       const around = sealed.load().entries.filter(({ folder }) => isInside(real, folder));
       return judge(around, { dir, real, digest: bind === 'digest' ? (digest ?? '') : undefined });
     },
@@ -123,20 +124,20 @@ function judge(
   { dir, real, digest }: { readonly dir: string; readonly real: string; readonly digest: string | undefined },
 ): TrustVerdict {
   const [inner] = around.toSorted((a, b) => b.folder.length - a.folder.length);
-  if (inner === undefined) return untrusted('unknown', dir);
+  if (inner === undefined) return untrusted('unknown', { dir, real });
   if (digest === undefined) return { trusted: true, because: 'folder', folder: inner.folder };
-  if (digest === '') return untrusted('no-digest', dir);
+  if (digest === '') return untrusted('no-digest', { dir, real });
   const known = around.flatMap(({ folder, skills }) =>
     skills.filter((skill) => skill.path === pathBelow(folder, real)).map((skill) => ({ folder, digest: skill.digest })),
   );
   const same = known.find((skill) => skill.digest === digest);
   if (same !== undefined) return { trusted: true, because: 'folder', folder: same.folder };
-  return untrusted(known.length === 0 ? 'new' : 'changed', dir);
+  return untrusted(known.length === 0 ? 'new' : 'changed', { dir, real });
 }
 
-type Untrusted = Extract<TrustVerdict, { readonly trusted: false }>;
+export type UntrustedVerdict = Extract<TrustVerdict, { readonly trusted: false }>;
 
-const WHY: Readonly<Record<Untrusted['reason'], string>> = {
+const WHY: Readonly<Record<UntrustedVerdict['reason'], string>> = {
   'no-home': 'is not trusted: there is no home folder to keep such a word in',
   unknown: 'is not trusted: look at it, then say `skillwright trust`',
   new: 'is new since its project was trusted: look at it, then say `skillwright trust` again',
@@ -144,8 +145,12 @@ const WHY: Readonly<Record<Untrusted['reason'], string>> = {
   'no-digest': 'is not trusted: its files could not be read to see whether they are as they were',
 };
 
-function untrusted(reason: Untrusted['reason'], dir: string): Untrusted {
-  return { trusted: false, reason, message: `the skill ${quoted(withForwardSlashes(dir), 200)} ${WHY[reason]}` };
+function untrusted(
+  reason: UntrustedVerdict['reason'],
+  { dir, real }: { readonly dir: string; readonly real: string },
+): UntrustedVerdict {
+  const message = `the skill ${quoted(withForwardSlashes(dir), 200)} ${WHY[reason]}`;
+  return { trusted: false, reason, message, place: real };
 }
 
 /** Nobody means to trust all that is on a machine, or all that will ever be put into the home folder. */

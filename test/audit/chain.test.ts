@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { FIRST_HASH, isLinked, linkLine, splitLine, visibleJson } from '../../src/audit/chain.ts';
-import { nextHidden } from '../../src/core/text.ts';
+import { FIRST_HASH, isLinked, linkLine, splitLine } from '../../src/audit/chain.ts';
 
 describe('a line', () => {
   test('ends with SHA-256 over the hash before, a line end and the line without its hash', () => {
@@ -32,35 +31,5 @@ describe('a line', () => {
     const text = bytes.toString().trimEnd();
     for (const wrong of ['', '}', text.slice(1, -1), text.slice(-75), text.replace('hash', 'hush'), `${text} `])
       expect(splitLine(Buffer.from(wrong))).toBeUndefined();
-  });
-});
-
-describe('the text of a journal', () => {
-  test('has no character that acts or hides, and reads as the same value', () => {
-    const odd = fc.constantFrom(
-      '\u007F',
-      '\u009B',
-      '\u2028',
-      '\u202E',
-      '\u200B',
-      '\u{E0041}',
-      '\uD800',
-      '\uFEFF',
-      '\u001B',
-    );
-    const texts = fc.array(fc.oneof(odd, fc.string({ unit: 'binary' }), fc.string())).map((parts) => parts.join(''));
-    fc.assert(
-      fc.property(fc.dictionary(texts, texts), (value) => {
-        const json = visibleJson(JSON.stringify(value));
-        expect(nextHidden(json, 0)).toBeUndefined();
-        expect(json).not.toContain('\n');
-        expect(JSON.parse(json)).toEqual(value);
-      }),
-    );
-  });
-
-  test('leaves what people write as it is', () => {
-    const text = JSON.stringify('naïve — 漢字 👩‍👩‍👧 ❤️ नमस्ते');
-    expect(visibleJson(text)).toBe(text);
   });
 });

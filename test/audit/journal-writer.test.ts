@@ -86,7 +86,7 @@ describe('a run folder', () => {
     },
   );
 
-  test('gives every event back as it was appended', () => {
+  verifies('AGT-9', 'gives every event back as it was appended', () => {
     const run = writeRun(scratch());
     const events = [...readRun(run.path).lines].map(({ event }) => event);
     expect(events.slice(1, -2)).toEqual(EVENTS);

@@ -9,6 +9,7 @@ import { serverSentEvents } from '../../src/audit/server-sent-events.ts';
 import type { ServerSentEventOptions } from '../../src/audit/server-sent-events.ts';
 import type { JournalLine, RunEvent } from '../../src/core/journal.ts';
 import { WHOLE_RUN, linesOf, start } from './run-lines.ts';
+import { verifies } from '../conformance/verifies.ts';
 
 interface Frame {
   readonly id: string;
@@ -103,7 +104,7 @@ const expected = (lines: readonly JournalLine[]): readonly Frame[] =>
   lines.map((line) => ({ id: String(line.seq), event: line.event.type, data: line }));
 
 describe('over HTTP', () => {
-  test('a client sees every line, with its number and its kind', async () => {
+  verifies('AGT-8', 'a client sees every line, with its number and its kind', async () => {
     const { url } = await serve(() => from(LINES));
     const response = await fetch(url);
     expect(response.headers.get('content-type')).toBe('text/event-stream');

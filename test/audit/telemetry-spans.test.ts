@@ -146,6 +146,22 @@ describe('a run as a trace', () => {
     ]);
   });
 
+  test('a step of a workspace belongs to the call that it names, whatever else is going on', async () => {
+    const step: RunEvent = {
+      type: 'span',
+      call: 1,
+      span: { name: 'workspace.run', startedAt: STARTED, durationMs: 1, attributes: {}, isFailed: false },
+    };
+    const { spans } = await exported([
+      start(),
+      asked(1, SCRIPT),
+      asked(2, { type: 'run_command', command: 'ls' }),
+      step,
+    ]);
+    const idOf = (name: string): string | undefined => spans.find((span) => span.name.startsWith(name))?.spanId;
+    expect(spans[0]).toMatchObject({ name: 'workspace.run', parentSpanId: idOf('execute_tool run_script') });
+  });
+
   test('a step of a workspace belongs to the run where it is not clear which call it is for', async () => {
     const step: RunEvent = {
       type: 'span',

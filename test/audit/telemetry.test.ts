@@ -10,9 +10,10 @@ import { PROJECT, filesBelow } from '../files-below.ts';
 import { contentsOf, receiverOf } from './exported-run.ts';
 import { openReceiver, readTraces } from './otlp-receiver.ts';
 import { DENIED, SCRIPT, WHOLE_RUN, asked, linesOf, seen, start } from './run-lines.ts';
+import { verifies } from '../conformance/verifies.ts';
 
 describe('the request', () => {
-  test('goes to both addresses below the endpoint, with the headers and who sends it', async () => {
+  verifies('OBS-1', 'goes to both addresses below the endpoint, with the headers and who sends it', async () => {
     const receiver = await receiverOf();
     const { sink, shutdown } = telemetrySink({
       endpoint: `${receiver.endpoint}/team/`,
@@ -176,16 +177,20 @@ test('lines that are none are passed over, and times that are none', async () =>
   expect(await shutdown()).toMatchObject({ sent: 1, lost: 1, problem: 'it cannot be encoded' });
 });
 
-test('nothing of it is loaded where nobody has an endpoint: it is imported only when it is needed, and needs no package', () => {
-  const sources = filesBelow('src', /\.ts$/).map((file) => ({
-    file,
-    text: readFileSync(path.join(PROJECT, file), 'utf8'),
-  }));
-  const importers = sources.filter(
-    ({ file, text }) =>
-      !file.startsWith('src/audit/telemetry') &&
-      /^(?:import|export)(?! type)[^;]*from '[^']*\/telemetry[^']*'/m.test(text),
-  );
-  expect(importers.map(({ file }) => file)).toEqual([]);
-  expect(sources.filter(({ text }) => text.includes('@opentelemetry/')).map(({ file }) => file)).toEqual([]);
-});
+verifies(
+  'OBS-1',
+  'nothing of it is loaded where nobody has an endpoint: it is imported only when it is needed, and needs no package',
+  () => {
+    const sources = filesBelow('src', /\.ts$/).map((file) => ({
+      file,
+      text: readFileSync(path.join(PROJECT, file), 'utf8'),
+    }));
+    const importers = sources.filter(
+      ({ file, text }) =>
+        !file.startsWith('src/audit/telemetry') &&
+        /^(?:import|export)(?! type)[^;]*from '[^']*\/telemetry[^']*'/m.test(text),
+    );
+    expect(importers.map(({ file }) => file)).toEqual([]);
+    expect(sources.filter(({ text }) => text.includes('@opentelemetry/')).map(({ file }) => file)).toEqual([]);
+  },
+);

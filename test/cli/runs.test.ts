@@ -2,9 +2,13 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { toAtif } from '../../src/audit/atif.ts';
+import type { Trajectory } from '../../src/audit/atif.ts';
+import { readRun } from '../../src/audit/journal-reader.ts';
 import { runsDirectory } from '../../src/audit/run-folder.ts';
-import { sealKey } from '../../src/audit/seal.ts';
 import { main } from '../../src/cli/main.ts';
+import { sealKey } from '../../src/platform/seal-key.ts';
+import { problemsOf } from '../audit/atif-rules.ts';
 import { ANSWER, EVENTS, linesOf, startRun, writeRun } from '../audit/support.ts';
 import { scratch } from '../registry/support.ts';
 import { cli, spawnCli } from './run-cli.ts';
@@ -33,6 +37,18 @@ describe('runs list', () => {
       runs: [{ id: running.id, standing: 'running' }, { id: old.id }],
     });
     running.end('done', '');
+  });
+
+  test('looks where the configuration has runs recorded', async () => {
+    const { root } = project();
+    const directory = path.join(root, 'records');
+    const run = writeRun(directory);
+    mkdirSync(path.join(root, '.agent'), { recursive: true });
+    writeFileSync(path.join(root, '.agent/config.json'), '{"runs": {"directory": "records"}}');
+    const found = await cli(root, ['runs', 'list', '--json']);
+    expect(JSON.parse(found.out)).toMatchObject({ directory, runs: [{ id: run.id }] });
+    const set = await cli(root, ['runs', 'list', '--set', 'runs.directory=elsewhere']);
+    expect(set.err).toBe(`no runs in ${path.join(root, 'elsewhere')}\n`);
   });
 
   test('says where it looked when there is nothing', async () => {
@@ -165,8 +181,7 @@ describe('runs verify', () => {
     const { root, directory } = project();
     const home = path.join(root, 'home');
     mkdirSync(home);
-    const key = sealKey(home) ?? new Uint8Array();
-    const run = writeRun(directory, { sealKey: key });
+    const run = writeRun(directory, { sealKey: sealKey(home) });
     const sealed = await spawnCli(root, ['runs', 'verify', 'last', '--require-seal']);
     expect(sealed).toEqual({ status: 0, out: `${run.id}  intact, seal good\n`, err: '' });
     rmSync(home, { recursive: true });
@@ -191,6 +206,20 @@ describe('runs export', () => {
     rmSync(path.join(run.path, 'observations'), { recursive: true });
     expect((await cli(root, ['runs', 'export', 'last'])).status).toBe(1);
   });
+
+  test('gives a trajectory of the same run that keeps the rules of the format, with nothing raw that acts on a screen', async () => {
+    const { root, directory } = project();
+    const run = startRun(directory);
+    for (const event of EVENTS) run.append(event);
+    run.append({ type: 'note', message: HOSTILE });
+    run.end('done', 'answered');
+    const { status, out } = await cli(root, ['runs', 'export', 'last', '--format', 'atif']);
+    const trajectory = JSON.parse(out) as Trajectory;
+    expect([status, problemsOf(trajectory)]).toEqual([0, []]);
+    expect(trajectory).toEqual(toAtif({ run: run.id }, readRun(run.path).lines));
+    expect(trajectory.steps.map(({ message }) => message)).toContain(HOSTILE);
+    expect(out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202E]/);
+  });
 });
 
 describe('runs prune', () => {
@@ -213,7 +242,7 @@ describe('runs prune', () => {
     [['show'], 'which run?'],
     [['sho', 'last'], 'runs does not know "sho"'],
     [['constructor'], 'runs does not know "constructor"'],
-    [['export', 'last', '--format', 'xml'], '--format must be jsonl'],
+    [['export', 'last', '--format', 'xml'], '--format must be jsonl, atif'],
   ])('%j is a mistake that is explained', async (words, message) => {
     const { root } = project();
     const { status, err } = await cli(root, ['runs', ...words]);

@@ -121,6 +121,26 @@ export const REQUIREMENTS = {
   'EXEC-11': claimed(
     'Spans for creating, staging, running, collecting, inlining and cleaning up; nothing is measured where nobody asks.',
   ),
+  'POL-1': claimed('Every tool has a risk: reading low, running medium, writing, deleting and network high.'),
+  'POL-2': claimed(
+    'Allowed is what the configuration, the active skills and the run all allow; reading only by default; what loads skills always remains.',
+  ),
+  'POL-3': claimed(
+    'Approval by a person, a callback or nobody; for a call, a run, or a skill at its digest; without a person the call fails with a way to repeat it.',
+  ),
+  'POL-4': claimed(
+    'Secrets are named per skill, reach only its own programs, and no prompt, log, event, artifact or record.',
+  ),
+  'POL-5': claimed('Skills of a project that is not trusted are listed and not loaded.'),
+  'POL-6': claimed('Lists of commands are checked on the parsed command and cannot be talked around.'),
+  'POL-7': claimed('Every decision is recorded with the rule that made it and who wrote it.'),
+  'AGT-8': claimed(
+    'Events of runs, actions, decisions, approvals and observations; sinks for terminal, JSONL and SSE.',
+  ),
+  'AGT-9': claimed(
+    'A folder for each run: events, summary, state and content by hash; redacted; safe against a crash.',
+  ),
+  'OBS-1': claimed('OpenTelemetry spans and metrics with the GenAI conventions; nothing is loaded where it is off.'),
   'CLI-1': claimed(
     'Commands with --json, documented exit status, errors on stderr, colours and progress on a terminal only.',
   ),

@@ -4,6 +4,7 @@ import { readCommandLine } from '../../src/core/command-line.ts';
 import { meansLine } from '../../src/core/command-meaning.ts';
 import { firstUncovered, hazardOf, isCommandPattern, readCommandPattern } from '../../src/core/command-pattern.ts';
 import { BENIGN, BENIGN_POLICY } from './command-benign.ts';
+import { verifies } from '../conformance/verifies.ts';
 
 const POLICY = BENIGN_POLICY.map((text) => {
   const read = readCommandPattern(text);
@@ -25,7 +26,7 @@ function refusal(text: string): string | undefined {
 }
 
 describe('commands of public skills', () => {
-  it(`POL-6: none of ${BENIGN.length} is refused under a policy that means them`, () => {
+  verifies('POL-6', `none of ${BENIGN.length} is refused under a policy that means them`, () => {
     const refused = BENIGN.flatMap((text) => {
       const reason = refusal(text);
       return reason === undefined ? [] : [{ text, reason }];

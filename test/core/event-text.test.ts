@@ -10,6 +10,7 @@ import { durationText, shownText } from '../../src/core/line-text.ts';
 import { actionFailed } from '../../src/core/observation.ts';
 import { hiddenCharacters } from '../../src/core/text.ts';
 import { DENIED, LOADED, QUESTION, RESULT, decided, decision, seen, start } from '../audit/run-lines.ts';
+import { verifies } from '../conformance/verifies.ts';
 
 const texts = (...given: Parameters<typeof eventText>): readonly string[] =>
   eventText(...given).map(({ text }) => text);
@@ -37,7 +38,7 @@ describe('what a person is told', () => {
     ]);
   });
 
-  test('normal: a line an action, with its outcome and how long it took', () => {
+  verifies('AGT-8', 'normal: a line an action, with its outcome and how long it took', () => {
     expect(texts(start(), 'normal')).toEqual(['run run-1: "read my invoice"']);
     expect(texts(decided(1, 'allow', 'load_skill'), 'normal')).toEqual([]);
     expect(

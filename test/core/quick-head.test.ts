@@ -81,6 +81,7 @@ const pairs = piecesOf(
 );
 const field = fc.oneof(
   tools.map((text) => `allowed-tools: ${text}`),
+  tools.map((text) => `disallowed-tools: ${text}`),
   fc.tuple(fc.constantFrom('|', '>', '|-', '>-', '>+'), lines).map(([sign, text]) => `license: ${sign}${text}`),
   fc
     .tuple(fc.constantFrom('x:', 'x: [', 'x: ', 'x:\n  - '), words, fc.constantFrom('', ']'))

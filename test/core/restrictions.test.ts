@@ -25,6 +25,13 @@ describe('fields that restrict', () => {
     [['allowed-tools: ""'], { allowedTools: [] }],
     [['allowed-tools:'], {}],
     [['allowed-tools: ~'], {}],
+    [['disallowed-tools: Bash(rm:*), Write'], { disallowedTools: ['Bash(rm:*)', 'Write'] }],
+    [['disallowed-tools:', '  - Write', '  - "Write"'], { disallowedTools: ['Write'] }],
+    [['disallowed-tools: []'], { disallowedTools: [] }],
+    [['disallowed-tools:'], {}],
+    [['disallowedTools: Write'], { disallowedTools: ['Write'] }],
+    [['metadata:', '  disallowed-tools: Write'], { disallowedTools: ['Write'] }],
+    [['x: y: z', 'disallowed-tools: Write'], { disallowedTools: ['Write'] }],
     [['disable-model-invocation: true'], { disableModelInvocation: true }],
     [['disable-model-invocation: "TRUE"'], { disableModelInvocation: true }],
     [['disable-model-invocation: false'], {}],
@@ -67,7 +74,18 @@ describe('fields that restrict', () => {
     ['a number', ['user-invocable: 1'], { userInvocable: false }],
     ['a map of paths', ['paths: {a: b}'], { paths: [], disableModelInvocation: true }],
     ['a list of lists', ['paths: [[a]]'], { paths: [], disableModelInvocation: true }],
-    ['no tools forbidden legibly', ['disallowed-tools: {Bash: true}'], { allowedTools: [] }],
+    ['no tools forbidden legibly', ['disallowed-tools: {Bash: true}'], { allowedTools: [], disallowedTools: ['*'] }],
+    ['an open list of what is forbidden', ['disallowed-tools: [Bash'], { allowedTools: [], disallowedTools: ['*'] }],
+    [
+      'an entry of what is forbidden that is no pattern',
+      ['allowed-tools: Read', 'disallowed-tools: Write 9lives'],
+      { allowedTools: [], disallowedTools: ['*'] },
+    ],
+    [
+      'one of two lists of what is forbidden',
+      ['disallowed-tools: Write', 'metadata:', '  disallowed-tools: {Bash: true}'],
+      { allowedTools: [], disallowedTools: ['*'] },
+    ],
     ['a restriction in a second document', ['--- # more', 'user-invocable: false'], { userInvocable: false }],
     ['a field that takes no map above it', ['requires:', '  user-invocable: false'], { userInvocable: false }],
     ['metadata that is a list', ['metadata:', '- user-invocable: false'], { userInvocable: false }],
@@ -97,7 +115,14 @@ describe('fields that restrict', () => {
     [['allowed-tools: Read', 'metadata:', '  allowed-tools: Write'], { allowedTools: [] }],
     [['disable-model-invocation: true', 'disable-model-invocation: false'], { disableModelInvocation: true }],
     [['user-invocable: true', 'metadata:', '  user-invocable: "false"'], { userInvocable: false }],
-    [['allowed-tools: Read Bash Write', 'disallowed-tools: Bash(rm:*) Write'], { allowedTools: ['Read'] }],
+    [
+      ['allowed-tools: Read Bash Write', 'disallowed-tools: Bash(rm:*) Write'],
+      { allowedTools: ['Read', 'Bash'], disallowedTools: ['Bash(rm:*)', 'Write'] },
+    ],
+    [
+      ['disallowed-tools: Bash', 'disallowed-tools: Write', 'metadata:', '  disallowed-tools: Bash'],
+      { disallowedTools: ['Bash', 'Write'] },
+    ],
     [['Allowed_Tools: Read'], { allowedTools: ['Read'] }],
     [['disableModelInvocation: true'], { disableModelInvocation: true }],
   ])('count twice when given twice, the stricter one wins: %j', (lines, expected) => {
@@ -108,6 +133,14 @@ describe('fields that restrict', () => {
     const reading = read(fenced(...HEAD, 'allowed-tools: Read 9lives Bash(open'));
     expect(reading.head?.controls.allowedTools).toEqual(['Read']);
     expect(placesOf(reading)).toEqual(['allowed-tools/invalid@4:21', 'allowed-tools/invalid@4:28']);
+  });
+
+  it('an entry of disallowed-tools that is no tool pattern closes the skill, and that is said', () => {
+    const { diagnostics } = read(fenced(...HEAD, 'disallowed-tools: 9lives'));
+    expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
+      ['field/unknown', '"disallowed-tools" is not a field of the specification'],
+      ['allowed-tools/invalid', 'disallowed-tools: "9lives" is no tool pattern; no tool may be used'],
+    ]);
   });
 
   it('are seen in the text of every spelling of metadata, however short it folds from or whatever stands in it', () => {
@@ -132,6 +165,7 @@ function isNoWider(controls: SkillControls): boolean {
     !controls.userInvocable &&
     tools !== undefined &&
     tools.every((tool) => tool === 'Read') &&
+    controls.disallowedTools?.some((tool) => tool === 'Bash' || tool === '*') === true &&
     controls.paths !== undefined &&
     controls.paths.every((path) => path === 'docs/*')
   );
@@ -139,6 +173,7 @@ function isNoWider(controls: SkillControls): boolean {
 
 const RESTRICTIONS = [
   'allowed-tools: Read',
+  'disallowed-tools: Bash',
   'disable-model-invocation: true',
   'user-invocable: false',
   'paths: docs/*',
@@ -185,10 +220,10 @@ const brokenFile = fc
   .tuple(
     fc.shuffledSubarray(
       RESTRICTIONS.map((_, index) => index),
-      { minLength: 4, maxLength: 4 },
+      { minLength: 5, maxLength: 5 },
     ),
     fc.array(fc.tuple(fc.constantFrom(...BREAKAGE, ...OTHERS), fc.nat(12)), { minLength: 1, maxLength: 5 }),
-    fc.array(fc.tuple(fc.constantFrom(' ', '  ', '\t', '"', '- '), fc.nat(3)), { maxLength: 2 }),
+    fc.array(fc.tuple(fc.constantFrom(' ', '  ', '\t', '"', '- '), fc.nat(4)), { maxLength: 2 }),
   )
   .map(([order, extra, changes]) => {
     const restrictions = order.map((index) => RESTRICTIONS[index] ?? '');
@@ -229,7 +264,7 @@ describe('a mistake anywhere', () => {
       '  author: me',
     ];
     const change = fc.tuple(
-      fc.constantFrom(0, 1, 6, 7, 8),
+      fc.constantFrom(0, 1, 7, 8, 9),
       fc.nat(30),
       fc.nat(3),
       fc.constantFrom(
@@ -259,7 +294,7 @@ describe('a mistake anywhere', () => {
     fc.assert(
       fc.property(
         fc.array(change, { minLength: 1, maxLength: 4 }),
-        fc.shuffledSubarray(lines, { minLength: 9 }),
+        fc.shuffledSubarray(lines, { minLength: 10 }),
         (changes, order) => {
           const text = [...order];
           for (const [which, at, length, insert] of changes) {
@@ -274,8 +309,10 @@ describe('a mistake anywhere', () => {
             const at = written.indexOf(restriction);
             // What is indented below a restriction is part of it; a fence above it takes it out of the frontmatter.
             if (at === -1 || written.indexOf('---', 1) < at || /^[ \t]/.test(written[at + 1] ?? '')) continue;
-            const { allowedTools, disableModelInvocation, userInvocable, paths } = head.controls;
+            const { allowedTools, disallowedTools, disableModelInvocation, userInvocable, paths } = head.controls;
             if (restriction.startsWith('allowed')) expect(allowedTools?.every((tool) => tool === 'Read')).toBe(true);
+            if (restriction.startsWith('disallowed'))
+              expect(disallowedTools?.some((tool) => tool === 'Bash' || tool === '*')).toBe(true);
             if (restriction.startsWith('disable')) expect(disableModelInvocation).toBe(true);
             if (restriction.startsWith('user')) expect(userInvocable).toBe(false);
             if (restriction.startsWith('paths')) expect(paths?.every((path) => path === 'docs/*')).toBe(true);

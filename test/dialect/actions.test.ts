@@ -248,25 +248,45 @@ describe('skills-agent', () => {
     `);
   });
 
-  verifies(
-    'TOOL-4',
-    'run_script is offered where programs can run; the tools that change things are declared',
-    async () => {
-      const always = ['select_skills', 'load_resource', 'final_answer', 'read_file', 'list_dir'];
-      expect(fake(skillsAgent).tools.map(({ name }) => name)).toEqual(always);
-      const { tools, call, actions } = fake(skillsAgent, {}, { execution: { hasInteraction: false } });
-      expect(tools.map(({ name }) => name).toSorted()).toEqual([...always, 'run_script'].toSorted());
-      const input = { skill: { name: 'pdf', source: 'project' }, relative_path: 'scripts/fill.py', args: ['--a', '1'] };
-      expect((await call('run_script', input)).value).toEqual({ ok: true, ...RESULT });
-      expect(actions).toEqual([
-        { type: 'run_script', skill: 'pdf', source: 'project', script: 'scripts/fill.py', args: ['--a', '1'] },
-      ]);
-      expect(skillsAgent.declared.map(({ name }) => name)).toEqual([
-        'grep',
-        'write_file',
-        'delete_file',
-        'network_request',
-      ]);
-    },
-  );
+  verifies('TOOL-4', 'run_script is offered where programs can run', async () => {
+    expect(fake(skillsAgent).tools.map(({ name }) => name)).toEqual(ALWAYS);
+    const { tools, call, actions } = fake(skillsAgent, {}, { execution: { hasInteraction: false } });
+    expect(tools.map(({ name }) => name).toSorted()).toEqual([...ALWAYS, 'run_script'].toSorted());
+    const input = { skill: { name: 'pdf', source: 'project' }, relative_path: 'scripts/fill.py', args: ['--a', '1'] };
+    expect((await call('run_script', input)).value).toEqual({ ok: true, ...RESULT });
+    expect(actions).toEqual([
+      { type: 'run_script', skill: 'pdf', source: 'project', script: 'scripts/fill.py', args: ['--a', '1'] },
+    ]);
+  });
+
+  verifies('TOOL-4', 'the tools on files and servers are offered where the session opened them', async () => {
+    const host = { hasNetwork: true };
+    const { tools, call, actions } = fake(skillsAgent, {}, { host });
+    expect(tools.map(({ name }) => name)).toEqual([...ALWAYS, 'grep', 'write_file', 'delete_file', 'network_request']);
+    expect(fake(skillsAgent, {}, { host: { hasNetwork: false } }).tools.map(({ name }) => name)).not.toContain(
+      'network_request',
+    );
+    const answers = [
+      await call('read_file', { path: 'src/a.ts', from: 2 }),
+      await call('read_file', { path: 'pdf/references/forms.md' }),
+      await call('list_dir', { path: '.' }),
+      await call('grep', { pattern: 'a+', ignore_case: true, max_matches: 3 }),
+      await call('write_file', { path: 'a.txt', content: '' }),
+      await call('delete_file', { path: 'a.txt' }),
+      await call('network_request', { url: 'https://example.org/', headers: { accept: 'text/plain' } }),
+    ];
+    expect(answers.map(({ isError }) => isError)).toEqual(answers.map(() => false));
+    expect(actions).toEqual([
+      { type: 'read_file', path: 'src/a.ts', lines: { from: 2 } },
+      { type: 'read_resource', skill: 'project/pdf', path: 'references/forms.md' },
+      { type: 'list_dir', path: '.' },
+      { type: 'grep', pattern: 'a+', path: '.', ignoreCase: true, maxMatches: 3 },
+      { type: 'write_file', path: 'a.txt', content: '' },
+      { type: 'delete_file', path: 'a.txt' },
+      { type: 'network_request', url: 'https://example.org/', headers: { accept: 'text/plain' } },
+    ]);
+    expect(answers.map(({ value }) => value)).toMatchSnapshot();
+  });
 });
+
+const ALWAYS = ['select_skills', 'load_resource', 'final_answer', 'read_file', 'list_dir'];

@@ -27,9 +27,9 @@ describe('every vocabulary', () => {
     }
   });
 
-  verifies('TOOL-5', 'has a schema for each tool, offered or declared', () => {
-    const schemas = all.flatMap(({ name, tools, declared }) =>
-      [...tools, ...declared].map((tool) => [`${name} ${tool.name}`, tool.schema(OFFER)] as const),
+  verifies('TOOL-5', 'has a schema for each tool', () => {
+    const schemas = all.flatMap(({ name, tools }) =>
+      tools.map((tool) => [`${name} ${tool.name}`, tool.schema(OFFER)] as const),
     );
     expect(Object.fromEntries(schemas)).toMatchSnapshot();
   });
@@ -87,7 +87,7 @@ describe('guidance', () => {
 
   test('speaks of no tool that is not offered', () => {
     for (const vocabulary of all) {
-      const known = [...vocabulary.tools, ...vocabulary.declared].map(({ name }) => name);
+      const known = vocabulary.tools.map(({ name }) => name);
       for (const missing of known) {
         const offered = vocabulary.tools.map(({ name }) => name).filter((name) => name !== missing);
         expect(guidance(vocabulary, offered)).not.toMatch(new RegExp(`\\b${missing}\\b`));
@@ -132,6 +132,7 @@ describe('guidance', () => {
       Read a file that the instructions need with load_resource, by section where you can.
       Run a script that the instructions name with run_script.
       Loading and reading run nothing.
+      Change files of the project with write_file and delete_file only where the task asks for it, and read them before.
       End with final_answer."
     `);
   });

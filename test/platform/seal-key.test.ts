@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, w
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { isSealOf, sealKey, sealOf } from '../../src/platform/seal-key.ts';
+import { isSealOf, readSealKey, sealKey, sealOf } from '../../src/platform/seal-key.ts';
 import { built, scratch } from '../registry/support.ts';
 
 const keyFile = (home: string): string => path.join(home, '.agent/seal.key');
@@ -18,6 +18,13 @@ describe('the key', () => {
       0o600, 0o700,
     ]);
     expect(readdirSync(path.join(home, '.agent'))).toEqual(['seal.key']);
+  });
+
+  test('is read where there is one, and not made by reading', () => {
+    const home = scratch();
+    expect([readSealKey(home), existsSync(path.join(home, '.agent'))]).toEqual([undefined, false]);
+    const key = sealKey(home);
+    expect(readSealKey(home)).toEqual(key);
   });
 
   test('is the same for eight processes that want it first', async () => {
@@ -36,7 +43,7 @@ describe('the key', () => {
     ['it has 5 bytes', (file: string) => writeFileSync(file, 'short', { mode: 0o600 })],
     ['it is too large', (file: string) => writeFileSync(file, 'x'.repeat(33), { mode: 0o600 })],
     ['other users may read', (file: string) => writeFileSync(file, 'x'.repeat(32), { mode: 0o644 })],
-    ['it cannot be read (ELOOP)', (file: string) => symlinkSync('/etc/hostname', file)],
+    ['it is a link', (file: string) => symlinkSync('/etc/hostname', file)],
     ['it is no regular file', (file: string) => mkdirSync(file)],
   ])('is refused where %s, and left as it is', (reason, spoil) => {
     const home = scratch();
@@ -44,6 +51,7 @@ describe('the key', () => {
     spoil(keyFile(home));
     expect(() => sealKey(home)).toThrow(reason);
     expect(() => sealKey(home)).toThrow(expect.objectContaining({ code: 'io/failed' }));
+    expect(readSealKey(home)).toBeUndefined();
     expect(existsSync(keyFile(home))).toBe(true);
   });
 

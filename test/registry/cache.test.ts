@@ -37,6 +37,7 @@ async function makePlace(): Promise<Place> {
       'license: MIT',
       'compatibility: any',
       'allowed-tools: [Read, Write]',
+      'disallowed-tools: Bash(rm:*)',
       'metadata:',
       '  version: "1.0"',
       '  author: me',
@@ -273,6 +274,7 @@ test('whoever changes what heads are read as raises CACHE_FORMAT', async () => {
     'name: "x"\ndescription: >-\n  folded\n  text',
     'description: d\nallowed-tools: A, B(c:*)\nmetadata:\n  a: 1\n  b: [2]',
     'name: A B\ndescription: <x>\nx: y\nrun-mode: subagent',
+    'description: e\nallowed-tools: A B\ndisallowed-tools: B(c:*) D',
   ];
   for (const [number, head] of heads.entries()) {
     mkdirSync(path.join(root, `s${String(number)}`), { recursive: true });
@@ -281,5 +283,5 @@ test('whoever changes what heads are read as raises CACHE_FORMAT', async () => {
   const { skills, diagnostics } = await buildIndex({ roots: rootsOf(['t', root]) });
   const seen = sha256(JSON.stringify({ skills, diagnostics }).replaceAll(root, ''));
   // Where this fails: raise CACHE_FORMAT in src/registry/cache.ts, then put the new hash here.
-  expect({ format: CACHE_FORMAT, seen: seen.slice(0, 16) }).toEqual({ format: 1, seen: '1253dc7177caeafb' });
+  expect({ format: CACHE_FORMAT, seen: seen.slice(0, 16) }).toEqual({ format: 2, seen: '0119634aac6260cd' });
 });

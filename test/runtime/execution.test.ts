@@ -158,7 +158,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
       [{ type: 'run_script', skill: 'nothing', script: 'x', args: [] }, 'skill/unknown'],
       [{ type: 'run_command', command: 'x', env: { LD_PRELOAD: '/x' } }, 'input/invalid'],
       [{ type: 'run_command', command: 'x', cwd: '/etc' }, 'path/absolute'],
-      [{ type: 'run_command', command: 'x', inputs: [{ from: 'host:///etc/passwd' }] }, 'input/not-allowed'],
+      [{ type: 'run_command', command: 'x', inputs: [{ from: 'host:///etc/passwd' }] }, 'approval/needed'],
       [{ type: 'poll_command', session: 'nothing' }, 'command/unknown'],
     ];
     for (const [action, code] of wrong) {
@@ -249,7 +249,14 @@ test('a skill that changes after it was staged runs as it was', async () => {
 
 verifies('EXEC-11', 'each step of a run is told to whoever traces, with names and counts and no contents', async () => {
   const spans: Span[] = [];
-  const { session } = await open({ executor: 'local', onSpan: (span) => spans.push(span) });
+  const calls: (number | undefined)[] = [];
+  const { session } = await open({
+    executor: 'local',
+    onSpan(span, call) {
+      spans.push(span);
+      calls.push(call);
+    },
+  });
   await run(session, {
     type: 'run_command',
     skill: 'tools',
@@ -267,4 +274,5 @@ verifies('EXEC-11', 'each step of a run is told to whoever traces, with names an
   ]);
   expect(spans.every(({ durationMs, startedAt }) => durationMs >= 0 && startedAt > 0)).toBe(true);
   expect(JSON.stringify(spans)).not.toContain('secret-text');
+  expect(calls).toEqual([1, 1, 1, 1, 1, 1, undefined]);
 });

@@ -3,10 +3,12 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { readTreeDigest } from '../../src/platform/tree-digest.ts';
+import { projectTop } from '../../src/runtime/skill-trust.ts';
 import { openTrust } from '../../src/runtime/trust.ts';
 import type { TrustOptions, TrustStore, TrustVerdict } from '../../src/runtime/trust.ts';
-import { projectTop, reviewSkills } from '../../src/runtime/trust-review.ts';
+import { reviewSkills } from '../../src/runtime/trust-review.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
+import { verifies } from '../conformance/verifies.ts';
 
 interface World {
   readonly home: string;
@@ -34,7 +36,7 @@ async function digestOf(dir: string): Promise<string> {
 
 const why = (verdict: TrustVerdict): string => (verdict.trusted ? verdict.because : verdict.reason);
 
-describe('POL-3: a skill of a project', () => {
+describe('a skill of a project', () => {
   test('is trusted once its folder is, and until that is taken back', async () => {
     const { project, dir, open } = world();
     const skill = { source: 'project', dir };
@@ -42,6 +44,7 @@ describe('POL-3: a skill of a project', () => {
       trusted: false,
       reason: 'unknown',
       message: `the skill "${dir}" is not trusted: look at it, then say \`skillwright trust\``,
+      place: dir,
     });
     const trusted = await open().trust(project, { skills: [], now: new Date(0) });
     expect(trusted).toEqual({ folder: project, at: '1970-01-01T00:00:00.000Z', skills: [] });
@@ -124,7 +127,7 @@ describe('what needs no trust', () => {
 });
 
 describe('trust that is bound to digests', () => {
-  test('POL-5: ends with one changed byte, and does not hold for what is new', async () => {
+  verifies('POL-5', 'ends with one changed byte, and does not hold for what is new', async () => {
     const { project, dir, open } = world();
     const store = open({ bind: 'digest' });
     const before = await digestOf(dir);
@@ -138,6 +141,7 @@ describe('trust that is bound to digests', () => {
       trusted: false,
       reason: 'changed',
       message: `the skill "${dir}" changed since its project was trusted: look at it, then say \`skillwright trust\` again`,
+      place: dir,
     });
     expect(why(open({ bind: 'path' }).isTrusted({ source: 'project', dir, digest: after }))).toBe('folder');
 

@@ -44,6 +44,8 @@ export const command = defineCommand({
     const catalog = runtime.catalog({
       ...(budget === undefined ? {} : { budget }),
       ...(format === undefined ? {} : { format }),
+      // As in a session: skills of a folder that nobody trusted are not shown.
+      without: await runtime.distrust(runtime.index.skills),
     });
     if (flags.json === true)
       terminal.out(

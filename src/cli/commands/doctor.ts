@@ -5,26 +5,24 @@ import { printable } from '../../core/text.ts';
 import { isDirectory, isSystemError } from '../../platform/paths.ts';
 import type { Examined } from '../../executor/detect.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
+import { surroundingsOf } from '../../runtime/config.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { rightsFindings } from '../rights-findings.ts';
+import type { Finding } from '../rights-findings.ts';
 import { countText, diagnosticJson, diagnosticText } from '../show-diagnostics.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface Finding {
-  readonly name: string;
-  readonly status: 'ok' | 'warning' | 'error';
-  readonly detail: string;
-}
 
 export const command = defineCommand({
   usage: 'doctor [--no-probe]',
   details: [
     'Looks at everything that can be wrong: the Node version, configuration files, roots, the cache, each skill that was left out or',
-    'repaired, names that hide each other, and programs that scripts of skills need. Exit 1 when something needs mending.',
+    'repaired, names that hide each other, and programs that scripts of skills need; whether this project is trusted, whether your key,',
+    'your trust and your stored answers can be used, and where runs are recorded. Exit 1 when something needs mending.',
     'Then it tries, with harmless programs, what a script could do to this machine under each executor: a table of what is blocked.',
   ].join('\n'),
   flags: { 'no-probe': { type: 'boolean', about: 'do not try the executors, which takes some seconds' } },
@@ -37,7 +35,8 @@ export const command = defineCommand({
     const { flags, terminal } = invocation;
     const runtime = await openRuntime(invocation);
     const executors = flags['no-probe'] === true ? [] : await examineExecutors(runtime);
-    const findings = [...examine(runtime), ...executors.map(executorFinding)];
+    const rights = await rightsFindings(runtime, surroundingsOf(flags.cwd === undefined ? {} : { cwd: flags.cwd }));
+    const findings = [...examine(runtime), ...rights, ...executors.map(executorFinding)];
     const { diagnostics } = runtime;
     const isSick =
       findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');

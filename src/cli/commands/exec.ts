@@ -1,12 +1,14 @@
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { RunResult } from '../../core/outputs.ts';
 import { cleanText, printable } from '../../core/text.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Session } from '../../runtime/session.ts';
+import type { Run } from '../../runtime/start-run.ts';
+import { APPROVAL_FLAGS, openApprover, policyRefusal } from '../approving.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -40,6 +42,7 @@ const flags = {
     about: 'let it reach HOST; nothing otherwise; may be repeated',
   },
   save: { type: 'boolean', about: 'keep what it leaves in out/ as artifacts' },
+  ...APPROVAL_FLAGS,
   command: { type: 'boolean', about: 'SCRIPT is a shell command line, run from the folder of the skill' },
 } as const;
 
@@ -48,7 +51,8 @@ export const command = defineCommand({
   details: [
     'Runs a script of a skill in a workspace of its own, in a sandbox: no network, no home folder, nothing of yours but what --in',
     'brings. Its output is shown as it comes. Without anything that isolates programs it is refused; see `skillwright doctor`.',
-    'Exit status 1: the script failed or was ended; 4: nothing here can run it.',
+    'What is done is recorded; see `skillwright runs`. Where a rule wants a person’s yes, you are asked.',
+    'Exit status 1: the script failed or was ended; 3: a rule or a person refused it; 4: nothing here can run it.',
   ].join('\n'),
   flags,
   examples: [
@@ -63,32 +67,46 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, positionals, terminal, signal } = invocation;
     const [skill = '', script = '', ...args] = positionals;
-    const session = await openSession(invocation);
+    const action = actionOf(invocation, skill, script, args);
+    const run = await openRun(invocation);
+    const { session } = run;
     try {
-      const asked = await session.perform(actionOf(invocation, skill, script, args), { askedBy: 'person', signal });
+      const asked = await session.perform(action, { askedBy: 'person', signal });
+      if (asked.type === 'failed') throw refusal(asked, invocation.words);
       const result = resultOf(asked);
       const copied =
         given.out === undefined ? [] : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out));
-      if (given.json === true) terminal.out(jsonText({ skill, script, result, copied }));
+      const { id } = run;
+      if (given.json === true)
+        terminal.out(jsonText({ skill, script, result, copied, ...(id === undefined ? {} : { run: id }) }));
       else for (const line of endLines(result, copied, terminal)) terminal.remark(line);
+      const isGood = result.reason === 'exited' && result.exit_code === 0;
+      await run.end(signal.aborted ? 'cancelled' : isGood ? 'done' : 'failed', result.reason);
       if (signal.aborted) return EXIT.interrupted;
-      return result.reason === 'exited' && result.exit_code === 0 ? EXIT.done : EXIT.failed;
-    } finally {
-      await session.close();
+      return isGood ? EXIT.done : EXIT.failed;
+    } catch (error) {
+      const isRefused = isSkillError(error) && error.code === 'policy/refused';
+      await run.end(
+        signal.aborted ? 'cancelled' : isRefused ? 'refused' : 'failed',
+        isSkillError(error) ? error.message : '',
+      );
+      throw error;
     }
   },
 });
 
-async function openSession(invocation: Invocation<typeof flags>): Promise<Session> {
-  const { flags: given, terminal } = invocation;
+async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
+  const { flags: given, positionals, terminal } = invocation;
   const runtime = await openRuntime(invocation);
   const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
-  return runtime.startSession({
+  return runtime.startRun({
+    request: `exec ${positionals.join(' ')}`,
+    approve: openApprover(given, terminal),
     execution: {
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),
-      network: given.allow ?? [],
+      ...(given.allow === undefined ? {} : { network: given.allow }),
       hostInputs: hostFiles(invocation),
       ...(given.image === undefined ? {} : { container: { image: given.image } }),
       ...(given.json === true
@@ -155,11 +173,13 @@ function variables(given: readonly string[]): Readonly<Record<string, string>> {
 
 function resultOf(observation: Observation): RunResult {
   if (observation.type === 'program-ran') return observation.result;
-  if (observation.type === 'failed') throw refusal(observation);
   throw new TypeError(`exec gave ${observation.type}`);
 }
 
-function refusal({ code, message, hint, nearest }: ActionFailed): SkillError {
+function refusal(failed: ActionFailed, words: readonly string[]): SkillError {
+  const { code, message, hint, nearest } = failed;
+  const byPolicy = policyRefusal(failed, words);
+  if (byPolicy !== undefined) return byPolicy;
   const more = nearest.length === 0 ? hint : `did you mean ${nearest.join(', ')}?`;
   if (code === 'skill/unknown') return new SkillError({ code, message, hint: more, data: { name: '', nearest } });
   if (code === 'execution/unavailable')

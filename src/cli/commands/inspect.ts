@@ -10,6 +10,7 @@ import { listSkillEntries } from '../../loader/files.ts';
 import type { ConfinedListing } from '../../platform/confined-list.ts';
 import { isPresent } from '../../platform/paths.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import type { Distrust } from '../../runtime/skill-trust.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -42,11 +43,12 @@ export const command = defineCommand({
     const diagnostics = runtime.diagnostics.filter(({ path: file }) => file.startsWith(`${skill.dir}/`));
     const shadows = runtime.index.shadowed.filter(({ by, dir }) => by === skill.dir || dir === skill.dir);
     const body = given.body === true ? readBody(skill) : undefined;
+    const distrust = (await runtime.distrust([skill], { files: true })).get(skill.dir);
     if (given.json === true) {
       const tokens = estimateTokens(`${skill.name} ${skill.description}`);
       terminal.out(
         jsonText({
-          skill: skillJson(skill),
+          skill: skillJson(skill, distrust),
           tokens,
           files: files.files,
           filesCut: files.isCut,
@@ -57,7 +59,9 @@ export const command = defineCommand({
       );
       return EXIT.done;
     }
-    for (const line of [...fieldLines(skill, terminal), ...fileLines(files, terminal)]) terminal.out(line);
+    for (const line of [...fieldLines(skill, distrust, terminal), ...fileLines(files, terminal)]) terminal.out(line);
+    if (distrust !== undefined)
+      terminal.remark(`no model may use it yet: ${printable(distrust.reason)}\n  ${printable(distrust.command)}`);
     for (const { name, source, dir, reason, by } of shadows)
       terminal.out(
         `${terminal.style('yellow', 'hidden')}: ${printable(`${source}/${name}`)} at ${printable(dir)} by ${printable(by)} (${reason})`,
@@ -113,16 +117,17 @@ function readBody({ dir, file }: SkillEntry): string {
   });
 }
 
-function fieldLines(skill: SkillEntry, { style }: Terminal): readonly string[] {
+function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style }: Terminal): readonly string[] {
   const { controls, meta } = skill;
   const fields: readonly (readonly [string, string])[] = [
     ['description', skill.description],
     ['source', skill.source],
     ['folder', skill.dir],
-    ['state', skill.state],
+    ['state', distrust === undefined ? skill.state : `${skill.state}, untrusted`],
     ['license', skill.license ?? ''],
     ['compatibility', skill.compatibility ?? ''],
     ['allowed tools', controls.allowedTools === undefined ? '' : controls.allowedTools.join(', ') || 'none'],
+    ['forbidden tools', controls.disallowedTools?.join(', ') ?? ''],
     [
       'chosen by',
       controls.disableModelInvocation

@@ -8,6 +8,8 @@ import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { countText, diagnosticJson } from '../show-diagnostics.ts';
+import { trustRemarks } from '../show-trust.ts';
+import type { Untrusted } from '../show-trust.ts';
 import type { Terminal } from '../terminal.ts';
 import { fitText, padText, textWidth } from '../text-width.ts';
 
@@ -16,6 +18,7 @@ export const command = defineCommand({
   details: [
     'Lists every skill found, one a line, and every skill folder that was left out with the reason. Only frontmatter is read.',
     'A mark before a name: ! has problems (see check), * pinned or required, - hidden from the model.',
+    'Skills of a project are untrusted, and no model sees them, until you have looked at them and said skillwright trust.',
   ].join('\n'),
   flags: {
     explain: { type: 'boolean', about: 'also show each folder visited and why it was taken or passed over' },
@@ -36,14 +39,15 @@ export const command = defineCommand({
     });
     const skills = runtime.index.skills.filter((skill) => isOfSource(skill, flags.source));
     if (flags.json === true) {
-      terminal.out(jsonText(listJson(runtime, skills)));
+      terminal.out(jsonText(listJson(runtime, skills, await runtime.distrust(skills))));
       return EXIT.done;
     }
     const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
-    for (const line of skillLines(shown, runtime, terminal)) terminal.out(line);
+    const untrusted = await runtime.distrust(shown);
+    for (const line of skillLines({ skills: shown, untrusted }, runtime, terminal)) terminal.out(line);
     for (const line of leftOutLines(runtime.index, terminal)) terminal.out(line);
     if (flags.explain === true) for (const line of explainLines(runtime.index, terminal)) terminal.out(line);
-    for (const line of remarks(runtime, shown)) terminal.remark(line);
+    for (const line of [...remarks(runtime, shown), ...trustRemarks(untrusted)]) terminal.remark(line);
     return EXIT.done;
   },
 });
@@ -52,11 +56,11 @@ function isOfSource({ source }: SkillEntry, wanted: string | undefined): boolean
   return wanted === undefined || source.toLowerCase() === wanted.toLowerCase();
 }
 
-function listJson({ index, diagnostics }: Runtime, skills: readonly SkillEntry[]): object {
+function listJson({ index, diagnostics }: Runtime, skills: readonly SkillEntry[], untrusted: Untrusted): object {
   const { indexHash, shadowed, report, explain } = index;
   return {
     indexHash,
-    skills: skills.map(skillJson),
+    skills: skills.map((skill) => skillJson(skill, untrusted.get(skill.dir))),
     shadowed,
     diagnostics: diagnostics.map(diagnosticJson),
     report,
@@ -65,16 +69,22 @@ function listJson({ index, diagnostics }: Runtime, skills: readonly SkillEntry[]
 }
 
 function skillLines(
-  skills: readonly SkillEntry[],
+  { skills, untrusted }: { readonly skills: readonly SkillEntry[]; readonly untrusted: Untrusted },
   { index, diagnostics }: Runtime,
   { style, width, isAnswerOnTerminal }: Terminal,
 ): readonly string[] {
   const troubled = new Set(diagnostics.filter(({ severity }) => severity !== 'info').map(({ path }) => path));
   const winners = new Set(index.skills);
   const rows = skills.map((skill) => ({
-    mark: markOf(skill, troubled.has(`${skill.dir}/${skill.file}`)),
+    mark: markOf(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
     name: printable(skill.name),
-    source: printable(winners.has(skill) ? skill.source : `${skill.source}, hidden`),
+    source: printable(
+      [
+        skill.source,
+        ...(winners.has(skill) ? [] : ['hidden']),
+        ...(untrusted.has(skill.dir) ? ['untrusted'] : []),
+      ].join(', '),
+    ),
     description: printable(skill.description),
   }));
   const nameWidth = Math.min(40, Math.max(0, ...rows.map(({ name }) => textWidth(name))));
@@ -86,8 +96,9 @@ function skillLines(
   });
 }
 
-function markOf({ state }: SkillEntry, isTroubled: boolean): string {
+function markOf({ state }: SkillEntry, isTroubled: boolean, isUntrusted: boolean): string {
   if (isTroubled) return '!';
+  if (isUntrusted) return '-';
   if (state === 'pinned' || state === 'required') return '*';
   return isForModel(state) ? ' ' : '-';
 }

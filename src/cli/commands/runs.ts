@@ -1,27 +1,33 @@
 import path from 'node:path';
 
-import { visibleJson } from '../../audit/chain.ts';
+import { toAtif } from '../../audit/atif.ts';
 import { followRun, readRun } from '../../audit/journal-reader.ts';
 import type { ReadRun } from '../../audit/journal-reader.ts';
 import { pruneRuns } from '../../audit/prune.ts';
 import { findRun, listRuns, runsDirectory } from '../../audit/run-folder.ts';
-import { readSealKey } from '../../audit/seal.ts';
 import { verifyRun } from '../../audit/verify.ts';
 import type { Verification } from '../../audit/verify.ts';
 import type { JournalLine } from '../../core/journal.ts';
 import { printable } from '../../core/text.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
+import { visibleJson } from '../../core/visible-json.ts';
+import { readSealKey } from '../../platform/seal-key.ts';
+import { loadConfig, surroundingsOf } from '../../runtime/config.ts';
+import { openApprover } from '../approving.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../quantities.ts';
+import { settingsOf } from '../settings.ts';
+import { replayLines, replaySummary } from '../show-replay.ts';
 import { eventLine, infoLines, runLines, standing, verificationLines } from '../show-run.ts';
 
-/** What a run can be exported as, a line at a time. */
+/** What a run can be exported as: its journal a line at a time, or one trajectory that other tools read. */
 const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
   jsonl: ({ lines }) => mapLines(lines, (line) => visibleJson(JSON.stringify(line))),
+  atif: ({ info, lines }) => [visibleJson(JSON.stringify(toAtif({ run: info.run }, lines), undefined, 2))],
 };
 
 const TAIL_LINES = 10;
@@ -40,26 +46,32 @@ const flags = {
   },
   keep: { type: 'string', value: 'N', about: 'prune: never the newest N' },
   'dry-run': { type: 'boolean', about: 'prune: only say what would be removed' },
+  writes: { type: 'boolean', about: 'replay: write and delete files again' },
+  network: { type: 'boolean', about: 'replay: ask servers again' },
+  record: { type: 'boolean', about: 'replay: keep a record of it as well' },
 } as const;
 
 type RunsInvocation = Invocation<typeof flags>;
 
 /** By the first word; `list` where there is none. */
-const ACTS: Readonly<Record<string, (invocation: RunsInvocation) => number | Promise<number>>> = {
+const ACTS: Readonly<Record<string, (invocation: RunsInvocation) => Promise<number>>> = {
   list,
   show,
   tail,
   verify,
   export: exportRun,
   prune,
+  replay,
 };
 
 export const command = defineCommand({
-  usage: 'runs list|show|tail|verify|export|prune [ID]',
+  usage: 'runs list|show|tail|verify|export|prune|replay [ID]',
   details: [
-    'Works with the records of runs in .agent/runs of this project. ID is the id of a run, a start of it that only one has, `last`, or',
-    'the path of a run folder. verify finds what was changed, cut, moved or added in a record: exit 1 where anything was.',
-    'prune removes nothing that may still be running.',
+    'Works with the records of runs of this project: those in .agent/runs, or where runs.directory of the configuration says.',
+    'ID is the id of a run, a start of it that only one has, `last`, or the path of a run folder.',
+    'verify finds what was changed, cut, moved or added in a record: exit 1 where anything was.',
+    'prune removes nothing that may still be running. replay does what was recorded again and compares: exit 1 where something is not as',
+    'it was, 4 where a skill of the record is gone or has changed. Files and servers are left alone unless you say otherwise.',
   ].join('\n'),
   flags,
   examples: [
@@ -68,7 +80,9 @@ export const command = defineCommand({
     ['skillwright runs tail last -f', 'watch a run'],
     ['skillwright runs verify --all', 'look for changes in every record'],
     ['skillwright runs export last > run.jsonl', 'all events with their whole content'],
+    ['skillwright runs export last --format atif > run.json', 'the same as a trajectory (ATIF)'],
     ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'what would go'],
+    ['skillwright runs replay last', 'does it still do the same?'],
   ],
   positionals: [0, 2],
   async run(invocation) {
@@ -83,9 +97,9 @@ export const command = defineCommand({
   },
 });
 
-function list(invocation: RunsInvocation): number {
+async function list(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal } = invocation;
-  const directory = directoryOf(invocation);
+  const directory = await directoryOf(invocation);
   const runs = listRuns(directory);
   if (given.json === true) {
     const rows = runs.map(({ id, path: place, reading }) => ({
@@ -102,9 +116,9 @@ function list(invocation: RunsInvocation): number {
   return EXIT.done;
 }
 
-function show(invocation: RunsInvocation): number {
+async function show(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal } = invocation;
-  const run = readRun(placeOf(invocation), { content: 'start' });
+  const run = readRun(await placeOf(invocation), { content: 'start' });
   if (given.json === true) {
     const { info, torn, problems, lines } = run;
     terminal.out(visibleJson(jsonText({ run: info, torn, problems, events: [...lines] })));
@@ -120,7 +134,7 @@ function show(invocation: RunsInvocation): number {
 
 async function tail(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
-  const place = placeOf(invocation);
+  const place = await placeOf(invocation);
   const wanted = wholeNumber(given.lines, '--lines', { least: 0, most: 1_000_000 }) ?? TAIL_LINES;
   const tell = (line: JournalLine): void =>
     terminal.out(given.json === true ? visibleJson(JSON.stringify(line)) : eventLine(line, terminal));
@@ -137,14 +151,16 @@ async function tail(invocation: RunsInvocation): Promise<number> {
   return signal.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-function verify(invocation: RunsInvocation): number {
+async function verify(invocation: RunsInvocation): Promise<number> {
   const { flags: given, positionals, terminal } = invocation;
   if (given.all === true && positionals.length > 1)
     throw new UsageError('--all and an id are given', 'give one of them');
   const { home } = surroundings(invocation);
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const places =
-    given.all === true ? listRuns(directoryOf(invocation)).map(({ path: place }) => place) : [placeOf(invocation)];
+    given.all === true
+      ? listRuns(await directoryOf(invocation)).map(({ path: place }) => place)
+      : [await placeOf(invocation)];
   const checked = places.map((place) => ({
     id: path.basename(place),
     path: place,
@@ -159,9 +175,9 @@ function isAccepted({ status, seal }: Verification, requiresSeal: boolean): bool
   return status !== 'tampered' && status !== 'unreadable' && (!requiresSeal || seal === 'good');
 }
 
-function exportRun(invocation: RunsInvocation): number {
+async function exportRun(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal } = invocation;
-  const run = readRun(placeOf(invocation));
+  const run = readRun(await placeOf(invocation));
   for (const line of FORMATS[given.format ?? 'jsonl']?.(run) ?? []) terminal.out(line);
   return EXIT.done;
 }
@@ -175,7 +191,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
     throw new UsageError('nothing says which runs go', 'give --older-than, --max-size or both');
   const dryRun = given['dry-run'] === true;
   const pruned = await pruneRuns({
-    directory: directoryOf(invocation),
+    directory: await directoryOf(invocation),
     dryRun,
     ...(olderThanMs === undefined ? {} : { olderThanMs }),
     ...(maxBytes === undefined ? {} : { maxBytes }),
@@ -192,20 +208,54 @@ async function prune(invocation: RunsInvocation): Promise<number> {
   return EXIT.done;
 }
 
+async function replay(invocation: RunsInvocation): Promise<number> {
+  const { flags: given, terminal, signal } = invocation;
+  const place = await placeOf(invocation);
+  const { home } = surroundings(invocation);
+  const sealKey = home === undefined ? undefined : readSealKey(home);
+  const { replayRun } = await import('../../runtime/replay-run.ts');
+  const replayed = await replayRun({
+    runtime: await openRuntime(invocation),
+    path: place,
+    writes: given.writes === true,
+    network: given.network === true,
+    record: given.record === true,
+    approve: openApprover({}, terminal),
+    signal,
+    ...(sealKey === undefined ? {} : { sealKey }),
+  });
+  if (given.json === true) terminal.out(visibleJson(jsonText({ path: place, ...replayed })));
+  else {
+    for (const line of replayLines(replayed, terminal)) terminal.out(line);
+    terminal.remark(replaySummary(replayed));
+  }
+  return REPLAY_EXITS[replayed.status];
+}
+
+const REPLAY_EXITS = { same: EXIT.done, different: EXIT.failed, impossible: EXIT.impossible } as const;
+
 function surroundings({ flags: given }: RunsInvocation): ReturnType<typeof surroundingsOf> {
   return surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
 }
 
-function directoryOf(invocation: RunsInvocation): string {
-  return runsDirectory(surroundings(invocation).cwd);
+/** Where the configuration has runs recorded. */
+async function directoryOf(invocation: RunsInvocation): Promise<string> {
+  const around = surroundings(invocation);
+  const given = await settingsOf(invocation.flags.set);
+  const { config } = await loadConfig(
+    around,
+    invocation.flags.config,
+    given === undefined ? undefined : { config: given, where: '--set' },
+  );
+  return runsDirectory(around.cwd, config.runs?.directory);
 }
 
 /** The folder of the run that is named. A name with a slash in it is a path. */
-function placeOf(invocation: RunsInvocation): string {
+async function placeOf(invocation: RunsInvocation): Promise<string> {
   const [word = '', name] = invocation.positionals;
   if (name === undefined) throw new UsageError('which run?', `skillwright runs ${word} ID; see skillwright runs list`);
   if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(surroundings(invocation).cwd, name);
-  return findRun(directoryOf(invocation), name);
+  return findRun(await directoryOf(invocation), name);
 }
 
 function* mapLines(lines: Iterable<JournalLine>, text: (line: JournalLine) => string): Generator<string> {

@@ -9,6 +9,8 @@ import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { readQueries, scoreQueries } from '../../runtime/queries.ts';
 import type { Query } from '../../runtime/queries.ts';
+import { trustRemarks } from '../show-trust.ts';
+import type { Untrusted } from '../show-trust.ts';
 import type { Terminal } from '../terminal.ts';
 import { fitText, padText, textWidth } from '../text-width.ts';
 
@@ -46,9 +48,13 @@ export const command = defineCommand({
 
     const runtime = await openRuntime(invocation);
     const results = await runtime.searchSkills(query, limit, searchOptions(invocation));
-    if (given.json === true) terminal.out(jsonText({ results }));
-    else if (results.length > 0) for (const line of resultLines(results, terminal)) terminal.out(line);
-    else terminal.remark(nothingFound(runtime, given.deep === true));
+    const untrusted = await untrustedNames(runtime, results);
+    if (given.json === true)
+      terminal.out(jsonText({ results: results.map((result) => resultJson(result, untrusted)) }));
+    else if (results.length > 0) {
+      for (const line of resultLines(results, untrusted, terminal)) terminal.out(line);
+      for (const line of trustRemarks(untrusted)) terminal.remark(line);
+    } else terminal.remark(nothingFound(runtime, given.deep === true));
     return results.length > 0 || given.json === true ? EXIT.done : EXIT.failed;
   },
 });
@@ -90,14 +96,34 @@ async function answerFile(invocation: SearchInvocation, file: string, limit: num
   return EXIT.done;
 }
 
+/** Results that no model may use yet, by name. */
+async function untrustedNames(runtime: Runtime, results: readonly SearchResult[]): Promise<Untrusted> {
+  const names = new Set(results.map(({ name }) => name));
+  const found = runtime.index.skills.filter(({ name }) => names.has(name));
+  const byFolder = await runtime.distrust(found);
+  return new Map(
+    found.flatMap(({ name, dir }) => {
+      const reason = byFolder.get(dir);
+      return reason === undefined ? [] : [[name, reason] as const];
+    }),
+  );
+}
+
+function resultJson(result: SearchResult, untrusted: Untrusted): object {
+  const distrust = untrusted.get(result.name);
+  return distrust === undefined ? result : { ...result, trusted: false, distrust };
+}
+
 function resultLines(
   results: readonly SearchResult[],
+  untrusted: Untrusted,
   { style, width, isAnswerOnTerminal }: Terminal,
 ): readonly string[] {
   const nameWidth = Math.min(40, Math.max(...results.map(({ name }) => textWidth(printable(name)))));
   return results.map(({ name, source, description, score }) => {
-    const start = `${score.toFixed(1).padStart(6)}  ${style('bold', padText(printable(name), nameWidth))}  ${style('dim', printable(source))}  `;
-    const room = width - nameWidth - textWidth(source) - 12;
+    const from = printable(untrusted.has(name) ? `${source}, untrusted` : source);
+    const start = `${score.toFixed(1).padStart(6)}  ${style('bold', padText(printable(name), nameWidth))}  ${style('dim', from)}  `;
+    const room = width - nameWidth - textWidth(from) - 12;
     return start + (isAnswerOnTerminal ? fitText(printable(description), Math.max(20, room)) : printable(description));
   });
 }

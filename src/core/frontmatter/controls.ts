@@ -34,7 +34,7 @@ export function readControls(
 ): SkillControls {
   if (unreadable.size === 0 && !hasControls(stated)) return OPEN;
 
-  const allowedTools = readTools(report, stated, unreadable);
+  const { allowedTools, disallowedTools } = readTools(report, stated, unreadable);
   const paths = strictest({
     values: given(stated, 'paths').map((entry) => readPaths(report, entry)),
     closed: [],
@@ -55,6 +55,7 @@ export function readControls(
       disabled.includes(true) || unreadable.has('disable-model-invocation') || paths?.length === 0,
     userInvocable: !invocable.includes(false) && !unreadable.has('user-invocable'),
     ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(disallowedTools === undefined ? {} : { disallowedTools }),
     runMode: runMode.includes('subagent') ? 'subagent' : 'inline',
     ...(paths === undefined ? {} : { paths }),
     ...(firstRequires === undefined ? {} : { requires: firstRequires }),
@@ -75,16 +76,21 @@ function readTools(
   report: Report,
   stated: StatedFields,
   unreadable: ReadonlySet<RestrictingField>,
-): readonly string[] | undefined {
-  const forbidden = given(stated, 'disallowed-tools').map((entry) => readToolField(report, entry));
+): Pick<SkillControls, 'allowedTools' | 'disallowedTools'> {
+  const lists = given(stated, 'disallowed-tools').map((entry) => readToolField(report, entry, 'no tool may be used'));
+  // What a list forbids and nobody can read might be anything: then all is forbidden, however `allowed-tools` is taken.
+  const isClosed = unreadable.has('disallowed-tools') || lists.some((list) => list?.isWhole !== true);
+  const forbidden = isClosed ? ['*'] : [...new Set(lists.flatMap((list) => list?.tools ?? []))];
   const allowed = strictest({
-    values: given(stated, 'allowed-tools').map((entry) => readToolField(report, entry)),
+    values: given(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is left out')?.tools),
     closed: [],
-    isClosed: unreadable.has('allowed-tools') || unreadable.has('disallowed-tools') || forbidden.includes(undefined),
+    isClosed: isClosed || unreadable.has('allowed-tools'),
     narrow: narrowTools,
   });
-  if (allowed === undefined) return undefined;
-  return forbidden.reduce<readonly string[]>((left, list) => withoutTools(left, list ?? []), allowed);
+  return {
+    ...(allowed === undefined ? {} : { allowedTools: withoutTools(allowed, forbidden) }),
+    ...(isClosed || lists.length > 0 ? { disallowedTools: forbidden } : {}),
+  };
 }
 
 /** Folds what several statements say; one that could not be read closes the field. */
@@ -107,18 +113,37 @@ function strictest<T>({
   return result;
 }
 
-function readToolField(report: Report, { key, value }: MapEntry): readonly string[] | undefined {
-  if (value === undefined) return [];
-  if (value.type === 'map') return closedField(report, key, value, 'tool patterns such as Read or Bash(git:*)');
-  const entries = value.type === 'list' ? toolsOfList(report, key, value) : toolsOfText(report, key, value);
-  return [...new Set(entries)];
+interface ToolList {
+  readonly tools: readonly string[];
+  /** Every entry was a tool pattern. */
+  readonly isWhole: boolean;
 }
 
-function toolsOfText(report: Report, key: string, node: ScalarNode): readonly string[] {
+/** `consequence`: what becomes of an entry that is no tool pattern. */
+function readToolField(report: Report, { key, value }: MapEntry, consequence: string): ToolList | undefined {
+  if (value === undefined) return { tools: [], isWhole: true };
+  if (value.type === 'map') return closedField(report, key, value, 'tool patterns such as Read or Bash(git:*)');
+  let isWhole = true;
+  const onInvalid: OnInvalidTool = (entry, at) => {
+    isWhole = false;
+    tell(report, {
+      code: 'allowed-tools/invalid',
+      at,
+      message: `${key}: ${quoted(entry)} is no tool pattern; ${consequence}`,
+    });
+  };
+  const entries =
+    value.type === 'list' ? toolsOfList(report, key, value, onInvalid) : toolsOfText(report, key, value, onInvalid);
+  return { tools: [...new Set(entries)], isWhole };
+}
+
+type OnInvalidTool = (entry: string, at: number) => void;
+
+function toolsOfText(report: Report, key: string, node: ScalarNode, onInvalid: OnInvalidTool): readonly string[] {
   const entries = splitToolList(textOf(report, node));
   const valid = entries.filter((entry) => isToolPattern(entry));
   for (const entry of entries) {
-    if (!isToolPattern(entry)) invalidTool(report, key, entry, placeOf(report, node, entry));
+    if (!isToolPattern(entry)) onInvalid(entry, placeOf(report, node, entry));
   }
   if (valid.length === entries.length && hasSeparatingComma(node.value)) {
     const comma = report.text.indexOf(',', node.start);
@@ -132,7 +157,7 @@ function toolsOfText(report: Report, key: string, node: ScalarNode): readonly st
   return valid;
 }
 
-function toolsOfList(report: Report, key: string, list: ListNode): readonly string[] {
+function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnInvalidTool): readonly string[] {
   const tools: string[] = [];
   for (const item of list.items) {
     // `- Bash(git: *)` is a map to YAML; as written it is a pattern.
@@ -141,7 +166,7 @@ function toolsOfList(report: Report, key: string, list: ListNode): readonly stri
     else {
       const entries = item.type === 'scalar' ? splitToolList(written) : [];
       if (entries.length > 0 && entries.every(isToolPattern)) tools.push(...entries);
-      else invalidTool(report, key, written, item.start);
+      else onInvalid(written, item.start);
       continue;
     }
     if (item.type !== 'scalar') {
@@ -154,14 +179,6 @@ function toolsOfList(report: Report, key: string, list: ListNode): readonly stri
     }
   }
   return tools;
-}
-
-function invalidTool(report: Report, key: string, entry: string, at: number): void {
-  tell(report, {
-    code: 'allowed-tools/invalid',
-    at,
-    message: `${key}: ${quoted(entry)} is no tool pattern; it is left out`,
-  });
 }
 
 function readPaths(report: Report, { key, value }: MapEntry): readonly string[] | undefined {

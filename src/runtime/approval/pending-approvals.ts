@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import { SkillError } from '../../core/errors.ts';
-import { RISKS } from '../../core/policy.ts';
+import { RISKS } from '../../core/access.ts';
 import { printable, quoted } from '../../core/text.ts';
 import { writeFileAtomically } from '../../platform/atomic-write.ts';
 import { isPresent, isSystemError } from '../../platform/paths.ts';

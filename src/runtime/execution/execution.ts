@@ -2,9 +2,10 @@ import path from 'node:path';
 
 import { openFileArtifacts } from '../../artifact/file-store.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
+import type { Redactor } from '../../audit/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
 import { isSkillError } from '../../core/errors.ts';
-import type { Executor, ExecutorName, RunLimits } from '../../core/execution.ts';
+import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import { actionFailed, identityOf } from '../../core/observation.ts';
 import type { ActionFailed, Observation } from '../../core/observation.ts';
@@ -12,14 +13,15 @@ import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
 import type { OnSpan } from '../../core/span.ts';
 import type { ContainerOptions } from '../../executor/container/engine.ts';
+import { DEFAULT_IMAGE } from '../../executor/container/image.ts';
 import type { ExecutionAction } from './execution-action.ts';
 import { inspectIn } from './inspect.ts';
 import { openWorkspaces } from '../../executor/workspace.ts';
 import type { Workspace } from '../../executor/workspace.ts';
-import { isInside } from '../../platform/paths.ts';
 import { containerSettings, findExecutor } from './executors.ts';
-import type { ExecutionParts } from './parts.ts';
-import { prepareProgram, runPrepared } from './run-program.ts';
+import { partsFor } from './parts.ts';
+import type { ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
+import { isAmong, prepareProgram, runPrepared } from './run-program.ts';
 import { openTalk } from './talk.ts';
 
 export interface ExecutionOptions {
@@ -36,6 +38,12 @@ export interface ExecutionOptions {
   readonly artifacts?: ArtifactStore | string | false;
   /** Workspaces of one key are one: they are found again. A new one otherwise. */
   readonly key?: string;
+  /** False: what is run still needs a rule or a yes; true, since whoever lets programs run has said so. */
+  readonly opens?: boolean;
+  /** Secrets for a skill's own programs. */
+  readonly secrets?: GiveSecrets;
+  /** Takes secrets out of what any program leaves. */
+  readonly redactor?: Redactor;
   readonly container?: ContainerOptions;
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
   /** Told of each step of a run, for tracing. */
@@ -50,17 +58,23 @@ export interface ExecutionPlaces {
   readonly cacheDir: string | undefined;
   /** Where the container engine listens, where the surroundings say so (`DOCKER_HOST`). */
   readonly engine: string | undefined;
-  /** A skill by name, for inputs such as `skill://name/path`. */
-  findSkill(name: string): SkillEntry | undefined;
+  /** A skill by name, for inputs such as `skill://name/path`; nothing where it may not be used. */
+  readonly findSkill: (name: string) => Promise<SkillEntry | undefined>;
 }
 
 /** Programs of one session: its executor, its workspace, its artifacts. */
 export interface Execution {
   readonly executor: ExecutorName;
+  /** What keeps its programs from this machine. */
+  readonly isolation: Isolation;
+  /** Hosts that programs may reach, as far as rules leave them. */
+  readonly network: readonly string[];
+  /** For records: what the executor is made of, and the image of containers. */
+  readonly identity: { readonly profile?: string; readonly image?: string };
   readonly artifacts: ArtifactStore | undefined;
   /** The workspace, made where there is none yet. */
   openWorkspace(): Promise<Workspace>;
-  perform(action: ExecutionAction, skill: SkillEntry | undefined, signal?: AbortSignal): Promise<Observation>;
+  perform(action: ExecutionAction, skill: SkillEntry | undefined, call?: ExecutionCall): Promise<Observation>;
   /** Ends everything; the workspace goes away unless it is kept for the next one with its key. */
   close(options?: { readonly keep?: boolean }): Promise<void>;
 }
@@ -68,11 +82,16 @@ export interface Execution {
 export async function openExecution(options: ExecutionOptions, places: ExecutionPlaces): Promise<Execution> {
   const container = { ...containerSettings(places.engine, undefined), ...options.container };
   const settings = { bridgeFolder: places.base, container };
-  const executor = await findExecutor(options.executor ?? 'auto', settings, places.cacheDir);
+  const { executor, profile } = await findExecutor(options.executor ?? 'auto', settings, places.cacheDir);
   const workspaces = openWorkspaces({ base: places.base });
   const artifacts = artifactsOf(options.artifacts, places.artifacts);
   const key = options.key ?? crypto.randomUUID();
-  const openWorkspace = (): Promise<Workspace> => workspaces.open(key, executor);
+  let known: Promise<void> | undefined;
+  const openWorkspace = async (): Promise<Workspace> => {
+    const workspace = await workspaces.open(key, executor);
+    await (known ??= learnSecrets(workspace, options.secrets, places));
+    return workspace;
+  };
   const parts: ExecutionParts = {
     executor,
     limits: options.limits ?? {},
@@ -82,13 +101,15 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     artifacts,
     inputSources: {
       ...(artifacts === undefined ? {} : { artifact: (name, version) => artifacts.load(name, version) }),
-      host: (file) => (options.hostInputs ?? []).some((allowed) => isInside(path.resolve(file), path.resolve(allowed))),
+      host: (file) => isAmong(file, options.hostInputs ?? []),
       skill: async (name) => {
-        const entry = places.findSkill(name);
+        const entry = await places.findSkill(name);
         if (entry === undefined) return undefined;
         return (await (await openWorkspace()).stage({ name: entry.name, dir: entry.dir })).snapshot;
       },
     },
+    secrets: options.secrets,
+    redactor: options.redactor,
     openWorkspace,
     onOutput: options.onOutput,
     onSpan: options.onSpan,
@@ -98,13 +119,19 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const talk = openTalk(parts);
   return {
     executor: executor.name,
+    isolation: ISOLATIONS[executor.name],
+    network: options.network ?? [],
+    identity: {
+      ...(profile === undefined ? {} : { profile }),
+      ...(executor.name === 'container' ? { image: container.image ?? DEFAULT_IMAGE } : {}),
+    },
     artifacts,
     openWorkspace,
-    async perform(action, skill, signal) {
+    async perform(action, skill, call = {}) {
       try {
         if (action.type === 'run_script' || action.type === 'run_command')
-          return await run(action, skill, parts, signal);
-        return await talk.perform(action, skill, signal);
+          return await run(action, skill, partsFor(parts, call), call);
+        return await talk.perform(action, skill, call);
       } catch (error) {
         return failedBy(action, error);
       }
@@ -119,15 +146,40 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   };
 }
 
+/**
+ * What skills were given in an earlier session may lie in a workspace that is found again: it is known, and so kept out of everything,
+ * before anything of the workspace is shown. A secret that cannot be had any more cannot be known.
+ */
+async function learnSecrets(
+  { metadata }: Workspace,
+  secrets: GiveSecrets | undefined,
+  { findSkill }: Pick<ExecutionPlaces, 'findSkill'>,
+): Promise<void> {
+  if (secrets === undefined) return;
+  await Promise.all(
+    metadata.skills.map(async ({ name }) => {
+      const skill = await findSkill(name);
+      if (skill !== undefined) await secrets(skill, undefined);
+    }),
+  );
+}
+
+const ISOLATIONS: Readonly<Record<ExecutorName, Isolation>> = {
+  bubblewrap: 'bubblewrap',
+  container: 'container',
+  macos: 'seatbelt',
+  local: 'none',
+};
+
 async function run(
   action: RunScript | RunCommand,
   skill: SkillEntry | undefined,
   parts: ExecutionParts,
-  signal: AbortSignal | undefined,
+  call: ExecutionCall,
 ): Promise<Observation> {
-  const prepared = await prepareProgram(action, skill, parts, signal);
+  const prepared = await prepareProgram(action, skill, parts, call);
   if (prepared.type === 'refused') return actionFailed(action.type, prepared.failure);
-  const result = await runPrepared(prepared, parts, signal);
+  const result = await runPrepared(prepared, parts, call.signal);
   return {
     type: 'program-ran',
     action: action.type,

@@ -48,18 +48,26 @@ function sandboxUser(): { readonly identity?: Identity } {
   return isRoot() ? { identity: NOBODY } : {};
 }
 
+export interface FoundExecutor {
+  readonly executor: Executor;
+  /** What it is made of, for records: another version, sandbox or image is another one. Absent for a caller's own. */
+  readonly profile?: string;
+}
+
 /** The executor that is wanted: itself, the one of that name, or the first that is seen to isolate. */
 export async function findExecutor(
   wanted: 'auto' | ExecutorName | Executor,
   settings: ExecutorSettings,
   cacheDir: string | undefined,
-): Promise<Executor> {
-  if (typeof wanted === 'object') return wanted;
+): Promise<FoundExecutor> {
+  if (typeof wanted === 'object') return { executor: wanted };
+  const candidates = executorCandidates(settings);
   const { executor } = await chooseExecutor(wanted, {
-    candidates: executorCandidates(settings),
+    candidates,
     ...(cacheDir === undefined ? {} : { cacheDirectory: path.join(cacheDir, 'executors') }),
   });
-  return executor;
+  const { fingerprint = '' } = candidates.find(({ name }) => name === executor.name) ?? {};
+  return { executor, profile: `sha256:${fingerprint}` };
 }
 
 /** What each way to run programs keeps from them on this machine, found out by trying. */

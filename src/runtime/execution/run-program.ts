@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import type { Redactor } from '../../audit/redact.ts';
 import type { InputRequest } from '../../core/action.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { OutputSink, ProgramEnd, ProgramSpec, RunLimits } from '../../core/execution.ts';
@@ -11,6 +12,7 @@ import type { Collected, OutputRequest, RunResult, ShownStream, StagedInput } fr
 import { toRelativePath } from '../../core/path.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
+import { quoted } from '../../core/text.ts';
 import { workingDirectory } from '../../core/working-directory.ts';
 import { collectOutputs } from '../../executor/collect.ts';
 import type { SaveOutput } from '../../executor/collect-read.ts';
@@ -21,10 +23,12 @@ import type { RunFolder, Workspace } from '../../executor/workspace.ts';
 import { openConfined } from '../../platform/confined-directory.ts';
 import { openCapture } from '../../platform/output-capture.ts';
 import type { Capture, Captured } from '../../platform/output-capture.ts';
+import { isInside } from '../../platform/paths.ts';
 import { editorFor } from './editor.ts';
-import type { ExecutionParts } from './parts.ts';
+import type { ExecutionCall, ExecutionParts } from './parts.ts';
 import type { ProgramAction } from './execution-action.ts';
 import { missingFor } from './missing.ts';
+import { redactedChunks, watchedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
 
 /** A program with everything it needs in place. */
@@ -36,6 +40,8 @@ export interface PreparedProgram {
   readonly outputs: OutputRequest;
   readonly stagedInputs: readonly StagedInput[];
   readonly warnings: readonly string[];
+  /** Takes secrets out of all that the program leaves: its own, and those that others left in the workspace. */
+  readonly redactor: Redactor | undefined;
 }
 
 interface Refused {
@@ -51,7 +57,7 @@ export async function prepareProgram(
   action: ProgramAction,
   skill: SkillEntry | undefined,
   parts: ExecutionParts,
-  signal?: AbortSignal,
+  { signal, digest, hostInputs = [], mayReach = () => true }: ExecutionCall = {},
 ): Promise<PreparedProgram | Refused> {
   const { onSpan, executor } = parts;
   const create = { name: 'workspace.create', attributes: { executor: executor.name } } as const;
@@ -69,13 +75,20 @@ export async function prepareProgram(
           },
           () => workspace.stage({ name: skill.name, dir: skill.dir }, signal === undefined ? {} : { signal }),
         );
+  if (skill !== undefined && digest !== undefined && staged?.digest !== digest)
+    return refused(failure('skill/changed', `the skill ${quoted(skill.name)} is not the one that was approved`));
+  const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
+  if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
     root: attached.root,
     ...(staged === undefined ? {} : { skillName: staged.name }),
   });
   if (start.type === 'refused') return start;
 
-  const missing = skill === undefined || staged === undefined ? [] : await missingFor(skill, staged, action, parts);
+  const missing =
+    skill === undefined || staged === undefined
+      ? []
+      : await missingFor(skill, staged, action, { ...parts, env: { ...parts.env, ...secrets?.env } });
   const blocking = missing.filter(({ isNeeded }) => isNeeded);
   if (blocking.length > 0)
     return refused(
@@ -87,10 +100,14 @@ export async function prepareProgram(
   const words =
     staged === undefined || action.type !== 'run_script' ? undefined : commandOfScript(action, staged, attached.root);
   if (words?.type === 'refused') return words;
+  const sources = {
+    ...parts.inputSources,
+    host: (file: string) => isAmong(file, hostInputs) || parts.inputSources.host?.(file) === true,
+  };
   const inputs = await spanned(
     onSpan,
     { name: 'workspace.stage.inputs', attributes: { count: action.inputs?.length ?? 0 } },
-    () => stageInputs(workspace, action.inputs ?? [], parts.inputSources, signal === undefined ? {} : { signal }),
+    () => stageInputs(workspace, action.inputs ?? [], sources, signal === undefined ? {} : { signal }),
   );
   if (inputs.type === 'failed') return refused(inputs.failure);
 
@@ -106,7 +123,7 @@ export async function prepareProgram(
     root: attached.root,
     runFolder: run.path,
     ...(staged === undefined ? {} : { skillName: staged.name }),
-    declared: { ...parts.env, ...action.env, ...editor },
+    declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
     programFolders: parts.programFolders,
   });
   if (environment.type === 'refused') return environment;
@@ -120,12 +137,23 @@ export async function prepareProgram(
       env: environment.env,
       stdin: Buffer.from(action.stdin ?? ''),
       limits: limitsFor(action, parts.limits),
-      network: parts.network,
+      network: parts.network.filter(mayReach),
     },
     outputs: outputs.request,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
-    warnings: [...workspace.warnings, ...inputs.warnings, ...missing.map(({ message }) => message)],
+    warnings: [
+      ...workspace.warnings,
+      ...(secrets?.problems ?? []),
+      ...inputs.warnings,
+      ...missing.map(({ message }) => message),
+    ],
+    redactor: secrets?.redactor ?? parts.redactor,
   };
+}
+
+/** Whether a file of the host is one of these, or lies in one of them. */
+export function isAmong(file: string, allowed: readonly string[]): boolean {
+  return allowed.some((folder) => isInside(path.resolve(file), path.resolve(folder)));
 }
 
 function limitsFor(action: ProgramAction, limits: Partial<RunLimits>): RunLimits {
@@ -145,6 +173,7 @@ export async function runPrepared(
 ): Promise<RunResult> {
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
+  const watching = parts.onOutput === undefined ? undefined : watchedOutput(parts.onOutput, prepared.redactor);
   const end = await spanned(
     parts.onSpan,
     {
@@ -153,11 +182,12 @@ export async function runPrepared(
       after: ({ reason, exitCode = -1 }) => ({ reason, exit_code: exitCode }),
     },
     () =>
-      workspace.attached.run(spec, {
-        ...watched(streams, parts.onOutput),
+      withRedaction(workspace.attached, prepared.redactor).run(spec, {
+        ...watched(streams, watching?.tell),
         ...(signal === undefined ? {} : { signal }),
       }),
   ).finally(() => {
+    watching?.flush();
     streams.stdout.finish();
     streams.stderr.finish();
   });
@@ -200,12 +230,13 @@ export function watched(
 }
 
 export async function collectFor(
-  { workspace, outputs }: PreparedProgram,
+  { workspace, outputs, redactor }: PreparedProgram,
   end: ProgramEnd,
   { artifacts, onSpan }: ExecutionParts,
 ): Promise<Collected> {
   const { root } = workspace.place;
-  const save = outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix) : undefined;
+  const save =
+    outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix, redactor) : undefined;
   const collect = {
     name: 'workspace.collect',
     attributes: { patterns: outputs.globs.length },
@@ -232,9 +263,15 @@ export async function collectFor(
   return { ...collected, warnings: [...collected.warnings, 'artifacts are off: the files are not kept'] };
 }
 
-function saveTo(artifacts: NonNullable<ExecutionParts['artifacts']>, prefix: string): SaveOutput {
+function saveTo(
+  artifacts: NonNullable<ExecutionParts['artifacts']>,
+  prefix: string,
+  redactor: Redactor | undefined,
+): SaveOutput {
   return async ({ name, chunks, mediaType }) => {
-    const saved = await artifacts.save(`${prefix}${name}`, chunks, { mediaType });
+    const whole = `${prefix}${name}`;
+    const clean = redactor?.text(whole) ?? whole;
+    const saved = await artifacts.save(clean, redactedChunks(chunks, redactor), { mediaType });
     return { name: saved.name, version: saved.version };
   };
 }

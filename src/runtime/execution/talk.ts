@@ -9,7 +9,9 @@ import type { SkillEntry } from '../../core/skill.ts';
 import type { InteractionView } from '../../executor/interaction/interaction.ts';
 import { openInteractions } from '../../executor/interaction/interactions.ts';
 import type { ViewOptions } from '../../executor/interaction/interactions.ts';
-import type { ExecutionParts } from './parts.ts';
+import { partsFor } from './parts.ts';
+import type { ExecutionCall, ExecutionParts } from './parts.ts';
+import { withRedaction } from './redacted.ts';
 import { collectFor, prepareProgram } from './run-program.ts';
 import type { PreparedProgram } from './run-program.ts';
 
@@ -17,17 +19,18 @@ type TalkAction = StartCommand | WriteInput | PollCommand | KillCommand;
 
 /** Commands that go on while the model does other things. */
 export interface Talk {
-  perform(action: TalkAction, skill: SkillEntry | undefined, signal?: AbortSignal): Promise<Observation>;
+  perform(action: TalkAction, skill: SkillEntry | undefined, call: ExecutionCall): Promise<Observation>;
   close(): Promise<void>;
 }
 
-export function openTalk(parts: ExecutionParts): Talk {
+export function openTalk(shared: ExecutionParts): Talk {
   const interactions = openInteractions({ now: Date.now, newId: () => crypto.randomUUID().slice(0, 8) });
   const prepared = new Map<string, PreparedProgram>();
 
   const seen = async <Type extends 'start_command' | 'write_input' | 'poll_command'>(
     action: Type,
     view: InteractionView,
+    parts: ExecutionParts,
   ): Promise<Seen<Type>> => {
     const program = prepared.get(view.sessionId);
     const result = view.end === undefined || program === undefined ? undefined : await endOf(program, view, parts);
@@ -48,25 +51,26 @@ export function openTalk(parts: ExecutionParts): Talk {
   };
 
   return {
-    async perform(action, skill, signal) {
-      const waiting = waitingOf(action, signal);
+    async perform(action, skill, call) {
+      const waiting = waitingOf(action, call.signal);
+      const parts = partsFor(shared, call);
       try {
         switch (action.type) {
           case 'start_command': {
-            const program = await prepareProgram(action, skill, parts, signal);
+            const program = await prepareProgram(action, skill, parts, call);
             if (program.type === 'refused') return actionFailed(action.type, program.failure);
-            const { attached } = program.workspace;
+            const attached = withRedaction(program.workspace.attached, program.redactor);
             const terminal = action.terminal ?? false;
             const view = await interactions.start(attached, program.spec, { ...waiting, terminal });
             prepared.set(view.sessionId, program);
-            return await seen(action.type, view);
+            return await seen(action.type, view, parts);
           }
           case 'write_input': {
             const { session, chars, submit } = action;
-            return await seen(action.type, await interactions.write(session, { ...waiting, chars, submit }));
+            return await seen(action.type, await interactions.write(session, { ...waiting, chars, submit }), parts);
           }
           case 'poll_command':
-            return await seen(action.type, await interactions.poll(action.session, waiting));
+            return await seen(action.type, await interactions.poll(action.session, waiting), parts);
           case 'kill_command': {
             const { sessionId, status } = await interactions.kill(action.session);
             return { type: 'command-killed', action: action.type, session: sessionId, status };

@@ -9,6 +9,7 @@ import { answerPending, listPending } from '../../../src/runtime/approval/pendin
 import { openStoredApprovals } from '../../../src/runtime/approval/stored-approvals.ts';
 import { DIGEST, requestOf } from '../../core/approval-request.ts';
 import { scratch } from '../../registry/support.ts';
+import { verifies } from '../../conformance/verifies.ts';
 
 /** Gives these answers in turn and remembers what was asked; `nobody` when there are no more. */
 function saying(...answers: readonly unknown[]): Asker & { readonly asked: ApprovalRequest[] } {
@@ -29,7 +30,7 @@ const answer = (request: ApprovalRequest, options: ApprovalsOptions): Promise<Ap
 const yes = (scope: string): unknown => ({ verdict: 'yes', scope });
 const idOf = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
-describe('POL-3: a question', () => {
+describe('a question', () => {
   test('goes to whoever is there, and nobody may be there', async () => {
     const asker = saying(yes('once'));
     expect(await answer(requestOf(), { home: undefined, asker })).toEqual({
@@ -72,16 +73,20 @@ describe('POL-3: a question', () => {
     for (const more of others) expect(await approve(requestOf(more), {})).toBe('nobody');
   });
 
-  test('POL-5: answered for the skill holds in the next run, until a byte of the skill changes or it is revoked', async () => {
-    const home = scratch();
-    await answer(requestOf(), { home, asker: saying(yes('skill')) });
-    expect(await answer(requestOf(), { home })).toEqual({ verdict: 'yes', scope: 'skill', by: 'stored' });
-    const changed = { id: 'project/release', name: 'release', digest: DIGEST.replace(/b$/, 'c') };
-    expect(await answer(requestOf({ skill: changed }), { home })).toBe('nobody');
-    const { approve } = openApprovals({ home });
-    await openStoredApprovals(home).revoke('all');
-    expect(await approve(requestOf(), {})).toBe('nobody');
-  });
+  verifies(
+    'POL-3',
+    'answered for the skill holds in the next run, until a byte of the skill changes or it is revoked',
+    async () => {
+      const home = scratch();
+      await answer(requestOf(), { home, asker: saying(yes('skill')) });
+      expect(await answer(requestOf(), { home })).toEqual({ verdict: 'yes', scope: 'skill', by: 'stored' });
+      const changed = { id: 'project/release', name: 'release', digest: DIGEST.replace(/b$/, 'c') };
+      expect(await answer(requestOf({ skill: changed }), { home })).toBe('nobody');
+      const { approve } = openApprovals({ home });
+      await openStoredApprovals(home).revoke('all');
+      expect(await approve(requestOf(), {})).toBe('nobody');
+    },
+  );
 
   test('cannot be kept without a home folder, and that is told', async () => {
     const warnings: string[] = [];

@@ -8,6 +8,7 @@ import { openStoredApprovals, storedFrom, storedId } from '../../../src/runtime/
 import type { StoredApproval } from '../../../src/runtime/approval/stored-approvals.ts';
 import { DIGEST, requestOf } from '../../core/approval-request.ts';
 import { built, scratch } from '../../registry/support.ts';
+import { verifies } from '../../conformance/verifies.ts';
 
 const fileIn = (home: string): string => path.join(home, '.agent/approvals.json');
 
@@ -28,7 +29,7 @@ async function withAnswer(): Promise<{ readonly home: string; readonly approval:
 const otherSkill = (digest: string): ApprovedSkill => ({ id: 'project/release', name: 'release', digest });
 
 describe('a stored answer', () => {
-  test('POL-5: covers the same of the same bytes, and nothing else', async () => {
+  verifies('POL-3', 'covers the same of the same bytes, and nothing else', async () => {
     const { home, approval } = await withAnswer();
     const stored = openStoredApprovals(home);
     expect(stored.find(requestOf())).toEqual(approval);
@@ -129,7 +130,7 @@ describe('a file that somebody edited', () => {
     ['it has no entries', (file: string) => writeFileSync(file, '[]')],
     ['it is of another version', (file: string) => writeFileSync(file, '{"schema": 2, "entries": []}')],
     ['it is too large', (file: string) => writeFileSync(file, ' '.repeat(5_000_000))],
-    ['it cannot be read (ELOOP)', (file: string) => symlinkSync('/etc/hostname', file)],
+    ['it is a link', (file: string) => symlinkSync('/etc/hostname', file)],
     ['it is no regular file', (file: string) => mkdirSync(file)],
     [
       'it is nested too deeply',

@@ -1,0 +1,61 @@
+import type { Access, RuleOrigin } from '../src/core/access.ts';
+import { commandSubject, hostAccess } from '../src/core/action-access.ts';
+import { builtInRules } from '../src/core/built-in-policy.ts';
+import { BY_RISK, decide } from '../src/core/policy.ts';
+import type { Policy } from '../src/core/policy.ts';
+import { isRule, readRule } from '../src/core/policy-rule.ts';
+import type { PolicyRule } from '../src/core/policy-rule.ts';
+import { median } from './median.ts';
+import type { BenchRow } from './row.ts';
+
+const RULES = 100;
+const BOUND_MICROSECONDS = 20;
+const ROUNDS = 9;
+const DECISIONS = 2_000;
+
+/** What one decision costs under a hundred rules of one's own, on top of those that are built in. The line is read each time. */
+export function benchPolicy(): readonly BenchRow[] {
+  const policy = manyRules();
+  const cases: Readonly<Record<string, () => readonly Access[]>> = {
+    'a line of three commands': () => [
+      { tool: 'run_command', subject: commandSubject('git status && git diff | head') },
+    ],
+    'a file to be written': () => [
+      {
+        tool: 'write_file',
+        subject: { kind: 'path', path: 'src/core/policy.ts', absolute: '/home/ann/project/src/core/policy.ts' },
+      },
+    ],
+    'a host': () => [hostAccess('https://h98.example.org/a', 'GET')],
+  };
+  return Object.entries(cases).map(([name, accesses]) => {
+    const value = microseconds(() => decide(policy, accesses()));
+    return {
+      name: `decision on ${name}, ${String(RULES)} rules`,
+      value,
+      unit: 'µs',
+      bound: `< ${String(BOUND_MICROSECONDS)}`,
+      ok: value < BOUND_MICROSECONDS,
+    };
+  });
+}
+
+function manyRules(): Policy {
+  const origin: RuleOrigin = { layer: 'user', where: '' };
+  const texts = Array.from({ length: RULES }, (_, place) => {
+    if (place % 3 === 0) return `Bash(tool${String(place)} build:*)`;
+    return place % 3 === 1 ? `Write(folder${String(place)}/**)` : `WebFetch(domain:h${String(place)}.example.org)`;
+  });
+  const own: readonly PolicyRule[] = texts.map((text) => readRule(text, { effect: 'allow', origin })).filter(isRule);
+  const rules = [...builtInRules(), ...own];
+  return { layers: [{ origin: { layer: 'built-in', where: '' }, rules, otherwise: BY_RISK }], grants: [] };
+}
+
+function microseconds(act: () => unknown): number {
+  const rounds = Array.from({ length: ROUNDS }, () => {
+    const start = performance.now();
+    for (let count = 0; count < DECISIONS; count += 1) act();
+    return ((performance.now() - start) / DECISIONS) * 1000;
+  });
+  return median(rounds);
+}

@@ -1,0 +1,264 @@
+import type { DirectoryListed, FileRead, ResourcesListed } from '../core/observation.ts';
+import type { Offer, ToolRow } from '../core/tool.ts';
+import {
+  count,
+  flag,
+  inputOf,
+  isSet,
+  located,
+  isFailure,
+  numberOf,
+  optionalTextOf,
+  readOf,
+  text,
+  textOf,
+} from './parameters.ts';
+import { hasSkills, observed, singleAction } from './single-action.ts';
+import { bytesText, inOrder } from './wording.ts';
+import { hashOf, showRead } from './actions-read.ts';
+
+/**
+ * The tools of skills-agent on files and servers. What lies in a skill is read as part of it; all else is the project's, where the
+ * session has opened it.
+ */
+
+const HOST_PATH =
+  'A file of the project, relative to it; workspace://path for one of the workspace; <skill>/<path> for one of a skill.';
+const SKILL_PATH = '<skill>/<path in the skill>, or an absolute path in the folder of a skill.';
+
+function pathOf(offer: Offer): ReturnType<typeof text> {
+  return text(offer.host === undefined ? SKILL_PATH : HOST_PATH);
+}
+
+const readFile: ToolRow = {
+  name: 'read_file',
+  description: 'Read one file, or some of its lines.',
+  action: 'read_file',
+  schema: (offer) =>
+    inputOf(
+      'Which file.',
+      {
+        path: pathOf(offer),
+        from: count('The first line to show.', 1, 10_000_000),
+        to: count('The last line to show.', 1, 10_000_000),
+      },
+      ['path'],
+    ),
+  isOffered: canRead,
+  toActions(input, offer) {
+    const path = textOf(input, 'path');
+    const lines = linesOf(numberOf(input, 'from'), numberOf(input, 'to'));
+    if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'read_file', path, ...lines }];
+    const read = readOf(path, offer);
+    return isFailure(read) ? read : [{ ...read, ...lines }];
+  },
+  toResult([observation]) {
+    return observation?.type === 'file-read' ? showFile(observation) : showRead(observed(observation, 'read_resource'));
+  },
+};
+
+function linesOf(
+  from: number | undefined,
+  to: number | undefined,
+): { readonly lines?: { readonly from: number; readonly to?: number } } {
+  if (from === undefined && to === undefined) return {};
+  return { lines: { from: from ?? 1, ...(to === undefined ? {} : { to }) } };
+}
+
+function showFile({
+  path,
+  mediaType,
+  isBinary,
+  text: content,
+  lines,
+  totalLines,
+  bytes,
+  digest,
+  ...rest
+}: FileRead): unknown {
+  const notes = [...(isBinary ? [`a binary file of ${bytesText(bytes)}, not shown`] : []), ...rest.notes];
+  return {
+    ok: true,
+    path,
+    media_type: mediaType,
+    ...(isBinary ? {} : { content, lines: { ...lines, total: totalLines } }),
+    truncated: rest.truncated,
+    sha256: hashOf(digest),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+const listDirectory: ToolRow = {
+  name: 'list_dir',
+  description: 'List what a folder holds. Opens nothing.',
+  action: 'list_dir',
+  schema: (offer) => inputOf('Which folder.', { path: pathOf(offer) }, ['path']),
+  isOffered: canRead,
+  toActions(input, offer) {
+    const path = textOf(input, 'path');
+    if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'list_dir', path }];
+    const found = located(path, offer);
+    if (isFailure(found)) return found;
+    const folder = found.path.replace(/\/+$/, '');
+    return [{ type: 'list_resources', skill: found.skill, ...(folder === '' ? {} : { folder }) }];
+  },
+  toResult([observation]) {
+    return observation?.type === 'directory-listed'
+      ? showFolder(observation)
+      : showResources(observed(observation, 'list_resources'));
+  },
+};
+
+function showFolder({ path, entries, isCut }: DirectoryListed): unknown {
+  return {
+    ok: true,
+    path,
+    files: entries.map((entry) => ({ path: entry.path, kind: entry.kind, bytes: entry.bytes })),
+    truncated: isCut,
+  };
+}
+
+function showResources({ skill, files, filesCut }: ResourcesListed): unknown {
+  return {
+    ok: true,
+    skill: skill.name,
+    files: inOrder(files).map(({ path, bytes }) => ({ path, bytes })),
+    truncated: filesCut,
+  };
+}
+
+const grep: ToolRow = {
+  ...singleAction({
+    name: 'grep',
+    description: 'Find lines that a regular expression matches, in a file or below a folder.',
+    action: 'grep',
+    schema: (offer) =>
+      inputOf(
+        'What to find, and where.',
+        {
+          pattern: text('A regular expression of JavaScript, without slashes around it.'),
+          path: pathOf(offer),
+          glob: text('Only files that this means, such as **/*.ts.'),
+          ignore_case: flag('Letters match in either case.'),
+          max_matches: count('Lines to give.', 1, 1_000, 200),
+        },
+        ['pattern'],
+      ),
+    toAction(input) {
+      const glob = optionalTextOf(input, 'glob');
+      const most = numberOf(input, 'max_matches');
+      return {
+        type: 'grep',
+        pattern: textOf(input, 'pattern'),
+        path: optionalTextOf(input, 'path') ?? '.',
+        ...(glob === undefined ? {} : { glob }),
+        ...(isSet(input, 'ignore_case') ? { ignoreCase: true } : {}),
+        ...(most === undefined ? {} : { maxMatches: most }),
+      };
+    },
+    toResult: ({ matches, files, skipped, isCut, notes }) => ({
+      ok: true,
+      matches: matches.map(({ path, line, text: found }) => ({ path, line, text: found })),
+      files_searched: files,
+      files_skipped: skipped,
+      truncated: isCut,
+      ...(notes.length === 0 ? {} : { notes }),
+    }),
+  }),
+  isOffered: hasHost,
+};
+
+const writeFile: ToolRow = {
+  ...singleAction({
+    name: 'write_file',
+    description: 'Write a whole file of the project or the workspace. A person may be asked first.',
+    action: 'write_file',
+    schema: () =>
+      inputOf(
+        'Which file.',
+        { path: text('Relative to the project, or workspace://path.'), content: text('All that it will hold.') },
+        ['path', 'content'],
+      ),
+    toAction: (input) => ({ type: 'write_file', path: textOf(input, 'path'), content: textOf(input, 'content') }),
+    toResult: ({ path, bytes, digest, replaced }) => ({
+      ok: true,
+      path,
+      bytes,
+      sha256: hashOf(digest),
+      replaced: replaced !== undefined,
+    }),
+  }),
+  isOffered: hasHost,
+};
+
+const deleteFile: ToolRow = {
+  ...singleAction({
+    name: 'delete_file',
+    description: 'Put a file of the project into the trash. A person may be asked first.',
+    action: 'delete_file',
+    schema: () => inputOf('Which file.', { path: text('Relative to the project.') }, ['path']),
+    toAction: (input) => ({ type: 'delete_file', path: textOf(input, 'path') }),
+    toResult: ({ path, trash }) => ({ ok: true, path, trash }),
+  }),
+  isOffered: hasHost,
+};
+
+const networkRequest: ToolRow = {
+  ...singleAction({
+    name: 'network_request',
+    description: 'Ask a server. Only hosts that were granted can be reached; a person may be asked first.',
+    action: 'network_request',
+    schema: () =>
+      inputOf(
+        'The request.',
+        {
+          url: text('The address, http or https.'),
+          method: { type: 'string', description: 'The method.', enum: METHODS, default: 'GET' },
+          headers: { type: 'object', description: 'Headers.', additionalProperties: text('Its value.') },
+          body: text('What is sent.'),
+        },
+        ['url'],
+      ),
+    toAction(input) {
+      const method = optionalTextOf(input, 'method');
+      const body = optionalTextOf(input, 'body');
+      return {
+        type: 'network_request',
+        url: textOf(input, 'url'),
+        ...(method === undefined ? {} : { method }),
+        ...(body === undefined ? {} : { body }),
+        headers: headersOf(input['headers']),
+      };
+    },
+    toResult: ({ url, status, headers, mediaType, isBinary, text: body, bytes, truncated, redirects }) => ({
+      ok: status < 400,
+      url,
+      status,
+      headers,
+      media_type: mediaType,
+      ...(isBinary ? { notes: [`a binary answer of ${bytesText(bytes)}, not shown`] } : { body }),
+      truncated,
+      ...(redirects.length === 0 ? {} : { redirects }),
+    }),
+  }),
+  isOffered: (offer) => offer.host?.hasNetwork === true,
+};
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+function headersOf(value: unknown): Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function hasHost(offer: Offer): boolean {
+  return offer.host !== undefined;
+}
+
+function canRead(offer: Offer): boolean {
+  return hasHost(offer) || hasSkills(offer);
+}
+
+export const HOST_TOOLS: readonly ToolRow[] = [readFile, listDirectory, grep, writeFile, deleteFile, networkRequest];

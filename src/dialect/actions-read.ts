@@ -1,0 +1,23 @@
+import type { ResourceRead } from '../core/observation.ts';
+import { readNotes } from './wording.ts';
+
+/** How skills-agent shows a file of a skill. */
+export function showRead(read: ResourceRead): unknown {
+  const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
+  const notes = readNotes(read);
+  return {
+    ok: true,
+    skill: { name: skill.name, source: skill.source },
+    relative_path: report.path,
+    media_type: mediaType,
+    ...(isBinary ? {} : { content, lines: { ...lines, total: totalLines } }),
+    truncated: report.truncated,
+    sha256: hashOf(report.digest),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+/** The bare number, as their results have it. */
+export function hashOf(digest: string): string {
+  return digest.replace(/^sha256:/, '');
+}

@@ -1,0 +1,187 @@
+import type { Action, GetScriptPath, ListResources, LoadSkill, ReadResource, SelectDocuments } from '../core/action.ts';
+import type { Config } from '../core/config.ts';
+import { refuseDynamicCommands } from '../core/dynamic-commands.ts';
+import { failure } from '../core/failure-codes.ts';
+import { withoutOurTags } from '../core/inert.ts';
+import { nearest } from '../core/nearest.ts';
+import { actionFailed, identityOf } from '../core/observation.ts';
+import type { Observation, SkillLoaded } from '../core/observation.ts';
+import { findLoaded, selectDocuments } from '../core/session.ts';
+import type { SessionState } from '../core/session.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import { quoted } from '../core/text.ts';
+import { filesOf, listSkillFiles } from '../loader/files.ts';
+import { loadBodyIn } from '../loader/load-body.ts';
+import type { BodyLimits } from '../loader/load-body.ts';
+import { readResourceFile } from '../loader/read-resource.ts';
+import { findScript } from '../loader/script-path.ts';
+import { inSkill } from '../loader/skill-directory.ts';
+import { documentPaths, existingDocuments, readDocuments } from './documents.ts';
+
+/** The actions that read a skill. */
+export type SkillAction = LoadSkill | ListResources | ReadResource | SelectDocuments | GetScriptPath;
+
+interface ReadingContext {
+  readonly limits: BodyLimits;
+  readonly state: SessionState | undefined;
+}
+
+export function isSkillAction(action: Action): action is SkillAction {
+  return SKILL_ACTIONS.has(action.type);
+}
+
+const SKILL_ACTIONS: ReadonlySet<Action['type']> = new Set([
+  'load_skill',
+  'list_resources',
+  'read_resource',
+  'select_documents',
+  'get_script_path',
+]);
+
+/** How much of a body is shown. */
+export function bodyLimits({ security }: Config): BodyLimits {
+  return {
+    maxLines: security?.max_skill_body_lines ?? 500,
+    maxCharacters: security?.max_skill_body_characters ?? 40_000,
+    onTooLong: security?.oversized_body ?? 'cut',
+  };
+}
+
+/** Reads what is asked for of one skill. */
+export function readSkill(action: SkillAction, skill: SkillEntry, context: ReadingContext): Observation {
+  switch (action.type) {
+    case 'load_skill':
+      return load(action, skill, context);
+    case 'list_resources':
+      return list(action, skill);
+    case 'read_resource':
+      return read(action, skill);
+    case 'select_documents':
+      return select(action, skill, context);
+    case 'get_script_path':
+      return script(action, skill);
+  }
+}
+
+function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Observation {
+  const opened = inSkill(skill, (directory) => {
+    const body = loadBodyIn(directory, skill, { ...context.limits, whole: action.whole ?? false });
+    return body.type === 'failed' ? body : { type: 'opened' as const, body, ...filesOf(directory) };
+  });
+  if (opened.type === 'failed') return actionFailed(action.type, opened.failure);
+  const { body, isCut: filesCut } = opened;
+  const files = opened.files.filter(({ path }) => path !== skill.file);
+  const before = context.state === undefined ? undefined : findLoaded(context.state, skill.id);
+
+  const selection = action.documents ?? [];
+  const existing = existingDocuments(selection, documentPaths(files, skill.file));
+  if (existing.type === 'failed') return actionFailed(action.type, existing.failure);
+  const documents = readDocuments(skill, existing.paths);
+  if (documents.type === 'failed') return actionFailed(action.type, documents.failure);
+
+  const status = loadStatus(before, body.report.digest, context.state?.settings.placement === 'system');
+  const inert = refuseDynamicCommands(body.text, 'commands in the text of a skill are not opened by policy');
+  // Who asks for the whole file gets its bytes; instructions are kept from imitating us wherever they are put.
+  const shown = action.whole === true ? inert.text : withoutOurTags(inert.text);
+  const text = status === 'repeated' ? '' : shown;
+  const notes = [
+    ...(status === 'changed' ? ['SKILL.md has changed since it was last loaded: this is the new text'] : []),
+    ...(body.headChanged ? ['the frontmatter has changed since the skills were listed'] : []),
+    ...(inert.count > 0 ? [`${String(inert.count)} commands in the text were not run`] : []),
+    ...(body.report.truncated
+      ? [`only the start is shown: read the rest of ${skill.file} as a file, by section or by lines`]
+      : []),
+    ...body.notes,
+  ];
+  return {
+    type: 'skill-loaded',
+    action: action.type,
+    skill: identityOf(skill),
+    status,
+    text,
+    report: { ...body.report, characters: text.length },
+    files,
+    filesCut,
+    documents: documents.documents,
+    notes,
+  } satisfies SkillLoaded;
+}
+
+/**
+ * The same bytes are not sent twice. A loop may have cut its own conversation, though, and then the model asks again after the
+ * note: every second time it gets the text.
+ */
+function loadStatus(
+  before: ReturnType<typeof findLoaded>,
+  digest: string,
+  isInSystemMessage: boolean,
+): SkillLoaded['status'] {
+  if (before === undefined) return 'new';
+  if (before.digest !== digest) return 'changed';
+  return isInSystemMessage || before.repeats % 2 === 0 ? 'repeated' : 'new';
+}
+
+function list(action: ListResources, skill: SkillEntry): Observation {
+  const listing = inSkill(skill, (directory) => ({ type: 'listed' as const, ...filesOf(directory) }));
+  if (listing.type === 'failed') return actionFailed(action.type, listing.failure);
+  const { files, isCut: filesCut } = listing;
+  const folder = action.folder?.replace(/^(?:\.\/+)+|\/+$/g, '') ?? '';
+  const listed = folder === '' || folder === '.' ? files : files.filter(({ path }) => path.startsWith(`${folder}/`));
+  if (listed.length === 0 && files.length > 0 && folder !== '') {
+    const folders = [
+      ...new Set(files.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : []))),
+    ];
+    const near = nearest(folder, folders);
+    const message = `there is nothing below ${quoted(folder)} in the skill`;
+    return actionFailed(
+      action.type,
+      failure('file/missing', message, { nearest: near.length > 0 ? near : folders.slice(0, 10) }),
+    );
+  }
+  return { type: 'resources-listed', action: action.type, skill: identityOf(skill), files: listed, filesCut };
+}
+
+function read(action: ReadResource, skill: SkillEntry): Observation {
+  const file = readResourceFile(skill, action.path, {
+    ...(action.section === undefined ? {} : { section: action.section }),
+    ...(action.lines === undefined ? {} : { lines: action.lines }),
+  });
+  if (file.type === 'failed') return actionFailed(action.type, file.failure);
+  return { ...file, type: 'resource-read', action: action.type, skill: identityOf(skill) };
+}
+
+function select(action: SelectDocuments, skill: SkillEntry, { state }: ReadingContext): Observation {
+  const loaded = state === undefined ? undefined : findLoaded(state, skill.id);
+  if (state !== undefined && loaded === undefined) {
+    const message = `the skill ${quoted(skill.name)} is not loaded`;
+    return actionFailed(action.type, failure('skill/not-loaded', message));
+  }
+  const { files } = listSkillFiles(skill.dir);
+  const all = documentPaths(files, skill.file);
+  const asked = existingDocuments(action.mode === 'clear' ? [] : action.documents, all);
+  if (asked.type === 'failed') return actionFailed(action.type, asked.failure);
+  const before = loaded?.documents ?? [];
+  const selected = selectDocuments(before, action.mode, action.documents === '*' ? '*' : asked.paths);
+  const shownBefore = before === '*' ? all : before;
+  const documents = readDocuments(
+    skill,
+    asked.paths.filter((path) => !shownBefore.includes(path)),
+  );
+  if (documents.type === 'failed') return actionFailed(action.type, documents.failure);
+  const { mode } = action;
+  return {
+    type: 'documents-selected',
+    action: action.type,
+    skill: identityOf(skill),
+    mode,
+    selected,
+    documents: documents.documents,
+  };
+}
+
+function script(action: GetScriptPath, skill: SkillEntry): Observation {
+  const found = findScript(skill, action.script);
+  if (found.type === 'failed') return actionFailed(action.type, found.failure);
+  const { path, isExecutable } = found;
+  return { type: 'script-found', action: action.type, skill: identityOf(skill), path, isExecutable };
+}

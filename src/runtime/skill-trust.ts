@@ -1,0 +1,102 @@
+import path from 'node:path';
+
+import type { SkillIndex } from '../core/index-skills.ts';
+import { typedWord } from '../core/shell-word.ts';
+import { isForModel } from '../core/skill.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import { isInside, realPath } from '../platform/paths.ts';
+import { openTreeDigests } from '../platform/tree-digest.ts';
+import { defaultRoots } from '../registry/roots.ts';
+import type { LoadedConfig } from './config-files.ts';
+import type { Surroundings } from './config.ts';
+import { openTrust } from './trust.ts';
+import type { UntrustedVerdict } from './trust.ts';
+
+export interface SkillTrustOptions {
+  readonly home: string | undefined;
+  readonly loaded: Pick<LoadedConfig, 'config' | 'namedRoots'>;
+  /** Folders that the program vouches for. */
+  readonly vouched: readonly string[];
+}
+
+/** Which skills may be used at all (POL-5). */
+export interface SkillTrust {
+  /** Why a skill may not be used yet, as it is on disk now; nothing where it may. */
+  distrust(skill: SkillEntry): Promise<UntrustedVerdict | undefined>;
+  /** The same by its place alone, without a look at its files: for lists. */
+  distrustByPlace(skill: SkillEntry): UntrustedVerdict | undefined;
+}
+
+export function openSkillTrust({ home, loaded, vouched }: SkillTrustOptions): SkillTrust {
+  const { namedRoots, config } = loaded;
+  const places = { home, vouched: [...namedRoots.own, ...vouched], projectRoots: namedRoots.project };
+  const byPlace = openTrust({ ...places, bind: 'path' });
+  const isBound = config.trust?.bind === 'digest';
+  const bound = isBound ? openTrust({ ...places, bind: 'digest' }) : byPlace;
+  const digests = openTreeDigests();
+  return {
+    async distrust({ source, dir }) {
+      const first = byPlace.isTrusted({ source, dir });
+      if (!first.trusted) return first;
+      if (!isBound || first.because === 'own') return undefined;
+      const read = await digests.of(dir);
+      const verdict = bound.isTrusted({ source, dir, ...(read.type === 'digest' ? { digest: read.digest } : {}) });
+      return verdict.trusted ? undefined : verdict;
+    },
+    distrustByPlace({ source, dir }) {
+      const verdict = byPlace.isTrusted({ source, dir });
+      return verdict.trusted ? undefined : verdict;
+    },
+  };
+}
+
+/** The index as a model sees it: what is not trusted is kept for people to look at, its description included. */
+export function trustedIndex(index: SkillIndex, trust: SkillTrust): SkillIndex {
+  const untrusted = new Set(
+    index.all.filter((skill) => isForModel(skill.state) && trust.distrustByPlace(skill) !== undefined),
+  );
+  if (untrusted.size === 0) return index;
+  const hidden = (skill: SkillEntry): SkillEntry => (untrusted.has(skill) ? { ...skill, state: 'manual' } : skill);
+  const all = index.all.map(hidden);
+  const byId = new Map(all.map((skill) => [skill.dir, skill]));
+  return { ...index, all, skills: index.skills.map((skill) => byId.get(skill.dir) ?? hidden(skill)) };
+}
+
+/** Why a skill may not be used yet, and what to do about it. */
+export interface Distrust {
+  /** One sentence for a person. */
+  readonly reason: string;
+  /** The command that trusts the folder it came in, or itself where it lies in none. */
+  readonly command: string;
+}
+
+export interface DistrustOptions {
+  /** Also look whether files changed since their folder was trusted, where the configuration binds trust to them; false. */
+  readonly files?: boolean;
+}
+
+/** Which of these skills may not be used yet, by folder. `projects`: folders that a person would trust as a whole. */
+export async function untrustedSkills(
+  skills: readonly SkillEntry[],
+  trust: SkillTrust,
+  { projects, files = false }: DistrustOptions & { readonly projects: readonly string[] },
+): Promise<ReadonlyMap<string, Distrust>> {
+  const untrusted = new Map<string, Distrust>();
+  const folders = projects.map(realPath);
+  for (const skill of skills) {
+    const verdict = files ? await trust.distrust(skill) : trust.distrustByPlace(skill);
+    if (verdict === undefined) continue;
+    const { message, place } = verdict;
+    const folder = folders.find((around) => isInside(place, around)) ?? place;
+    untrusted.set(skill.dir, { reason: message, command: `skillwright trust ${typedWord(folder)}` });
+  }
+  return untrusted;
+}
+
+/** The project that somebody works in: the outermost folder whose skills are found from here. Nothing where that is the home folder. */
+export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
+  const { roots } = defaultRoots({ cwd, home, env: {} });
+  const last = roots.findLast(({ source }) => source === 'project');
+  // A root by convention is `<folder>/.agent/skills` or the like.
+  return last === undefined ? undefined : path.dirname(path.dirname(last.path));
+}

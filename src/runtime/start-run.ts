@@ -1,0 +1,190 @@
+import type { Redactor } from '../audit/redact.ts';
+import { createRun } from '../audit/journal-writer.ts';
+import type { RunRecord } from '../audit/journal-writer.ts';
+import { runsDirectory } from '../audit/run-folder.ts';
+import { joinedSink } from '../audit/sinks.ts';
+import type { EventSink } from '../audit/sinks.ts';
+import type { Telemetry } from '../audit/telemetry.ts';
+import { isSkillError } from '../core/errors.ts';
+import { RUN_SCHEMA } from '../core/journal.ts';
+import type { Outcome, RunEvent, RunStart } from '../core/journal.ts';
+import { readSealKey, sealKey } from '../platform/seal-key.ts';
+import { VERSION } from '../version.ts';
+import type { Surroundings } from './config.ts';
+import { policyHash } from './policy.ts';
+import type { Session } from './session.ts';
+import { startSession } from './start-session.ts';
+import type { SessionOptions, SessionSource } from './start-session.ts';
+import { redacted } from './without-secrets.ts';
+
+export interface RunOptions extends SessionOptions {
+  /** What is asked for, in the words of whoever asks. */
+  readonly request: string;
+  /** Where runs are recorded; as the configuration says where nothing is given, `false` for nowhere. */
+  readonly directory?: string | false;
+  /** Told of each event, after it was recorded. */
+  readonly sinks?: readonly EventSink[];
+  /** The run that this one is a part of. */
+  readonly parentRun?: string;
+}
+
+/** A session that leaves a record. */
+export interface Run {
+  /** Absent where nothing is recorded. */
+  readonly id: string | undefined;
+  readonly path: string | undefined;
+  readonly session: Session;
+  /** Ends every program, closes the record and sends what is to be sent. May be called twice. */
+  end(outcome: Exclude<Outcome, 'running'>, reason?: string): Promise<void>;
+}
+
+/** Opens a session whose every event is recorded before it counts. Nothing starts where the record cannot be begun. */
+export async function startRun(source: SessionSource, surroundings: Surroundings, options: RunOptions): Promise<Run> {
+  const { request, directory, sinks = [], parentRun, record: also, ...sessionOptions } = options;
+  const telemetry = await openTelemetry(source);
+  const tell = joinedSink(telemetry === undefined ? sinks : [...sinks, telemetry.sink]);
+  const early: RunEvent[] = [];
+  let take = (event: RunEvent): void => void early.push(event);
+  const session = await startSession(source, {
+    ...withSpans(sessionOptions, (event) => take(event)),
+    record(event) {
+      take(event);
+      also?.(event);
+    },
+  });
+  try {
+    const start = startOf(source, session, request, parentRun);
+    const record = openRecord(source, surroundings, directory, start);
+    const told = teller(tell, source.secrets.redactor);
+    told(startEvent(start, record));
+    take = (event) => {
+      record?.append(event);
+      told(event);
+    };
+    early.forEach(take);
+    return runOver(session, record, telemetry, told);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+function startOf({ index }: SessionSource, session: Session, request: string, parent: string | undefined): RunStart {
+  const { execution } = session;
+  return {
+    request,
+    version: VERSION,
+    indexHash: index.indexHash,
+    index: index.skills.map(({ id, name, description, digest, dir, state, controls }) => ({
+      id,
+      name,
+      description,
+      digest,
+      dir,
+      state,
+      controls,
+    })),
+    policyHash: policyHash(session.policy),
+    ...(parent === undefined ? {} : { parent }),
+    ...(execution === undefined
+      ? {}
+      : { executor: { name: execution.executor, isolation: execution.isolation, ...execution.identity } }),
+  };
+}
+
+function openRecord(
+  source: SessionSource,
+  { home }: Surroundings,
+  directory: string | false | undefined,
+  start: RunStart,
+): RunRecord | undefined {
+  const isOff = directory === false || (directory === undefined && source.config.runs?.enabled === false);
+  if (isOff) return undefined;
+  const { redactor } = source.secrets;
+  const key = home === undefined ? undefined : usableKey(home);
+  return createRun(runsDirectory(source.project, directory ?? source.config.runs?.directory), start, {
+    sync: source.config.runs?.sync ?? 'none',
+    redact: (bytes) => redactor.bytes(bytes),
+    ...(key === undefined ? {} : { sealKey: key }),
+  });
+}
+
+/** A run without a seal is still a record: whoever has no folder for a key has none to check it with either. */
+function usableKey(home: string): Uint8Array | undefined {
+  try {
+    return readSealKey(home) ?? sealKey(home);
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Tells of events in the order and with the numbers of the record. */
+function teller(tell: EventSink, redactor: Redactor): (event: RunEvent) => void {
+  const openedAt = performance.now();
+  let seq = 0;
+  return (event) => {
+    seq += 1;
+    tell({
+      seq,
+      time: new Date().toISOString(),
+      elapsed: performance.now() - openedAt,
+      event: redacted(event, redactor),
+    });
+  };
+}
+
+function startEvent(start: RunStart, record: RunRecord | undefined): RunEvent {
+  const { index: _, ...told } = start;
+  return { type: 'run-start', schema: RUN_SCHEMA, run: record?.id ?? '', ...told };
+}
+
+function withSpans(options: SessionOptions, take: (event: RunEvent) => void): SessionOptions {
+  const { execution } = options;
+  if (execution === undefined) return options;
+  return {
+    ...options,
+    execution: {
+      ...execution,
+      onSpan(span, call) {
+        execution.onSpan?.(span, call);
+        take({ type: 'span', ...(call === undefined ? {} : { call }), span });
+      },
+    },
+  };
+}
+
+/** Loaded only where somebody listens. */
+async function openTelemetry({ config }: SessionSource): Promise<Telemetry | undefined> {
+  const { endpoint = '', headers } = config.telemetry ?? {};
+  if (endpoint === '') return undefined;
+  const { telemetrySink } = await import('../audit/telemetry.ts');
+  return telemetrySink({ endpoint, ...(headers === undefined ? {} : { headers }) });
+}
+
+function runOver(
+  session: Session,
+  record: RunRecord | undefined,
+  telemetry: Telemetry | undefined,
+  told: (event: RunEvent) => void,
+): Run {
+  let ended: Promise<void> | undefined;
+  const end = async (outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void> => {
+    try {
+      await session.close();
+    } finally {
+      try {
+        record?.end(outcome, reason);
+        told({ type: 'run-end', outcome, reason });
+      } finally {
+        await telemetry?.shutdown();
+      }
+    }
+  };
+  return {
+    id: record?.id,
+    path: record?.path,
+    session,
+    end: (outcome, reason = '') => (ended ??= end(outcome, reason)),
+  };
+}

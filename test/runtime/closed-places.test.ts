@@ -1,0 +1,107 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import type { Action } from '../../src/core/action.ts';
+import { callback, outcome, sessionIn, trustedWorld, userPolicy, walledExecutor } from './policy-world.ts';
+import type { PolicyWorld } from './policy-world.ts';
+
+describe('a folder that may not be read', () => {
+  test('is not listed, searched or read in part', async () => {
+    const world = await trustedWorld();
+    mkdirSync(path.join(world.project, 'secrets'));
+    writeFileSync(path.join(world.project, 'secrets/key.txt'), 'a note\n');
+    const session = await sessionIn(world, {}, userPolicy({ deny: ['Read(secrets/**)'] }));
+    expect(await outcome(session, { type: 'read_file', path: 'secrets/key.txt' })).toBe('policy/denied');
+    expect(await outcome(session, { type: 'list_dir', path: 'secrets' })).toBe('policy/denied');
+    expect(JSON.stringify(await session.perform({ type: 'grep', pattern: 'a note', path: '.' }))).not.toContain(
+      'key.txt',
+    );
+    expect(await outcome(session, { type: 'grep', pattern: 'a note', path: 'secrets' })).toBe('policy/denied');
+  });
+});
+
+describe('a configuration that cannot be read', () => {
+  test.each(['{"policy":{"denny":["WebFetch"]}}', '{"policy":', '{"policy":{"include":["missing.json"]}}'])(
+    'leaves reading and nothing else, whoever says yes: %s',
+    async (text) => {
+      const world = await trustedWorld();
+      mkdirSync(path.join(world.home, '.agent'), { recursive: true });
+      writeFileSync(path.join(world.home, '.agent/config.json'), text);
+      const said = callback({ verdict: 'yes', scope: 'once' });
+      const session = await sessionIn(world, { approve: said.approve, policy: { opens: ['*'] } });
+      expect(await outcome(session, { type: 'load_skill', skill: 'demo' })).toBe('done');
+      expect(await outcome(session, { type: 'read_file', path: 'notes.md' })).toBe('done');
+      expect([
+        await outcome(session, { type: 'write_file', path: 'a.md', content: 'x' }),
+        await outcome(session, { type: 'run_command', command: 'ls' }),
+      ]).toEqual(['policy/denied', 'policy/denied']);
+      expect(said.calls()).toBe(0);
+    },
+  );
+});
+
+interface InputWorld extends PolicyWorld {
+  /** What may be brought in. */
+  readonly data: string;
+  /** What may not. */
+  readonly secrets: string;
+}
+
+async function inputWorld(): Promise<InputWorld> {
+  const world = await trustedWorld();
+  const [data, secrets] = [path.join(world.home, 'data'), path.join(world.home, 'secrets')];
+  for (const folder of [data, secrets, path.join(world.home, '.ssh')]) mkdirSync(folder);
+  for (const file of ['data/a.txt', 'secrets/a.txt', '.ssh/id_rsa', 'data/.env'])
+    writeFileSync(path.join(world.home, file), 'content\n');
+  symlinkSync('../secrets', path.join(data, 'link'));
+  symlinkSync('../secrets/a.txt', path.join(data, 'file-link.txt'));
+  return { ...world, data, secrets };
+}
+
+const bring = (file: string): Action => ({
+  type: 'run_command',
+  command: 'cat "$WORK_DIR"/in',
+  inputs: [{ from: `host://${file}`, to: 'work/in' }],
+});
+
+describe('files of this machine that are brought to a program', () => {
+  test.each([
+    ['data/a.txt', 'done'],
+    ['data/./a.txt', 'done'],
+    ['secrets/a.txt', 'approval/needed'],
+    ['data/../secrets/a.txt', 'path/parent'],
+    ['data/x/../../secrets/a.txt', 'path/parent'],
+    ['data/link/a.txt', 'input/not-allowed'],
+    ['data/file-link.txt', 'input/not-allowed'],
+    ['data/.env', 'approval/needed'],
+  ])('a rule that allows a folder means what really lies in it: %s', async (file, expected) => {
+    const world = await inputWorld();
+    const session = await sessionIn(world, {}, userPolicy({ allow: ['run_command', `host_input(${world.data}/**)`] }));
+    expect(await outcome(session, bring(path.join(world.home) + '/' + file))).toBe(expected);
+  });
+
+  test.each([
+    ['data/a.txt', 'done'],
+    ['data/../secrets/a.txt', 'path/parent'],
+    ['data/link/a.txt', 'input/not-allowed'],
+  ])('so does a folder that a program opened: %s', async (file, expected) => {
+    const world = await inputWorld();
+    const execution = { executor: walledExecutor(), hostInputs: [world.data], artifacts: false } as const;
+    const session = await sessionIn(world, { execution });
+    expect(await outcome(session, bring(`${world.home}/${file}`))).toBe(expected);
+  });
+
+  test.each([
+    ['data/a.txt', 'done'],
+    ['secrets/a.txt', 'policy/denied'],
+    ['data/../secrets/a.txt', 'path/parent'],
+    ['data/link/a.txt', 'input/not-allowed'],
+    ['.ssh/id_rsa', 'approval/needed'],
+    ['data/../.ssh/id_rsa', 'approval/needed'],
+  ])('where all is allowed, what may not be read is not brought either: %s', async (file, expected) => {
+    const world = await inputWorld();
+    const rules = userPolicy({ allow: ['*'], deny: [`Read(${world.secrets}/**)`] });
+    expect(await outcome(await sessionIn(world, {}, rules), bring(`${world.home}/${file}`))).toBe(expected);
+  });
+});
