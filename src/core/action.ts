@@ -27,6 +27,44 @@ export type Action =
 
 export type ActionType = Action['type'];
 
+/** Who performs an action: those who read skills, who run programs, or who use files of the project and servers. */
+const ACTION_KINDS = {
+  search_skills: 'search',
+  load_skill: 'skill',
+  list_resources: 'skill',
+  read_resource: 'skill',
+  select_documents: 'skill',
+  get_script_path: 'skill',
+  run_script: 'program',
+  run_command: 'program',
+  start_command: 'program',
+  write_input: 'program',
+  poll_command: 'program',
+  kill_command: 'program',
+  read_file: 'host',
+  list_dir: 'host',
+  grep: 'host',
+  write_file: 'host',
+  delete_file: 'host',
+  network_request: 'host',
+  final_answer: 'answer',
+} as const satisfies Record<ActionType, string>;
+
+type ActionKinds = typeof ACTION_KINDS;
+
+/** The actions of one kind. */
+export type ActionOfKind<Kind extends ActionKinds[ActionType]> = Extract<
+  Action,
+  { readonly type: { [Type in ActionType]: ActionKinds[Type] extends Kind ? Type : never }[ActionType] }
+>;
+
+export function isOfKind<Kind extends ActionKinds[ActionType]>(
+  action: Action,
+  kind: Kind,
+): action is ActionOfKind<Kind> {
+  return ACTION_KINDS[action.type] === kind;
+}
+
 /** Which skill: `name`, `source/name`, `group/name` or an id; `source` narrows it. */
 interface OnSkill {
   readonly skill: string;

@@ -238,9 +238,14 @@ function unclear({ subject }: Access): string {
 function explain({ effect, rule, origin, because }: Judgement, { tool }: Access): Decision {
   const who = origin.where === '' ? origin.layer : `${origin.layer} (${printable(origin.where)})`;
   const verb = { allow: 'is allowed', ask: 'needs a yes', deny: 'is not allowed' }[effect];
-  const by = rule === undefined ? `by default, ${who}` : `by the rule ${quoted(rule, 120)} of ${who}`;
-  const reason = `${tool} ${verb} ${by}${because === undefined ? '' : `: ${because}`}`;
+  const why = because === undefined ? '' : `: ${because}`;
+  const reason = `${tool} ${verb} ${byWhat(rule, origin, who)}${why}`;
   return { effect, tool, risk: riskOf(tool), rule: rule ?? BY_DEFAULT, origin, reason };
+}
+
+function byWhat(rule: string | undefined, { layer }: RuleOrigin, who: string): string {
+  if (rule !== undefined) return `by the rule ${quoted(rule, 120)} of ${who}`;
+  return layer === 'skill' ? `because it is not in allowed-tools of ${who}` : `by default, ${who}`;
 }
 
 /** Hosts that rules of the configuration and of the program allow by name. A skill's list opens no private network. */

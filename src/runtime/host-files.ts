@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import { hostAccess } from '../core/action-access.ts';
 import type { Access, Effect } from '../core/access.ts';
-import type { NetworkRequest } from '../core/action.ts';
+import type { ActionOfKind, NetworkRequest } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
@@ -18,7 +18,9 @@ import { readFile } from '../host/read-file.ts';
 import { deleteFile } from '../host/trash.ts';
 import { previewWrite, writeFile } from '../host/write-file.ts';
 import type { Execution } from './execution/execution.ts';
-import type { HostAction } from './host-action.ts';
+
+/** The actions on files of the project and on the network. */
+type HostAction = ActionOfKind<'host'>;
 
 export interface HostOptions {
   /** The folder whose files may be used; the runtime's own where nothing is said. */

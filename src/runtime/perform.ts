@@ -1,5 +1,6 @@
 import type { Redactor } from '../audit/redact.ts';
 import { grantAccess } from '../core/action-access.ts';
+import { isOfKind } from '../core/action.ts';
 import type { Action, ActionType, SearchSkills } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
@@ -12,17 +13,15 @@ import { resolveSkill } from '../core/resolve-skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { BodyLimits } from '../loader/load-body.ts';
 import { detailOf } from './approval-detail.ts';
-import { isExecutionAction } from './execution/execution-action.ts';
 import type { ExecutionAction } from './execution/execution-action.ts';
 import type { Execution } from './execution/execution.ts';
 import { findSkill } from './find-skill.ts';
 import type { SkillFinder } from './find-skill.ts';
 import { guard } from './guard.ts';
 import type { Allowed, GuardParts } from './guard.ts';
-import { isHostAction } from './host-action.ts';
 import type { HostFiles, HostRights, PlacedAction } from './host-files.ts';
 import { redacted } from './without-secrets.ts';
-import { isSkillAction, readSkill } from './skill-actions.ts';
+import { readSkill } from './skill-actions.ts';
 import type { SearchOptions, SearchResult } from './skill-search.ts';
 
 /** What an action is performed on: one snapshot of skills, and the session it belongs to where there is one. */
@@ -92,7 +91,7 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
       active: activeSkills(context),
       facts: {
         ...(placed?.place === undefined ? {} : { place: placed.place }),
-        ...(isExecutionAction(action) && context.execution !== undefined
+        ...(isOfKind(action, 'program') && context.execution !== undefined
           ? { isolation: context.execution.isolation }
           : {}),
       },
@@ -108,8 +107,8 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
   if (action.type === 'search_skills') return search(action, context);
   const used = skill === undefined ? undefined : await useSkill(skill, call, verdict, context);
   if (used !== undefined && typeof used !== 'string') return actionFailed(action.type, used);
-  if (isSkillAction(action) && skill !== undefined) return readSkill(action, skill, context);
-  if (isExecutionAction(action) && context.execution !== undefined)
+  if (isOfKind(action, 'skill') && skill !== undefined) return readSkill(action, skill, context);
+  if (isOfKind(action, 'program') && context.execution !== undefined)
     return context.execution.perform(action, skill, {
       signal: context.signal,
       digest: used ?? verdict.digest,
@@ -161,9 +160,9 @@ interface Found {
 }
 
 async function find(action: Action, context: ActionContext): Promise<Found | Failure> {
-  if (isExecutionAction(action) && context.execution === undefined)
+  if (isOfKind(action, 'program') && context.execution === undefined)
     return failure('execution/unavailable', 'running programs was not opened for this session');
-  if (isHostAction(action)) {
+  if (isOfKind(action, 'host')) {
     if (context.host === undefined)
       return failure('policy/denied', 'files and network of this machine were not opened for this session');
     const placed = await context.host.place(action, activeSkills(context));

@@ -1,13 +1,12 @@
 import type { ArtifactStore } from '../artifact/store.ts';
 import type { Action } from '../core/action.ts';
+import { isOfKind } from '../core/action.ts';
 import { SkillError } from '../core/errors.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
 import type { RunInfo } from '../core/journal.ts';
 import { quoted } from '../core/text.ts';
 import { VERSION } from '../version.ts';
-import { isExecutionAction } from './execution/execution-action.ts';
 import type { ExecutionOptions } from './execution/execution.ts';
-import { isHostAction } from './host-action.ts';
 import type { RecordedCall, RecordedRun } from './recorded-calls.ts';
 import { policyHash } from './policy.ts';
 import type { Session } from './session.ts';
@@ -27,10 +26,10 @@ export function replaySession(
   { isOwn, artifacts, execution: given }: ReplaySessionOptions,
 ): SessionOptions {
   const calls = steps.filter((step) => step.type === 'call');
-  const hasPrograms = info.executor !== null && calls.some(({ action }) => isExecutionAction(action));
+  const hasPrograms = info.executor !== null && calls.some(({ action }) => isOfKind(action, 'program'));
   return {
     ...settings,
-    ...(calls.some(({ action }) => isHostAction(action)) ? { host: {} } : {}),
+    ...(calls.some(({ action }) => isOfKind(action, 'host')) ? { host: {} } : {}),
     ...(hasPrograms ? { execution: { artifacts, ...executionOf(info, calls, isOwn), ...given } } : {}),
   };
 }
@@ -39,7 +38,7 @@ export function replaySession(
 function executionOf({ executor: ran }: RunInfo, calls: readonly RecordedCall[], isOwn: boolean): ExecutionOptions {
   const executor = EXECUTOR_NAMES.find((name) => name === ran?.name);
   const opened = calls.filter(
-    ({ action, decision }) => isExecutionAction(action) && decision?.origin.layer === 'program',
+    ({ action, decision }) => isOfKind(action, 'program') && decision?.origin.layer === 'program',
   );
   const opens = isOwn && opened.length > 0;
   return {

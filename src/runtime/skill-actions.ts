@@ -1,4 +1,11 @@
-import type { Action, GetScriptPath, ListResources, LoadSkill, ReadResource, SelectDocuments } from '../core/action.ts';
+import type {
+  ActionOfKind,
+  GetScriptPath,
+  ListResources,
+  LoadSkill,
+  ReadResource,
+  SelectDocuments,
+} from '../core/action.ts';
 import type { Config } from '../core/config.ts';
 import { refuseDynamicCommands } from '../core/dynamic-commands.ts';
 import { failure } from '../core/failure-codes.ts';
@@ -19,24 +26,12 @@ import { inSkill } from '../loader/skill-directory.ts';
 import { documentPaths, existingDocuments, readDocuments } from './documents.ts';
 
 /** The actions that read a skill. */
-export type SkillAction = LoadSkill | ListResources | ReadResource | SelectDocuments | GetScriptPath;
+type SkillAction = ActionOfKind<'skill'>;
 
 interface ReadingContext {
   readonly limits: BodyLimits;
   readonly state: SessionState | undefined;
 }
-
-export function isSkillAction(action: Action): action is SkillAction {
-  return SKILL_ACTIONS.has(action.type);
-}
-
-const SKILL_ACTIONS: ReadonlySet<Action['type']> = new Set([
-  'load_skill',
-  'list_resources',
-  'read_resource',
-  'select_documents',
-  'get_script_path',
-]);
 
 /** How much of a body is shown. */
 export function bodyLimits({ security }: Config): BodyLimits {
