@@ -149,7 +149,7 @@ describe('call', () => {
     expect([denied.status, error.data, error.message]).toEqual([
       3,
       { rule: 'policy/denied', approval: '', command: '' },
-      'write_file is not allowed by default, skill (project/reader)',
+      'write_file is not allowed because it is not in allowed-tools of skill (project/reader)',
     ]);
     expect(await call(world, ...read, '--load', 'demo')).toMatchObject({ status: 0 });
     expect(await call(world, 'read_file', '{"path":"notes.md"}', '--load', 'nothing')).toMatchObject({ status: 2 });
