@@ -16,6 +16,10 @@ export interface SkillErrorData {
   'run/unknown': { readonly name: string; readonly nearest: readonly string[] };
   /** A rule forbids it, or a person must say yes first. */
   'policy/refused': { readonly rule: string; readonly approval: string; readonly command: string };
+  /** No model can be asked: no key, no server, no such provider. */
+  'model/unavailable': { readonly model: string; readonly reasons: readonly string[] };
+  /** A model was asked and gave no usable answer. */
+  'model/failed': { readonly model: string; readonly status: number; readonly isRetryable: boolean };
   'artifact/unknown': { readonly name: string; readonly nearest: readonly string[] };
   'run/invalid': { readonly path: string };
 }

@@ -1,0 +1,19 @@
+import { quoted } from './text.ts';
+
+/** A stranger's value in a few words, as a message names it behind "must be …, not". */
+export function describeValue(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  switch (typeof value) {
+    case 'string':
+      return quoted(value);
+    case 'number':
+    case 'boolean':
+      return String(value);
+    case 'object':
+      return 'an object';
+    default:
+      return `a ${typeof value}`;
+  }
+}
