@@ -1,0 +1,151 @@
+import type { Config } from '../core/config.ts';
+import { SkillError } from '../core/errors.ts';
+import type { Model } from '../core/model.ts';
+import { LOCAL_PROVIDERS, lookAt, usualAddress } from './local-servers.ts';
+import type { LocalProvider, LookedAt } from './local-servers.ts';
+import { openModel } from './open-model.ts';
+import type { OpenModelOptions } from './open-model.ts';
+import { VENDORS } from './providers.ts';
+import type { Vendor, VendorName } from './providers.ts';
+import { readModelName, requestParams, settingsOfConfig } from './settings.ts';
+import type { ModelSettings } from './settings.ts';
+
+export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
+  /** As a person named it, `anthropic/claude-sonnet-4-5`; before all else. */
+  readonly name?: string;
+  readonly config?: Config['model'];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  /** Where servers on this machine are looked for; the usual places. */
+  readonly addresses?: Readonly<Record<LocalProvider, string>>;
+  /** How long each of them has for an answer; 600. */
+  readonly lookMs?: number;
+}
+
+export interface FoundModel {
+  /** `rules` where there is no language model: the rule model is made by those who have the skills. */
+  readonly model: Model | 'rules';
+  /** Why this one, as a sentence for a person. */
+  readonly reason: string;
+  /** What else was looked at before it, and why it was not taken. */
+  readonly tried: readonly string[];
+}
+
+/** Words that mean the rule model. */
+const RULES: ReadonlySet<string> = new Set(['rules', 'mock']);
+
+/**
+ * The model to use. What a person or the configuration names is taken or refused, never replaced by another one. Otherwise the first of: a
+ * key of a vendor in the environment, a server on this machine, the rule model.
+ *
+ * A key of the environment goes to its vendor, or to the base URL that the environment names beside it. It never goes to a base URL of
+ * a configuration, unless `api_key_env` in that configuration says so; and the configuration has taken away what a project's file
+ * says about either.
+ */
+export async function findModel(options: FindModelOptions): Promise<FoundModel> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  return (await namedModel(options)) ?? (await keyedModel(options)) ?? (await localModel(options));
+}
+
+async function namedModel(options: FindModelOptions): Promise<FoundModel | undefined> {
+  const { name, config = {} } = options;
+  const isNamed = name !== undefined && name !== 'auto';
+  const provider = isNamed ? name : config.provider;
+  const source = isNamed ? 'it was asked for' : 'the configuration names it';
+  if (provider !== undefined && RULES.has(provider)) return { model: 'rules', reason: source, tried: [] };
+  const settings = settingsFor(options, isNamed ? readModelName(name) : undefined);
+  if (settings === undefined) return undefined;
+  return { model: await openModel(settings, options), reason: source, tried: [] };
+}
+
+/** What the configuration says counts for a named model of the same provider; a key for one provider is not sent to another. */
+function settingsFor({ config = {}, env }: FindModelOptions, named?: ModelSettings): ModelSettings | undefined {
+  const { api_key_env: keyName, base_url: baseUrl } = config.params ?? {};
+  const isServer = typeof baseUrl === 'string' && (config.provider ?? 'auto') === 'auto';
+  const configured = settingsOfConfig(isServer ? { ...config, provider: 'openai-compatible' } : config);
+  if (named !== undefined && named.provider !== configured?.provider) return named;
+  if (configured === undefined) return undefined;
+  const apiKey = typeof keyName === 'string' ? keyOf(keyName, env) : configured.apiKey;
+  return { ...configured, ...named, ...(apiKey === undefined ? {} : { apiKey }) };
+}
+
+function keyOf(name: string, env: FindModelOptions['env']): string {
+  const value = env[name];
+  if (value !== undefined && value !== '') return value;
+  throw new SkillError({
+    code: 'model/unavailable',
+    message: 'the variable that api_key_env names is not set',
+    hint: 'set it, or take api_key_env out of the configuration',
+    data: { model: 'configured', reasons: ['the key is missing'] },
+  });
+}
+
+/** In the order in which they count. */
+const VENDOR_NAMES: readonly VendorName[] = ['anthropic', 'openai', 'google'];
+
+async function keyedModel(options: FindModelOptions): Promise<FoundModel | undefined> {
+  const { env } = options;
+  for (const provider of VENDOR_NAMES) {
+    const { keyNames, baseUrlName = '' }: Vendor = VENDORS[provider];
+    const keyName = keyNames.find((name) => isSet(env[name]));
+    const other = provider === 'openai' ? otherServer(keyName, env) : undefined;
+    if (keyName === undefined && other === undefined) continue;
+    const names = [keyName, isSet(env[baseUrlName]) ? baseUrlName : undefined].filter(isSet);
+    const settings = { ...(other ?? { provider }), params: requestParams(options.config?.params) };
+    const model = await openModel(settings, options);
+    return { model, reason: `${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} set`, tried: [] };
+  }
+  return undefined;
+}
+
+/** Whoever sets OpenAI's base URL to another host has a server that speaks chat completions, with a key or without. */
+function otherServer(keyName: string | undefined, env: FindModelOptions['env']): ModelSettings | undefined {
+  const { OPENAI_BASE_URL: baseUrl, OPENAI_MODEL: model } = env;
+  if (!isSet(baseUrl)) return undefined;
+  const isOpenAi = URL.canParse(baseUrl) && new URL(baseUrl).origin === new URL(VENDORS.openai.baseUrl).origin;
+  if (isOpenAi) return undefined;
+  const apiKey = keyName === undefined ? undefined : env[keyName];
+  return {
+    provider: 'openai-compatible',
+    baseUrl,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(isSet(model) ? { model } : {}),
+  };
+}
+
+async function localModel(options: FindModelOptions): Promise<FoundModel> {
+  const { env, signal, addresses, lookMs } = options;
+  const look = { signal, ...(lookMs === undefined ? {} : { timeoutMs: lookMs }) };
+  const tried = ['no provider is configured', 'no key of a vendor is set'];
+  const looks = await Promise.all(
+    LOCAL_PROVIDERS.map(async (provider) => {
+      const address = addresses?.[provider] ?? usualAddress(provider, env);
+      return { provider, looked: await lookAt(provider, address, look) };
+    }),
+  );
+  for (const { provider, looked } of looks) {
+    if (looked.type === 'found' && looked.models[0] !== undefined) {
+      const [{ name, contextWindow }] = looked.models;
+      const window = contextWindow === undefined ? {} : { contextWindow };
+      const settings = {
+        provider,
+        model: name,
+        baseUrl: looked.address,
+        ...window,
+        params: requestParams(options.config?.params),
+      };
+      return { model: await openModel(settings, options), reason: `${provider} runs at ${looked.address}`, tried };
+    }
+    tried.push(`${provider}: ${whyNot(looked)}`);
+  }
+  return { model: 'rules', reason: 'no language model was found', tried };
+}
+
+function whyNot(looked: LookedAt): string {
+  return looked.type === 'missing' ? looked.reason : `no model is loaded at ${looked.address}`;
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}

@@ -1,0 +1,57 @@
+import type { Model } from '../core/model.ts';
+import { aiSdkModel } from './ai-sdk.ts';
+import { COMPATIBLE, CONNECTIONS } from './connections.ts';
+import { ANSWER_LIMITS } from './guarded-fetch.ts';
+import type { AnswerLimits } from './guarded-fetch.ts';
+import { isLocalProvider } from './local-servers.ts';
+import { hideSecrets } from './problem.ts';
+import { isVendor, publishedWindow, readProvider } from './providers.ts';
+import { reach } from './reach.ts';
+import type { ReachOptions } from './reach.ts';
+import { REAL_SURROUNDINGS, RETRY_POLICY } from './retry.ts';
+import type { RetryPolicy, RetrySurroundings } from './retry.ts';
+import type { ModelSettings } from './settings.ts';
+
+export interface OpenModelOptions extends ReachOptions {
+  readonly limits?: Partial<AnswerLimits>;
+  readonly retries?: Partial<RetryPolicy>;
+  readonly surroundings?: RetrySurroundings;
+}
+
+/**
+ * The model that the settings name. No request is made, except to a server that must be asked for its models because none is named. Throws
+ * `SkillError`: `model/unavailable` for an unknown provider, a missing key, a server that is not there; `input/invalid` for a base URL
+ * that is none.
+ */
+export async function openModel(settings: ModelSettings, options: OpenModelOptions = {}): Promise<Model> {
+  const provider = readProvider(settings.provider);
+  const reached = await reach(provider, settings, options);
+  const { model, baseUrl, apiKey, contextWindow = publishedWindow(model) } = reached;
+  const { headers = {}, params: { structured_outputs: hasSchemas = isLocalProvider(provider), ...params } = {} } =
+    settings;
+  const library = isVendor(provider) ? provider : COMPATIBLE;
+  const connect = await CONNECTIONS[library]();
+  return aiSdkModel({
+    id: `${provider}/${model}`,
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    connect: (fetch) => connect({ model, baseUrl, apiKey, headers, fetch, hasSchemas: hasSchemas === true }),
+    params,
+    optionsKey: library,
+    defaults: DEFAULTS[library],
+    saysNotStrict: library === 'openai',
+    signsCalls: library === 'google',
+    marksPrefix: library === 'anthropic',
+    limits: { ...ANSWER_LIMITS, ...options.limits },
+    retries: { ...RETRY_POLICY, ...options.retries },
+    surroundings: options.surroundings ?? REAL_SURROUNDINGS,
+    hide: hideSecrets([apiKey, ...Object.values(headers)]),
+  });
+}
+
+/** What is asked is not kept by the vendor; schemas may have parameters that are left out. A person's `params` say otherwise. */
+const DEFAULTS: Readonly<Record<keyof typeof CONNECTIONS, Readonly<Record<string, unknown>>>> = {
+  anthropic: {},
+  google: {},
+  openai: { store: false, strictJsonSchema: false },
+  [COMPATIBLE]: { strictJsonSchema: false },
+};

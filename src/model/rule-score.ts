@@ -1,0 +1,120 @@
+/**
+ * How well a skill fits a request, by the words they share: all that a model without understanding can go by. The engine of
+ * `search/` ranks better, and its order counts here; but a rank says only which skill is best, not whether it is any good.
+ */
+import type { SeenSkill } from './seen-skills.ts';
+
+export interface ScoredSkill {
+  readonly name: string;
+  /** From 0 to 1: how much of the request the skill speaks of. */
+  readonly score: number;
+  readonly isConvincing: boolean;
+}
+
+export interface ScoreInput {
+  readonly request: string;
+  /** Names of the files that were given. */
+  readonly files: readonly string[];
+  /** As a search ranked them, where there was one; a skill that stands twice counts once. */
+  readonly skills: readonly SeenSkill[];
+}
+
+const MAX_TEXT = 20_000;
+const CONVINCING = 0.4;
+/** Words of a long request beyond these are detail, which no description holds. */
+const LONG_REQUEST = 10;
+/** One word alone may be shared by chance, the name's aside. */
+const FEWEST_WORDS = 2;
+
+/** The skills, best first. Those that share nothing with the request are left out. */
+export function scoreSkills({ request, files, skills }: ScoreInput): readonly ScoredSkill[] {
+  const asked = termsOf(request);
+  const endings = new Set(files.map((file) => /\.([a-z0-9]{1,8})$/i.exec(file)?.[1]?.toLowerCase() ?? ''));
+  const seen = new Set<string>();
+  return (
+    skills
+      .filter(({ name }) => !seen.has(name) && seen.add(name))
+      .map((skill) => scoreOne(asked, endings, skill))
+      .filter(({ score }) => score > 0)
+      // Equal scores stay in the order of the search.
+      .toSorted((a, b) => b.score - a.score)
+  );
+}
+
+function scoreOne(asked: ReadonlySet<string>, endings: ReadonlySet<string>, skill: SeenSkill): ScoredSkill {
+  const { offered, excluded } = splitExclusions(skill.description);
+  const name = termsOf(skill.name);
+  const about = termsOf(offered);
+  const not = termsOf(excluded);
+  let hits = 0;
+  let weight = 0;
+  let nameHits = 0;
+  for (const term of asked) {
+    const isInName = name.has(term);
+    if (isInName) nameHits += 1;
+    if (isInName || about.has(term)) hits += 1;
+    // What a skill says it is not for weighs more than a word that happens to occur elsewhere in it.
+    weight += isInName ? 1.5 : not.has(term) ? -1.5 : about.has(term) ? 1 : 0;
+  }
+  const hasKind = [...endings].some((ending) => ending !== '' && (about.has(ending) || name.has(ending)));
+  const share = weight / Math.min(Math.max(asked.size, 3), LONG_REQUEST);
+  const score = Math.max(0, Math.min(1, share + (hasKind ? 0.25 : 0)));
+  const isConvincing = score >= CONVINCING && (hits >= FEWEST_WORDS || nameHits > 0);
+  return { name: skill.name, score: Math.round(score * 100) / 100, isConvincing };
+}
+
+/** How a sentence starts that says what a skill is not for. */
+const EXCLUSION = /^(?:not (?:for|meant)|do not use|don't use|never use|不适用|不用于|不要用)/i;
+
+function splitExclusions(description: string): { readonly offered: string; readonly excluded: string } {
+  const sentences = description
+    .slice(0, MAX_TEXT)
+    .split(/[.!?;。！？；]/)
+    .map((sentence) => sentence.trim());
+  return {
+    offered: sentences.filter((sentence) => !EXCLUSION.test(sentence)).join('\n'),
+    excluded: sentences.filter((sentence) => EXCLUSION.test(sentence)).join('\n'),
+  };
+}
+
+const HAN = /\p{Script=Han}/u;
+
+/** Words in a common form; Chinese, which has no spaces, as pairs of characters. */
+function termsOf(text: string): ReadonlySet<string> {
+  const terms = new Set<string>();
+  for (const [run] of text
+    .slice(0, MAX_TEXT)
+    .toLowerCase()
+    .matchAll(/\p{Script=Han}+|[\p{L}\p{N}]+/gu)) {
+    for (const part of HAN.test(run) ? hanParts(run) : [stem(run)]) if (!COMMON.has(part)) terms.add(part);
+  }
+  return terms;
+}
+
+function hanParts(run: string): readonly string[] {
+  // `\p{L}+` takes Han along with Latin letters that touch it.
+  return (run.match(/\p{Script=Han}+|[^\p{Script=Han}]+/gu) ?? []).flatMap((part) => {
+    if (!HAN.test(part)) return [stem(part)];
+    const characters = [...part];
+    return characters.slice(1).map((character, place) => (characters[place] ?? '') + character);
+  });
+}
+
+/** Crude on purpose: both sides are cut alike, and a wrong cut only costs a hit. */
+function stem(word: string): string {
+  if (word.length < 4) return word;
+  const cut = word.replace(/(?:ies)$/, 'y').replace(/(?:ing|ed|es|s)$/, '');
+  return (cut.length < 3 ? word : cut).replace(/e$/, '');
+}
+
+/** Words of every request, stemmed as `stem` does. */
+const COMMON: ReadonlySet<string> = new Set(
+  (
+    'a an and are as at be been but by can could did do does for from give get had has have help how i if in into is it its just let ' +
+    'like make me my need of on one or our out please show so some tell than that the their them then there these they thi this those ' +
+    'to two up us use user using want wa was we were what when which who whose will with would write you your ' +
+    'file files text 这个 一个 什么 怎么 如何 帮我 给我 告诉 诉我 一下 请把 有没 没有 这份'
+  )
+    .split(' ')
+    .flatMap((word) => [word, stem(word)]),
+);

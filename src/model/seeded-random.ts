@@ -1,0 +1,28 @@
+/** Chance that repeats: equal seeds give equal choices, on every machine. Not for secrets. */
+export interface SeededRandom {
+  /** A whole number from 0 to below `limit`. */
+  below(limit: number): number;
+  isChance(oneIn: number): boolean;
+  pick<Item>(items: readonly [Item, ...Item[]]): Item;
+}
+
+export function openRandom(seed: number): SeededRandom {
+  let state = seed >>> 0;
+  const below = (limit: number): number => {
+    // Mulberry32: small, and good enough that neighbouring seeds have nothing to do with each other.
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * limit);
+  };
+  return {
+    below,
+    isChance: (oneIn) => below(oneIn) === 0,
+    pick: (items) => items[below(items.length)] ?? items[0],
+  };
+}
+
+/** A seed for one part of something that has one seed. */
+export function partSeed(seed: number, part: number): number {
+  return (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(part + 1, 0xc2b2ae35)) >>> 0;
+}

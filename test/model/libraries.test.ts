@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { PROJECT, filesBelow } from '../files-below.ts';
+
+const IMPORTED =
+  /^(import type|import|export)\b[^;]*?from '(@ai-sdk\/[^']+|ai|zod)'|\b(import)\('(@ai-sdk\/[^']+|ai|zod)'\)/gms;
+
+test('the libraries of the vendors are named in model/ only, and each is loaded when it is needed', () => {
+  const found = filesBelow('src', /\.ts$/).flatMap((file) =>
+    [...readFileSync(path.join(PROJECT, file), 'utf8').matchAll(IMPORTED)].map(([, how, from, lazily, what]) => [
+      file,
+      how ?? (lazily === undefined ? undefined : 'lazily'),
+      from ?? what,
+    ]),
+  );
+  expect(found).toEqual([
+    ['src/model/ai-sdk-answer.ts', 'import type', '@ai-sdk/provider'],
+    ['src/model/ai-sdk-request.ts', 'import type', '@ai-sdk/provider'],
+    ['src/model/ai-sdk.ts', 'import type', '@ai-sdk/provider'],
+    ['src/model/connections.ts', 'import type', '@ai-sdk/provider'],
+    ['src/model/connections.ts', 'lazily', '@ai-sdk/anthropic'],
+    ['src/model/connections.ts', 'lazily', '@ai-sdk/openai'],
+    ['src/model/connections.ts', 'lazily', '@ai-sdk/google'],
+    ['src/model/connections.ts', 'lazily', '@ai-sdk/openai-compatible'],
+  ]);
+});
