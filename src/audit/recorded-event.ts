@@ -16,6 +16,8 @@ export function ownFields(event: RunEvent): object {
       return { type, run: event.run, ...hashesOf(event), process: event.process };
     case 'content-keep':
       return { type, path: event.path };
+    case 'model-call':
+      return { type, request: event.request };
     default:
       return { type };
   }

@@ -33,6 +33,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
     indexDigest: 'text?',
     executor: 'object?',
     budgets: 'object?',
+    agent: 'object?',
     process: 'object?',
   },
   action: { call: 'number', 'action.type': 'text', askedBy: 'text' },
@@ -57,6 +58,32 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   session: { 'event.type': 'text' },
   span: { call: 'number?', 'span.name': 'text', 'span.durationMs': 'number' },
   'content-keep': { path: 'text', bytes: 'number' },
+  turn: { turn: 'number' },
+  'model-call': { turn: 'number', model: 'text', request: 'text', tokens: 'number' },
+  'model-answer': {
+    turn: 'number',
+    text: 'text',
+    toolCalls: 'list',
+    finish: 'text',
+    usage: 'object',
+    'usage.inputTokens': 'number?',
+    'usage.outputTokens': 'number?',
+    'usage.cachedInputTokens': 'number?',
+    retries: 'number',
+  },
+  plan: {
+    turn: 'number',
+    'plan.goal': 'text',
+    'plan.steps': 'list',
+    'plan.assumptions': 'list',
+    'plan.constraints': 'object',
+  },
+  activation: { skill: 'text', reason: 'text' },
+  'answer-delta': { text: 'text' },
+  'context-compact': { before: 'number', after: 'number', dropped: 'list' },
+  'budget-end': { name: 'text', used: 'number', limit: 'number' },
+  'subagent-start': { call: 'number', run: 'text', skill: 'text' },
+  'subagent-end': { call: 'number', run: 'text', outcome: 'text', used: 'object?' },
   note: { message: 'text' },
   'run-end': { outcome: 'text', reason: 'text' },
 };
@@ -95,6 +122,8 @@ const RUN: Shape = {
   'events.head': 'text',
 };
 
+const STEP: Shape = { id: 'text', title: 'text', status: 'text' };
+const TOOL_CALL: Shape = { id: 'text', name: 'text', input: 'text' };
 const SKILL: Shape = { id: 'text', name: 'text', source: 'text', digest: 'text' };
 const APPROVAL: Shape = { call: 'number', request: 'text', tool: 'text', answer: 'text or object' };
 const PROCESS: Shape = { pid: 'number', start: 'text', boot: 'text', space: 'text' };
@@ -106,6 +135,8 @@ export function isRunEvent(value: unknown): value is RunEvent {
   if (shape === undefined || !hasShape(value, shape)) return false;
   const process = fieldOf(value, 'process');
   if (process !== undefined && !isProcess(process)) return false;
+  if (!isListOf(fieldOf(value, 'toolCalls') ?? [], TOOL_CALL)) return false;
+  if (!isListOf(fieldOf(fieldOf(value, 'plan'), 'steps') ?? [], STEP)) return false;
   const session = fieldOf(value, 'event');
   if (session === undefined) return true;
   const own = shapeOf(SESSION, fieldOf(session, 'type'));

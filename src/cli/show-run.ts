@@ -2,6 +2,7 @@
 import type { RunReading } from '../audit/run-folder.ts';
 import { runLife } from '../audit/run-folder.ts';
 import type { Verification } from '../audit/verify.ts';
+import { agentEventText } from '../core/agent-event-text.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/journal.ts';
 import { printable } from '../core/text.ts';
 import type { Style, Terminal } from './terminal.ts';
@@ -127,6 +128,17 @@ function eventText(event: RunEvent): string {
       return `kept ${event.path}, ${String(event.bytes)} bytes`;
     case 'note':
       return `note: ${event.message}`;
+    case 'turn':
+    case 'model-call':
+    case 'model-answer':
+    case 'plan':
+    case 'activation':
+    case 'answer-delta':
+    case 'context-compact':
+    case 'budget-end':
+    case 'subagent-start':
+    case 'subagent-end':
+      return agentEventText(event);
     case 'run-end':
       return `end: ${event.outcome}: ${event.reason}`;
   }

@@ -48,7 +48,8 @@ export const PROJECT_LAWS: Readonly<Record<string, ProjectLaw>> = {
   'session.max_loaded': 'replaces',
   'session.placement': 'replaces',
   'cache.enabled': 'replaces',
-  'model.provider': 'replaces',
+  // Whose server is asked decides who gets the user's key and words.
+  'model.provider': 'never',
   'model.params': 'replaces',
   'execution.executor': 'isolates',
   'execution.image': 'replaces',

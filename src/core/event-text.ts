@@ -1,5 +1,6 @@
 import { describeAction, describeOutcome, isPoorOutcome } from './action-text.ts';
 import type { Action } from './action.ts';
+import { agentEventText } from './agent-event-text.ts';
 import type { ApprovalRequest } from './approval.ts';
 import type { RunEvent } from './journal.ts';
 import type { Decision, RuleOrigin } from './access.ts';
@@ -58,9 +59,29 @@ export function eventText(event: RunEvent, level: TextLevel, call: CallSoFar = {
       return level === 'verbose' ? [{ tone: event.span.isFailed ? 'warning' : 'faint', text: spanText(event) }] : [];
     case 'note':
       return level === 'quiet' ? [] : [{ tone: 'warning', text: `note: ${shownText(event.message, REASON_LENGTH)}` }];
+    case 'turn':
+    case 'model-call':
+    case 'model-answer':
+    case 'plan':
+    case 'activation':
+    case 'context-compact':
+    case 'subagent-start':
+    case 'subagent-end':
+      return isWorthALine(event, level) ? [{ tone: 'faint', text: agentEventText(event) }] : [];
+    case 'budget-end':
+      return [{ tone: 'warning', text: agentEventText(event) }];
+    case 'answer-delta':
+      // Parts of a text are for who shows it whole.
+      return [];
     case 'run-end':
       return [{ tone: event.outcome === 'done' ? 'good' : 'bad', text: endText(event) }];
   }
+}
+
+/** What an agent does between its actions: the plan and who else is at work where a line an action is wanted, the rest for who wants all. */
+function isWorthALine({ type }: RunEvent, level: TextLevel): boolean {
+  if (level === 'normal') return type === 'plan' || type === 'subagent-start' || type === 'subagent-end';
+  return level === 'verbose';
 }
 
 function startText(event: RunEvent & { readonly type: 'run-start' }, level: TextLevel): string {

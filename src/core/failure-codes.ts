@@ -53,6 +53,7 @@ export const FAILURES = {
   'secret/missing': 'a secret that the skill needs is not there: tell the person',
   'record/failed': 'what is done must be recorded and cannot be: nothing more is done',
   'command/unknown': 'use the session that was given when the command was started',
+  'run/interrupted': 'whether it was done is not known: look at what is there before you do it again',
   'run/ended': 'answer with what you have, and say what could not be done',
 } as const satisfies Record<string, string>;
 

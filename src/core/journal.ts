@@ -1,16 +1,22 @@
 import type { Action } from './action.ts';
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
 import type { Isolation } from './execution.ts';
+import type { Budget, BudgetName } from './budget.ts';
+import type { Finish, ModelToolCall, ModelUsage } from './model.ts';
 import type { Observation } from './observation.ts';
+import type { Plan } from './plan.ts';
 import type { Decision } from './access.ts';
 import type { AskedBy, SessionEvent } from './session.ts';
 import type { Span } from './span.ts';
 
+export const ACTIVATION_REASONS = ['model', 'person', 'required', 'shortlist', 'forced', 'path'] as const;
+export type ActivationReason = (typeof ACTIVATION_REASONS)[number];
+
 /** The format of a run folder. A reader refuses what is newer. */
 export const RUN_SCHEMA = 1;
 
-/** How a run came to its end. `running`: it has not, or was killed. */
-export const OUTCOMES = ['running', 'done', 'failed', 'refused', 'cancelled', 'record-failed'] as const;
+/** How a run came to its end. `running`: it has not, or was killed. `degraded`: a budget ended, and the answer says what is missing. */
+export const OUTCOMES = ['running', 'done', 'degraded', 'failed', 'refused', 'cancelled', 'record-failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** Folders of a run for content that is too large for a line. */
@@ -44,6 +50,29 @@ export interface RunProcess {
   readonly space: string;
 }
 
+/** How an agent was started: with it and the events another process can go on with its run. */
+export interface AgentStart {
+  readonly protocol: string;
+  /** By name. */
+  readonly vocabulary: string;
+  readonly activation: string;
+  readonly required: readonly string[];
+  /** Files that came with the request, as they were named. */
+  readonly files: readonly string[];
+  readonly resumes?: ResumedRun;
+}
+
+/** The run that another one goes on with. */
+export interface ResumedRun {
+  readonly run: string;
+  /** That it and those before it took. */
+  readonly elapsedMs: number;
+  /** Of the model, that are repeated at the start of the new one. */
+  readonly answers: number;
+  /** Actions whose outcome is repeated. */
+  readonly calls: number;
+}
+
 /** What is known of a run before anything happens in it. */
 export interface RunStart {
   /** What was asked for, in the words of whoever asked. */
@@ -57,6 +86,8 @@ export interface RunStart {
   readonly parent?: string;
   readonly executor?: RunExecutor;
   readonly budgets?: Readonly<Record<string, number>>;
+  /** Absent where no agent works on it. */
+  readonly agent?: AgentStart;
 }
 
 /** A skill that shaped a run, by its bytes. */
@@ -86,6 +117,8 @@ export type RunEvent =
       readonly parent?: string;
       readonly executor?: RunExecutor;
       readonly budgets?: Readonly<Record<string, number>>;
+      /** Absent where no agent works on it. */
+      readonly agent?: AgentStart;
       /** SHA-256 of `index.json`. */
       readonly indexDigest?: string;
       readonly process?: RunProcess;
@@ -106,6 +139,45 @@ export type RunEvent =
   | { readonly type: 'span'; readonly call?: number; readonly span: Span }
   /** Content was put into the folder that no other event holds: an input, an artifact. */
   | { readonly type: 'content-keep'; readonly path: string; readonly bytes: number }
+  | { readonly type: 'turn'; readonly turn: number }
+  /** A request goes to the model; its text is not kept unless that was asked for. */
+  | {
+      readonly type: 'model-call';
+      readonly turn: number;
+      readonly model: string;
+      /** SHA-256 of the request. */
+      readonly request: string;
+      readonly tokens: number;
+    }
+  | {
+      readonly type: 'model-answer';
+      readonly turn: number;
+      readonly text: string;
+      readonly toolCalls: readonly ModelToolCall[];
+      readonly finish: Finish;
+      readonly usage: ModelUsage;
+      readonly retries: number;
+    }
+  | { readonly type: 'plan'; readonly turn: number; readonly plan: Plan }
+  /** Why a skill was put before the model, or loaded. */
+  | { readonly type: 'activation'; readonly skill: string; readonly reason: ActivationReason }
+  /** A part of the answer while it grows; for sinks, not for the record. */
+  | { readonly type: 'answer-delta'; readonly text: string }
+  | {
+      readonly type: 'context-compact';
+      readonly before: number;
+      readonly after: number;
+      readonly dropped: readonly string[];
+    }
+  | { readonly type: 'budget-end'; readonly name: BudgetName; readonly used: number; readonly limit: number }
+  | { readonly type: 'subagent-start'; readonly call: number; readonly run: string; readonly skill: string }
+  | {
+      readonly type: 'subagent-end';
+      readonly call: number;
+      readonly run: string;
+      readonly outcome: Outcome;
+      readonly used?: Budget;
+    }
   | { readonly type: 'note'; readonly message: string }
   | { readonly type: 'run-end'; readonly outcome: Exclude<Outcome, 'running'>; readonly reason: string };
 

@@ -94,7 +94,7 @@ async function examine(candidate: ExecutorCandidate, executor: Executor, options
   } catch (error) {
     if (!isSkillError(error)) throw error;
     const { data } = error;
-    return 'reasons' in data
+    return 'install' in data
       ? { name, reasons: data.reasons, install: data.install }
       : { name, reasons: [error.message], install: error.hint };
   }

@@ -10,6 +10,7 @@ import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import { decide, grantedHosts } from '../core/policy.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
+import type { AskedBy } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { BodyLimits } from '../loader/load-body.ts';
 import { detailOf } from './approval-detail.ts';
@@ -37,6 +38,21 @@ export interface ActionContext extends SkillFinder {
   readonly host: HostFiles | undefined;
   readonly search: (query: string, n: number, options: SearchOptions) => Promise<readonly SearchResult[]>;
   readonly journal: CallJournal;
+  /** Absent: everything is done. */
+  readonly recall?: Recall;
+}
+
+/** What a run before this one recorded of an action that is asked for again; nothing where it is to be done. */
+export type Recall = (asked: {
+  readonly call: number;
+  readonly action: Action;
+  readonly askedBy: AskedBy;
+}) => RecalledAction | undefined;
+
+export interface RecalledAction {
+  /** What was decided, asked and used, as it was recorded. */
+  readonly events: readonly RunEvent[];
+  readonly observation: Observation;
 }
 
 /** Where what happens is written down before it happens. */
@@ -58,7 +74,9 @@ export async function performAction(action: Action, context: ActionContext): Pro
   const call = context.journal.nextCall();
   try {
     context.journal.record({ type: 'action', call, action, askedBy: context.askedBy });
-    const observation = redacted(await perform(action, call, context), context.redactor);
+    const recalled = context.recall?.({ call, action, askedBy: context.askedBy });
+    for (const event of recalled?.events ?? []) context.journal.record(event);
+    const observation = recalled?.observation ?? redacted(await perform(action, call, context), context.redactor);
     context.journal.record({ type: 'observation', call, observation });
     return observation;
   } catch (error) {

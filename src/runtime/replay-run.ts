@@ -119,7 +119,7 @@ function asStrangers(recorded: RecordedRun): RecordedRun {
 }
 
 /** What keeps the skills of a record from being used again: gone, or other bytes. */
-async function skillProblems(
+export async function skillProblems(
   skills: readonly UsedSkill[],
   { index }: Runtime,
   signal: AbortSignal | undefined,

@@ -7,7 +7,7 @@ import type { EventSink } from '../audit/sinks.ts';
 import type { Telemetry } from '../audit/telemetry.ts';
 import { isSkillError } from '../core/errors.ts';
 import { RUN_SCHEMA } from '../core/journal.ts';
-import type { Outcome, RunEvent, RunStart } from '../core/journal.ts';
+import type { AgentStart, Outcome, RunEvent, RunStart } from '../core/journal.ts';
 import { readSealKey, sealKey } from '../platform/seal-key.ts';
 import { VERSION } from '../version.ts';
 import type { Surroundings } from './config.ts';
@@ -26,6 +26,10 @@ export interface RunOptions extends SessionOptions {
   readonly sinks?: readonly EventSink[];
   /** The run that this one is a part of. */
   readonly parentRun?: string;
+  /** What it may use, for the record. */
+  readonly budgets?: Readonly<Record<string, number>>;
+  /** How the agent was started that works on it, for the record. */
+  readonly agent?: AgentStart;
 }
 
 /** A session that leaves a record. */
@@ -34,13 +38,18 @@ export interface Run {
   readonly id: string | undefined;
   readonly path: string | undefined;
   readonly session: Session;
+  /**
+   * Records what happens beside the actions of the session, before it counts. Throws `record/failed` where that cannot be written.
+   * Parts of an answer that grows are told and not recorded: they have the number of the event before them.
+   */
+  record(event: RunEvent): void;
   /** Ends every program, closes the record and sends what is to be sent. May be called twice. */
   end(outcome: Exclude<Outcome, 'running'>, reason?: string): Promise<void>;
 }
 
 /** Opens a session whose every event is recorded before it counts. Nothing starts where the record cannot be begun. */
 export async function startRun(source: SessionSource, surroundings: Surroundings, options: RunOptions): Promise<Run> {
-  const { request, directory, sinks = [], parentRun, record: also, ...sessionOptions } = options;
+  const { request, directory, sinks = [], parentRun, record: also, budgets, agent, ...sessionOptions } = options;
   const telemetry = await openTelemetry(source);
   const tell = joinedSink(telemetry === undefined ? sinks : [...sinks, telemetry.sink]);
   const early: RunEvent[] = [];
@@ -53,23 +62,34 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     },
   });
   try {
-    const start = startOf(source, session, request, parentRun);
+    const start = startOf(source, session, { request, parentRun, budgets, agent });
     const record = openRecord(source, surroundings, directory, start);
     const told = teller(tell, source.secrets.redactor);
     told(startEvent(start, record));
     take = (event) => {
-      record?.append(event);
+      if (event.type !== 'answer-delta') record?.append(event);
       told(event);
     };
     early.forEach(take);
-    return runOver(session, record, telemetry, told);
+    return runOver(session, record, telemetry, { take, told });
   } catch (error) {
     await session.close();
     throw error;
   }
 }
 
-function startOf({ index }: SessionSource, session: Session, request: string, parent: string | undefined): RunStart {
+interface Asked {
+  readonly request: string;
+  readonly parentRun: string | undefined;
+  readonly budgets: Readonly<Record<string, number>> | undefined;
+  readonly agent: AgentStart | undefined;
+}
+
+function startOf(
+  { index }: SessionSource,
+  session: Session,
+  { request, parentRun: parent, budgets, agent }: Asked,
+): RunStart {
   const { execution } = session;
   return {
     request,
@@ -86,6 +106,8 @@ function startOf({ index }: SessionSource, session: Session, request: string, pa
     })),
     policyHash: policyHash(session.policy),
     ...(parent === undefined ? {} : { parent }),
+    ...(budgets === undefined ? {} : { budgets }),
+    ...(agent === undefined ? {} : { agent }),
     ...(execution === undefined
       ? {}
       : { executor: { name: execution.executor, isolation: execution.isolation, ...execution.identity } }),
@@ -124,7 +146,7 @@ function teller(tell: EventSink, redactor: Redactor): (event: RunEvent) => void 
   const openedAt = performance.now();
   let seq = 0;
   return (event) => {
-    seq += 1;
+    if (event.type !== 'answer-delta') seq += 1;
     tell({
       seq,
       time: new Date().toISOString(),
@@ -166,7 +188,7 @@ function runOver(
   session: Session,
   record: RunRecord | undefined,
   telemetry: Telemetry | undefined,
-  told: (event: RunEvent) => void,
+  { take, told }: { readonly take: (event: RunEvent) => void; readonly told: (event: RunEvent) => void },
 ): Run {
   let ended: Promise<void> | undefined;
   const end = async (outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void> => {
@@ -185,6 +207,7 @@ function runOver(
     id: record?.id,
     path: record?.path,
     session,
+    record: take,
     end: (outcome, reason = '') => (ended ??= end(outcome, reason)),
   };
 }

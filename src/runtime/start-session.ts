@@ -22,7 +22,7 @@ import type { AllowedToolsMeaning, GuardParts } from './guard.ts';
 import type { HostFiles, HostOptions } from './host-files.ts';
 import { configuredPolicy, runLayers, sessionPolicy } from './policy.ts';
 import type { ConfiguredPolicy, SessionPolicy } from './policy.ts';
-import type { ActionContext } from './perform.ts';
+import type { ActionContext, Recall } from './perform.ts';
 import { openSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { openSession } from './session.ts';
@@ -50,6 +50,8 @@ export interface SessionOptions extends Partial<SessionSettings> {
   readonly record?: (event: RunEvent) => void;
   /** The session that this one is a part of: it never has more rights. */
   readonly parent?: Session;
+  /** What is known already of actions: they are recorded again, and not done again. */
+  readonly recall?: Recall;
 }
 
 /** What a runtime knows when a session is wanted. */
@@ -121,7 +123,12 @@ export async function startSession(source: SessionSource, options: SessionOption
     guidance: vocabulary.guidance(offered, offer),
     offer,
     record: options.record,
-    actions: { ...actionBasis(source, options), execution, host },
+    actions: {
+      ...actionBasis(source, options),
+      execution,
+      host,
+      ...(options.recall === undefined ? {} : { recall: options.recall }),
+    },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
 }

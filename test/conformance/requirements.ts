@@ -134,12 +134,40 @@ export const REQUIREMENTS = {
   'POL-5': claimed('Skills of a project that is not trusted are listed and not loaded.'),
   'POL-6': claimed('Lists of commands are checked on the parsed command and cannot be talked around.'),
   'POL-7': claimed('Every decision is recorded with the rule that made it and who wrote it.'),
+  'AGT-1': claimed(
+    'A loop of decide, act and observe with one model call a turn; the model proposes, the core judges, then acts.',
+  ),
+  'AGT-2': claimed('Two protocols on one loop: structured actions and native tool calls.'),
+  'AGT-3': claimed('A plan from the first decision on, replaced or patched later, recorded.'),
+  'AGT-4': claimed(
+    'Budgets of turns, calls, scripts, context, tokens and time; at the end of one an answer with what is done, what is next and why.',
+  ),
+  'AGT-5': claimed('At most two bodies a turn, workflow skills first; hidden skills only where a person named them.'),
+  'AGT-6': claimed(
+    'Context in fixed sections with a stable start, shortened by rule; what is dropped stays reachable.',
+  ),
+  'AGT-7': claimed('Failures are observations; the same kind three times ends the run with a reason.'),
   'AGT-8': claimed(
     'Events of runs, actions, decisions, approvals and observations; sinks for terminal, JSONL and SSE.',
   ),
   'AGT-9': claimed(
     'A folder for each run: events, summary, state and content by hash; redacted; safe against a crash.',
   ),
+  'AGT-10': claimed(
+    'Replay and resume from the record: the same events give the same state, and no finished action is repeated.',
+  ),
+  'AGT-11': claimed(
+    'A skill with run-mode subagent runs in a child run of its own; it never has more rights than its parent.',
+  ),
+  'MOD-1': claimed(
+    'Adapters for any OpenAI-compatible endpoint, Anthropic, OpenAI, Google and local servers; found from the environment where nothing is configured.',
+  ),
+  'MOD-2': claimed('Models without a network: scripted by a case file, or by rules that search, select and run.'),
+  'MOD-3': claimed('Whole JSON, else the outermost object in noise, else one repair request with the exact error.'),
+  'MOD-4': claimed(
+    'Fields and the growing answer are told while they arrive; nothing is done before the object is complete.',
+  ),
+  'MOD-5': claimed('Prompts are not stored in full; cassettes record and replay for tests.'),
   'OBS-1': claimed('OpenTelemetry spans and metrics with the GenAI conventions; nothing is loaded where it is off.'),
   'CLI-1': claimed(
     'Commands with --json, documented exit status, errors on stderr, colours and progress on a terminal only.',

@@ -230,6 +230,7 @@ describe('what a project may do', () => {
       },
     };
     expect(userOnlyPaths(config).map((path) => path.join('.'))).toEqual([
+      'model.provider',
       'trust.bind',
       'secrets',
       'telemetry.endpoint',

@@ -272,8 +272,9 @@ describe('a project', () => {
       model: { provider: 'p', params: { baseURL: 'https://evil.example', temperature: 0 } },
     };
     const loaded = await load({ project: theirs });
-    expect(loaded.config).toEqual({ runs: { sync: 'each' }, model: { provider: 'p', params: { temperature: 0 } } });
+    expect(loaded.config).toEqual({ runs: { sync: 'each' }, model: { params: { temperature: 0 } } });
     expect(found(loaded)).toEqual([
+      'error config/not-for-project "model.provider" is the user\'s alone to say',
       'error config/not-for-project "trust.bind" is the user\'s alone to say',
       'error config/not-for-project "secrets" is the user\'s alone to say',
       'error config/not-for-project "telemetry.endpoint" is the user\'s alone to say',

@@ -1,0 +1,15 @@
+/**
+ * The agent: a request, a model and skills, inside a budget and a policy, with a record of everything. See docs/agent.md.
+ *
+ * @module
+ */
+export type { Activation } from './agent/activation.ts';
+export { openAgentModel } from './agent/agent-model.ts';
+export type { AgentModel, AgentModelOptions } from './agent/agent-model.ts';
+export type { AgentOptions, AgentResult } from './agent/agent-options.ts';
+export { runAgent } from './agent/agent.ts';
+export type { ProtocolName } from './agent/words.ts';
+export { DEFAULT_BUDGET } from './core/budget.ts';
+export type { Budget, BudgetName } from './core/budget.ts';
+export type { Model } from './core/model.ts';
+export type { Plan, PlanStep } from './core/plan.ts';

@@ -1,0 +1,100 @@
+/** The calls of one answer: done in order, each judged and recorded by itself. */
+import type { ModelToolCall } from '../core/model.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { ownResult } from './agent-tools.ts';
+import type { CallOutcome } from './agent-tools.ts';
+import { loadedText } from './activation.ts';
+import { resultOf } from './conversation.ts';
+import type { ExchangeResult } from './conversation.ts';
+import type { Choice } from './forced-choice.ts';
+import { loadedBy, orderCalls, plannedActions } from './selection.ts';
+import { untilStopped } from './stop.ts';
+import { delegate } from './subagent.ts';
+
+export interface Acted {
+  /** One for each call, in the order of the answer. */
+  readonly results: readonly ExchangeResult[];
+  /** Files that were read or written. */
+  readonly touched: readonly string[];
+  /** The answer to the person, where one of the calls was that. */
+  readonly answer?: string;
+}
+
+/** Calls of one answer that are looked at. */
+const CALLS_A_TURN = 16;
+
+export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promise<Acted> {
+  const { run, gate } = parts;
+  const { index, offer, vocabulary } = run.session;
+  gate.startTurn();
+  const results = new Map<ModelToolCall, ExchangeResult>();
+  const ordered = orderCalls(calls.slice(0, CALLS_A_TURN), (call) => plannedActions(call, vocabulary, offer), index);
+  const touched: string[] = [];
+  let answer: string | undefined;
+  for (const call of ordered) {
+    if (answer !== undefined || gate.ended !== undefined || run.session.state.endedBy !== undefined) {
+      results.set(call, ownResult(call, 'not done: the run is over', true));
+      continue;
+    }
+    const outcome = await callOne(call, parts);
+    parts.stop.throwIfAborted();
+    results.set(call, outcome.result);
+    touched.push(...(outcome.touched ?? []));
+    ({ answer } = outcome);
+  }
+  const left = `not done: at most ${String(CALLS_A_TURN)} calls are taken from one answer`;
+  return {
+    results: calls.map((call) => results.get(call) ?? ownResult(call, left, true)),
+    touched,
+    ...(answer === undefined ? {} : { answer }),
+  };
+}
+
+async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutcome> {
+  const child = childSkill(call, parts);
+  if (child === undefined) return untilStopped(parts.tools.call(call, parts.stop), parts.stop);
+  // A child hears the same signal, and its record is ended before that of its parent.
+  const delegated = await delegate(child, parts.subagents, parts.stop);
+  if (delegated.type === 'failed') return { result: ownResult(call, `${delegated.message}; ${delegated.hint}`, true) };
+  const { outcome, answer } = delegated.result;
+  const text = `${child.name} ran in a context of its own and is ${outcome}. Its summary:\n${answer}`;
+  const line = `${call.name} ${child.name}: a subagent, ${outcome}`;
+  return {
+    result: resultOf({ callId: call.id, tool: call.name, text, isData: true, isError: outcome !== 'done', line }),
+  };
+}
+
+/** The skill of a call that loads just this one and wants it to run in a context of its own. */
+function childSkill(call: ModelToolCall, { run: { session } }: AgentParts): SkillEntry | undefined {
+  const actions = plannedActions(call, session.vocabulary, session.offer);
+  const [action] = actions;
+  const skill = action === undefined || actions.length > 1 ? undefined : loadedBy(action, session.index);
+  if (skill === undefined || skill.controls.runMode !== 'subagent') return undefined;
+  return session.state.loaded.some((loaded) => loaded.skill.id === skill.id) ? undefined : skill;
+}
+
+/** Loads what the model accepted of a shortlist; what it rejected is written down. */
+export async function actOnChoice(
+  choice: Extract<Choice, { readonly type: 'chosen' }>,
+  parts: AgentParts,
+): Promise<ExchangeResult> {
+  const { run, gate, stop } = parts;
+  const { call, accepted, rejected } = choice;
+  gate.startTurn();
+  for (const { name } of rejected) run.record({ type: 'note', message: `the model rejected the skill ${name}` });
+  const texts: string[] = [];
+  for (const { id } of accepted) {
+    const observation = await untilStopped(gate.perform({ type: 'load_skill', skill: id }, { signal: stop }), stop);
+    texts.push(
+      observation.type === 'skill-loaded'
+        ? loadedText(run.session, [observation])
+        : observation.type === 'failed'
+          ? observation.message
+          : '',
+    );
+  }
+  const text = texts.length === 0 ? 'no skill was accepted: go on without one' : texts.join('\n\n');
+  const line = `${call.name}: ${String(accepted.length)} accepted, ${String(rejected.length)} rejected`;
+  return resultOf({ callId: call.id, tool: call.name, text, isData: false, isError: false, line });
+}

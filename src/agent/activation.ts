@@ -1,0 +1,122 @@
+/** Why skills come up before the first turn: a program requires them, a file is theirs, or a search proposes them. */
+import path from 'node:path';
+
+import type { Failure } from '../core/failure-codes.ts';
+import { compileGlob } from '../core/glob.ts';
+import type { SkillIndex } from '../core/index-skills.ts';
+import type { ActivationReason } from '../core/journal.ts';
+import type { SkillLoaded } from '../core/observation.ts';
+import { resolveSkill } from '../core/resolve-skill.ts';
+import { isForModel } from '../core/skill.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import { cleanText, printable } from '../core/text.ts';
+import type { Session } from '../runtime/session.ts';
+import type { Run } from '../runtime/start-run.ts';
+import { BODIES_A_TURN } from './selection.ts';
+
+export const ACTIVATIONS = ['model', 'shortlist', 'forced'] as const;
+export type Activation = (typeof ACTIVATIONS)[number];
+
+/** Skills that a search puts before the model. */
+const SHORTLISTED = 3;
+
+export interface Activated {
+  readonly type: 'activated';
+  /** Instructions that are loaded already. */
+  readonly loaded: readonly SkillLoaded[];
+}
+
+/** Loads what a program requires, all or nothing, and what the paths of given files call for, as far as it may be used. */
+export async function activateSkills(
+  run: Run,
+  required: readonly string[],
+  files: readonly string[],
+): Promise<Activated | Failure> {
+  const { session } = run;
+  const loaded = await session.declare(required.map((skill) => ({ skill })));
+  if ('type' in loaded) return loaded;
+  for (const { skill } of loaded) run.record({ type: 'activation', skill: skill.id, reason: 'required' });
+  const triggered: SkillLoaded[] = [];
+  for (const skill of skillsForPaths(session.index, files).slice(0, BODIES_A_TURN)) {
+    if (loaded.some((one) => one.skill.id === skill.id)) continue;
+    const observation = await session.perform({ type: 'load_skill', skill: skill.id }, { askedBy: 'program' });
+    if (observation.type !== 'skill-loaded') continue;
+    run.record({ type: 'activation', skill: skill.id, reason: 'path' });
+    triggered.push(observation);
+  }
+  return { type: 'activated', loaded: [...loaded, ...triggered] };
+}
+
+/** Skills whose `paths` match one of the files; only those that a model may choose. */
+export function skillsForPaths(index: SkillIndex, files: readonly string[]): readonly SkillEntry[] {
+  if (files.length === 0) return [];
+  const names = files.map((file) =>
+    file
+      .split(path.sep)
+      .join('/')
+      .replace(/^(?:\.?\/)+/, ''),
+  );
+  return index.skills.filter(({ state, controls: { paths = [] } }) => {
+    if (paths.length === 0 || !isForModel(state)) return false;
+    const globs = paths.map((pattern) => compileGlob(pattern));
+    // A pattern without a folder means the name of a file, wherever that lies.
+    return names.some((name) => globs.some((glob) => glob.matches(name) || glob.matches(path.posix.basename(name))));
+  });
+}
+
+/** Skills that files touched in a turn call for: put before the model, each once. The model decides whether they help. */
+export function pathRemarks(
+  run: Run,
+  touched: readonly string[],
+  proposed: Map<string, ActivationReason>,
+): readonly string[] {
+  const { session } = run;
+  const isKnown = (id: string): boolean =>
+    proposed.has(id) || session.state.loaded.some(({ skill }) => skill.id === id);
+  const skills = skillsForPaths(session.index, touched).filter(({ id }) => !isKnown(id));
+  for (const { id } of skills) {
+    proposed.set(id, 'path');
+    run.record({ type: 'activation', skill: id, reason: 'path' });
+  }
+  const { loadTool } = session.vocabulary;
+  return skills.map(({ name }) => `For such files there is ${printable(name)}; load it with ${loadTool} if it helps.`);
+}
+
+/** Loaded instructions as the load tool of the vocabulary shows them. */
+export function loadedText({ vocabulary, offer }: Session, loaded: readonly SkillLoaded[]): string {
+  const row = vocabulary.tools.find(({ name }) => name === vocabulary.loadTool);
+  if (row === undefined || loaded.length === 0) return '';
+  return loaded
+    .map((one) => row.toResult([one], offer))
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    .join('\n\n');
+}
+
+/** The best skills for a request that are not loaded yet, recorded as put before the model. */
+export async function shortlist(
+  run: Run,
+  search: (query: string, n: number) => Promise<readonly { readonly name: string; readonly source: string }[]>,
+  request: string,
+  reason: Extract<ActivationReason, 'shortlist' | 'forced'>,
+): Promise<readonly SkillEntry[]> {
+  const { session } = run;
+  const found = await search(request.slice(0, QUERY_CHARACTERS), SHORTLISTED);
+  const skills = found
+    .flatMap(({ name, source }) => resolveSkill(session.index, name, source) ?? [])
+    .filter(({ id, state }) => isForModel(state) && !session.state.loaded.some(({ skill }) => skill.id === id));
+  for (const { id } of skills) run.record({ type: 'activation', skill: id, reason });
+  return skills;
+}
+
+const QUERY_CHARACTERS = 1_000;
+const DESCRIPTION_CHARACTERS = 200;
+
+export function shortlistText(skills: readonly SkillEntry[]): string {
+  return [
+    'Skills that may fit, the best first:',
+    ...skills.map(({ name, description }) => {
+      const line = cleanText(description).replaceAll(/\s+/g, ' ').slice(0, DESCRIPTION_CHARACTERS);
+      return `- ${printable(name)}: ${line}`;
+    }),
+  ].join('\n');
+}

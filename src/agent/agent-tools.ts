@@ -1,0 +1,170 @@
+/** The tools of one agent: those of its vocabulary, behind the gate, and its own. */
+import { describeAction, describeOutcome } from '../core/action-text.ts';
+import type { ModelTool, ModelToolCall } from '../core/model.ts';
+import { nearest } from '../core/nearest.ts';
+import type { Observation } from '../core/observation.ts';
+import { quoted } from '../core/text.ts';
+import { readInput } from '../dialect/read-input.ts';
+import { toolsOf } from '../dialect/tools.ts';
+import type { ToolAnswer } from '../dialect/tools.ts';
+import type { Session } from '../runtime/session.ts';
+import { resultOf } from './conversation.ts';
+import type { ExchangeResult } from './conversation.ts';
+import type { Gate } from './gate.ts';
+import type { KeptOutputs } from './outputs.ts';
+import {
+  FINAL_SCHEMA,
+  RECALL,
+  RECALL_SCHEMA,
+  UPDATE_PLAN,
+  finalTool,
+  recallTool,
+  updatePlanTool,
+} from './own-tools.ts';
+import { FINAL_ANSWER } from './protocol.ts';
+import { workflowFirst } from './selection.ts';
+import type { ProtocolName } from './words.ts';
+
+export interface CallOutcome {
+  readonly result: ExchangeResult;
+  /** The answer to the person: the run is over. */
+  readonly answer?: string;
+  /** Files that were read or written. */
+  readonly touched?: readonly string[];
+}
+
+export interface AgentTools {
+  /** In a fixed order, the same for the whole run. */
+  readonly offered: readonly ModelTool[];
+  call(call: ModelToolCall, signal: AbortSignal): Promise<CallOutcome>;
+}
+
+export interface AgentToolsParts {
+  readonly session: Session;
+  readonly gate: Gate;
+  readonly protocol: ProtocolName;
+  readonly outputs: KeptOutputs;
+  /** Takes a new plan and gives what of it was not taken. */
+  readonly updatePlan: (plan: unknown) => readonly string[];
+}
+
+/** Of a kept output, in one go. */
+const RECALLED_CHARACTERS = 8_000;
+
+export function openAgentTools(parts: AgentToolsParts): AgentTools {
+  const { session, gate, protocol } = parts;
+  const tools = toolsOf({
+    vocabulary: workflowFirst(session.vocabulary, session.index),
+    offer: session.offer,
+    perform: (action, options) => gate.perform(action, options),
+    fail: (failed) => session.fail(failed),
+  });
+  const hasFinal = tools.some(({ name }) => name === FINAL_ANSWER);
+  const own: readonly ModelTool[] = [
+    recallTool,
+    ...(protocol === 'tools' ? [updatePlanTool] : []),
+    ...(protocol === 'tools' || hasFinal ? [] : [finalTool(FINAL_ANSWER)]),
+  ];
+  const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
+  const offered = [
+    // A tool of a vocabulary that has the name of one of ours would never be reached.
+    ...tools
+      .filter(({ name }) => !isOwn(name))
+      .map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    ...own,
+  ];
+  return {
+    offered,
+    async call(call, signal) {
+      if (isOwn(call.name)) return callOwn(call, parts);
+      const tool = tools.find(({ name }) => name === call.name);
+      if (tool === undefined) return { result: unknownTool(call, offered) };
+      return outcomeOf(call, await tool.call(call.input, { signal }));
+    },
+  };
+}
+
+function outcomeOf(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
+  const { text, value, isError, observations } = answer;
+  const last = observations.at(-1);
+  return {
+    result: resultOf({
+      callId: call.id,
+      tool: call.name,
+      text,
+      // JSON has its own ends, and a loaded skill the marks of its vocabulary.
+      isData: typeof value === 'string' && !isError && !observations.some(({ type }) => type === 'skill-loaded'),
+      isError,
+      line: summaryOf(call.name, observations),
+    }),
+    touched: observations.flatMap((one) => (one.type === 'file-read' || one.type === 'file-written' ? [one.path] : [])),
+    ...(last?.type === 'answered' ? { answer: last.answer } : {}),
+  };
+}
+
+function summaryOf(tool: string, observations: readonly Observation[]): string {
+  if (observations.length === 0) return tool;
+  return `${tool}: ${observations.map((observation) => describeOutcome(observation, false)).join('; ')}`;
+}
+
+async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<CallOutcome> {
+  if (call.name === UPDATE_PLAN) {
+    const problems = parts.updatePlan(parsed(call.input));
+    const text = problems.length === 0 ? 'the plan is kept' : `the plan is kept, but: ${problems.join('; ')}`;
+    return { result: ownResult(call, text, false) };
+  }
+  if (call.name === RECALL) return { result: recall(call, parts.outputs) };
+  const reading = readInput(FINAL_SCHEMA, call.input);
+  if (reading.type === 'refused') return { result: ownResult(call, reading.failure.message, true) };
+  const answer = String(reading.input['answer']);
+  const observation = await parts.session.perform({ type: 'final_answer', answer });
+  const line = `${describeAction({ type: 'final_answer', answer })}: ${describeOutcome(observation, false)}`;
+  if (observation.type !== 'answered') return { result: ownResult(call, line, true) };
+  return { result: ownResult(call, line, false), answer: observation.answer };
+}
+
+function recall(call: ModelToolCall, outputs: KeptOutputs): ExchangeResult {
+  const reading = readInput(RECALL_SCHEMA, call.input);
+  if (reading.type === 'refused') return ownResult(call, reading.failure.message, true);
+  const reference = String(reading.input['reference']);
+  const from = Number(reading.input['from_character'] ?? 0);
+  const whole = outputs.find(reference);
+  if (whole === undefined) return ownResult(call, `there is no output ${quoted(reference, 100)} any more`, true);
+  const part = whole.slice(from, from + RECALLED_CHARACTERS);
+  const end = from + part.length;
+  const note = end < whole.length ? `\n[characters ${String(from)} to ${String(end)} of ${String(whole.length)}]` : '';
+  return resultOf({
+    ...ownResult(call, `${part}${note}`, false),
+    isData: true,
+    line: `${call.name}: ${String(part.length)} characters`,
+  });
+}
+
+function unknownTool(call: ModelToolCall, offered: readonly ModelTool[]): ExchangeResult {
+  const names = offered.map(({ name }) => name);
+  const near = nearest(call.name, names);
+  const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`;
+  return ownResult(call, `there is no tool called ${quoted(call.name)}; ${hint}`, true);
+}
+
+export function ownResult({ id, name }: ModelToolCall, text: string, isError: boolean): ExchangeResult {
+  const tool = quoted(name).slice(1, -1);
+  return resultOf({
+    callId: id,
+    tool: name,
+    text,
+    isData: false,
+    isError,
+    line: `${tool}: ${isError ? 'failed, ' : ''}${text.slice(0, 120)}`,
+  });
+}
+
+/** Nothing where it is no JSON: whoever reads it says what was expected. */
+function parsed(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,226 @@
+/** An agent: a request, a model and skills, inside a budget and a policy, with a record of everything (AGT-1 to AGT-8, AGT-11). */
+import path from 'node:path';
+
+import type { Budget } from '../core/budget.ts';
+import { wholeBudget } from '../core/count-budget.ts';
+import { isSkillError } from '../core/errors.ts';
+import type { SkillError } from '../core/errors.ts';
+import type { ActivationReason, AgentStart, Outcome } from '../core/journal.ts';
+import type { VocabularyName } from '../dialect/vocabularies.ts';
+import type { Run, RunOptions } from '../runtime/start-run.ts';
+import type { AgentOptions, AgentResult } from './agent-options.ts';
+import type { AgentParts, TurnsEnd } from './agent-parts.ts';
+import { openAgentTools } from './agent-tools.ts';
+import { childOptions } from './child-options.ts';
+import { followPast } from './follow-past.ts';
+import type { Following } from './follow-past.ts';
+import { openGate } from './gate.ts';
+import { keepPlan } from './keep-plan.ts';
+import { openRequest } from './open-request.ts';
+import { keepOutputs } from './outputs.ts';
+import { pastChild } from './past-child.ts';
+import { resumedRun } from './past-run.ts';
+import type { PastRun } from './past-run.ts';
+import { readPlanUpdate, startPlan } from './protocol.ts';
+import { openMeasure } from './request.ts';
+import { FIRST_STATE, reduceAgent } from './state.ts';
+import type { AgentState } from './state.ts';
+import { openStop } from './stop.ts';
+import type { Stop } from './stop.ts';
+import { firstAncestry } from './subagent.ts';
+import type { Ancestry, ChildResult, ChildTask } from './subagent.ts';
+import { takeTurns } from './turns.ts';
+import { degradedAnswer } from './words.ts';
+
+/**
+ * Works on a request until the model answers, a budget ends, or it cannot go on. Whatever happens there is an answer, a reason and a
+ * record that was ended. Throws for what the caller got wrong before a run begins; bugs fly, after the record was ended.
+ */
+export function runAgent(options: AgentOptions): Promise<AgentResult> {
+  return runInside(options, { ancestry: firstAncestry() });
+}
+
+/** Goes on with a run: everything that is known of it is followed first, in a record of its own. */
+export function goOnWith(past: PastRun, options: AgentOptions): Promise<AgentResult> {
+  return runInside(options, { ancestry: firstAncestry(), past });
+}
+
+interface Beginning {
+  readonly ancestry: Ancestry;
+  readonly onStart?: ChildTask['onStart'];
+  readonly past?: PastRun | undefined;
+}
+
+async function runInside(options: AgentOptions, { ancestry, onStart, past }: Beginning): Promise<AgentResult> {
+  const limits = wholeBudget(options.budget);
+  const { now = () => performance.now() } = options;
+  const following = past === undefined ? undefined : followPast(past, options.model);
+  const elapsedBefore = past?.elapsedMs ?? 0;
+  const startedAt = now() - elapsedBefore;
+  let state: AgentState = FIRST_STATE;
+  const run = await startRecorded(options, limits, following, ({ event }) => {
+    state = reduceAgent(state, event, now() - startedAt);
+  });
+  const stop = openStop(options.signal, Math.max(0, limits.wallMs - elapsedBefore));
+  try {
+    onStart?.(run.id);
+    const parts = openParts(options, { run, limits, stop, ancestry, following, state: () => state });
+    const end = await untilTheEnd(options, parts, stop).catch(endOfRecord);
+    await options.beforeEnd?.(run.session);
+    return await finish(end, run, { state: () => state, request: options.request });
+  } catch (error) {
+    await endQuietly(run, 'failed', 'the program broke');
+    throw error;
+  } finally {
+    stop.close();
+  }
+}
+
+function startRecorded(
+  options: AgentOptions,
+  limits: Budget,
+  following: Following | undefined,
+  watch: NonNullable<RunOptions['sinks']>[number],
+): Promise<Run> {
+  const { runtime, request, protocol, run = {} } = options;
+  const byProtocol: VocabularyName = protocol === 'actions' ? 'skills-agent' : 'skillwright';
+  const { vocabulary = byProtocol } = options;
+  return runtime.startRun({
+    ...run,
+    ...(following === undefined ? {} : { recall: following.recall }),
+    request,
+    vocabulary,
+    agent: agentStart(options, vocabulary, following?.past),
+    budgets: { ...limits },
+    sinks: [watch, ...(run.sinks ?? [])],
+  });
+}
+
+function agentStart(
+  { protocol = 'tools', activation = 'model', required = [], files = [] }: AgentOptions,
+  vocabulary: NonNullable<AgentOptions['vocabulary']>,
+  past: PastRun | undefined,
+): AgentStart {
+  const name = typeof vocabulary === 'string' ? vocabulary : vocabulary.name;
+  const start = { protocol, vocabulary: name, activation, required, files: files.map((file) => path.resolve(file)) };
+  return past === undefined ? start : { ...start, resumes: resumedRun(past) };
+}
+
+interface Opened {
+  readonly run: Run;
+  readonly limits: Budget;
+  readonly stop: Stop;
+  readonly ancestry: Ancestry;
+  readonly following: Following | undefined;
+  readonly state: () => AgentState;
+}
+
+function openParts(options: AgentOptions, opened: Opened): AgentParts {
+  const { run, limits, stop, ancestry, following, state } = opened;
+  const { request, protocol = 'tools' } = options;
+  const proposed = new Map<string, ActivationReason>();
+  const outputs = keepOutputs();
+  const gate = openGate({ run, limits, state, proposed: () => proposed });
+  const updatePlan = (value: unknown): readonly string[] => {
+    const { update, problems } = readPlanUpdate({ mode: 'replace', plan: value });
+    return [...problems, ...keepPlan(update, { run, state: state(), request })];
+  };
+  return {
+    run,
+    model: following?.model ?? options.model,
+    protocol,
+    following,
+    limits,
+    state,
+    stop: stop.signal,
+    gate,
+    outputs,
+    measure: openMeasure(),
+    proposed,
+    tools: openAgentTools({ session: run.session, gate, protocol, outputs, updatePlan }),
+    isWatched: (options.run?.sinks ?? []).length > 0,
+    subagents: {
+      run,
+      request,
+      limits,
+      state,
+      ancestry,
+      start: (task) => startChild(task, options, opened),
+    },
+  };
+}
+
+/** A child that was started before this process is not started again: its end is taken from its record, or it goes on as well. */
+async function startChild(task: ChildTask, options: AgentOptions, opened: Opened): Promise<ChildResult> {
+  const { run, stop, state, following } = opened;
+  const { ancestry, onStart } = task;
+  const known = following?.child(state().call);
+  const before = known === undefined ? undefined : await pastChild(known, run.path, options);
+  if (before?.type === 'ended') {
+    onStart(before.result.run);
+    return before.result;
+  }
+  return runInside(childOptions(options, run, task, stop.signal), { ancestry, onStart, past: before?.past });
+}
+
+type End = Omit<TurnsEnd, 'outcome'> & { readonly outcome: AgentResult['outcome'] };
+
+/** The turns, and what ends them from outside. */
+async function untilTheEnd(options: AgentOptions, parts: AgentParts, stop: Stop): Promise<End> {
+  try {
+    const opening = await openRequest(options, parts);
+    return 'outcome' in opening ? opening : await takeTurns(opening, parts);
+  } catch (error) {
+    if (isSkillError(error) && error.code === 'run/invalid') return { outcome: 'failed', reason: error.message };
+    const blamed = parts.following?.blame(error);
+    if (blamed !== undefined) return { outcome: 'failed', reason: blamed };
+    if (!stop.signal.aborted || isRecordFailure(error)) throw error;
+    if (!stop.isTimeUp) return { outcome: 'cancelled', reason: 'the run was cancelled' };
+    const { limits, run } = parts;
+    run.record({ type: 'budget-end', name: 'wallMs', used: limits.wallMs, limit: limits.wallMs });
+    return { outcome: 'degraded', reason: `the time of the run is up (${String(limits.wallMs)} milliseconds)` };
+  }
+}
+
+/** What cannot be recorded is not done: the run is over, and says so. */
+function endOfRecord(error: unknown): End {
+  if (!isRecordFailure(error)) throw error;
+  return { outcome: 'failed', reason: error.message };
+}
+
+function isRecordFailure(error: unknown): error is SkillError {
+  return isSkillError(error) && error.code === 'record/failed';
+}
+
+/** Gives the answer, ends the record, and says how it went. */
+async function finish(
+  { outcome, reason, answer }: End,
+  run: Run,
+  { state, request }: { readonly state: () => AgentState; readonly request: string },
+): Promise<AgentResult> {
+  const said = answer ?? degradedAnswer(reason, state());
+  // Without the signal: an answer is given also by a run that was stopped.
+  if (answer === undefined) await run.session.perform({ type: 'final_answer', answer: said }, { askedBy: 'program' });
+  const isRecorded = await endQuietly(run, outcome, reason);
+  const { plan, used } = state();
+  return {
+    outcome: isRecorded ? outcome : 'failed',
+    answer: said,
+    reason: isRecorded || reason !== '' ? reason : 'the end of the run could not be recorded',
+    plan: plan ?? startPlan(request),
+    used,
+    run: run.id,
+    path: run.path,
+  };
+}
+
+/** Ends a run; false where its record is broken, which it says itself. */
+async function endQuietly(run: Run, outcome: Exclude<Outcome, 'running'>, reason: string): Promise<boolean> {
+  try {
+    await run.end(outcome, reason);
+    return true;
+  } catch (error) {
+    if (isRecordFailure(error)) return false;
+    throw error;
+  }
+}

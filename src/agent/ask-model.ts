@@ -1,0 +1,87 @@
+/** One question to the model and its answer, both recorded. */
+import { budgetText } from '../core/count-budget.ts';
+import { isSkillError } from '../core/errors.ts';
+import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
+import { estimateTokens } from '../core/tokens.ts';
+import { sha256 } from '../platform/hash.ts';
+import type { AgentParts, TurnsEnd } from './agent-parts.ts';
+import type { Conversation } from './conversation.ts';
+import { deltasOf } from './deltas.ts';
+import { prepareRequest } from './request.ts';
+import { untilStopped } from './stop.ts';
+import { stateText } from './words.ts';
+
+export type Asked =
+  | { readonly type: 'answer'; readonly answer: ModelAnswer; readonly conversation: Conversation }
+  | { readonly type: 'end'; readonly end: TurnsEnd };
+
+export async function askModel(
+  conversation: Conversation,
+  tools: readonly ModelTool[],
+  parts: AgentParts,
+): Promise<Asked> {
+  const { run, limits, model, stop } = parts;
+  const { turn, used } = parts.state();
+  const prepared = prepareRequest(conversation, {
+    ...parts,
+    session: run.session,
+    tools,
+    state: turn === 1 ? '' : stateText(parts.state(), limits),
+  });
+  const { request, tokens, ceiling, shortened } = prepared;
+  if (shortened !== undefined) {
+    const { before, after, dropped } = shortened;
+    run.record({ type: 'context-compact', before, after, dropped });
+  }
+  if (tokens > ceiling) return { type: 'end', end: overBudget('contextTokens', tokens, ceiling, parts) };
+  if (used.tokens + tokens > limits.tokens)
+    return { type: 'end', end: overBudget('tokens', used.tokens + tokens, limits.tokens, parts) };
+  run.record({
+    type: 'model-call',
+    turn,
+    model: model.id,
+    request: `sha256:${sha256(JSON.stringify(request))}`,
+    tokens,
+  });
+  const answer = await call(request, parts);
+  if (typeof answer === 'string') return { type: 'end', end: { outcome: 'failed', reason: answer } };
+  stop.throwIfAborted();
+  const { text, toolCalls, finish, retries } = answer;
+  const usage = { ...answer.usage, outputTokens: answer.usage.outputTokens ?? answerTokens(answer) };
+  run.record({ type: 'model-answer', turn, text, toolCalls, finish, usage, retries });
+  return { type: 'answer', answer, conversation: prepared.conversation };
+}
+
+/** Records which budget ended a run. */
+export function overBudget(
+  name: keyof AgentParts['limits'],
+  used: number,
+  limit: number,
+  { run }: Pick<AgentParts, 'run'>,
+): TurnsEnd {
+  run.record({ type: 'budget-end', name, used, limit });
+  return { outcome: 'degraded', reason: budgetText(name, used, limit) };
+}
+
+/** The answer, or a sentence about why there is none. What the model gives up on, after its own retries, is no bug of the run. */
+async function call(
+  request: ModelRequest,
+  { model, stop, run, protocol, isWatched }: AgentParts,
+): Promise<ModelAnswer | string> {
+  const onDelta = isWatched ? deltasOf(protocol, (text) => run.record({ type: 'answer-delta', text })) : undefined;
+  try {
+    return await untilStopped(
+      model.call(request, { signal: stop, ...(onDelta === undefined ? {} : { onDelta }) }),
+      stop,
+    );
+  } catch (error) {
+    stop.throwIfAborted();
+    if (isSkillError(error) && (error.code === 'record/failed' || error.code === 'run/invalid')) throw error;
+    const message = error instanceof Error ? error.message : 'it said nothing';
+    return `the model ${model.id} gave no answer: ${message}`;
+  }
+}
+
+function answerTokens({ text, toolCalls }: ModelAnswer): number {
+  return toolCalls.reduce((sum, { name, input }) => sum + estimateTokens(`${name} ${input}`), estimateTokens(text));
+}

@@ -1,0 +1,29 @@
+/** What a child agent is given of its parent's: the same model, files and rules, its own workspace, and nobody who listens. */
+import type { Run } from '../runtime/start-run.ts';
+import type { AgentOptions } from './agent-options.ts';
+import type { ChildTask } from './subagent.ts';
+
+export function childOptions(
+  options: AgentOptions,
+  parent: Run,
+  { skill, request, budget }: ChildTask,
+  signal: AbortSignal,
+): AgentOptions {
+  const { sinks: _sinks, execution, ...run } = options.run ?? {};
+  // Two sessions in one workspace would be in each other's way.
+  const { key: _key, ...ownExecution } = execution ?? {};
+  const { activation: _activation, beforeEnd: _beforeEnd, ...same } = options;
+  return {
+    ...same,
+    request,
+    budget,
+    required: [skill.id],
+    signal,
+    run: {
+      ...run,
+      ...(execution === undefined ? {} : { execution: ownExecution }),
+      parent: parent.session,
+      ...(parent.id === undefined ? {} : { parentRun: parent.id }),
+    },
+  };
+}

@@ -1,0 +1,163 @@
+/** What was said between an agent and its model, turn by turn, and the messages it becomes (AGT-6). */
+import { startOfText } from '../core/excerpt.ts';
+import type { ModelMessage, ModelToolCall } from '../core/model.ts';
+import { estimateTokens } from '../core/tokens.ts';
+import { markedData } from './marked-data.ts';
+import type { KeptOutputs } from './outputs.ts';
+
+export interface ExchangeResult {
+  readonly callId: string;
+  readonly tool: string;
+  readonly text: string;
+  /** The text as the model sees it: between marks where it is data that has none of its own. */
+  readonly shown: string;
+  readonly isData: boolean;
+  readonly isError: boolean;
+  /** What remains of it when the exchange is dropped. */
+  readonly line: string;
+  /** Where the whole text is, once only its start is shown. */
+  readonly reference?: string;
+}
+
+/** One answer of the model and what came of it. */
+export interface Exchange {
+  readonly turn: number;
+  readonly text: string;
+  /** Empty where the answer is a structured action. */
+  readonly toolCalls: readonly ModelToolCall[];
+  readonly results: readonly ExchangeResult[];
+  /** What the loop itself has to say to the answer: that it cannot be read. */
+  readonly remark?: string;
+  /** What its messages cost. */
+  readonly tokens: number;
+}
+
+type ExchangeParts = Omit<Exchange, 'tokens'>;
+
+export interface Conversation {
+  /** The request with what belongs to it: files, skills that are proposed. */
+  readonly request: string;
+  /** Skills that were loaded before the first turn, or carried over when exchanges were dropped; empty where there are none. */
+  readonly skills: string;
+  /** One line for each result that was dropped, the oldest first. */
+  readonly earlier: readonly string[];
+  readonly exchanges: readonly Exchange[];
+}
+
+/** Longer answers and inputs are not sent back: the model wrote them. */
+const LONGEST_ANSWER = 20_000;
+/** Longer results are shown by their start. */
+const LONGEST_RESULT = 24_000;
+/** What a message costs beside its text. */
+const MESSAGE_TOKENS = 8;
+
+export function resultOf(parts: Omit<ExchangeResult, 'shown'>): ExchangeResult {
+  return { ...parts, shown: parts.isData ? markedData(parts.tool, parts.text) : parts.text };
+}
+
+export function startConversation(request: string, skills = ''): Conversation {
+  return { request, skills, earlier: [], exchanges: [] };
+}
+
+export function withExchange(conversation: Conversation, exchange: ExchangeParts, outputs: KeptOutputs): Conversation {
+  const bounded = shortExchange(exchange, { answer: LONGEST_ANSWER, result: LONGEST_RESULT }, outputs);
+  return { ...conversation, exchanges: [...conversation.exchanges, bounded] };
+}
+
+/** Something that the loop says after all that was said so far. */
+export function withRemark(conversation: Conversation, remark: string): Conversation {
+  const { exchanges, request } = conversation;
+  const last = exchanges.at(-1);
+  if (last === undefined) return { ...conversation, request: `${request}\n\n${remark}` };
+  const said = last.remark === undefined ? remark : `${last.remark}\n\n${remark}`;
+  return { ...conversation, exchanges: [...exchanges.slice(0, -1), measured({ ...last, remark: said })] };
+}
+
+/** An exchange in which no text is longer than its limit. */
+export function shortExchange(
+  exchange: ExchangeParts,
+  limits: { readonly answer: number; readonly result: number },
+  outputs: KeptOutputs,
+): Exchange {
+  const { remark } = exchange;
+  const short: ExchangeParts = {
+    ...exchange,
+    text: shortText(exchange.text, limits.answer),
+    toolCalls: exchange.toolCalls.map((call) => shortCall(call, limits.answer)),
+    results: exchange.results.map((result) => shortResult(result, limits.result, outputs)),
+    ...(remark === undefined ? {} : { remark: shortText(remark, limits.answer) }),
+  };
+  return measured(short);
+}
+
+function measured(exchange: ExchangeParts): Exchange {
+  return { ...exchange, tokens: exchangeMessages(exchange).reduce((sum, message) => sum + messageTokens(message), 0) };
+}
+
+function shortText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return `${startOfText(text, limit)}\n[${String(text.length - limit)} more characters left out]`;
+}
+
+/** An input stays JSON, for servers refuse to be sent anything else. */
+function shortCall(call: ModelToolCall, limit: number): ModelToolCall {
+  if (call.input.length <= limit) return call;
+  return { ...call, input: JSON.stringify({ left_out: `${String(call.input.length)} characters` }) };
+}
+
+/** The start of a result with the reference of the whole. What was shortened before is shortened from its shorter text. */
+function shortResult(result: ExchangeResult, limit: number, outputs: KeptOutputs): ExchangeResult {
+  const { text } = result;
+  if (text.length <= limit) return result;
+  const reference = result.reference ?? outputs.keep(text);
+  const note = `[cut: the whole is ${reference}]`;
+  const start = startOfText(text, Math.max(0, limit - note.length));
+  // What is cut is no longer the JSON that marked its own ends.
+  return resultOf({ ...result, reference, isData: true, text: `${start}\n${note}` });
+}
+
+/** The messages of the next request. `state` comes last, so that everything before it stays the same from request to request. */
+export function messagesOf(
+  { request, skills, earlier, exchanges }: Conversation,
+  state: string,
+): readonly ModelMessage[] {
+  return [
+    user(request),
+    ...(skills === '' ? [] : [user(`[skills in use]\n${skills}`)]),
+    ...(earlier.length === 0 ? [] : [user(['[earlier, shortened]', ...earlier].join('\n'))]),
+    ...exchanges.flatMap(exchangeMessages),
+    ...(state === '' ? [] : [user(state)]),
+  ];
+}
+
+function exchangeMessages({ text, toolCalls, results, remark }: ExchangeParts): readonly ModelMessage[] {
+  const isNative = toolCalls.length > 0;
+  return [
+    // Servers refuse a message with nothing in it.
+    { role: 'assistant', content: text === '' && !isNative ? '[no answer]' : text, toolCalls },
+    ...results.map(({ callId, tool, shown: content, isError }): ModelMessage =>
+      isNative ? { role: 'tool', callId, toolName: tool, content, isError } : user(content),
+    ),
+    ...(remark === undefined ? [] : [user(remark)]),
+  ];
+}
+
+function user(content: string): ModelMessage {
+  return { role: 'user', content };
+}
+
+export function conversationTokens({ exchanges, ...before }: Conversation, state: string): number {
+  const others = messagesOf({ ...before, exchanges: [] }, state).reduce(
+    (sum, message) => sum + messageTokens(message),
+    0,
+  );
+  return exchanges.reduce((sum, { tokens }) => sum + tokens, others);
+}
+
+function messageTokens(message: ModelMessage): number {
+  const calls = message.role === 'assistant' ? message.toolCalls : [];
+  return calls.reduce(
+    (sum, { id, name, input }) => sum + MESSAGE_TOKENS + estimateTokens(`${id} ${name} ${input}`),
+    MESSAGE_TOKENS + estimateTokens(message.content),
+  );
+}

@@ -1,0 +1,73 @@
+/** What an answer of a model decides. Reading does nothing: whatever it says is judged again before it is done. */
+import type { ModelAnswer, ModelTool, ModelToolCall } from '../core/model.ts';
+import type { PlanUpdate } from '../core/plan.ts';
+import { readAnswer, readDecision, repairRequest } from './protocol.ts';
+import type { ProtocolName } from './words.ts';
+
+export type AgentDecision =
+  | {
+      readonly type: 'calls';
+      readonly calls: readonly ModelToolCall[];
+      readonly planUpdate?: PlanUpdate;
+      /** What of the answer was not used, and what the model says about it. */
+      readonly notes: readonly string[];
+    }
+  | { readonly type: 'answer'; readonly answer: string }
+  | {
+      readonly type: 'unreadable';
+      readonly reason: string;
+      /** The one message that asks for it again. */
+      readonly repair: string;
+    };
+
+/** Characters of an answer that are looked at: more is no decision. */
+const LONGEST_DECISION = 4 * 1024 * 1024;
+
+export function readModelAnswer(
+  answer: ModelAnswer,
+  {
+    protocol,
+    tools,
+    turn,
+  }: { readonly protocol: ProtocolName; readonly tools: readonly ModelTool[]; readonly turn: number },
+): AgentDecision {
+  return protocol === 'tools' ? readTools(answer) : readAction(answer, tools, turn);
+}
+
+function readTools({ text, toolCalls, finish }: ModelAnswer): AgentDecision {
+  if (toolCalls.length > 0) return { type: 'calls', calls: toolCalls, notes: [] };
+  if (/\S/.test(text)) return { type: 'answer', answer: text };
+  const reason =
+    finish === 'filtered'
+      ? 'the answer was held back by the provider'
+      : finish === 'length'
+        ? 'the answer was cut off before it began'
+        : 'the answer is empty';
+  return { type: 'unreadable', reason, repair: `${reason}: call a tool, or answer in plain text.` };
+}
+
+function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[], turn: number): AgentDecision {
+  // Some models call what they were only told about; what they mean is clear.
+  if (toolCalls.length > 0)
+    return { type: 'calls', calls: toolCalls.slice(0, 1), notes: ['a tool call was taken for an action'] };
+  if (text.length > LONGEST_DECISION) {
+    const reason = `the answer has more than ${String(LONGEST_DECISION)} characters`;
+    return { type: 'unreadable', reason, repair: repairRequest({ message: reason }) };
+  }
+  const reading = readAnswer(text);
+  if (reading.type === 'unreadable') return unreadable(reading.problem);
+  const decision = readDecision(reading.value, tools);
+  if (decision.type === 'refused') return unreadable(decision.problem);
+  const { call, planUpdate, diagnostics, notes } = decision;
+  const input = typeof call.input === 'string' ? call.input : JSON.stringify(call.input);
+  return {
+    type: 'calls',
+    calls: [{ id: `action-${String(turn)}`, name: call.name, input }],
+    ...(planUpdate === undefined ? {} : { planUpdate }),
+    notes: [...reading.notes, ...notes, ...diagnostics],
+  };
+}
+
+function unreadable(problem: Parameters<typeof repairRequest>[0]): AgentDecision {
+  return { type: 'unreadable', reason: problem.message, repair: repairRequest(problem) };
+}

@@ -1,0 +1,15 @@
+/** The answer to the person while it grows, out of what a model streams. Nothing is done by it. */
+import type { ModelDelta } from '../core/model.ts';
+import { openActionStream } from './protocol.ts';
+import type { ProtocolName } from './words.ts';
+
+export function deltasOf(protocol: ProtocolName, tell: (text: string) => void): (delta: ModelDelta) => void {
+  if (protocol === 'tools')
+    return (delta) => {
+      if (delta.type === 'text') tell(delta.text);
+    };
+  const stream = openActionStream({ onAnswerText: tell });
+  return (delta) => {
+    if (delta.type === 'text') stream.write(delta.text);
+  };
+}

@@ -1,0 +1,59 @@
+/** Before the first turn: files, skills that are there already, skills that are proposed, and what the first message says of them. */
+import type { SkillIndex } from '../core/index-skills.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import type { AgentOptions } from './agent-options.ts';
+import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';
+import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
+import { bringFiles, filesText } from './inputs.ts';
+
+export async function openRequest(options: AgentOptions, parts: AgentParts): Promise<Opening | TurnsEnd> {
+  const { run, proposed, stop, following } = parts;
+  const { request, required = [], files = [], activation = 'model', runtime } = options;
+  const given = await bringFiles(run, files, stop);
+  if ('code' in given) return { outcome: 'failed', reason: given.message };
+  const called = await callByName(request, parts);
+  if (typeof called === 'object') return called;
+  const activated = await activateSkills(run, required, files);
+  if ('code' in activated) return { outcome: 'failed', reason: activated.message };
+  stop.throwIfAborted();
+  const found =
+    activation === 'model'
+      ? []
+      : await shortlist(
+          run,
+          // What was found when the run began is what the model chose from.
+          (query, n) =>
+            following?.proposed === undefined
+              ? runtime.searchSkills(query, n, { forModel: true, signal: stop })
+              : Promise.resolve(entriesOf(run.session.index, following.proposed)),
+          request,
+          activation,
+        );
+  if (activation !== 'model') for (const { id } of found) proposed.set(id, activation);
+  const sections = [
+    called,
+    ...(given.references.length === 0 ? [] : [filesText(given.references)]),
+    ...(found.length === 0 ? [] : [shortlistText(found)]),
+  ];
+  return {
+    request: sections.join('\n\n'),
+    skills: loadedText(run.session, activated.loaded),
+    choice: activation === 'forced' ? found : [],
+  };
+}
+
+function entriesOf({ skills }: SkillIndex, ids: readonly string[]): readonly SkillEntry[] {
+  return ids.flatMap((id) => skills.find((skill) => skill.id === id) ?? []);
+}
+
+/** A person may call a skill that no model may choose; what they wrote is then the instructions with their arguments. */
+async function callByName(request: string, { run }: AgentParts): Promise<string | TurnsEnd> {
+  const invocation = await run.session.invoke(request);
+  if (invocation === undefined) return request;
+  if (invocation.type === 'failed') {
+    const isRefused = invocation.code === 'skill/not-offered' || invocation.code === 'skill/untrusted';
+    return { outcome: isRefused ? 'refused' : 'failed', reason: invocation.message };
+  }
+  run.record({ type: 'activation', skill: invocation.loaded.skill.id, reason: 'person' });
+  return [request, invocation.text].join('\n\n');
+}

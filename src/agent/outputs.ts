@@ -1,0 +1,32 @@
+/** Texts that left the conversation and can be asked for again. Held for one run, within a bound; the oldest go first. */
+import { sha256 } from '../platform/hash.ts';
+
+const SCHEME = 'run://observations/';
+/** Of all texts together. */
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+
+export interface KeptOutputs {
+  /** Gives the reference by which it can be had. */
+  keep(text: string): string;
+  find(reference: string): string | undefined;
+}
+
+export function keepOutputs(most = MOST_CHARACTERS): KeptOutputs {
+  const texts = new Map<string, string>();
+  let characters = 0;
+  return {
+    keep(text) {
+      const reference = `${SCHEME}${sha256(text)}`;
+      if (texts.has(reference)) return reference;
+      texts.set(reference, text);
+      characters += text.length;
+      for (const [oldest, old] of texts) {
+        if (characters <= most || oldest === reference) break;
+        texts.delete(oldest);
+        characters -= old.length;
+      }
+      return reference;
+    },
+    find: (reference) => texts.get(reference),
+  };
+}

@@ -1,0 +1,84 @@
+/** Tools that an agent offers beside those of a vocabulary. They touch nothing but the agent itself. */
+import { inputOf, text } from '../dialect/parameters.ts';
+import type { JsonSchema, ObjectSchema } from '../core/json-schema.ts';
+import type { ModelTool } from '../core/model.ts';
+import { STEP_STATES } from '../core/plan.ts';
+
+export const UPDATE_PLAN = 'update_plan';
+export const RECALL = 'recall_output';
+export const CHOOSE_SKILLS = 'choose_skills';
+
+const STEP: ObjectSchema = inputOf(
+  'A step.',
+  {
+    id: text('A short name that stays the same.'),
+    title: text('What is to be done.'),
+    status: { type: 'string', description: 'How far it is.', enum: STEP_STATES },
+  },
+  ['id', 'title', 'status'],
+);
+
+export const updatePlanTool: ModelTool = {
+  name: UPDATE_PLAN,
+  description: 'Write down the plan or how far it is. Replaces the plan before it. Does nothing else.',
+  inputSchema: inputOf(
+    'The plan.',
+    {
+      goal: text('What is to be reached; as before where nothing is said.'),
+      steps: { type: 'array', description: 'All steps, in order.', items: STEP, maxItems: 50 },
+      assumptions: { type: 'array', description: 'What is assumed.', items: text('One of them.'), maxItems: 20 },
+    },
+    ['steps'],
+  ),
+};
+
+export const RECALL_SCHEMA: ObjectSchema = inputOf(
+  'Which output.',
+  {
+    reference: text('As it was named: run://observations/….'),
+    from_character: { type: 'integer', description: 'Where to begin.', minimum: 0, maximum: 100_000_000, default: 0 },
+  },
+  ['reference'],
+);
+
+export const recallTool: ModelTool = {
+  name: RECALL,
+  description: 'Read an output again that was left out of the conversation, a part at a time.',
+  inputSchema: RECALL_SCHEMA,
+};
+
+export const FINAL_SCHEMA: ObjectSchema = inputOf('The answer.', { answer: text('What the person reads.') }, [
+  'answer',
+]);
+
+export function finalTool(name: string): ModelTool {
+  return { name, description: 'Give the final answer and end the run.', inputSchema: FINAL_SCHEMA };
+}
+
+/** The choice that a model must make before anything else where activation is forced. */
+export function chooseSchema(names: readonly string[]): ObjectSchema {
+  const name: JsonSchema = { type: 'string', description: 'One of them.', enum: names };
+  const list = (description: string): JsonSchema => ({
+    type: 'array',
+    description,
+    items: name,
+    maxItems: names.length,
+  });
+  return inputOf(
+    'Every skill of the shortlist, in one of the two lists.',
+    {
+      accepted: list('Skills that the request needs.'),
+      rejected: list('Skills that it does not need.'),
+      reason: text('Why.'),
+    },
+    ['accepted', 'rejected'],
+  );
+}
+
+export function chooseTool(names: readonly string[]): ModelTool {
+  return {
+    name: CHOOSE_SKILLS,
+    description: 'Accept or reject each skill of the shortlist. Those accepted are loaded.',
+    inputSchema: chooseSchema(names),
+  };
+}

@@ -1,0 +1,67 @@
+/** Where an agent stands, as a reduction of the events of its run: the same events give the same state (AGT-1). */
+import { describeAction, describeOutcome } from '../core/action-text.ts';
+import type { Action } from '../core/action.ts';
+import type { Budget } from '../core/budget.ts';
+import { NOTHING_USED, countEvent } from '../core/count-budget.ts';
+import type { RunEvent } from '../core/journal.ts';
+import type { Plan } from '../core/plan.ts';
+
+export const PHASES = ['init', 'index-skills', 'decide', 'act', 'observe', 'final'] as const;
+export type Phase = (typeof PHASES)[number];
+
+export interface AgentState {
+  readonly phase: Phase;
+  readonly turn: number;
+  readonly used: Budget;
+  /** Absent until the first decision. */
+  readonly plan: Plan | undefined;
+  /** What came of the last actions, a line each, the last one last. */
+  readonly done: readonly string[];
+  /** Actions whose observation has not come yet, by call. */
+  readonly open: Readonly<Record<number, Action>>;
+  /** The number of the last action. */
+  readonly call: number;
+  /** Runs that were started for skills with a context of their own. */
+  readonly subagents: number;
+}
+
+/** Older ones are in the record alone. */
+const KEPT_LINES = 40;
+
+export const FIRST_STATE: AgentState = {
+  phase: 'init',
+  turn: 0,
+  used: NOTHING_USED,
+  plan: undefined,
+  done: [],
+  open: {},
+  call: 0,
+  subagents: 0,
+};
+
+/** The state after an event that came `elapsedMs` after the start of the run. Pure. */
+export function reduceAgent(state: AgentState, event: RunEvent, elapsedMs: number): AgentState {
+  const counted = { ...state, used: countEvent(state.used, event, elapsedMs) };
+  switch (event.type) {
+    case 'run-start':
+      return { ...counted, phase: 'index-skills' };
+    case 'turn':
+      return { ...counted, phase: 'decide', turn: event.turn };
+    case 'plan':
+      return { ...counted, plan: event.plan };
+    case 'action':
+      return { ...counted, phase: 'act', call: event.call, open: { ...state.open, [event.call]: event.action } };
+    case 'observation': {
+      const { [event.call]: action, ...open } = state.open;
+      const what = action === undefined ? event.observation.action : describeAction(action);
+      const line = `${what}: ${describeOutcome(event.observation, false)}`;
+      return { ...counted, phase: 'observe', open, done: [...state.done, line].slice(-KEPT_LINES) };
+    }
+    case 'subagent-start':
+      return { ...counted, subagents: state.subagents + 1 };
+    case 'run-end':
+      return { ...counted, phase: 'final' };
+    default:
+      return counted;
+  }
+}

@@ -1,0 +1,138 @@
+/** The acceptance lines of skills-agent, each as one test over whole runs. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { verifyRun } from '../src/audit/verify.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '../src/core/approval.ts';
+import type { AgentResult } from '../src/agent/agent-options.ts';
+import { acting, allText, eventsOf, ofType, played, world } from './agent/support.ts';
+
+const BODY = 'canary-body-of';
+const RESOURCE = 'canary-resource-of';
+
+/** Each skill has a body and a resource that can be told from every other text. */
+function skill(name: string, fields: readonly string[] = []) {
+  return {
+    description: `Works on ${name}. Use it for ${name}.`,
+    fields,
+    body: `# ${name}\n\n${BODY}-${name}. See references/guide.md, run scripts/go.sh.\n`,
+    files: {
+      'references/guide.md': `# Guide\n\n${RESOURCE}-${name}\n`,
+      'scripts/go.sh': '#!/bin/sh\necho "it went"\n',
+    },
+  };
+}
+
+const SKILLS = { tables: skill('tables'), letters: skill('letters') };
+
+const select = acting('select_skills', { skills: [{ name: 'tables' }], reason: 'it fits' });
+const answer = acting('final_answer', { answer: 'done' });
+const run = acting('run_script', { skill: { name: 'tables' }, relative_path: 'scripts/go.sh', args: [] });
+const read = acting('load_resource', { skill: { name: 'tables' }, relative_path: 'references/guide.md' });
+
+/** What was decided and what came of it, an action a line. */
+function outcomes(result: AgentResult): readonly string[] {
+  const events = eventsOf(result);
+  const decisions = new Map(ofType(events, 'decision').map(({ call, decision }) => [call, decision.effect]));
+  return ofType(events, 'observation').map(({ call, observation }) => {
+    const came = observation.type === 'failed' ? observation.code : observation.type;
+    return `${observation.action}: ${decisions.get(call) ?? 'no decision'}, ${came}`;
+  });
+}
+
+describe('acceptance', () => {
+  test('1. the index is made from metadata alone', async () => {
+    const { agent, runtime } = await world(SKILLS);
+    expect(runtime.index.skills.map(({ name, description }) => [name, description])).toEqual([
+      ['letters', 'Works on letters. Use it for letters.'],
+      ['tables', 'Works on tables. Use it for tables.'],
+    ]);
+    expect(JSON.stringify(runtime.index)).not.toContain('canary');
+    const model = played([answer]);
+    const result = await agent({ model, protocol: 'actions' });
+    const [first] = model.requests;
+    const told = allText(first ?? expect.fail());
+    for (const name of ['letters', 'tables']) expect(told).toContain(`Works on ${name}. Use it for ${name}.`);
+    expect(told).not.toContain('canary');
+    expect(readFileSync(path.join(result.path ?? '', 'index.json'), 'utf8')).not.toContain('canary');
+    expect(verifyRun(result.path ?? '').status).toBe('intact');
+  });
+
+  test('2. only the body of a skill that was triggered is read', async () => {
+    const { agent } = await world(SKILLS);
+    const model = played([select, answer]);
+    const result = await agent({ model, protocol: 'actions' });
+    const [before, after] = model.requests.map(allText);
+    expect(before).not.toContain(BODY);
+    expect(after).toContain(`${BODY}-tables`);
+    expect(after).not.toContain(`${BODY}-letters`);
+    expect(JSON.stringify(eventsOf(result))).not.toContain(`${BODY}-letters`);
+    expect(ofType(eventsOf(result), 'activation')).toEqual([
+      { type: 'activation', skill: 'option/tables', reason: 'model' },
+    ]);
+  });
+
+  test('3. resources are read only when they are asked for', async () => {
+    const { agent } = await world(SKILLS);
+    const model = played([select, read, answer]);
+    const result = await agent({ model, protocol: 'actions' });
+    const [, loaded, asked] = model.requests.map(allText);
+    expect(loaded).not.toContain(RESOURCE);
+    expect(asked).toContain(`${RESOURCE}-tables`);
+    expect(JSON.stringify(eventsOf(result))).not.toContain(`${RESOURCE}-letters`);
+  });
+
+  // oxlint-disable-next-line vitest/warn-todo -- Said here until the issue of packs is done.
+  test.todo('4. packs are installed from zip files, and harmful ones refused (packs are a later issue)');
+
+  describe('5. allow-lists are enforced, and what is of high risk needs a yes', () => {
+    test('a skill that allows reading alone runs nothing', async () => {
+      const { agent } = await world({ tables: skill('tables', ['allowed-tools: "read_resource"']) });
+      const result = await agent({ model: played([select, run, read, answer]), protocol: 'actions' });
+      expect(outcomes(result)).toEqual([
+        'load_skill: allow, skill-loaded',
+        'run_script: deny, policy/denied',
+        'read_resource: allow, resource-read',
+        'final_answer: allow, answered',
+      ]);
+    });
+
+    test('a skill that allows running runs', async () => {
+      const { agent } = await world({ tables: skill('tables', ['allowed-tools: "run_script"']) });
+      const result = await agent({ model: played([select, run, answer]), protocol: 'actions' });
+      expect(outcomes(result)).toContain('run_script: allow, program-ran');
+    });
+
+    test('a file is written only after somebody said yes to exactly this', async () => {
+      const { agent, project } = await world(SKILLS);
+      const write = acting('write_file', { path: 'report.md', content: 'hello' });
+      const file = path.join(project, 'report.md');
+      const nobody = await agent({ model: played([write, answer]), protocol: 'actions', run: { host: {} } });
+      expect([outcomes(nobody)[0], existsSync(file)]).toEqual(['write_file: ask, approval/needed', false]);
+      const questions: ApprovalRequest[] = [];
+      const answering = (verdict: ApprovalAnswer['verdict']) => (request: ApprovalRequest) => {
+        questions.push(request);
+        return Promise.resolve({ verdict, scope: 'once', by: 'callback' } as const);
+      };
+      const asked = (verdict: ApprovalAnswer['verdict']): Promise<AgentResult> =>
+        agent({
+          model: played([write, answer]),
+          protocol: 'actions',
+          run: { host: {}, approve: answering(verdict) },
+        });
+      expect([outcomes(await asked('no'))[0], existsSync(file)]).toEqual(['write_file: ask, approval/refused', false]);
+      expect([outcomes(await asked('yes'))[0], readFileSync(file, 'utf8')]).toEqual([
+        'write_file: ask, file-written',
+        'hello',
+      ]);
+      expect(questions.map(({ tool, risk }) => [tool, risk])).toEqual([
+        ['write_file', 'high'],
+        ['write_file', 'high'],
+      ]);
+    });
+  });
+
+  // oxlint-disable-next-line vitest/warn-todo -- Said here until the issue of evaluations is done.
+  test.todo('6. evaluations run offline (evaluations are a later issue)');
+});
