@@ -4,11 +4,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { benchAgent } from './agent.ts';
 import { benchCollect } from './collect.ts';
 import { benchContainer } from './container.ts';
 import { benchDisclosure } from './disclosure.ts';
 import { benchExecutors } from './executors.ts';
 import { benchJournal } from './journal.ts';
+import { benchJsonStream } from './json-stream.ts';
 import type { BenchRow } from './row.ts';
 import { benchPolicy } from './policy.ts';
 import { benchRedaction } from './redaction.ts';
@@ -18,7 +20,7 @@ import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction] [--data DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction,stream,agent] [--data DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
@@ -48,6 +50,8 @@ if (values.help === true) {
     policy: () => benchPolicy(),
     redaction: () => benchRedaction(),
     journal: () => benchJournal({ workDir }),
+    stream: () => benchJsonStream(),
+    agent: () => benchAgent({ project, workDir }),
   };
   const wanted = values.only?.split(',') ?? Object.keys(suites);
   try {

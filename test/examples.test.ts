@@ -62,6 +62,20 @@ test('approve-and-record prints what was decided and answered, from a record tha
   ]);
 });
 
+test('run-agent finds the skill, runs its script and answers with its figures, with no model', () => {
+  const lines = run('run-agent.js').split('\n');
+  expect(lines.slice(0, 5)).toEqual([
+    'model rules: it was asked for',
+    '- search_skills',
+    '- load_skill',
+    '- run_script',
+    '- final_answer',
+  ]);
+  expect(lines).toContain('- Rows: 3');
+  expect(lines).toContain('| 2 | sum | integer | 2 | 1 | 2 |');
+  expect(lines.at(-2)).toBe('done, the record is intact');
+});
+
 // Real clients over real HTTP, against a local server that speaks the vendors' protocols. The script is the model: it searches,
 // loads and reads, and its last answer quotes what it was given, so that a lost tool result fails the test.
 const server = new LLMock({ port: 0, strict: true });

@@ -33,6 +33,18 @@ export const COMMANDS: readonly CommandName[] = [
     load: () => import('./commands/cost.ts'),
   },
   {
+    name: 'run',
+    aliases: [],
+    summary: 'work on a request with skills, on any model or on none',
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    name: 'demo',
+    aliases: [],
+    summary: 'show in a minute what all this does, with no key and no network',
+    load: () => import('./commands/demo.ts'),
+  },
+  {
     name: 'exec',
     aliases: [],
     summary: 'run a script of a skill in a sandboxed workspace',

@@ -19,6 +19,9 @@ export interface Program {
   readonly signal: AbortSignal;
 }
 
+/** Nothing here can do it: no sandbox, no model. */
+const IMPOSSIBLE: ReadonlySet<string> = new Set(['executor/unavailable', 'model/unavailable']);
+
 /** Runs one command line and gives its exit status. */
 export async function main({ words, streams, env, signal }: Program): Promise<number> {
   const terminal = openTerminal({
@@ -126,5 +129,5 @@ function report(error: unknown, terminal: Terminal, isJson: boolean): number {
   terminal.err(`${terminal.style('red', 'error')}: ${message}\n${terminal.style('dim', `hint: ${hint}`)}`);
   if (error instanceof UsageError) return EXIT.usage;
   if (code === 'policy/refused') return EXIT.refused;
-  return code === 'executor/unavailable' ? EXIT.impossible : EXIT.failed;
+  return IMPOSSIBLE.has(code) ? EXIT.impossible : EXIT.failed;
 }

@@ -21,6 +21,7 @@ import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../quantities.ts';
 import { settingsOf } from '../settings.ts';
+import { RESUME_FLAGS } from '../resume-flags.ts';
 import { replayLines, replaySummary } from '../show-replay.ts';
 import { eventLine, infoLines, runLines, standing, verificationLines } from '../show-run.ts';
 
@@ -49,6 +50,7 @@ const flags = {
   writes: { type: 'boolean', about: 'replay: write and delete files again' },
   network: { type: 'boolean', about: 'replay: ask servers again' },
   record: { type: 'boolean', about: 'replay: keep a record of it as well' },
+  ...RESUME_FLAGS,
 } as const;
 
 type RunsInvocation = Invocation<typeof flags>;
@@ -62,16 +64,18 @@ const ACTS: Readonly<Record<string, (invocation: RunsInvocation) => Promise<numb
   export: exportRun,
   prune,
   replay,
+  resume,
 };
 
 export const command = defineCommand({
-  usage: 'runs list|show|tail|verify|export|prune|replay [ID]',
+  usage: 'runs list|show|tail|verify|export|prune|replay|resume [ID]',
   details: [
     'Works with the records of runs of this project: those in .agent/runs, or where runs.directory of the configuration says.',
     'ID is the id of a run, a start of it that only one has, `last`, or the path of a run folder.',
     'verify finds what was changed, cut, moved or added in a record: exit 1 where anything was.',
     'prune removes nothing that may still be running. replay does what was recorded again and compares: exit 1 where something is not as',
     'it was, 4 where a skill of the record is gone or has changed. Files and servers are left alone unless you say otherwise.',
+    'resume goes on with a run that was killed, waited for an answer or used up a budget, in a new record; what was done is not done again.',
   ].join('\n'),
   flags,
   examples: [
@@ -83,6 +87,7 @@ export const command = defineCommand({
     ['skillwright runs export last --format atif > run.json', 'the same as a trajectory (ATIF)'],
     ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'what would go'],
     ['skillwright runs replay last', 'does it still do the same?'],
+    ['skillwright runs resume last --budget turns=30', 'go on with a run that used up its turns'],
   ],
   positionals: [0, 2],
   async run(invocation) {
@@ -206,6 +211,12 @@ async function prune(invocation: RunsInvocation): Promise<number> {
     `${String(pruned.removed.length)} ${dryRun ? 'would be removed' : 'removed'}, ${String(pruned.kept)} kept (${String(pruned.keptBytes)} bytes), ${String(pruned.running)} of them may be running`,
   );
   return EXIT.done;
+}
+
+async function resume(invocation: RunsInvocation): Promise<number> {
+  const place = await placeOf(invocation);
+  const { resumeRun } = await import('../resume-run.ts');
+  return resumeRun(invocation, place);
 }
 
 async function replay(invocation: RunsInvocation): Promise<number> {

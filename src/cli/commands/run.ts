@@ -1,0 +1,214 @@
+import path from 'node:path';
+
+import { ACTIVATIONS } from '../../agent/activation.ts';
+import { openAgentModel } from '../../agent/agent-model.ts';
+import type { AgentModel } from '../../agent/agent-model.ts';
+import type { AgentOptions, AgentResult } from '../../agent/agent-options.ts';
+import { jsonlSink } from '../../audit/sinks.ts';
+import { TEXT_LEVELS } from '../../core/event-text.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import { countText, durationText } from '../../core/line-text.ts';
+import { printable } from '../../core/text.ts';
+import { visibleJson } from '../../core/visible-json.ts';
+import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
+import { surroundingsOf } from '../../runtime/config.ts';
+import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
+import { APPROVAL_FLAGS, openApprover } from '../approving.ts';
+import { readBudget } from '../budget-flag.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { openRefusalWatch } from '../refusal-watch.ts';
+import { readRequest } from '../request-text.ts';
+import { runWithPrograms } from '../run-with-programs.ts';
+import { openAgentDisplay } from '../show-agent.ts';
+import type { AgentDisplay } from '../show-agent.ts';
+import type { Terminal } from '../terminal.ts';
+
+const PROTOCOLS = ['tools', 'actions'] as const;
+
+const flags = {
+  file: { type: 'string', value: 'FILE', path: true, about: 'read the request from FILE; - is stdin' },
+  in: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    path: true,
+    about: 'give FILE with the request: it is brought to the workspace as inputs/NAME; may be repeated',
+  },
+  out: { type: 'string', value: 'DIR', path: true, about: 'copy what programs leave in out/ to DIR' },
+  skill: { type: 'string', multiple: true, value: 'NAME', about: 'load this skill first; may be repeated' },
+  model: {
+    type: 'string',
+    value: 'NAME',
+    about:
+      'rules, ollama, anthropic/claude-sonnet-4-5, ...; auto looks for one: configuration, keys, local servers, rules',
+  },
+  protocol: {
+    type: 'string',
+    value: 'NAME',
+    choices: PROTOCOLS,
+    about: 'how the model acts: tools; or actions as JSON text',
+  },
+  vocabulary: { type: 'string', value: 'NAME', choices: VOCABULARY_NAMES, about: 'whose tools; skillwright' },
+  activation: {
+    type: 'string',
+    value: 'NAME',
+    choices: ACTIVATIONS,
+    about: 'how skills come up: model; shortlist and forced search first',
+  },
+  budget: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=N,...',
+    about: 'turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs; such as turns=5,tokens=50000',
+  },
+  executor: {
+    type: 'string',
+    value: 'NAME',
+    choices: ['auto', 'none', ...EXECUTOR_NAMES],
+    about: 'what runs programs: auto takes the first that isolates; none runs nothing',
+  },
+  log: { type: 'string', value: 'LEVEL', choices: TEXT_LEVELS, about: 'what is told: quiet, normal or verbose' },
+  ...APPROVAL_FLAGS,
+} as const;
+
+type RunInvocation = Invocation<typeof flags>;
+
+export const command = defineCommand({
+  usage: 'run [REQUEST] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
+  details: [
+    'Works on a request with skills until it is answered, a budget ends, or it cannot go on. The request is the words given, --file, or',
+    'stdin. What the model asks for is judged by the rules and done in a sandbox; scripts and writes need your yes, or --yes. The answer',
+    'goes to stdout, everything else to stderr. With --json: one JSON object a line, an event each, and the result as the last one.',
+    'Without a key, a configured model or a local server it is the rule model, which is no language model; see docs/agent.md.',
+    'Exit status 1: failed, or ended by a budget; 3: a rule or a person refused what it came to; 4: the model that was named cannot be',
+    'had, or the executor; 130: interrupted, with the record closed.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright run "What is in this table?" --in orders.csv --yes', 'with whatever model there is'],
+    ['skillwright run "What is in this table?" --in orders.csv --model rules --yes', 'with no model at all'],
+    ['skillwright run --file task.md --model anthropic --budget turns=8 --out results', 'a task, and its files back'],
+    ['git diff | skillwright run --skill text-diff --json > events.jsonl', 'the request from a pipe, events as lines'],
+  ],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { flags: given, positionals, terminal, signal, words } = invocation;
+    const request = await readRequest({ words: positionals, file: given.file, cwd: cwdOf(invocation), signal });
+    const budget = readBudget(given.budget ?? []);
+    const runtime = await openRuntime(invocation);
+    const { env } = surroundingsOf({});
+    const config = runtime.config.model;
+    const chosen = await openAgentModel({
+      env,
+      signal,
+      ...(config === undefined ? {} : { config }),
+      ...(given.model === undefined ? {} : { name: given.model }),
+    });
+    for (const line of choiceLines(chosen, terminal)) terminal.remark(line);
+    const display = displayOf(invocation);
+    const refusals = openRefusalWatch(words);
+    const copied: string[] = [];
+    const result = await runWithPrograms(
+      {
+        ...agentOptions(invocation),
+        runtime,
+        model: chosen.model,
+        request,
+        budget,
+        signal,
+        beforeEnd: async (session) => {
+          if (given.out !== undefined)
+            copied.push(...(await takeOutputs(session, path.resolve(cwdOf(invocation), given.out))));
+        },
+        run: {
+          host: {},
+          // A model's programs are asked about unless a rule allows them.
+          policy: { opens: [] },
+          approve: openApprover(given, terminal),
+          sinks: [display.sink, refusals.sink],
+        },
+      },
+      { executor: given.executor, terminal, cwd: cwdOf(invocation) },
+    );
+    const refused = refusals.last();
+    const status = statusOf(result, refused !== undefined);
+    if (given.json === true) {
+      const last = {
+        schema: 1,
+        result: { ...result, model: chosen.model.id, reasonForModel: chosen.reason, copied, status },
+      };
+      terminal.out(visibleJson(JSON.stringify(last)));
+    } else {
+      display.end(result.answer);
+      for (const line of endLines(result, copied)) terminal.remark(line);
+    }
+    if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
+    return status;
+  },
+});
+
+function cwdOf({ flags: given }: RunInvocation): string {
+  return path.resolve(given.cwd ?? '.');
+}
+
+function agentOptions(
+  invocation: RunInvocation,
+): Pick<AgentOptions, 'protocol' | 'vocabulary' | 'activation' | 'required' | 'files'> {
+  const { flags: given } = invocation;
+  const protocol = PROTOCOLS.find((name) => name === given.protocol);
+  const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary);
+  const activation = ACTIVATIONS.find((name) => name === given.activation);
+  return {
+    required: given.skill ?? [],
+    files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
+    ...(protocol === undefined ? {} : { protocol }),
+    ...(vocabulary === undefined ? {} : { vocabulary }),
+    ...(activation === undefined ? {} : { activation }),
+  };
+}
+
+function displayOf({ flags: given, terminal }: RunInvocation): AgentDisplay {
+  if (given.json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), end: () => undefined };
+  return openAgentDisplay(terminal, TEXT_LEVELS.find((known) => known === given.log) ?? 'normal');
+}
+
+/** Which model, and why: nobody should have to guess who answered. */
+function choiceLines({ model, reason, tried }: AgentModel, { style }: Terminal): readonly string[] {
+  const line = `model ${printable(model.id)}: ${printable(reason)}`;
+  if (model.id !== 'rules' || tried.length === 0) return [line];
+  return [
+    `${style('yellow', line)}; ${tried.map((one) => printable(one)).join('; ')}`,
+    'rules is no language model: it can follow the quickstart of a skill and nothing else',
+  ];
+}
+
+/** What was refused last, and nothing came after it, is what the run came to, whatever the model says about it. */
+function statusOf({ outcome }: AgentResult, isRefused: boolean): number {
+  switch (outcome) {
+    case 'done':
+      return isRefused ? EXIT.refused : EXIT.done;
+    case 'refused':
+      return EXIT.refused;
+    case 'cancelled':
+      return EXIT.interrupted;
+    case 'degraded':
+    case 'failed':
+      return EXIT.failed;
+  }
+}
+
+function endLines({ outcome, used, run }: AgentResult, copied: readonly string[]): readonly string[] {
+  const spent = [
+    countText(used.turns, 'turn'),
+    `about ${countText(used.tokens, 'token')}`,
+    countText(used.toolCalls, 'tool call'),
+    durationText(used.wallMs),
+  ];
+  return [
+    ...copied.map((name) => `wrote ${printable(name)}`),
+    `${outcome} after ${spent.join(', ')}${run === undefined ? '' : `; see skillwright runs show ${run}`}`,
+  ];
+}

@@ -1,0 +1,110 @@
+/** `runs resume`: a run that was broken off goes on, at this terminal. */
+import path from 'node:path';
+
+import type { AgentResult } from '../agent/agent-options.ts';
+import { readRun } from '../audit/journal-reader.ts';
+import { terminalSink } from '../audit/sinks.ts';
+import type { Budget } from '../core/budget.ts';
+import { BUDGET_NAMES } from '../core/count-budget.ts';
+import { EXECUTOR_NAMES } from '../core/execution.ts';
+import type { Model } from '../core/model.ts';
+import { cleanText, printable } from '../core/text.ts';
+import { visibleJson } from '../core/visible-json.ts';
+import { isInside, tryRealPath } from '../platform/paths.ts';
+import { readSealKey } from '../platform/seal-key.ts';
+import { surroundingsOf } from '../runtime/config.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { openApprover } from './approving.ts';
+import { wholeNumber } from './arguments.ts';
+import type { Invocation } from './command.ts';
+import { EXIT, UsageError } from './exit.ts';
+import { jsonText } from './json.ts';
+import { openRuntime } from './open-runtime.ts';
+import type { RESUME_FLAGS } from './resume-flags.ts';
+import type { Terminal } from './terminal.ts';
+
+type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
+
+export async function resumeRun(invocation: ResumeInvocation, place: string): Promise<number> {
+  const { flags: given, terminal, signal } = invocation;
+  const { cwd, home } = surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
+  const sealKey = home === undefined ? undefined : readSealKey(home);
+  const { info } = readRun(place, { content: 'start' });
+  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor) ?? 'auto';
+  const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
+  const runtime = await openRuntime(invocation);
+  const { resumeAgent } = await import('../agent/resume.ts');
+  const resumed = await resumeAgent({
+    runtime,
+    path: place,
+    model: await modelFor(invocation, runtime),
+    budget: budgetOf(given.budget ?? []),
+    mayBring: (file) => named.has(file) || isOfProject(file, cwd),
+    signal,
+    ...(sealKey === undefined ? {} : { sealKey }),
+    run: {
+      host: {},
+      directory: path.dirname(place),
+      approve: openApprover(given, terminal),
+      ...(info.executor === null ? {} : { execution: { executor } }),
+      sinks: given.json === true ? [] : [progress(terminal)],
+    },
+  });
+  if (resumed.type === 'impossible') {
+    if (given.json === true) terminal.out(visibleJson(jsonText({ path: place, ...resumed })));
+    else for (const problem of resumed.problems) terminal.err(`impossible: ${printable(problem)}`);
+    return EXIT.impossible;
+  }
+  const { result } = resumed;
+  terminal.out(
+    given.json === true ? visibleJson(jsonText({ resumes: info.run, ...result })) : cleanText(result.answer),
+  );
+  return EXITS[result.outcome];
+}
+
+const EXITS: Readonly<Record<AgentResult['outcome'], number>> = {
+  done: EXIT.done,
+  degraded: EXIT.failed,
+  failed: EXIT.failed,
+  refused: EXIT.refused,
+  cancelled: EXIT.interrupted,
+};
+
+/** Links are resolved: a name inside that leads outside is none of the project's. */
+function isOfProject(file: string, cwd: string): boolean {
+  const [real, project] = [tryRealPath(file), tryRealPath(cwd)];
+  return real !== undefined && project !== undefined && isInside(real, project);
+}
+
+function progress({ pass, style }: Terminal): ReturnType<typeof terminalSink> {
+  return terminalSink({ level: 'normal', style, write: (text) => pass('stderr', text) });
+}
+
+async function modelFor({ flags: given, terminal, signal }: ResumeInvocation, { config }: Runtime): Promise<Model> {
+  const [{ findModel }, { openRules }] = await Promise.all([import('../model/auto.ts'), import('../model/rules.ts')]);
+  const { env } = surroundingsOf({});
+  const { model, reason } = await findModel({
+    env,
+    signal,
+    ...(given.model === undefined ? {} : { name: given.model }),
+    ...(config.model === undefined ? {} : { config: config.model }),
+  });
+  const taken = model === 'rules' ? openRules() : model;
+  terminal.remark(`model ${printable(taken.id)}: ${printable(reason)}`);
+  return taken;
+}
+
+function budgetOf(given: readonly string[]): Partial<Budget> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const [word = '', amount] = text.split('=', 2);
+      const name = BUDGET_NAMES.find((one) => one === word);
+      if (name === undefined || amount === undefined)
+        throw new UsageError(
+          `--budget ${printable(text)} is no budget`,
+          `write NAME=N; NAME is ${BUDGET_NAMES.join(', ')}`,
+        );
+      return [name, wholeNumber(amount, `--budget ${name}`, { least: 0, most: 1_000_000_000 }) ?? 0];
+    }),
+  );
+}

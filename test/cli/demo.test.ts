@@ -1,0 +1,91 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { verifies } from '../conformance/verifies.ts';
+import { PROJECT } from '../files-below.ts';
+import { scratch } from '../registry/support.ts';
+import { spawnCli } from './run-cli.ts';
+
+const PAGES = ['README.md', 'README.zh-CN.md'];
+const START = '```text\n$ npx skillwright demo --plain\n';
+
+interface Page {
+  readonly before: string;
+  /** What `demo` prints; `npm run docs` writes it. */
+  readonly recorded: string;
+  readonly after: string;
+}
+
+function readPage(page: string): Page {
+  const text = readFileSync(path.join(PROJECT, page), 'utf8');
+  const from = text.indexOf(START) + START.length;
+  const to = text.indexOf('```\n', from);
+  return { before: text.slice(0, from), recorded: text.slice(from, to), after: text.slice(to) };
+}
+
+function writePage(page: string, recorded: string): void {
+  const { before, after } = readPage(page);
+  writeFileSync(path.join(PROJECT, page), `${before}${recorded}${after}`);
+}
+
+const leftovers = (): readonly string[] =>
+  readdirSync(os.tmpdir()).filter((name) => name.startsWith('skillwright-demo-'));
+
+describe('demo', () => {
+  verifies('CLI-1', 'shows a run with no key and no network, and what it shows is what the README says', async () => {
+    const folder = scratch();
+    const before = leftovers();
+    const { status, out, err } = await spawnCli(folder, ['demo', '--plain', '--executor', 'bubblewrap']);
+    expect([status, err]).toEqual([0, '']);
+    expect(out).toContain('   - Rows: 8\n');
+    expect(out).toContain('runs verify says: intact.');
+    expect(out).toContain('After one number in a copy was changed it says: tampered.');
+    expect(leftovers().filter((name) => !before.includes(name))).toEqual([]);
+    expect(readdirSync(folder).filter((name) => name !== 'home')).toEqual([]);
+    if (process.env['UPDATE_DOCS'] === '1') for (const page of PAGES) writePage(page, out);
+    expect(
+      PAGES.map((page) => readPage(page).recorded),
+      'the pages are out of step: npm run docs',
+    ).toEqual([out, out]);
+  });
+
+  test('without anything that isolates it runs nothing and says so', async () => {
+    const { status, out } = await spawnCli(scratch(), ['demo', '--plain', '--executor', 'none']);
+    expect(status).toBe(0);
+    expect(out).toContain('No script was run: no executor was wanted.');
+    expect(out).toContain('The skill csv-report fits, and nothing can be run here.');
+    expect(out).not.toContain('Rows: 8');
+    expect(out).not.toContain('sandbox');
+  });
+
+  test('an engine that is not there is said with what would help', async () => {
+    const folder = scratch();
+    const env = { DOCKER_HOST: `unix://${folder}/none.sock` };
+    const { status, out } = await spawnCli(folder, ['demo', '--plain', '--executor', 'container'], env);
+    expect([status, out]).toEqual([
+      0,
+      expect.stringMatching(/No script was run: nothing here isolates programs.*\n {3}To change that: /),
+    ]);
+  });
+
+  test('uses none of the skills and settings of whoever runs it', async () => {
+    const folder = scratch();
+    const { status, out } = await spawnCli(folder, ['demo', '--plain', '--executor', 'none'], {
+      SKILLS_ROOT: path.join(PROJECT, 'test'),
+      OPENAI_API_KEY: 'key-123456789',
+    });
+    expect([status, out]).toEqual([0, expect.stringContaining('Skills: csv-report, skill-author, text-diff;')]);
+  });
+
+  test('gives one JSON value', async () => {
+    const { out } = await spawnCli(scratch(), ['demo', '--json', '--executor', 'none']);
+    expect(JSON.parse(out)).toMatchObject({
+      schema: 1,
+      result: { outcome: 'done' },
+      verified: 'intact',
+      verifiedAfterChange: 'tampered',
+    });
+  });
+});

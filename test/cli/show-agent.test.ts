@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { readBudget } from '../../src/cli/budget-flag.ts';
+import { openAgentDisplay } from '../../src/cli/show-agent.ts';
+import type { AgentDisplay } from '../../src/cli/show-agent.ts';
+import { openTerminal } from '../../src/cli/terminal.ts';
+import type { RunEvent } from '../../src/core/journal.ts';
+import type { Plan, StepState } from '../../src/core/plan.ts';
+import { cleanText } from '../../src/core/text.ts';
+
+interface Screen extends AgentDisplay {
+  readonly tell: (...events: readonly RunEvent[]) => void;
+  readonly out: () => string;
+  readonly err: () => string;
+}
+
+function open(isTTY: boolean, level: 'quiet' | 'normal' = 'normal'): Screen {
+  let out = '';
+  let err = '';
+  const terminal = openTerminal({
+    streams: { stdout: { write: (text) => (out += text), isTTY }, stderr: { write: (text) => (err += text), isTTY } },
+    env: {},
+    color: 'never',
+    quiet: false,
+  });
+  const display = openAgentDisplay(terminal, level);
+  const tell = (...events: readonly RunEvent[]): void => {
+    for (const event of events) display.sink({ seq: 1, time: '', elapsed: 0, event });
+  };
+  return { ...display, tell, out: () => out, err: () => err };
+}
+
+const ask: RunEvent = { type: 'model-call', turn: 1, model: 'played', request: '', tokens: 10 };
+const delta = (text: string): RunEvent => ({ type: 'answer-delta', text });
+const note: RunEvent = { type: 'note', message: 'odd' };
+const plan = (...steps: readonly (readonly [string, StepState])[]): RunEvent => ({
+  type: 'plan',
+  turn: 1,
+  plan: {
+    goal: 'count',
+    steps: steps.map(([title, status]) => ({ id: title, title, status })),
+    assumptions: [],
+    constraints: {},
+  } satisfies Plan,
+});
+
+describe('the answer', () => {
+  test('grows on a terminal and is not shown twice', () => {
+    const screen = open(true);
+    screen.tell(ask, delta('It has '), delta('12 rows.'));
+    expect(screen.out()).toBe('It has 12 rows.');
+    screen.end('It has 12 rows.');
+    expect(screen.out()).toBe('It has 12 rows.\n');
+  });
+
+  test('is shown whole where nobody looks at it while it grows', () => {
+    const screen = open(false);
+    screen.tell(ask, delta('It has '), delta('12 rows.'));
+    expect(screen.out()).toBe('');
+    screen.end('It has 12 rows.');
+    expect(screen.out()).toBe('It has 12 rows.\n');
+  });
+
+  test('that is another one than what grew is shown as well', () => {
+    const screen = open(true);
+    screen.tell(ask, delta('First I look.'), note, ask, delta('It has'));
+    screen.end('This answer is not complete.');
+    expect(screen.out()).toBe('First I look.\nIt has\nThis answer is not complete.\n');
+  });
+
+  test('cannot act on the screen, however it is cut', () => {
+    const text = '\u001B[2Jgone \u001B]0;title\u0007\u202Eabc 王\u{1F600}';
+    fc.assert(
+      fc.property(fc.array(fc.nat(text.length), { maxLength: 6 }), (cuts) => {
+        const places = [0, ...cuts.toSorted((a, b) => a - b), text.length];
+        const screen = open(true);
+        screen.tell(ask, ...places.slice(1).map((to, place) => delta(text.slice(places[place], to))));
+        screen.end(text);
+        const shown = screen.out();
+        expect(cleanText(shown)).toBe(shown);
+        expect(Buffer.from(shown).toString()).toBe(shown);
+      }),
+    );
+  });
+});
+
+describe('the plan', () => {
+  test('is told step by step: all of it first, then what changed', () => {
+    const screen = open(false);
+    screen.tell(plan(['find', 'in_progress'], ['run', 'pending']));
+    screen.tell(plan(['find', 'completed'], ['run', 'pending'], ['say', 'pending']));
+    expect(screen.err()).toBe('  [>] find\n  [ ] run\n  [x] find\n  [ ] say\n');
+  });
+
+  test('of a model that writes terminal codes is text', () => {
+    const screen = open(false);
+    screen.tell(plan(['a\u001B[31m\nrun done', 'pending']));
+    expect(screen.err()).not.toContain('\u001B');
+    expect(screen.err().split('\n')).toHaveLength(2);
+  });
+
+  test('is not told where little is wanted', () => {
+    const screen = open(false, 'quiet');
+    screen.tell(plan(['find', 'in_progress']), note);
+    expect(screen.err()).toBe('');
+  });
+});
+
+test('a terminal says what is waited for, and takes it back', () => {
+  const screen = open(true);
+  screen.tell(ask, note);
+  expect(screen.err()).toBe('\r\u001B[Kturn 1: asking played …\r\u001B[Knote: odd\n');
+  const plain = open(false);
+  plain.tell(ask, note);
+  expect(plain.err()).toBe('note: odd\n');
+});
+
+describe('--budget', () => {
+  test('is names and numbers, the last one counts', () => {
+    expect(readBudget(['turns=5,tokens=20000', 'turns=6'])).toEqual({ turns: 6, tokens: 20_000 });
+    expect(readBudget([])).toEqual({});
+  });
+
+  test.each(['turns', 'turns=', 'turns=-1', 'turns=1e9', 'turns=1=2', 'turn=5', '', 'turns=5,', '__proto__=1'])(
+    'refuses %j',
+    (text) => {
+      expect(() => readBudget([text])).toThrow(/--budget/);
+    },
+  );
+});
