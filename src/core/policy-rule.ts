@@ -180,12 +180,14 @@ export function namesTool({ tools, pattern }: PolicyRule, tool: string): boolean
 export type Meaning = 'yes' | 'no' | 'unclear';
 
 /** Whether a rule that names the tool means this use of it. Lines of several commands are asked about one by one where they are allowed. */
-export function meansAccess(rule: PolicyRule, { subject }: Access): Meaning {
+export function meansAccess(rule: PolicyRule, { subject }: Access, names = namesOf(subject)): Meaning {
   const { subjects, effect } = rule;
   if (subjects === undefined) return 'yes';
   if (subjects.kind === 'command') return meansCommand(subjects.pattern, subject, effect);
   if (subjects.kind === 'host') return subject.kind === 'host' ? said(meansHost(subjects, subject)) : 'no';
-  return said(namesOf(subject).some((name) => meansName(subjects, name)));
+  return said(
+    (subjects.anyCase ? names.lower : names.exact).some((name) => subjects.globs.some((glob) => glob.matches(name))),
+  );
 }
 
 function said(isMeant: boolean): Meaning {
@@ -215,8 +217,9 @@ export function missedCommand(
 
 /** Most patterns start with the name of another program: no need to look at their other words. */
 export function couldCover({ words }: CommandPattern, programs: readonly string[]): boolean {
-  const [name, ...stars] = words[0] ?? [''];
-  return name === '' || stars.length > 0 || name?.includes('/') === true || programs.includes(name ?? '');
+  const first = words[0];
+  const name = first?.[0] ?? '';
+  return first?.length !== 1 || name === '' || name.includes('/') || programs.includes(name);
 }
 
 const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -251,7 +254,18 @@ function meansHost(
   return below && !asked.isAddress && asked.name.endsWith(`.${host.host}`);
 }
 
-function namesOf(subject: Subject): readonly string[] {
+/** What patterns for names are held against, as it is written and in small letters: made once for all rules. */
+export interface SubjectNames {
+  readonly exact: readonly string[];
+  readonly lower: readonly string[];
+}
+
+export function namesOf(subject: Subject): SubjectNames {
+  const exact = exactNames(subject);
+  return { exact, lower: exact.map((name) => name.toLowerCase()) };
+}
+
+function exactNames(subject: Subject): readonly string[] {
   switch (subject.kind) {
     case 'path':
       return subject.absolute === undefined ? [subject.path] : [subject.path, subject.absolute];
@@ -262,9 +276,4 @@ function namesOf(subject: Subject): readonly string[] {
     default:
       return [];
   }
-}
-
-function meansName({ globs, anyCase }: Extract<SubjectPattern, { globs: unknown }>, name: string): boolean {
-  const spelled = anyCase ? name.toLowerCase() : name;
-  return globs.some((glob) => glob.matches(spelled));
 }

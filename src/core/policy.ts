@@ -2,8 +2,8 @@ import { EFFECTS, RISKS } from './access.ts';
 import type { Access, Decision, Effect, Risk, RuleOrigin } from './access.ts';
 import { coversCommand, hazardOf } from './command-pattern.ts';
 import type { CommandPattern } from './command-pattern.ts';
-import { couldCover, isRule, meansAccess, missedCommand, namesTool, readRule } from './policy-rule.ts';
-import type { PolicyRule } from './policy-rule.ts';
+import { couldCover, isRule, meansAccess, missedCommand, namesOf, namesTool, readRule } from './policy-rule.ts';
+import type { PolicyRule, SubjectNames } from './policy-rule.ts';
 import type { SkillControls } from './skill.ts';
 import { printable, quoted } from './text.ts';
 
@@ -168,36 +168,37 @@ function judge({ origin, rules, otherwise }: PolicyLayer, access: Access): Judge
   const { tool } = access;
   const isAlwaysOn = ALWAYS_ON.has(tool);
   if (origin.layer === 'skill' && (isAlwaysOn || CIRCUMSTANCES.has(tool))) return undefined;
-  const own = rules.filter((rule) => namesTool(rule, tool) && (!isAlwaysOn || rule.tools.includes(tool)));
-  for (const effect of ['deny', 'ask'] as const) {
-    for (const rule of own) {
-      if (rule.effect !== effect) continue;
-      const meaning = meansAccess(rule, access);
+  const names = namesOf(access.subject);
+  const allows: PolicyRule[] = [];
+  let asked: Judgement | undefined;
+  for (const rule of rules) {
+    if (!(isAlwaysOn ? rule.tools.includes(tool) : namesTool(rule, tool))) continue;
+    if (rule.effect === 'allow') allows.push(rule);
+    else if (rule.effect === 'deny' || asked === undefined) {
+      const meaning = meansAccess(rule, access, names);
       if (meaning === 'no') continue;
       const because = meaning === 'unclear' ? `the command cannot be judged by it: ${unclear(access)}` : undefined;
-      return { effect, rule: rule.text, origin: rule.origin, ...(because === undefined ? {} : { because }) };
+      const { effect, text, origin: from } = rule;
+      const judged = { effect, rule: text, origin: from, ...(because === undefined ? {} : { because }) };
+      if (effect === 'deny') return judged;
+      asked = judged;
     }
   }
-  const allowed = allowing(own, access);
+  if (asked !== undefined) return asked;
+  const allowed = allowing(allows, access, names);
   if (allowed !== undefined) return { effect: 'allow', rule: allowed.text, origin: allowed.origin };
   if (isAlwaysOn) return { effect: 'allow', rule: undefined, origin };
-  return { effect: otherwise[riskOf(tool)], rule: undefined, origin, ...hindrance(own, access) };
+  return { effect: otherwise[riskOf(tool)], rule: undefined, origin, ...hindrance(allows, access) };
 }
 
 /** A rule that allows all of it; for a line of several commands, the one for the last of them where each has its own. */
-function allowing(rules: readonly PolicyRule[], access: Access): PolicyRule | undefined {
-  const allows = rules.filter(({ effect }) => effect === 'allow');
+function allowing(allows: readonly PolicyRule[], access: Access, names: SubjectNames): PolicyRule | undefined {
   const { subject } = access;
-  const whole = allows.find((rule) => meansAccess(rule, access) === 'yes');
+  const whole = allows.find((rule) => meansAccess(rule, access, names) === 'yes');
   if (whole !== undefined || subject.kind !== 'command' || subject.line.type === 'unclear') return whole;
   const listed = commandRules(allows, subject.programs);
-  if (
-    missedCommand(
-      listed.map(({ pattern }) => pattern),
-      subject,
-    ) !== undefined
-  )
-    return undefined;
+  const patterns = listed.map(({ pattern }) => pattern);
+  if (missedCommand(patterns, subject) !== undefined) return undefined;
   const last = subject.line.commands.at(-1);
   return listed.find(({ pattern }) => last !== undefined && coversCommand(pattern, last))?.rule;
 }
@@ -216,16 +217,15 @@ function commandRules(rules: readonly PolicyRule[], programs: readonly string[])
 }
 
 /** Under a list of commands a person wants to know which part of a line was not on it, and why. */
-function hindrance(rules: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
-  if (subject.kind !== 'command' || !rules.some(({ effect, subjects }) => effect === 'allow' && subjects !== undefined))
-    return {};
+function hindrance(allows: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
+  if (subject.kind !== 'command' || !allows.some(({ subjects }) => subjects !== undefined)) return {};
   if (subject.line.type === 'unclear') return { because: subject.line.reason };
   if (subject.hasVariables) return { because: 'it comes with variables of its own, which no list of commands judges' };
-  const allows = rules.filter(({ effect }) => effect === 'allow');
   const listed = commandRules(allows, subject.programs).map(({ pattern }) => pattern);
   const missed = missedCommand(listed, subject);
   if (missed === undefined || missed === 'line') return {};
-  const hazard = hazardOf(missed);
+  // Where no rule names the program at all, its options are not what hinders it.
+  const hazard = listed.length === 0 ? undefined : hazardOf(missed);
   return { because: hazard ?? `no rule covers ${quoted(missed.words.map(({ text }) => text).join(' '))}` };
 }
 
