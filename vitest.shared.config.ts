@@ -10,7 +10,7 @@ export const SYSTEM_TESTS = [
   'test/artifact/**/*.test.ts',
   'test/runtime/{approvals,closed-places,execution,replay-programs,run-record,secret-canary}.test.ts',
   'test/runtime/approval/stored-approvals.test.ts',
-  'test/cli/{approvals,call,demo,exec,exec-record,policy,replay,resume,run,terminal-questions,untrusted}.test.ts',
+  'test/cli/{approvals,call,chat,demo,exec,exec-record,policy,replay,resume,run,terminal-questions,untrusted}.test.ts',
   'test/audit/{processes,redact,redact-shapes,verify}.test.ts',
   'test/registry/{hostile,processes,watch}.test.ts',
   'test/host/{grep,harmful-answers}.test.ts',

@@ -9,15 +9,18 @@ import type { ActivationReason, AgentStart, Outcome } from '../core/journal.ts';
 import type { VocabularyName } from '../dialect/vocabularies.ts';
 import type { Run, RunOptions } from '../runtime/start-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
-import type { AgentParts, TurnsEnd } from './agent-parts.ts';
+import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 import { openAgentTools } from './agent-tools.ts';
 import { childOptions } from './child-options.ts';
+import { startConversation } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
 import { followPast } from './follow-past.ts';
 import type { Following } from './follow-past.ts';
 import { openGate } from './gate.ts';
 import { keepPlan } from './keep-plan.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs } from './outputs.ts';
+import type { KeptOutputs } from './outputs.ts';
 import { pastChild } from './past-child.ts';
 import { resumedRun } from './past-run.ts';
 import type { PastRun } from './past-run.ts';
@@ -65,7 +68,7 @@ async function runInside(options: AgentOptions, { ancestry, onStart, past }: Beg
   try {
     onStart?.(run.id);
     const parts = openParts(options, { run, limits, stop, ancestry, following, state: () => state });
-    const end = await untilTheEnd(options, parts, stop).catch(endOfRecord);
+    const end = await untilTheEnd(options, parts, stop);
     await options.beforeEnd?.(run.session);
     return await finish(end, run, { state: () => state, request: options.request });
   } catch (error) {
@@ -76,7 +79,7 @@ async function runInside(options: AgentOptions, { ancestry, onStart, past }: Beg
   }
 }
 
-function startRecorded(
+export function startRecorded(
   options: AgentOptions,
   limits: Budget,
   following: Following | undefined,
@@ -113,13 +116,14 @@ interface Opened {
   readonly ancestry: Ancestry;
   readonly following: Following | undefined;
   readonly state: () => AgentState;
+  /** Of earlier messages of the same chat. */
+  readonly outputs?: KeptOutputs;
 }
 
-function openParts(options: AgentOptions, opened: Opened): AgentParts {
-  const { run, limits, stop, ancestry, following, state } = opened;
+export function openParts(options: AgentOptions, opened: Opened): AgentParts {
+  const { run, limits, stop, ancestry, following, state, outputs = keepOutputs() } = opened;
   const { request, protocol = 'tools' } = options;
   const proposed = new Map<string, ActivationReason>();
-  const outputs = keepOutputs();
   const gate = openGate({ run, limits, state, proposed: () => proposed });
   const updatePlan = (value: unknown): readonly string[] => {
     const { update, problems } = readPlanUpdate({ mode: 'replace', plan: value });
@@ -163,13 +167,30 @@ async function startChild(task: ChildTask, options: AgentOptions, opened: Opened
   return runInside(childOptions(options, run, task, stop.signal), { ancestry, onStart, past: before?.past });
 }
 
-type End = Omit<TurnsEnd, 'outcome'> & { readonly outcome: AgentResult['outcome'] };
+export type End = Omit<TurnsEnd, 'outcome'> & { readonly outcome: AgentResult['outcome'] };
 
-/** The turns, and what ends them from outside. */
-async function untilTheEnd(options: AgentOptions, parts: AgentParts, stop: Stop): Promise<End> {
+/** How a request becomes a conversation, and who is told how that goes on. */
+export interface Talk {
+  begin(opening: Opening): Conversation;
+  follow(conversation: Conversation): void;
+}
+
+const ONE_REQUEST: Talk = {
+  begin: ({ request, skills }) => startConversation(request, skills),
+  follow: () => undefined,
+};
+
+/** The turns, and what ends them from outside. What cannot be recorded is not done: then it is over, and says so. */
+export function untilTheEnd(options: AgentOptions, parts: AgentParts, stop: Stop, talk = ONE_REQUEST): Promise<End> {
+  return untilStoppedOrDone(options, parts, stop, talk).catch(endOfRecord);
+}
+
+async function untilStoppedOrDone(options: AgentOptions, parts: AgentParts, stop: Stop, talk: Talk): Promise<End> {
   try {
     const opening = await openRequest(options, parts);
-    return 'outcome' in opening ? opening : await takeTurns(opening, parts);
+    if ('outcome' in opening) return opening;
+    const { choice } = opening;
+    return await takeTurns({ conversation: talk.begin(opening), choice }, parts, (next) => talk.follow(next));
   } catch (error) {
     if (isSkillError(error) && error.code === 'run/invalid') return { outcome: 'failed', reason: error.message };
     const blamed = parts.following?.blame(error);
@@ -182,25 +203,23 @@ async function untilTheEnd(options: AgentOptions, parts: AgentParts, stop: Stop)
   }
 }
 
-/** What cannot be recorded is not done: the run is over, and says so. */
 function endOfRecord(error: unknown): End {
   if (!isRecordFailure(error)) throw error;
   return { outcome: 'failed', reason: error.message };
 }
 
-function isRecordFailure(error: unknown): error is SkillError {
+export function isRecordFailure(error: unknown): error is SkillError {
   return isSkillError(error) && error.code === 'record/failed';
 }
 
 /** Gives the answer, ends the record, and says how it went. */
 async function finish(
-  { outcome, reason, answer }: End,
+  end: End,
   run: Run,
   { state, request }: { readonly state: () => AgentState; readonly request: string },
 ): Promise<AgentResult> {
-  const said = answer ?? degradedAnswer(reason, state());
-  // Without the signal: an answer is given also by a run that was stopped.
-  if (answer === undefined) await run.session.perform({ type: 'final_answer', answer: said }, { askedBy: 'program' });
+  const { outcome, reason } = end;
+  const said = await giveAnswer(end, run, state());
   const isRecorded = await endQuietly(run, outcome, reason);
   const { plan, used } = state();
   return {
@@ -214,8 +233,17 @@ async function finish(
   };
 }
 
+/** The model's own answer, or one that is made by rule and recorded. */
+export async function giveAnswer({ reason, answer }: End, run: Run, state: AgentState): Promise<string> {
+  if (answer !== undefined) return answer;
+  const said = degradedAnswer(reason, state);
+  // Without the signal: an answer is given also by a run that was stopped.
+  await run.session.perform({ type: 'final_answer', answer: said }, { askedBy: 'program' });
+  return said;
+}
+
 /** Ends a run; false where its record is broken, which it says itself. */
-async function endQuietly(run: Run, outcome: Exclude<Outcome, 'running'>, reason: string): Promise<boolean> {
+export async function endQuietly(run: Run, outcome: Exclude<Outcome, 'running'>, reason: string): Promise<boolean> {
   try {
     await run.end(outcome, reason);
     return true;

@@ -2,6 +2,7 @@
 import { budgetText } from '../core/count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
+import { isPlanDone } from '../core/plan.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
@@ -26,7 +27,7 @@ export async function askModel(
     ...parts,
     session: run.session,
     tools,
-    state: turn === 1 ? '' : stateText(parts.state(), limits),
+    state: isOpening(conversation, parts) ? '' : stateText(parts.state(), limits),
   });
   const { request, tokens, ceiling, shortened } = prepared;
   if (shortened !== undefined) {
@@ -50,6 +51,13 @@ export async function askModel(
   const usage = { ...answer.usage, outputTokens: answer.usage.outputTokens ?? answerTokens(answer) };
   run.record({ type: 'model-answer', turn, text, toolCalls, finish, usage, retries });
   return { type: 'answer', answer, conversation: prepared.conversation };
+}
+
+/** The person has just spoken and there is nothing to say about that: no step is open, and the budget is whole. */
+function isOpening({ exchanges }: Conversation, { state }: AgentParts): boolean {
+  const { turn, plan } = state();
+  const isSpeaking = turn === 1 || exchanges.at(-1)?.message !== undefined;
+  return isSpeaking && (plan === undefined || isPlanDone(plan));
 }
 
 /** Records which budget ended a run. */

@@ -2,8 +2,7 @@
  * Keeping a request inside its room (AGT-6), by rule: first old outputs become references, then old exchanges become lines, then what
  * is left is cut shorter and shorter. What is dropped stays reachable: outputs by their reference, skills by loading them again.
  */
-import { startOfText } from '../core/excerpt.ts';
-import { conversationTokens, shortExchange } from './conversation.ts';
+import { conversationTokens, shortExchange, shortMessage } from './conversation.ts';
 import type { Conversation, Exchange } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
 
@@ -33,6 +32,8 @@ const SKILL_SHARE = 0.25;
 /** Exchanges that stay as they are as long as anything else can be shortened. */
 const RECENT = 2;
 const OLD_OUTPUT = 600;
+/** Of what was said before, in a line. */
+const SAID_LINE = 200;
 const SMALL_REQUEST = 2_000;
 const EARLIER_LINES = 60;
 
@@ -51,7 +52,7 @@ const STEPS: readonly Step[] = [
     'outputs',
   ],
   (conversation, room) => [
-    { ...withoutOld(conversation, 1, room, 0), request: shortRequest(conversation.request, room.outputs) },
+    withShortRequests(withoutOld(conversation, 1, room, 0), room.outputs),
     'the end of the request',
   ],
 ];
@@ -80,29 +81,50 @@ function cut(conversation: Conversation, limit: number, outputs: KeptOutputs): C
 }
 
 function shortened(exchange: Exchange, limit: number, outputs: KeptOutputs): Exchange {
-  return shortExchange(exchange, { answer: limit, result: limit }, outputs);
+  return shortExchange(exchange, { answer: limit, result: limit, message: Number.POSITIVE_INFINITY }, outputs);
 }
 
-function shortRequest(request: string, outputs: KeptOutputs): string {
-  if (request.length <= SMALL_REQUEST) return request;
-  return `${startOfText(request, SMALL_REQUEST)}\n[cut: the whole request is ${outputs.keep(request)}]`;
+/** What a person said is cut last of all. */
+function withShortRequests(conversation: Conversation, outputs: KeptOutputs): Conversation {
+  const limits = { answer: SMALL_REQUEST, result: SMALL_REQUEST, message: SMALL_REQUEST };
+  return {
+    ...conversation,
+    request: shortMessage(conversation.request, SMALL_REQUEST, outputs, 'request'),
+    exchanges: conversation.exchanges.map((exchange) => shortExchange(exchange, limits, outputs)),
+  };
 }
 
-/** All but the last exchanges become lines; the skills that they loaded are carried over. */
+/**
+ * All but the last exchanges become lines; the skills that they loaded are carried over. Where the person spoke in what is dropped, their
+ * last message takes the place of the request: it is the one that is worked on.
+ */
 function withoutOld(conversation: Conversation, recent: number, room: Room, share: number): Conversation {
   const { exchanges, earlier } = conversation;
   const old = exchanges.slice(0, -recent);
   if (old.length === 0 && share > 0) return conversation;
-  const lines = old.flatMap(({ turn, results }) =>
-    results.map(({ line, text, reference }) => {
-      const where = reference ?? (text.length > OLD_OUTPUT ? room.outputs.keep(text) : undefined);
-      return `turn ${String(turn)}: ${line}${where === undefined ? '' : ` (${where})`}`;
-    }),
-  );
+  let { request } = conversation;
+  const lines: string[] = [];
+  for (const exchange of old) {
+    lines.push(...resultLines(exchange, room));
+    if (exchange.message === undefined) continue;
+    lines.push(`the person said: ${saidLine(request, room)}`, `you answered: ${saidLine(exchange.text, room)}`);
+    request = exchange.message;
+  }
   return {
-    ...conversation,
+    request,
     skills: room.carrySkills(Math.floor(room.tokens * share)),
     earlier: [...earlier, ...lines].slice(-EARLIER_LINES),
     exchanges: exchanges.slice(-recent),
   };
+}
+
+function resultLines({ turn, results }: Exchange, { outputs }: Room): readonly string[] {
+  return results.map(({ line, text, reference }) => {
+    const where = reference ?? (text.length > OLD_OUTPUT ? outputs.keep(text) : undefined);
+    return `turn ${String(turn)}: ${line}${where === undefined ? '' : ` (${where})`}`;
+  });
+}
+
+function saidLine(text: string, { outputs }: Room): string {
+  return shortMessage(text, SAID_LINE, outputs).replaceAll(/\s+/g, ' ');
 }

@@ -28,6 +28,8 @@ export interface Exchange {
   readonly results: readonly ExchangeResult[];
   /** What the loop itself has to say to the answer: that it cannot be read. */
   readonly remark?: string;
+  /** What the person said next, where the answer was one to them. */
+  readonly message?: string;
   /** What its messages cost. */
   readonly tokens: number;
 }
@@ -48,6 +50,8 @@ export interface Conversation {
 const LONGEST_ANSWER = 20_000;
 /** Longer results are shown by their start. */
 const LONGEST_RESULT = 24_000;
+/** Of a message; the first one is never too long, for there is no run without it. */
+const LONGEST_MESSAGE = 200_000;
 /** What a message costs beside its text. */
 const MESSAGE_TOKENS = 8;
 
@@ -60,7 +64,11 @@ export function startConversation(request: string, skills = ''): Conversation {
 }
 
 export function withExchange(conversation: Conversation, exchange: ExchangeParts, outputs: KeptOutputs): Conversation {
-  const bounded = shortExchange(exchange, { answer: LONGEST_ANSWER, result: LONGEST_RESULT }, outputs);
+  const bounded = shortExchange(
+    exchange,
+    { answer: LONGEST_ANSWER, result: LONGEST_RESULT, message: LONGEST_MESSAGE },
+    outputs,
+  );
   return { ...conversation, exchanges: [...conversation.exchanges, bounded] };
 }
 
@@ -76,16 +84,17 @@ export function withRemark(conversation: Conversation, remark: string): Conversa
 /** An exchange in which no text is longer than its limit. */
 export function shortExchange(
   exchange: ExchangeParts,
-  limits: { readonly answer: number; readonly result: number },
+  limits: { readonly answer: number; readonly result: number; readonly message: number },
   outputs: KeptOutputs,
 ): Exchange {
-  const { remark } = exchange;
+  const { remark, message } = exchange;
   const short: ExchangeParts = {
     ...exchange,
     text: shortText(exchange.text, limits.answer),
     toolCalls: exchange.toolCalls.map((call) => shortCall(call, limits.answer)),
     results: exchange.results.map((result) => shortResult(result, limits.result, outputs)),
     ...(remark === undefined ? {} : { remark: shortText(remark, limits.answer) }),
+    ...(message === undefined ? {} : { message: shortMessage(message, limits.message, outputs) }),
   };
   return measured(short);
 }
@@ -97,6 +106,12 @@ function measured(exchange: ExchangeParts): Exchange {
 function shortText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return `${startOfText(text, limit)}\n[${String(text.length - limit)} more characters left out]`;
+}
+
+/** Nobody but the person can say it again, so that the whole of it can be had. */
+export function shortMessage(text: string, limit: number, outputs: KeptOutputs, name = 'text'): string {
+  if (text.length <= limit) return text;
+  return `${startOfText(text, limit)}\n[cut: the whole ${name} is ${outputs.keep(text)}]`;
 }
 
 /** An input stays JSON, for servers refuse to be sent anything else. */
@@ -130,7 +145,7 @@ export function messagesOf(
   ];
 }
 
-function exchangeMessages({ text, toolCalls, results, remark }: ExchangeParts): readonly ModelMessage[] {
+function exchangeMessages({ text, toolCalls, results, remark, message }: ExchangeParts): readonly ModelMessage[] {
   const isNative = toolCalls.length > 0;
   return [
     // Servers refuse a message with nothing in it.
@@ -139,6 +154,7 @@ function exchangeMessages({ text, toolCalls, results, remark }: ExchangeParts): 
       isNative ? { role: 'tool', callId, toolName: tool, content, isError } : user(content),
     ),
     ...(remark === undefined ? [] : [user(remark)]),
+    ...(message === undefined ? [] : [user(message)]),
   ];
 }
 

@@ -44,6 +44,7 @@ async function openAfter(folder: string, around: Circumstances, seen: ReadonlySe
     return impossible(`the record is ${status}: see skillwright runs verify`);
   const start = agentStart(lines);
   if (start === undefined) return impossible('no agent worked on it: there is nothing to go on with');
+  if (isChat(lines)) return impossible('it is a chat: skillwright chat --resume goes on with it');
   const past = pastRun(info.run, lines);
   const before = unfinishedBefore(start, past);
   if (before !== undefined) return openEarlier(before, folder, around, seen);
@@ -76,6 +77,12 @@ async function openEarlier(
 
 function impossible(problem: string): Impossible {
   return { type: 'impossible', problems: [problem] };
+}
+
+/** One request is followed, and a chat has several. */
+function isChat(lines: Iterable<JournalLine>): boolean {
+  for (const { event } of lines) if (event.type === 'chat') return true;
+  return false;
 }
 
 function countActions(lines: Iterable<JournalLine>): number {

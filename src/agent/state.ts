@@ -57,6 +57,9 @@ export function reduceAgent(state: AgentState, event: RunEvent, elapsedMs: numbe
       const line = `${what}: ${describeOutcome(event.observation, false)}`;
       return { ...counted, phase: 'observe', open, done: [...state.done, line].slice(-KEPT_LINES) };
     }
+    case 'session':
+      // The person speaks again: what was done for another message is in the record.
+      return event.event.type === 'turn-start' ? { ...counted, done: [], subagents: 0 } : counted;
     case 'subagent-start':
       return { ...counted, subagents: state.subagents + 1 };
     case 'run-end':

@@ -5,9 +5,9 @@ import type { ModelAnswer } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { actOn, actOnChoice } from './act.ts';
 import { pathRemarks } from './activation.ts';
-import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
+import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import { askModel, overBudget } from './ask-model.ts';
-import { startConversation, withExchange } from './conversation.ts';
+import { withExchange } from './conversation.ts';
 import type { Conversation, Exchange } from './conversation.ts';
 import { readModelAnswer } from './decision.ts';
 import type { AgentDecision } from './decision.ts';
@@ -25,16 +25,24 @@ interface Between {
   readonly isRepairing: boolean;
 }
 
-export async function takeTurns({ request, skills, choice }: Opening, parts: AgentParts): Promise<TurnsEnd> {
-  let between: Between = { conversation: startConversation(request, skills), choice, isRepairing: false };
+/** `follow` is told of the conversation as it stands before each turn: whoever stops the turns knows how far they came. */
+export async function takeTurns(
+  start: Pick<Between, 'conversation' | 'choice'>,
+  parts: AgentParts,
+  follow: (conversation: Conversation) => void,
+): Promise<TurnsEnd> {
+  let between: Between = { ...start, isRepairing: false };
   while (true) {
+    follow(between.conversation);
     parts.stop.throwIfAborted();
     const conversation = parts.following?.remind(between.conversation) ?? between.conversation;
     const next = await takeTurn({ ...between, conversation }, parts);
     if ('outcome' in next) return next;
     between = next;
     const end = endOf(parts);
-    if (end !== undefined) return end;
+    if (end === undefined) continue;
+    follow(between.conversation);
+    return end;
   }
 }
 

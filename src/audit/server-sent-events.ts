@@ -38,6 +38,7 @@ const EVENT_NAMES: Readonly<Record<RunEvent['type'], true>> = {
   'budget-end': true,
   'subagent-start': true,
   'subagent-end': true,
+  chat: true,
   note: true,
   'run-end': true,
 };

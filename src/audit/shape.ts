@@ -2,6 +2,7 @@
  * Whether what was read from a run folder can be used. A folder may come from anywhere, and hashes say only that nobody changed it
  * since: each field that this program looks at is checked to be there and of its kind.
  */
+import type { ChatEvent } from '../core/chat.ts';
 import { OUTCOMES } from '../core/journal.ts';
 import type { RunEvent, RunInfo } from '../core/journal.ts';
 import type { SessionEvent } from '../core/session.ts';
@@ -84,6 +85,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   'budget-end': { name: 'text', used: 'number', limit: 'number' },
   'subagent-start': { call: 'number', run: 'text', skill: 'text' },
   'subagent-end': { call: 'number', run: 'text', outcome: 'text', used: 'object?' },
+  chat: { 'event.type': 'text' },
   note: { message: 'text' },
   'run-end': { outcome: 'text', reason: 'text' },
 };
@@ -99,6 +101,13 @@ const SESSION: Readonly<Record<SessionEvent['type'], Shape>> = {
   'action-end': { action: 'text' },
   'action-fail': { action: 'text', code: 'text' },
   'session-compact': { kept: 'list' },
+};
+
+const CHAT: Readonly<Record<ChatEvent['type'], Shape>> = {
+  message: { text: 'text' },
+  answer: { text: 'text' },
+  undo: {},
+  carry: { run: 'text', said: 'list' },
 };
 
 const RUN: Shape = {
@@ -122,6 +131,7 @@ const RUN: Shape = {
   'events.head': 'text',
 };
 
+const SAID: Shape = { message: 'text', answer: 'text' };
 const STEP: Shape = { id: 'text', title: 'text', status: 'text' };
 const TOOL_CALL: Shape = { id: 'text', name: 'text', input: 'text' };
 const SKILL: Shape = { id: 'text', name: 'text', source: 'text', digest: 'text' };
@@ -137,10 +147,10 @@ export function isRunEvent(value: unknown): value is RunEvent {
   if (process !== undefined && !isProcess(process)) return false;
   if (!isListOf(fieldOf(value, 'toolCalls') ?? [], TOOL_CALL)) return false;
   if (!isListOf(fieldOf(fieldOf(value, 'plan'), 'steps') ?? [], STEP)) return false;
-  const session = fieldOf(value, 'event');
-  if (session === undefined) return true;
-  const own = shapeOf(SESSION, fieldOf(session, 'type'));
-  return own !== undefined && hasShape(session, own);
+  const inner = fieldOf(value, 'event');
+  if (inner === undefined) return true;
+  const own = shapeOf(fieldOf(value, 'type') === 'chat' ? CHAT : SESSION, fieldOf(inner, 'type'));
+  return own !== undefined && hasShape(inner, own) && isListOf(fieldOf(inner, 'said') ?? [], SAID);
 }
 
 export function isRunInfo(value: unknown): value is RunInfo {

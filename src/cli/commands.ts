@@ -39,6 +39,12 @@ export const COMMANDS: readonly CommandName[] = [
     load: () => import('./commands/run.ts'),
   },
   {
+    name: 'chat',
+    aliases: [],
+    summary: 'talk with an agent that has skills, message by message',
+    load: () => import('./commands/chat.ts'),
+  },
+  {
     name: 'demo',
     aliases: [],
     summary: 'show in a minute what all this does, with no key and no network',

@@ -138,6 +138,7 @@ function eventText(event: RunEvent): string {
     case 'budget-end':
     case 'subagent-start':
     case 'subagent-end':
+    case 'chat':
       return agentEventText(event);
     case 'run-end':
       return `end: ${event.outcome}: ${event.reason}`;

@@ -1,4 +1,5 @@
 /** What an agent does besides its actions, one line an event. Words of a model are cut, escaped and quoted. */
+import type { ChatEvent } from './chat.ts';
 import type { RunEvent } from './journal.ts';
 import { countText, shownText } from './line-text.ts';
 import type { ModelUsage } from './model.ts';
@@ -14,7 +15,8 @@ export type AgentEventType =
   | 'context-compact'
   | 'budget-end'
   | 'subagent-start'
-  | 'subagent-end';
+  | 'subagent-end'
+  | 'chat';
 
 export type AgentEvent = Extract<RunEvent, { readonly type: AgentEventType }>;
 
@@ -44,6 +46,21 @@ export function agentEventText(event: AgentEvent): string {
       return `subagent for ${shownText(event.skill)}, run ${shownText(event.run)}`;
     case 'subagent-end':
       return `subagent ${shownText(event.outcome)}, run ${shownText(event.run)}`;
+    case 'chat':
+      return chatText(event.event);
+  }
+}
+
+function chatText(event: ChatEvent): string {
+  switch (event.type) {
+    case 'message':
+      return `the person says: ${shownText(event.text)}`;
+    case 'answer':
+      return `the answer: ${shownText(event.text)}`;
+    case 'undo':
+      return 'the last message and its answer are forgotten';
+    case 'carry':
+      return `goes on with run ${shownText(event.run)}`;
   }
 }
 

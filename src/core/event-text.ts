@@ -67,6 +67,7 @@ export function eventText(event: RunEvent, level: TextLevel, call: CallSoFar = {
     case 'context-compact':
     case 'subagent-start':
     case 'subagent-end':
+    case 'chat':
       return isWorthALine(event, level) ? [{ tone: 'faint', text: agentEventText(event) }] : [];
     case 'budget-end':
       return [{ tone: 'warning', text: agentEventText(event) }];

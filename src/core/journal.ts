@@ -1,5 +1,6 @@
 import type { Action } from './action.ts';
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
+import type { ChatEvent } from './chat.ts';
 import type { Isolation } from './execution.ts';
 import type { Budget, BudgetName } from './budget.ts';
 import type { Finish, ModelToolCall, ModelUsage } from './model.ts';
@@ -178,6 +179,7 @@ export type RunEvent =
       readonly outcome: Outcome;
       readonly used?: Budget;
     }
+  | { readonly type: 'chat'; readonly event: ChatEvent }
   | { readonly type: 'note'; readonly message: string }
   | { readonly type: 'run-end'; readonly outcome: Exclude<Outcome, 'running'>; readonly reason: string };
 

@@ -59,6 +59,11 @@ export function startPlan(goal: string): Plan {
   return { goal: lineOf(goal, PLAN_LIMITS.goalCharacters), steps: [], assumptions: [], constraints: {} };
 }
 
+/** Nothing of it is left to do. */
+export function isPlanDone({ steps }: Plan): boolean {
+  return steps.every(({ status }) => status === 'completed');
+}
+
 /** The plan after an update. What cannot be taken is a problem and changes nothing; the rest counts. */
 export function applyPlanUpdate(plan: Plan, update: PlanUpdate): PlanChange {
   const problems: string[] = [];

@@ -2,6 +2,7 @@ import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { openChat } from '../../src/agent/chat.ts';
 import { resumeAgent } from '../../src/agent/resume.ts';
 import { readRun } from '../../src/audit/journal-reader.ts';
 import { createRun } from '../../src/audit/journal-writer.ts';
@@ -161,6 +162,18 @@ describe('nothing is done and no record is begun', () => {
     const ended = await agent({ model: played([{ text: 'fine' }]) });
     const resumed = await resumeAgent({ runtime, model: played([]), path: prepare(ended.path ?? '') });
     expect(resumed).toEqual({ type: 'impossible', problems: [problem] });
+  });
+
+  test('for a chat, of which one request is not all', async () => {
+    const { runtime } = await world();
+    const chat = openChat({ runtime, model: played([LOAD]), budget: { turns: 1 } });
+    const { outcome, path: folder } = await chat.send('how many rows?');
+    await chat.end();
+    expect(outcome).toBe('degraded');
+    expect(await resumeAgent({ runtime, model: played([]), path: folder ?? '' })).toEqual({
+      type: 'impossible',
+      problems: ['it is a chat: skillwright chat --resume goes on with it'],
+    });
   });
 
   test('for a run of no agent, and for files that nobody gives again', async () => {

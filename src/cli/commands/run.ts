@@ -2,29 +2,25 @@ import path from 'node:path';
 
 import { ACTIVATIONS } from '../../agent/activation.ts';
 import { openAgentModel } from '../../agent/agent-model.ts';
-import type { AgentModel } from '../../agent/agent-model.ts';
-import type { AgentOptions, AgentResult } from '../../agent/agent-options.ts';
+import type { AgentOptions } from '../../agent/agent-options.ts';
 import { jsonlSink } from '../../audit/sinks.ts';
 import { TEXT_LEVELS } from '../../core/event-text.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { countText, durationText } from '../../core/line-text.ts';
-import { printable } from '../../core/text.ts';
 import { visibleJson } from '../../core/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
 import { surroundingsOf } from '../../runtime/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
+import { choiceLines, endLines, statusOf } from '../agent-outcome.ts';
 import { APPROVAL_FLAGS, openApprover } from '../approving.ts';
 import { readBudget } from '../budget-flag.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
-import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openRefusalWatch } from '../refusal-watch.ts';
 import { readRequest } from '../request-text.ts';
 import { runWithPrograms } from '../run-with-programs.ts';
 import { openAgentDisplay } from '../show-agent.ts';
 import type { AgentDisplay } from '../show-agent.ts';
-import type { Terminal } from '../terminal.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
@@ -173,42 +169,4 @@ function agentOptions(
 function displayOf({ flags: given, terminal }: RunInvocation): AgentDisplay {
   if (given.json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), end: () => undefined };
   return openAgentDisplay(terminal, TEXT_LEVELS.find((known) => known === given.log) ?? 'normal');
-}
-
-/** Which model, and why: nobody should have to guess who answered. */
-function choiceLines({ model, reason, tried }: AgentModel, { style }: Terminal): readonly string[] {
-  const line = `model ${printable(model.id)}: ${printable(reason)}`;
-  if (model.id !== 'rules' || tried.length === 0) return [line];
-  return [
-    `${style('yellow', line)}; ${tried.map((one) => printable(one)).join('; ')}`,
-    'rules is no language model: it can follow the quickstart of a skill and nothing else',
-  ];
-}
-
-/** What was refused last, and nothing came after it, is what the run came to, whatever the model says about it. */
-function statusOf({ outcome }: AgentResult, isRefused: boolean): number {
-  switch (outcome) {
-    case 'done':
-      return isRefused ? EXIT.refused : EXIT.done;
-    case 'refused':
-      return EXIT.refused;
-    case 'cancelled':
-      return EXIT.interrupted;
-    case 'degraded':
-    case 'failed':
-      return EXIT.failed;
-  }
-}
-
-function endLines({ outcome, used, run }: AgentResult, copied: readonly string[]): readonly string[] {
-  const spent = [
-    countText(used.turns, 'turn'),
-    `about ${countText(used.tokens, 'token')}`,
-    countText(used.toolCalls, 'tool call'),
-    durationText(used.wallMs),
-  ];
-  return [
-    ...copied.map((name) => `wrote ${printable(name)}`),
-    `${outcome} after ${spent.join(', ')}${run === undefined ? '' : `; see skillwright runs show ${run}`}`,
-  ];
 }

@@ -1,0 +1,276 @@
+/** A chat: messages of a person, one after the other, in one conversation, one session and one record. Each has a budget of its own. */
+import { describeAction } from '../core/action-text.ts';
+import type { Budget } from '../core/budget.ts';
+import { reduceChat } from '../core/chat.ts';
+import type { ChatEvent, Said } from '../core/chat.ts';
+import { NOTHING_USED, wholeBudget } from '../core/count-budget.ts';
+import { SkillError } from '../core/errors.ts';
+import type { Ledger } from '../core/ledger.ts';
+import { isPlanDone } from '../core/plan.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Run } from '../runtime/start-run.ts';
+import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, untilTheEnd } from './agent.ts';
+import type { AgentOptions, AgentResult } from './agent-options.ts';
+import type { Opening } from './agent-parts.ts';
+import { startConversation, withExchange } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
+import { keepOutputs } from './outputs.ts';
+import type { KeptOutputs } from './outputs.ts';
+import { FINAL_ANSWER, startPlan } from './protocol.ts';
+import { FIRST_STATE, reduceAgent } from './state.ts';
+import type { AgentState } from './state.ts';
+import { openStop } from './stop.ts';
+import { firstAncestry } from './subagent.ts';
+import type { ProtocolName } from './words.ts';
+
+export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
+  /** A chat that goes on: what was said in it, and the run that has its record. */
+  readonly earlier?: { readonly run: string; readonly said: readonly Said[] };
+}
+
+/** A message that is no longer part of the conversation. */
+export interface Undone {
+  readonly message: string;
+  /** What was done for it and is not undone, a line each; nothing is known about what was done in an earlier run. */
+  readonly actions: readonly string[];
+}
+
+export interface Chat {
+  /** Absent before the first message, and where nothing is recorded. */
+  readonly run: string | undefined;
+  readonly said: readonly Said[];
+  readonly plan: Plan | undefined;
+  /** By all messages of this run. */
+  readonly used: Budget;
+  /** What of skills was shown to the model; absent before the first message. */
+  readonly ledger: Ledger | undefined;
+  /**
+   * Works on a message until it is answered, as `runAgent` does on a request; `used` is what this message used. The signal ends the
+   * work on the message, and the chat goes on. Throws for what the caller got wrong: an empty message, or one at a time with another.
+   */
+  send(message: string, options?: { readonly signal?: AbortSignal }): Promise<AgentResult>;
+  /** Forgets the last message and its answer; nothing where nothing was said. */
+  undo(): Undone | undefined;
+  /** Ends every program and the record. A chat that has ended takes no message. */
+  end(): Promise<void>;
+}
+
+/** How an answer stands among what was done. */
+const ANSWER_LINE = describeAction({ type: 'final_answer', answer: '' });
+
+/** What was there before a message, for whoever takes it back. */
+interface Step {
+  readonly before: Talked;
+  readonly actions: readonly string[];
+}
+
+interface Talked {
+  /** Absent before the first message. */
+  readonly conversation: Conversation | undefined;
+  /** The last answer; it becomes part of the conversation with the message that follows. */
+  readonly answer: string;
+}
+
+/** Nothing is started or recorded before the first message. */
+export function openChat({ earlier, ...options }: ChatOptions): Chat {
+  const budget = wholeBudget(options.budget);
+  const { now = () => performance.now(), protocol = 'tools' } = options;
+  const outputs = keepOutputs();
+  let said: readonly Said[] = earlier?.said ?? [];
+  let { talked, steps } = rebuilt(said, protocol, outputs);
+  let state: AgentState = FIRST_STATE;
+  let run: Run | undefined;
+  let condition: 'open' | 'busy' | 'ended' = 'open';
+
+  const tell = (to: Run, event: ChatEvent): void => {
+    to.record({ type: 'chat', event });
+    said = reduceChat(said, event);
+  };
+
+  const begin = async (request: string): Promise<Run> => {
+    if (run !== undefined) {
+      run.session.startTurn();
+      return run;
+    }
+    const startedAt = now();
+    run = await startRecorded({ ...options, request }, budget, undefined, ({ event }) => {
+      state = reduceAgent(state, event, now() - startedAt);
+    });
+    if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });
+    return run;
+  };
+
+  const work = async (message: string, signal: AbortSignal | undefined): Promise<AgentResult> => {
+    const isFirst = run === undefined;
+    const here = await begin(message);
+    const { used: usedBefore, plan, turn } = state;
+    const before = talked;
+    const join = (opening: Opening): Conversation => joined(before, opening, { turn, protocol, outputs });
+    // Also what never comes to a turn was said, and is answered.
+    talked = { conversation: join({ request: message, skills: '', choice: [] }), answer: '' };
+    const asked = { ...options, request: message, ...(isFirst ? {} : { required: [], files: [] }) };
+    const stop = openStop(signal, budget.wallMs);
+    try {
+      tell(here, { type: 'message', text: message });
+      if (plan !== undefined && isPlanDone(plan)) here.record({ type: 'plan', turn, plan: startPlan(message) });
+      const limits = limitsAfter(usedBefore, budget);
+      const opened = {
+        run: here,
+        limits,
+        stop,
+        ancestry: firstAncestry(),
+        following: undefined,
+        state: () => state,
+        outputs,
+      };
+      const end = await untilTheEnd(asked, openParts(asked, opened), stop, {
+        begin: join,
+        follow: (conversation) => (talked = { conversation, answer: '' }),
+      });
+      const answer = await giveAnswer(end, here, state);
+      talked = { ...talked, answer };
+      steps = [...steps, { before, actions: state.done.filter((line) => !line.startsWith(ANSWER_LINE)) }];
+      tell(here, { type: 'answer', text: answer });
+      return resultOf(here, {
+        ...end,
+        answer,
+        plan: state.plan ?? startPlan(message),
+        used: since(usedBefore, state.used),
+      });
+    } finally {
+      stop.close();
+    }
+  };
+
+  return {
+    get run() {
+      return run?.id;
+    },
+    get said() {
+      return said;
+    },
+    get plan() {
+      return state.plan;
+    },
+    get used() {
+      return state.used;
+    },
+    get ledger() {
+      return run?.session.ledger;
+    },
+    async send(message, { signal } = {}) {
+      if (condition !== 'open')
+        throw wrongUse(condition === 'busy' ? 'a message is being worked on' : 'the chat has ended');
+      if (message.trim() === '') throw wrongUse('the message is empty');
+      condition = 'busy';
+      try {
+        return await work(message, signal);
+      } catch (error) {
+        if (!isRecordFailure(error) || run === undefined) throw error;
+        // What cannot be recorded is not done, and nothing after it can be.
+        const { message: reason } = error;
+        return resultOf(run, {
+          outcome: 'failed',
+          reason,
+          answer: reason,
+          plan: startPlan(message),
+          used: NOTHING_USED,
+        });
+      } finally {
+        if (condition === 'busy') condition = 'open';
+      }
+    },
+    undo() {
+      const step = steps.at(-1);
+      const last = said.at(-1);
+      if (condition !== 'open' || step === undefined || last === undefined) return undefined;
+      if (run === undefined) said = said.slice(0, -1);
+      else {
+        tell(run, { type: 'undo' });
+        // Instructions that are no longer in the conversation count as not loaded.
+        if (run.session.settings.lifetime === 'session') run.session.compact({ ceiling: 0 });
+      }
+      talked = step.before;
+      steps = steps.slice(0, -1);
+      return { message: last.message, actions: step.actions };
+    },
+    async end() {
+      condition = 'ended';
+      if (run === undefined) return;
+      try {
+        await options.beforeEnd?.(run.session);
+      } finally {
+        await endQuietly(run, 'done', '');
+      }
+    },
+  };
+}
+
+/** The conversation with one more message: the answer before it is now part of it. */
+function joined(
+  { conversation, answer }: Talked,
+  { request, skills }: Opening,
+  {
+    turn,
+    protocol,
+    outputs,
+  }: { readonly turn: number; readonly protocol: ProtocolName; readonly outputs: KeptOutputs },
+): Conversation {
+  if (conversation === undefined) return startConversation(request, skills);
+  // As the model wrote it, so that it goes on in the same way.
+  const text = protocol === 'tools' ? answer : JSON.stringify({ action: { type: FINAL_ANSWER, payload: { answer } } });
+  return withExchange(conversation, { turn, text, toolCalls: [], results: [], message: request }, outputs);
+}
+
+/** A conversation of which only the words are known. */
+function rebuilt(
+  said: readonly Said[],
+  protocol: ProtocolName,
+  outputs: KeptOutputs,
+): { talked: Talked; steps: readonly Step[] } {
+  let talked: Talked = { conversation: undefined, answer: '' };
+  const steps: Step[] = [];
+  for (const { message, answer } of said) {
+    steps.push({ before: talked, actions: [] });
+    const opening = { request: message, skills: '', choice: [] };
+    talked = { conversation: joined(talked, opening, { turn: 0, protocol, outputs }), answer };
+  }
+  return { talked, steps };
+}
+
+/** Amounts are counted over the whole run, so that each message has its budget on top of what was used before it. */
+function limitsAfter(used: Budget, budget: Budget): Budget {
+  return {
+    turns: used.turns + budget.turns,
+    toolCalls: used.toolCalls + budget.toolCalls,
+    scriptRuns: used.scriptRuns + budget.scriptRuns,
+    contextTokens: budget.contextTokens,
+    tokens: used.tokens + budget.tokens,
+    wallMs: used.wallMs + budget.wallMs,
+  };
+}
+
+function since(before: Budget, used: Budget): Budget {
+  return {
+    turns: used.turns - before.turns,
+    toolCalls: used.toolCalls - before.toolCalls,
+    scriptRuns: used.scriptRuns - before.scriptRuns,
+    contextTokens: used.contextTokens,
+    tokens: used.tokens - before.tokens,
+    wallMs: used.wallMs - before.wallMs,
+  };
+}
+
+function resultOf({ id, path }: Run, result: Omit<AgentResult, 'run' | 'path'>): AgentResult {
+  const { outcome, answer, reason, plan, used } = result;
+  return { outcome, answer, reason, plan, used, run: id, path };
+}
+
+function wrongUse(message: string): SkillError<'input/invalid'> {
+  return new SkillError({
+    code: 'input/invalid',
+    message,
+    hint: 'send one message at a time, and none after the end',
+    data: { expected: 'a message' },
+  });
+}

@@ -1,0 +1,174 @@
+import path from 'node:path';
+
+import { openAgentModel } from '../../agent/agent-model.ts';
+import type { AgentResult } from '../../agent/agent-options.ts';
+import type { ChatOptions } from '../../agent/chat.ts';
+import { jsonlSink } from '../../audit/sinks.ts';
+import { runsDirectory } from '../../audit/run-folder.ts';
+import { TEXT_LEVELS } from '../../core/event-text.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import { printable } from '../../core/text.ts';
+import { visibleJson } from '../../core/visible-json.ts';
+import { cacheDirectory } from '../../platform/cache-directory.ts';
+import { surroundingsOf } from '../../runtime/config.ts';
+import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { choiceLines, endLines, statusOf } from '../agent-outcome.ts';
+import { APPROVAL_FLAGS, openApprover } from '../approving.ts';
+import { readBudget } from '../budget-flag.ts';
+import { completions } from '../chat-commands.ts';
+import { openChatHistory } from '../chat-history.ts';
+import { openEditor, openLines, takeInterrupts } from '../chat-input.ts';
+import type { ChatInput } from '../chat-input.ts';
+import { talk } from '../chat-loop.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { findChat } from '../earlier-chat.ts';
+import { EXIT } from '../exit.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { openRefusalWatch } from '../refusal-watch.ts';
+import { openChatWithPrograms } from '../run-with-programs.ts';
+import { openAgentDisplay } from '../show-agent.ts';
+import type { AgentDisplay } from '../show-agent.ts';
+
+const flags = {
+  resume: { type: 'string', value: 'ID', about: 'go on with an earlier chat, by the id of its run, or the last one' },
+  in: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    path: true,
+    about: 'give FILE with the first message, as inputs/NAME of the workspace; may be repeated',
+  },
+  out: { type: 'string', value: 'DIR', path: true, about: 'copy what programs leave in out/ to DIR, at the end' },
+  skill: { type: 'string', multiple: true, value: 'NAME', about: 'load this skill first; may be repeated' },
+  model: { type: 'string', value: 'NAME', about: 'as for run: rules, ollama, anthropic/claude-sonnet-4-5, ...; auto' },
+  budget: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=N,...',
+    about: 'of each message: turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs',
+  },
+  executor: {
+    type: 'string',
+    value: 'NAME',
+    choices: ['auto', 'none', ...EXECUTOR_NAMES],
+    about: 'what runs programs: auto takes the first that isolates; none runs nothing',
+  },
+  log: { type: 'string', value: 'LEVEL', choices: TEXT_LEVELS, about: 'what is told: quiet, normal or verbose' },
+  ...APPROVAL_FLAGS,
+} as const;
+
+type ChatInvocation = Invocation<typeof flags>;
+
+export const command = defineCommand({
+  usage: 'chat [--resume ID|last] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
+  details: [
+    'Talks with an agent that has skills, message by message, in one conversation with one record. /help shows what can be typed besides',
+    'messages: /skill-name arguments, /skills, /plan, /cost, /undo, /quit. Ctrl-C stops what is being done and not the chat; at an empty',
+    'line, twice ends it. What is pasted is one message. Where stdin is no terminal each of its lines is a message.',
+    'What was typed is kept for the arrow keys, for each project, in the cache folder; not with --no-cache.',
+    'Exit status: 0 after a chat at a terminal; else that of the last message, as for run.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright chat', 'with whatever model there is'],
+    ['skillwright chat --resume last', 'go on where the last chat ended'],
+    ['skillwright chat --model rules --yes < questions.txt', 'a message a line'],
+  ],
+  positionals: [0, 0],
+  async run(invocation) {
+    const { flags: given, terminal, signal, words } = invocation;
+    const budget = readBudget(given.budget ?? []);
+    const runtime = await openRuntime(invocation);
+    const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
+    const config = runtime.config.model;
+    const chosen = await openAgentModel({
+      env: surroundingsOf({}).env,
+      signal,
+      ...(config === undefined ? {} : { config }),
+      ...(given.model === undefined ? {} : { name: given.model }),
+    });
+    for (const line of choiceLines(chosen, terminal)) terminal.remark(line);
+    const display = displayOf(invocation);
+    const refusals = openRefusalWatch(words);
+    const options: ChatOptions = {
+      runtime,
+      model: chosen.model,
+      budget,
+      required: given.skill ?? [],
+      files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
+      beforeEnd: async (session) => {
+        if (given.out === undefined) return;
+        const copied = await takeOutputs(session, path.resolve(cwdOf(invocation), given.out));
+        for (const name of copied) terminal.remark(`wrote ${printable(name)}`);
+      },
+      ...(earlier === undefined ? {} : { earlier }),
+      run: {
+        host: {},
+        // A model's programs are asked about unless a rule allows them.
+        policy: { opens: [] },
+        approve: openApprover(given, terminal),
+        sinks: [display.sink, refusals.sink],
+      },
+    };
+    const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
+    const { input, remember } = inputOf(invocation, runtime, isAtTerminal);
+    const show = (result: AgentResult): number => {
+      const refused = refusals.last();
+      const status = statusOf(result, refused !== undefined);
+      if (given.json === true)
+        terminal.out(visibleJson(JSON.stringify({ schema: 1, result: { ...result, model: chosen.model.id, status } })));
+      else {
+        display.end(result.answer);
+        for (const line of endLines({ ...result, run: undefined })) terminal.remark(terminal.style('dim', line));
+      }
+      if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
+      return status;
+    };
+    const chat = openChatWithPrograms(options, { executor: given.executor, terminal, cwd: cwdOf(invocation) });
+    const last = await talk({
+      chat,
+      runtime,
+      terminal,
+      input,
+      remember,
+      show,
+      interrupts: () => (isAtTerminal ? takeInterrupts(process, signal) : { signal, release: () => undefined }),
+      ...(earlier === undefined ? {} : { earlier }),
+    });
+    if (signal.aborted) return EXIT.interrupted;
+    return isAtTerminal ? EXIT.done : last;
+  },
+});
+
+function cwdOf({ flags: given }: ChatInvocation): string {
+  return path.resolve(given.cwd ?? '.');
+}
+
+function directoryOf(invocation: ChatInvocation, { config }: Runtime): string {
+  return runsDirectory(cwdOf(invocation), config.runs?.directory);
+}
+
+function inputOf(
+  invocation: ChatInvocation,
+  runtime: Runtime,
+  isAtTerminal: boolean,
+): { readonly input: ChatInput; readonly remember: (message: string) => void } {
+  const { flags: given, terminal, signal } = invocation;
+  if (!isAtTerminal) return { input: openLines(process.stdin, signal), remember: () => undefined };
+  const cache = given['no-cache'] === true ? undefined : cacheDirectory(surroundingsOf({}));
+  const history = openChatHistory(cache, cwdOf(invocation));
+  const input = openEditor(process, {
+    prompt: terminal.style('bold', '> '),
+    history: history.lines,
+    complete: (line) => completions(line, runtime),
+    signal,
+  });
+  return { input, remember: history.add };
+}
+
+function displayOf({ flags: given, terminal }: ChatInvocation): AgentDisplay {
+  if (given.json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), end: () => undefined };
+  return openAgentDisplay(terminal, TEXT_LEVELS.find((known) => known === given.log) ?? 'normal');
+}
