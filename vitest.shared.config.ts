@@ -8,19 +8,19 @@ const report = process.env['SKILLWRIGHT_REPORT'];
 export const SYSTEM_TESTS = [
   'test/executor/**/*.test.ts',
   'test/artifact/**/*.test.ts',
-  'test/runtime/{approvals,closed-places,execution,replay-programs,run-record,secret-canary}.test.ts',
+  'test/runtime/{approvals,closed-places,enforcement,trust-in-use,execution,replay-programs,run-record,secret-canary}.test.ts',
   'test/runtime/approval/stored-approvals.test.ts',
-  'test/cli/{approvals,call,chat,demo,exec,exec-record,policy,replay,resume,run,terminal-questions,untrusted}.test.ts',
+  'test/cli/{approvals,call,chat,code-cache,demo,exec,exec-record,policy,replay,resume,run,standard-stream,terminal-questions,untrusted}.test.ts',
   'test/audit/{processes,redact,redact-shapes,verify}.test.ts',
-  'test/registry/{hostile,processes,watch}.test.ts',
+  'test/registry/{cache,hostile,processes,watch}.test.ts',
   'test/host/{grep,harmful-answers}.test.ts',
   'test/core/{command-bypasses,command-line}.test.ts',
   'test/core/frontmatter/work.test.ts',
   'test/agent/**/*.test.ts',
   'test/model/{cut-streams,fuzz,hostile-answers,hostile-servers,protocols,rules-run}.test.ts',
   'test/examples.test.ts',
-  'test/skills/{csv-report,text-diff}.test.ts',
-  'test/platform/{allow-proxy,child-process,copy-tree,output-capture,remove-tree,tree-*}.test.ts',
+  'test/skills/{csv-report,skill-author,text-diff}.test.ts',
+  'test/platform/{allow-proxy,child-process,confined-write,copy-tree,output-capture,remove-tree,tree-*}.test.ts',
 ];
 
 export const shared = defineConfig({
