@@ -14,7 +14,7 @@ export const SYSTEM_TESTS = [
   'test/audit/{processes,redact,redact-shapes,verify}.test.ts',
   'test/registry/{cache,hostile,processes,watch}.test.ts',
   'test/host/{grep,harmful-answers}.test.ts',
-  'test/core/{command-bypasses,command-line}.test.ts',
+  'test/core/{command-bypasses,command-line,inert,markdown-sections,restrictions}.test.ts',
   'test/core/frontmatter/work.test.ts',
   'test/agent/**/*.test.ts',
   'test/model/{cut-streams,fuzz,hostile-answers,hostile-servers,protocols,rules-run}.test.ts',
