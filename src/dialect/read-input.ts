@@ -4,6 +4,7 @@ import { checkJson, isObject } from '../core/json-schema.ts';
 import type { JsonPath, JsonSchema, ObjectSchema, SchemaProblem } from '../core/json-schema.ts';
 import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text.ts';
+import { describeValue } from '../core/value-text.ts';
 import type { ToolInput } from '../core/tool.ts';
 
 export type InputReading =
@@ -25,7 +26,7 @@ const PROBLEMS_NAMED = 3;
 export function readInput(schema: ObjectSchema, input: unknown): InputReading {
   const given = fromText(input);
   if (given.type === 'refused') return given;
-  if (!isObject(given.value)) return refused(`the input must be an object, not ${described(given.value)}`);
+  if (!isObject(given.value)) return refused(`the input must be an object, not ${describeValue(given.value)}`);
   const repaired = repair(given.value, schema);
   if (!isObject(repaired)) return refused('the input must be an object');
   const tooLong = findTooLong(repaired, schema, []);
@@ -167,7 +168,7 @@ function problemText({ type, path, expected }: SchemaProblem, input: ToolInput):
   const at = valueAt(input, path);
   return at === undefined
     ? `parameter ${nameOf(path)} is missing: it must be ${expected}`
-    : `parameter ${nameOf(path)} must be ${expected}, not ${described(at)}`;
+    : `parameter ${nameOf(path)} must be ${expected}, not ${describeValue(at)}`;
 }
 
 function parametersText({ properties, required = [] }: ObjectSchema): string {
@@ -188,22 +189,6 @@ function valueAt(value: unknown, path: JsonPath): unknown {
 
 function nameOf(path: JsonPath): string {
   return quoted(path.join('.'));
-}
-
-function described(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  switch (typeof value) {
-    case 'string':
-      return quoted(value);
-    case 'number':
-    case 'boolean':
-      return String(value);
-    case 'object':
-      return 'an object';
-    default:
-      return `a ${typeof value}`;
-  }
 }
 
 function refused(

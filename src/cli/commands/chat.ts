@@ -6,7 +6,6 @@ import type { ChatOptions } from '../../agent/chat.ts';
 import { jsonlSink } from '../../audit/sinks.ts';
 import { runsDirectory } from '../../audit/run-folder.ts';
 import { TEXT_LEVELS } from '../../core/event-text.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { printable } from '../../core/text.ts';
 import { visibleJson } from '../../core/visible-json.ts';
 import { cacheDirectory } from '../../platform/cache-directory.ts';
@@ -14,7 +13,8 @@ import { surroundingsOf } from '../../runtime/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { choiceLines, endLines, statusOf } from '../agent-outcome.ts';
-import { APPROVAL_FLAGS, openApprover } from '../approving.ts';
+import { AGENT_FLAGS } from '../agent-flags.ts';
+import { openApprover } from '../approving.ts';
 import { readBudget } from '../budget-flag.ts';
 import { completions } from '../chat-commands.ts';
 import { openChatHistory } from '../chat-history.ts';
@@ -41,7 +41,6 @@ const flags = {
     about: 'give FILE with the first message, as inputs/NAME of the workspace; may be repeated',
   },
   out: { type: 'string', value: 'DIR', path: true, about: 'copy what programs leave in out/ to DIR, at the end' },
-  skill: { type: 'string', multiple: true, value: 'NAME', about: 'load this skill first; may be repeated' },
   model: { type: 'string', value: 'NAME', about: 'as for run: rules, ollama, anthropic/claude-sonnet-4-5, ...; auto' },
   budget: {
     type: 'string',
@@ -49,14 +48,7 @@ const flags = {
     value: 'NAME=N,...',
     about: 'of each message: turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs',
   },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'what runs programs: auto takes the first that isolates; none runs nothing',
-  },
-  log: { type: 'string', value: 'LEVEL', choices: TEXT_LEVELS, about: 'what is told: quiet, normal or verbose' },
-  ...APPROVAL_FLAGS,
+  ...AGENT_FLAGS,
 } as const;
 
 type ChatInvocation = Invocation<typeof flags>;

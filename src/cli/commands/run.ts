@@ -5,13 +5,13 @@ import { openAgentModel } from '../../agent/agent-model.ts';
 import type { AgentOptions } from '../../agent/agent-options.ts';
 import { jsonlSink } from '../../audit/sinks.ts';
 import { TEXT_LEVELS } from '../../core/event-text.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { visibleJson } from '../../core/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
 import { surroundingsOf } from '../../runtime/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { choiceLines, endLines, statusOf } from '../agent-outcome.ts';
-import { APPROVAL_FLAGS, openApprover } from '../approving.ts';
+import { AGENT_FLAGS } from '../agent-flags.ts';
+import { openApprover } from '../approving.ts';
 import { readBudget } from '../budget-flag.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -34,7 +34,6 @@ const flags = {
     about: 'give FILE with the request: it is brought to the workspace as inputs/NAME; may be repeated',
   },
   out: { type: 'string', value: 'DIR', path: true, about: 'copy what programs leave in out/ to DIR' },
-  skill: { type: 'string', multiple: true, value: 'NAME', about: 'load this skill first; may be repeated' },
   model: {
     type: 'string',
     value: 'NAME',
@@ -60,14 +59,7 @@ const flags = {
     value: 'NAME=N,...',
     about: 'turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs; such as turns=5,tokens=50000',
   },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'what runs programs: auto takes the first that isolates; none runs nothing',
-  },
-  log: { type: 'string', value: 'LEVEL', choices: TEXT_LEVELS, about: 'what is told: quiet, normal or verbose' },
-  ...APPROVAL_FLAGS,
+  ...AGENT_FLAGS,
 } as const;
 
 type RunInvocation = Invocation<typeof flags>;
