@@ -22,6 +22,7 @@ import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './skill-search.ts';
 import type { Distrust, DistrustOptions } from './skill-trust.ts';
+import type { PerformSingle } from './single-actions.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSourceParts } from './start-session.ts';
 
@@ -121,6 +122,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     catalog: catalogOf,
   });
 
+  let single: Promise<PerformSingle> | undefined;
   const runtime: Runtime = {
     config: loaded.config,
     configFiles: loaded.files,
@@ -155,21 +157,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       return untrustedSkills(skills, trust, { ...distrustOptions, projects });
     },
     async perform(action, { askedBy = 'model', signal } = {}) {
-      const [{ performAction }, { actionBasis, sessionSource }] = await Promise.all([
-        import('./perform.ts'),
-        import('./start-session.ts'),
-      ]);
-      const source = sessionSource(parts());
-      return performAction(action, {
-        ...actionBasis(source, {}),
-        index: source.index,
-        askedBy,
-        state: undefined,
-        execution: undefined,
-        host: undefined,
-        signal,
-        journal: { isKept: false, nextCall: () => 1, record: () => undefined },
-      });
+      single ??= import('./single-actions.ts').then(({ openSingleActions }) => openSingleActions(parts));
+      return (await single)(action, { askedBy, signal });
     },
     async startRun(runOptions) {
       const [{ startRun }, { sessionSource }] = await Promise.all([
