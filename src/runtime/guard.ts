@@ -7,6 +7,7 @@ import { hazardsOf } from '../core/command-hazards.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import type { RunEvent } from '../core/journal.ts';
+import type { AllowedToolsUse } from '../core/policy-config.ts';
 import { decide, narrowPolicy, skillGrants, skillLayer } from '../core/policy.ts';
 import type { Policy } from '../core/policy.ts';
 import type { AskedBy } from '../core/session.ts';
@@ -14,14 +15,10 @@ import type { SkillEntry } from '../core/skill.ts';
 import { stableJson } from '../core/stable-json.ts';
 import { sha256 } from '../platform/hash.ts';
 
-/** How `allowed-tools` of a skill is read: as all that may be used, as what needs no question, as both, or not at all. */
-export const ALLOWED_TOOLS_MEANINGS = ['restrict', 'grant', 'both', 'ignore'] as const;
-export type AllowedToolsMeaning = (typeof ALLOWED_TOOLS_MEANINGS)[number];
-
 export interface GuardParts {
   /** Configuration, project, run; without skills. */
   readonly policy: Policy;
-  readonly allowedTools: AllowedToolsMeaning;
+  readonly allowedTools: AllowedToolsUse;
   readonly approve: Approve;
   /** Of the whole tree; or why it has none. */
   readonly digestOf: (skill: SkillEntry, signal: AbortSignal | undefined) => Promise<string | Failure>;

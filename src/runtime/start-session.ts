@@ -5,6 +5,7 @@ import { failure } from '../core/failure-codes.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
 import type { RunEvent } from '../core/journal.ts';
 import { locateInSkills } from '../core/locate.ts';
+import type { AllowedToolsUse } from '../core/policy-config.ts';
 import { narrowPolicy } from '../core/policy.ts';
 import type { Policy } from '../core/policy.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
@@ -18,7 +19,7 @@ import type { VocabularyName } from '../dialect/vocabularies.ts';
 import { openTreeDigests } from '../platform/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from './config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
-import type { AllowedToolsMeaning, GuardParts } from './guard.ts';
+import type { GuardParts } from './guard.ts';
 import type { HostFiles, HostOptions } from './host-files.ts';
 import { configuredPolicy, runLayers, sessionPolicy } from './policy.ts';
 import type { ConfiguredPolicy, SessionPolicy } from './policy.ts';
@@ -165,7 +166,7 @@ function guardOf(source: SessionSource, options: SessionOptions): GuardParts {
 }
 
 /** A child's skills pre-approve nothing: what its parent would be asked about, it is asked about too. */
-function meaningFor(meaning: AllowedToolsMeaning, parent: Session | undefined): AllowedToolsMeaning {
+function meaningFor(meaning: AllowedToolsUse, parent: Session | undefined): AllowedToolsUse {
   if (parent === undefined) return meaning;
   return meaning === 'restrict' || meaning === 'both' ? 'restrict' : 'ignore';
 }

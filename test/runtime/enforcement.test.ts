@@ -10,7 +10,7 @@ import { commandSubject, hostAccess } from '../../src/core/action-access.ts';
 import type { ToolRow, Vocabulary } from '../../src/core/tool.ts';
 import { HOST_TOOLS } from '../../src/dialect/actions-host.ts';
 import { skillsAgent } from '../../src/dialect/actions.ts';
-import { ALLOWED_TOOLS_MEANINGS } from '../../src/runtime/guard.ts';
+import { ALLOWED_TOOLS_USES } from '../../src/core/policy-config.ts';
 import { skillToolsOf } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
 import {
@@ -189,7 +189,7 @@ const family = fc.record({
     deny: fc.subarray([...RULES], { maxLength: 1 }),
     default: fc.record({ low: effect, medium: effect, high: effect }),
   }),
-  meaning: fc.constantFrom(...ALLOWED_TOOLS_MEANINGS),
+  meaning: fc.constantFrom(...ALLOWED_TOOLS_USES),
   parentPolicy: fc.record({ opens: someRules, deny: fc.subarray([...RULES], { maxLength: 1 }) }),
   childPolicy: fc.record({ opens: someRules, allow: someRules, otherwise: effect }),
   parentLoads: skills,

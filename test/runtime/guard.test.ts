@@ -4,7 +4,8 @@ import { commandSubject } from '../../src/core/action-access.ts';
 import { BY_RISK, decide } from '../../src/core/policy.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import type { SkillControls, SkillEntry } from '../../src/core/skill.ts';
-import { ALLOWED_TOOLS_MEANINGS, policyWith } from '../../src/runtime/guard.ts';
+import { ALLOWED_TOOLS_USES } from '../../src/core/policy-config.ts';
+import { policyWith } from '../../src/runtime/guard.ts';
 
 const policy: Policy = {
   layers: [{ origin: { layer: 'built-in', where: '' }, rules: [], otherwise: BY_RISK }],
@@ -28,7 +29,7 @@ function skill(controls: Partial<SkillControls>): SkillEntry {
 }
 
 function effects(controls: Partial<SkillControls>, commands: readonly string[]): unknown {
-  return ALLOWED_TOOLS_MEANINGS.map((allowedTools) => [
+  return ALLOWED_TOOLS_USES.map((allowedTools) => [
     allowedTools,
     ...commands.map((line) => {
       const accesses = [{ tool: 'run_command', subject: commandSubject(line) }];
@@ -47,9 +48,9 @@ test('what a skill forbids is forbidden however its list is read, and beats the 
 });
 
 test('a skill that only forbids leaves all else as it is', () => {
-  const policies = ALLOWED_TOOLS_MEANINGS.map((allowedTools) => policyWith({ policy, allowedTools }, [skill({})]));
-  expect(policies).toEqual(ALLOWED_TOOLS_MEANINGS.map(() => policy));
+  const policies = ALLOWED_TOOLS_USES.map((allowedTools) => policyWith({ policy, allowedTools }, [skill({})]));
+  expect(policies).toEqual(ALLOWED_TOOLS_USES.map(() => policy));
   expect(effects({ disallowedTools: ['Write'] }, ['ls'])).toEqual(
-    ALLOWED_TOOLS_MEANINGS.map((meaning) => [meaning, 'ask']),
+    ALLOWED_TOOLS_USES.map((meaning) => [meaning, 'ask']),
   );
 });
