@@ -1,7 +1,8 @@
 /** An agent at work, as a person sees it: the plan, a line an action, and the answer while it grows. */
-import { terminalSink } from '../audit/sinks.ts';
+import { jsonlSink, terminalSink } from '../audit/sinks.ts';
 import type { EventSink } from '../audit/sinks.ts';
 import { describeAction } from '../core/action-text.ts';
+import { TEXT_LEVELS } from '../core/event-text.ts';
 import type { TextLevel } from '../core/event-text.ts';
 import type { RunEvent } from '../core/journal.ts';
 import { shownText } from '../core/line-text.ts';
@@ -76,6 +77,15 @@ const MARKS: Readonly<Record<StepState, readonly [mark: string, style: Style]>> 
   in_progress: ['[>]', 'bold'],
   pending: ['[ ]', 'dim'],
 };
+
+/** As the flags want it: lines of JSON, or text for a person. */
+export function displayFor(
+  { json, log }: { readonly json?: boolean; readonly log?: string },
+  terminal: Terminal,
+): AgentDisplay {
+  if (json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), end: () => undefined };
+  return openAgentDisplay(terminal, TEXT_LEVELS.find((known) => known === log) ?? 'normal');
+}
 
 /** The steps that are new or not as they were. */
 export function planLines(

@@ -3,9 +3,7 @@ import path from 'node:path';
 import { openAgentModel } from '../../agent/agent-model.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { ChatOptions } from '../../agent/chat.ts';
-import { jsonlSink } from '../../audit/sinks.ts';
 import { runsDirectory } from '../../audit/run-folder.ts';
-import { TEXT_LEVELS } from '../../core/event-text.ts';
 import { printable } from '../../core/text.ts';
 import { visibleJson } from '../../core/visible-json.ts';
 import { cacheDirectory } from '../../platform/cache-directory.ts';
@@ -28,8 +26,7 @@ import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openRefusalWatch } from '../refusal-watch.ts';
 import { openChatWithPrograms } from '../run-with-programs.ts';
-import { openAgentDisplay } from '../show-agent.ts';
-import type { AgentDisplay } from '../show-agent.ts';
+import { displayFor } from '../show-agent.ts';
 
 const flags = {
   resume: { type: 'string', value: 'ID', about: 'go on with an earlier chat, by the id of its run, or the last one' },
@@ -82,7 +79,7 @@ export const command = defineCommand({
       ...(given.model === undefined ? {} : { name: given.model }),
     });
     for (const line of choiceLines(chosen, terminal)) terminal.remark(line);
-    const display = displayOf(invocation);
+    const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
     const options: ChatOptions = {
       runtime,
@@ -158,9 +155,4 @@ function inputOf(
     signal,
   });
   return { input, remember: history.add };
-}
-
-function displayOf({ flags: given, terminal }: ChatInvocation): AgentDisplay {
-  if (given.json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), end: () => undefined };
-  return openAgentDisplay(terminal, TEXT_LEVELS.find((known) => known === given.log) ?? 'normal');
 }

@@ -3,8 +3,6 @@ import path from 'node:path';
 import { ACTIVATIONS } from '../../agent/activation.ts';
 import { openAgentModel } from '../../agent/agent-model.ts';
 import type { AgentOptions } from '../../agent/agent-options.ts';
-import { jsonlSink } from '../../audit/sinks.ts';
-import { TEXT_LEVELS } from '../../core/event-text.ts';
 import { visibleJson } from '../../core/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
 import { surroundingsOf } from '../../runtime/config.ts';
@@ -19,8 +17,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { openRefusalWatch } from '../refusal-watch.ts';
 import { readRequest } from '../request-text.ts';
 import { runWithPrograms } from '../run-with-programs.ts';
-import { openAgentDisplay } from '../show-agent.ts';
-import type { AgentDisplay } from '../show-agent.ts';
+import { displayFor } from '../show-agent.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
@@ -96,7 +93,7 @@ export const command = defineCommand({
       ...(given.model === undefined ? {} : { name: given.model }),
     });
     for (const line of choiceLines(chosen, terminal)) terminal.remark(line);
-    const display = displayOf(invocation);
+    const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
     const copied: string[] = [];
     const result = await runWithPrograms(
@@ -156,9 +153,4 @@ function agentOptions(
     ...(vocabulary === undefined ? {} : { vocabulary }),
     ...(activation === undefined ? {} : { activation }),
   };
-}
-
-function displayOf({ flags: given, terminal }: RunInvocation): AgentDisplay {
-  if (given.json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), end: () => undefined };
-  return openAgentDisplay(terminal, TEXT_LEVELS.find((known) => known === given.log) ?? 'normal');
 }
