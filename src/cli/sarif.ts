@@ -4,51 +4,33 @@ import { pathToFileURL } from 'node:url';
 import { DIAGNOSTIC_RULES } from '../core/diagnostic-codes.ts';
 import type { DiagnosticRule } from '../core/diagnostic-codes.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
+import { sarifLocations, sarifReport } from '../core/sarif.ts';
 import { VERSION } from '../version.ts';
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const;
 
-/** The findings as SARIF 2.1.0, which code hosts and editors read. Paths are relative to `base` where they are below it. */
+/** The findings as SARIF 2.1.0. Paths are relative to `base` where they are below it. */
 export function sarif(diagnostics: readonly Diagnostic[], base: string): object {
   const used = [...new Set(diagnostics.map(({ code }) => code))].toSorted();
-  return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: {
-          driver: {
-            name: 'skillwright',
-            semanticVersion: VERSION,
-            rules: used.map((code) => {
-              const rule: DiagnosticRule = DIAGNOSTIC_RULES[code];
-              return {
-                id: code,
-                shortDescription: { text: rule.about },
-                help: { text: rule.hint },
-                defaultConfiguration: { level: LEVELS[rule.strict] },
-              };
-            }),
-          },
-        },
-        columnKind: 'utf16CodeUnits',
-        results: diagnostics.map((diagnostic) => ({
-          ruleId: diagnostic.code,
-          ruleIndex: used.indexOf(diagnostic.code),
-          level: LEVELS[diagnostic.severity],
-          message: { text: `${diagnostic.message}. ${diagnostic.hint}` },
-          locations: [
-            {
-              physicalLocation: {
-                artifactLocation: location(diagnostic.path, base),
-                region: { startLine: diagnostic.line, startColumn: diagnostic.column },
-              },
-            },
-          ],
-        })),
-      },
-    ],
-  };
+  return sarifReport({
+    version: VERSION,
+    rules: used.map((code) => {
+      const rule: DiagnosticRule = DIAGNOSTIC_RULES[code];
+      return {
+        id: code,
+        shortDescription: { text: rule.about },
+        help: { text: rule.hint },
+        defaultConfiguration: { level: LEVELS[rule.strict] },
+      };
+    }),
+    results: diagnostics.map((diagnostic) => ({
+      ruleId: diagnostic.code,
+      ruleIndex: used.indexOf(diagnostic.code),
+      level: LEVELS[diagnostic.severity],
+      message: { text: `${diagnostic.message}. ${diagnostic.hint}` },
+      locations: sarifLocations(location(diagnostic.path, base), diagnostic),
+    })),
+  });
 }
 
 function location(file: string, base: string): object {

@@ -1,6 +1,7 @@
 import { CATALOG_FORMATS } from './catalog-layout.ts';
 import { EXECUTOR_NAMES } from './execution.ts';
 import type { FromSchema, ObjectSchema } from './json-schema.ts';
+import { ARCHIVE_LIMITS } from './pack/limits.ts';
 import { POLICY_SCHEMA } from './policy-config.ts';
 import { LIFETIMES } from './session.ts';
 import { VISIBILITIES } from './skill.ts';
@@ -9,6 +10,8 @@ import { PLACEMENTS } from './tool.ts';
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
+export const INSTALL_SCOPES = ['project', 'user'] as const;
+export type InstallScope = (typeof INSTALL_SCOPES)[number];
 /** The stricter first. */
 export const RUN_SYNCS = ['each', 'none'] as const;
 
@@ -212,6 +215,88 @@ export const CONFIG_SCHEMA = {
           type: 'boolean',
           description: 'Leave out skills with < or > in name or description, instead of escaping them with a warning.',
           default: false,
+        },
+      },
+    },
+    install: {
+      type: 'object',
+      description: 'What may be installed, and from where.',
+      additionalProperties: false,
+      properties: {
+        scope: {
+          type: 'string',
+          description:
+            'Where install puts skills unless it is told: .agents/skills of the project, or of the home folder.',
+          enum: INSTALL_SCOPES,
+          default: 'project',
+        },
+        require_signed: {
+          type: 'boolean',
+          description: 'Install only what is signed with a key that you pinned.',
+          default: false,
+        },
+        scan_policy: {
+          type: 'string',
+          description: 'A JSON file that says which findings of the scan stop an install; only in the user file.',
+        },
+        allow_http: {
+          type: 'boolean',
+          description: 'Take sources from addresses without encryption; only in the user file.',
+          default: false,
+        },
+        allow_private_addresses: {
+          type: 'boolean',
+          description: 'Take sources from addresses that are not on the internet; only in the user file.',
+          default: false,
+        },
+        archive: {
+          type: 'object',
+          description: 'What an archive or a folder may hold.',
+          additionalProperties: false,
+          properties: {
+            max_archive_bytes: {
+              type: 'integer',
+              description: 'Of the archive itself.',
+              minimum: 1,
+              maximum: 2_147_483_648,
+              default: ARCHIVE_LIMITS.maxArchiveBytes,
+            },
+            max_entries: {
+              type: 'integer',
+              description: 'Files and folders.',
+              minimum: 1,
+              maximum: 1_000_000,
+              default: ARCHIVE_LIMITS.maxEntries,
+            },
+            max_bytes: {
+              type: 'integer',
+              description: 'Of all files together, unpacked.',
+              minimum: 1,
+              maximum: 17_179_869_184,
+              default: ARCHIVE_LIMITS.maxBytes,
+            },
+            max_file_bytes: {
+              type: 'integer',
+              description: 'Of one file, unpacked.',
+              minimum: 1,
+              maximum: 2_147_483_648,
+              default: ARCHIVE_LIMITS.maxFileBytes,
+            },
+            max_ratio: {
+              type: 'integer',
+              description: 'How many times its packed size it may unpack to.',
+              minimum: 1,
+              maximum: 1_032,
+              default: ARCHIVE_LIMITS.maxRatio,
+            },
+            max_depth: {
+              type: 'integer',
+              description: 'Folders inside folders.',
+              minimum: 1,
+              maximum: 64,
+              default: ARCHIVE_LIMITS.maxDepth,
+            },
+          },
         },
       },
     },

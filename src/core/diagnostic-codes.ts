@@ -195,6 +195,11 @@ export const DIAGNOSTIC_RULES = {
   'body/missing-file': advice('the body points at a file that is not in the skill', 'mend the path or add the file'),
   'script/not-executable': advice('a script with a shebang has no exec bit', 'chmod +x'),
 
+  'catalog/confusable': advice(
+    'two skills answer to the same words: a model may take one for the other',
+    'say in each what only it is for',
+  ),
+
   'link/outside-root': remark(
     'a skill folder is a link to a place outside its root',
     'nothing to do if you put the link there',
@@ -209,6 +214,10 @@ export const DIAGNOSTIC_RULES = {
   'root/not-a-directory': advice('a root is not a directory', 'name a folder that holds skill folders'),
   'root/missing': advice('a root that was asked for does not exist', 'create it or remove it from the roots'),
   'root/unreadable': advice('a root may not be read', 'give yourself read permission'),
+  'root/interrupted': advice(
+    'a change of a root was interrupted, and could not be finished or undone',
+    'run the same command again; skillwright verify tells what differs from the lock',
+  ),
   'root/not-supported': advice('a root that is an archive or an address', 'unpack it and name the folder'),
 
   'config/invalid': failing(

@@ -63,7 +63,27 @@ export function readJsonText(text: string): JsonText {
       enter(at, () => '');
     }
   }
-  return { depth, repeated, locate: (path) => positionOf(text, offsetOf(root, path)) };
+  let starts: readonly number[] | undefined;
+  // Many places of one text are asked for where many things are wrong with it: its lines are looked for once.
+  const locate = (path: JsonPath): Position => positionAmong((starts ??= lineStarts(text)), offsetOf(root, path));
+  return { depth, repeated, locate };
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function positionAmong(starts: readonly number[], offset: number): Position {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
 }
 
 function endOfString(text: string, start: number): number {

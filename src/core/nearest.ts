@@ -30,7 +30,7 @@ function likeness(wanted: string, name: string, limit: number): number | undefin
 }
 
 /** Edits (a swap of neighbours is one) up to `limit`; more than that gives `limit + 1`. */
-function editDistance(a: string, b: string, limit: number): number {
+export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: readonly number[] = [];
   let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);

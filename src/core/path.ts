@@ -73,3 +73,14 @@ export function isOfferedPath(path: string): boolean {
 function isDocument(path: string): boolean {
   return /\.(?:md|txt)$/i.test(path);
 }
+
+/** The folder that a path lies in, by its name alone; empty at the top. */
+export function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+/** Every folder that a path lies in, from the top, which is left out: `a/b/c` lies in `a` and `a/b`. */
+export function foldersOf(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
+}

@@ -46,7 +46,12 @@ function linesOf(text: string): readonly string[] {
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
 }
 
-function changesBetween(old: readonly string[], now: readonly string[]): readonly DiffLine[] {
+/** Every line of both in order: what is removed and kept is the old text, what is added and kept the new one. */
+export function changesBetween(
+  old: readonly string[],
+  now: readonly string[],
+  maxSteps = MAX_STEPS,
+): readonly DiffLine[] {
   const shorter = Math.min(old.length, now.length);
   let start = 0;
   while (start < shorter && old[start] === now[start]) start += 1;
@@ -54,7 +59,7 @@ function changesBetween(old: readonly string[], now: readonly string[]): readonl
   while (end < shorter - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end += 1;
   return [
     ...old.slice(0, start).map((text) => lineOf('same', text)),
-    ...middleChanges(old.slice(start, old.length - end), now.slice(start, now.length - end)),
+    ...middleChanges(old.slice(start, old.length - end), now.slice(start, now.length - end), maxSteps),
     ...old.slice(old.length - end).map((text) => lineOf('same', text)),
   ];
 }
@@ -64,9 +69,9 @@ function lineOf(kind: DiffLine['kind'], text: string): DiffLine {
 }
 
 /** Myers' greedy search: `reached[k]` is how far into `old` one gets on diagonal `k` with so many changes. */
-function middleChanges(old: readonly string[], now: readonly string[]): readonly DiffLine[] {
+function middleChanges(old: readonly string[], now: readonly string[], maxSteps: number): readonly DiffLine[] {
   const trace: (readonly number[])[] = [];
-  const most = Math.min(MAX_STEPS, old.length + now.length);
+  const most = Math.min(maxSteps, old.length + now.length);
   const offset = most + 1;
   const reached = Array.from({ length: 2 * most + 3 }, () => 0);
   for (let steps = 0; steps <= most; steps += 1) {

@@ -2,11 +2,11 @@ import { isSkillError } from '../core/errors.ts';
 import { DEFAULT_LIMITS } from '../core/execution.ts';
 import type { OutputSink } from '../core/execution.ts';
 import { quoted } from '../core/text.ts';
+import { isInRange } from '../core/version-range.ts';
 import { runChild } from '../platform/child-process.ts';
 import { PROGRAM_FOLDERS } from './environment.ts';
 import { needsOf } from './needs.ts';
 import type { Need, NeedsRequest } from './needs.ts';
-import { isInRange } from './version-range.ts';
 
 /** Something a skill needs and that is not here, with the way to get it. */
 export interface MissingThing {

@@ -8,6 +8,7 @@ import type {
 
 import { isObject } from '../core/json-schema.ts';
 import type { Finish, ModelAnswer, ModelDelta, ModelToolCall, ModelUsage } from '../core/model.ts';
+import { parseJson } from '../core/parse-json.ts';
 import { tooLarge } from './guarded-fetch.ts';
 import type { AnswerLimits } from './guarded-fetch.ts';
 import { ModelProblem, shownWords } from './problem.ts';
@@ -181,16 +182,8 @@ export function answerProblem(error: unknown, hide: HideSecrets): ModelProblem {
   if (!(error instanceof Error)) return unreadable();
   if ('data' in error && error.data !== undefined) return streamProblem(error, hide);
   const body =
-    'responseBody' in error && typeof error.responseBody === 'string' ? readJson(error.responseBody) : undefined;
+    'responseBody' in error && typeof error.responseBody === 'string' ? parseJson(error.responseBody) : undefined;
   return isObject(body) && 'error' in body ? streamProblem(body['error'], hide) : unreadable();
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Without the library's own words, which quote the request or the answer. */

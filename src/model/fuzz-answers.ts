@@ -1,7 +1,7 @@
 /** Everything a model can do wrong, one function each. What they give is written as a tool call or as an action, as the request wants it. */
 import type { ModelTool } from '../core/model.ts';
 import { ESCAPES, UNKNOWN_SKILLS, validValue, withTexts, withWrongType, withoutOne } from './fuzz-values.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import type { SeededRandom } from '../core/seeded-random.ts';
 
 export interface FuzzDraft {
   readonly text: string;

@@ -5,7 +5,7 @@ import { FUZZ_KINDS, draftOf } from './fuzz-answers.ts';
 import type { FuzzDraft, FuzzKind } from './fuzz-answers.ts';
 import { deltasOf } from './emit.ts';
 import { offeredTools } from './rule-tools.ts';
-import { openRandom, partSeed } from './seeded-random.ts';
+import { openRandom, partSeed } from '../core/seeded-random.ts';
 
 export interface FuzzOptions {
   /** What is called; what the request offers where nothing is said. */

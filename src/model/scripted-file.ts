@@ -87,7 +87,11 @@ type WrittenTurn = FromSchema<typeof TURN>;
 export function readScriptedTurns(file: string): readonly ScriptedTurn[] {
   const read = readTextFile(file, MAX_BYTES);
   if (read.type !== 'read') throw unreadable(file, read.type === 'absent' ? 'there is no such file' : read.reason);
-  const script = parsed(file, read.text);
+  return toScriptedTurns(parsed(file, read.text), file);
+}
+
+/** The same for a value that was read already; `file` is where it stands. */
+export function toScriptedTurns(script: unknown, file: string): readonly ScriptedTurn[] {
   const [problem] = checkJson(script, SCRIPT);
   if (problem !== undefined || !isScript(script)) throw invalid(file, problemText(problem));
   return (script.turns ?? []).map((turn, place) => toTurn(file, turn, place));

@@ -169,6 +169,30 @@ export const REQUIREMENTS = {
   ),
   'MOD-5': claimed('Prompts are not stored in full; cassettes record and replay for tests.'),
   'OBS-1': claimed('OpenTelemetry spans and metrics with the GenAI conventions; nothing is loaded where it is off.'),
+  'PACK-1': claimed(
+    'A pack is a zip with <skill>/SKILL.md for one or more skills, a manifest of every SHA-256, and a signature.',
+  ),
+  'PACK-2': claimed(
+    'An install is unpacked aside, validated, judged by policy and moved in whole; a crash leaves the old state or the new one.',
+  ),
+  'PACK-3': claimed(
+    'Uninstalling moves a skill to a trash it can be restored from, or removes it for good; the index follows.',
+  ),
+  'PACK-4': claimed('verify compares structure, hashes, signature and lock; pack builds the same bytes every time.'),
+  'PACK-5': claimed('Hostile archives are refused with a code of their own and nothing is written.'),
+  'PACK-6': claimed(
+    'Folders, archives, addresses, git, npm and site indexes as sources; a lock that reproduces and verifies; local edits are kept.',
+  ),
+  'PACK-7': claimed('A static scan of text and scripts before activation, with findings by rule and severity.'),
+  'EVAL-1': claimed('Cases of our own format, and the files of the community unchanged.'),
+  'EVAL-2': claimed(
+    'Scores for triggering, sequence, disclosure, safety, budget, output and streaming, and the cost of each run.',
+  ),
+  'EVAL-3': claimed(
+    'Offline on the scripted model, live by option, with and without the skill, repeated with variance.',
+  ),
+  'EVAL-4': claimed('Reports as JSON, Markdown, HTML and JUnit; the exit status tells CI.'),
+  'EVAL-5': claimed('Grades are made from the recorded events alone.'),
   'CLI-1': claimed(
     'Commands with --json, documented exit status, errors on stderr, colours and progress on a terminal only.',
   ),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import type { FailureCode } from '../../src/core/failure-codes.ts';
-import { isOfferedPath, kindOfFile, toRelativePath } from '../../src/core/path.ts';
+import { folderOf, foldersOf, isOfferedPath, kindOfFile, toRelativePath } from '../../src/core/path.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const REFUSED: readonly (readonly [text: string, code: FailureCode])[] = [
@@ -119,4 +119,14 @@ test('the kind of a file follows from where it lies, and all but others may be a
   ];
   expect(kinds.map(([path = '']) => [path, kindOfFile(path)])).toEqual(kinds);
   expect(kinds.filter(([path = '']) => !isOfferedPath(path))).toEqual(kinds.filter(([, kind]) => kind === 'other'));
+});
+
+test('the folders of a path are told by its name', () => {
+  const paths = ['a', 'a/b', 'a/b/c.md', ''];
+  expect(paths.map((each) => [folderOf(each), foldersOf(each)])).toEqual([
+    ['', []],
+    ['a', ['a']],
+    ['a/b', ['a', 'a/b']],
+    ['', []],
+  ]);
 });

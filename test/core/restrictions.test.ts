@@ -44,6 +44,7 @@ describe('fields that restrict', () => {
     [['paths: *.ts, *.js'], { paths: ['*.ts', '*.js'] }],
     [['paths: **/*.{ts,tsx}'], { paths: ['**/*.{ts,tsx}'] }],
     [['run-mode: subagent'], { runMode: 'subagent' as const }],
+    [['context: fork'], { runMode: 'subagent' as const }],
     [['requires: [python3, ffmpeg]'], { requires: ['python3', 'ffmpeg'] }],
     [['requires: python3, ffmpeg'], { requires: ['python3', 'ffmpeg'] }],
     [['metadata:', '  disable-model-invocation: "true"'], { disableModelInvocation: true }],

@@ -7,6 +7,7 @@ import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
 import type { Report } from './report.ts';
 import { tell, textOf } from './report.ts';
+import { requiredEntries } from './requires.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
 import type { SkillControls } from '../skill.ts';
 import { quoted } from '../text.ts';
@@ -22,6 +23,7 @@ const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'disable-model-invocation',
   'user-invocable',
   'run-mode',
+  'context',
   'requires',
   'paths',
 ]);
@@ -45,7 +47,10 @@ export function readControls(
     readBoolean(report, entry, { closed: true }),
   );
   const invocable = given(stated, 'user-invocable').map((entry) => readBoolean(report, entry, { closed: false }));
-  const runMode = given(stated, 'run-mode').map((entry) => readRunMode(report, entry));
+  const runMode = [
+    ...given(stated, 'run-mode').map((entry) => readRunMode(report, entry)),
+    ...given(stated, 'context').map((entry) => readContext(report, entry)),
+  ];
   const requires = given(stated, 'requires').map((entry) => readRequires(report, entry));
   const firstRequires = requires.find((list) => list !== undefined);
 
@@ -212,15 +217,9 @@ function splitGlobs(text: string): readonly string[] {
 
 function readRequires(report: Report, { key, value }: MapEntry): readonly string[] | undefined {
   if (value === undefined) return undefined;
-  if (value.type === 'scalar') {
-    return textOf(report, value)
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== '');
-  }
-  const list = value.type === 'list' ? textItems(report, value) : undefined;
-  if (list === undefined) wrongType(report, key, value, 'a list of text');
-  return list;
+  const { entries, isWhole } = requiredEntries(report, value);
+  if (!isWhole) wrongType(report, key, value, 'a list of text, or a map of such lists: bins, env, pip, npm, skills');
+  return entries;
 }
 
 function textItems(report: Report, { items }: ListNode): readonly string[] | undefined {
@@ -265,6 +264,11 @@ function readRunMode(report: Report, { key, value }: MapEntry): SkillControls['r
   if (word === 'inline' || word === 'subagent') return word;
   wrongType(report, key, value, 'inline or subagent');
   return undefined;
+}
+
+/** `context: fork` is what Claude Code calls it. Whatever else it says is for others. */
+function readContext(report: Report, { value }: MapEntry): SkillControls['runMode'] | undefined {
+  return value?.type === 'scalar' && textOf(report, value) === 'fork' ? 'subagent' : undefined;
 }
 
 function closedField(report: Report, key: string, value: YamlNode, expected: string): undefined {

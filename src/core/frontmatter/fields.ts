@@ -20,7 +20,9 @@ export const RESTRICTING_FIELDS = [
 ] as const;
 
 export type RestrictingField = (typeof RESTRICTING_FIELDS)[number];
-export type FieldName = (typeof SPECIFIED)[number] | (typeof EXTENSIONS)[number] | 'disallowed-tools';
+/** Of other hosts, with a meaning here as well. */
+const SHARED = ['disallowed-tools', 'context'] as const;
+export type FieldName = (typeof SPECIFIED)[number] | (typeof EXTENSIONS)[number] | (typeof SHARED)[number];
 
 const CLAUDE_CODE = [
   'when_to_use',
@@ -28,7 +30,6 @@ const CLAUDE_CODE = [
   'arguments',
   'model',
   'effort',
-  'context',
   'agent',
   'background',
   'hooks',
@@ -41,7 +42,7 @@ const LETTERS = /^[a-z]+$/;
 const ASCII = /^[ -~]*$/;
 const OTHERS = /[^a-z]+/g;
 const BY_NAME: ReadonlyMap<string, FieldName> = new Map(
-  [...SPECIFIED, ...EXTENSIONS, 'disallowed-tools' as const].map((field) => [field, field]),
+  [...SPECIFIED, ...EXTENSIONS, ...SHARED].map((field) => [field, field]),
 );
 const BY_FOLDED_NAME: ReadonlyMap<string, FieldName> = new Map(
   [...BY_NAME.values()].map((field) => [foldKey(field), field]),

@@ -11,6 +11,15 @@ export function isInRange(version: string, range: string): boolean {
   );
 }
 
+/** Whether every part of a range is understood, so that `isInRange` says yes only to what was meant. */
+export function isRange(range: string): boolean {
+  const parts = range
+    .replaceAll(/([<>=!~^])\s+/g, '$1')
+    .split('||')
+    .flatMap((choice) => choice.trim().split(/[\s,]+/));
+  return parts.every((part) => part === '*' || PART.test(part));
+}
+
 const PART = /^(>=|<=|>|<|===|==|!=|~=|=|\^|~)?\s*v?(\d[\w.*+-]*)$/;
 
 function holds(found: readonly number[], part: string): boolean {
@@ -30,22 +39,23 @@ function holds(found: readonly number[], part: string): boolean {
     case '!=':
       return order !== 0;
     case '^':
-      return order >= 0 && compare(found.slice(0, 1), wanted.slice(0, 1)) === 0;
     case '~=':
-    case '~':
-      return (
-        order >= 0 &&
-        compare(found.slice(0, keptParts(operator, wanted)), wanted.slice(0, keptParts(operator, wanted))) === 0
-      );
+    case '~': {
+      const kept = keptParts(operator, wanted);
+      return order >= 0 && compare(found.slice(0, kept), wanted.slice(0, kept)) === 0;
+    }
     default:
       // `3.11`, `==3.11.*` and `18.x` mean all that start so.
       return compare(found.slice(0, wanted.length), wanted) === 0;
   }
 }
 
-/** `~=2.1` stays below 3, `~2.1` below 2.2. */
-function keptParts(operator: '~' | '~=', wanted: readonly number[]): number {
-  return operator === '~' ? Math.min(2, wanted.length) : Math.max(1, wanted.length - 1);
+/** `~=2.1` stays below 3, `~2.1` below 2.2; `^2.1` below 3, and `^0.2.1` below 0.3: before 1 the next number counts. */
+function keptParts(operator: '^' | '~' | '~=', wanted: readonly number[]): number {
+  if (operator === '~') return Math.min(2, wanted.length);
+  if (operator === '~=') return Math.max(1, wanted.length - 1);
+  const first = wanted.findIndex((number) => number !== 0);
+  return first === -1 ? wanted.length : first + 1;
 }
 
 /** The numbers that a version starts with. */
