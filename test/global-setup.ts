@@ -8,8 +8,11 @@ import { PROJECT } from './files-below.ts';
 const PACKAGES = [
   ['/usr/bin/bwrap', 'bubblewrap'],
   ['/usr/sbin/dockerd', 'docker.io'],
+  ['/usr/bin/minisign', 'minisign'],
+  ['/usr/bin/chromium', 'chromium'],
 ] as const;
 
+/** One by one: a large one that does not arrive in time must not keep the others away. */
 function installPackages(): void {
   const missing = PACKAGES.filter(([file]) => !existsSync(file)).map(([, name]) => name);
   if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
@@ -18,12 +21,17 @@ function installPackages(): void {
     timeout: 240_000,
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   } as const;
-  try {
-    execFileSync('apt-get', ['update', '-qq'], options);
-    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], options);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    console.log(`${missing.join(' and ')} could not be installed: ${error.message}`);
+  const steps = [
+    ['update', '-qq'],
+    ...missing.map((name) => ['install', '-y', '-qq', '--no-install-recommends', name]),
+  ];
+  for (const step of steps) {
+    try {
+      execFileSync('apt-get', step, options);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      console.log(`apt-get ${step.join(' ')}: ${error.message}`);
+    }
   }
 }
 

@@ -1,7 +1,4 @@
-import { request as openRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import { connect as connectSecurely, rootCertificates } from 'node:tls';
 
 import type { NetworkRequest } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
@@ -10,11 +7,13 @@ import type { HostPattern } from '../core/host-pattern.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, ResponseReceived } from '../core/observation.ts';
 import { printable, quoted } from '../core/text.ts';
+import { exchangeOver } from '../platform/http-exchange.ts';
+import type { HttpTarget } from '../platform/http-exchange.ts';
 import { isRefused, networkGate, readGrant } from '../platform/network-gate.ts';
 import type { NetworkDecision, NetworkGate, ResolveHost } from '../platform/network-gate.ts';
 import { hostFailure } from './host-failure.ts';
 import { readMessage, readRedirect, readTarget, redirectedMessage } from './request-target.ts';
-import type { Message, Target } from './request-target.ts';
+import type { Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
 
 export interface NetworkRequestOptions {
@@ -37,7 +36,6 @@ export interface NetworkRequestOptions {
 
 /** For a name and for each connection, within the time for all of it. */
 const CONNECT_MS = 10_000;
-const MAX_HEADER_SIZE = 32 * 1024;
 const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -80,7 +78,7 @@ interface Failed {
   readonly failure: Failure;
 }
 
-async function follow(journey: Journey, first: Target, asked: Message): Promise<ResponseReceived | Failed> {
+async function follow(journey: Journey, first: HttpTarget, asked: Message): Promise<ResponseReceived | Failed> {
   const { maxRedirects = 5 } = journey;
   const redirects: string[] = [];
   let target = first;
@@ -105,7 +103,7 @@ async function follow(journey: Journey, first: Target, asked: Message): Promise<
 /** What was decided about is granted, as far as it is public; what is private needs a grant that says so. */
 function gateFor(
   { patterns, timeoutMs = 30_000, resolve, onDecision = () => undefined }: Journey,
-  target: Target,
+  target: HttpTarget,
 ): NetworkGate {
   return networkGate({
     grants: [...patterns, readGrant(writeAuthority(target.host, target.port))],
@@ -115,7 +113,7 @@ function gateFor(
   });
 }
 
-async function send(journey: Journey, target: Target, message: Message): Promise<IncomingMessage | Failed> {
+async function send(journey: Journey, target: HttpTarget, message: Message): Promise<IncomingMessage | Failed> {
   const { decideHost, stop, certificates } = journey;
   if (!decideHost(target.host.name, target.port)) return refused(`${target.authority} is not allowed for this request`);
   const reached = await gateFor(journey, target).reach(target, stop);
@@ -125,67 +123,14 @@ async function send(journey: Journey, target: Target, message: Message): Promise
     const isForbidden = reached.refusal === 'not-granted' || reached.refusal === 'not-public';
     return isForbidden ? refused(reached.message) : failed(reached.message);
   }
-  const end = (): void => {
-    reached.destroy();
-  };
-  stop.addEventListener('abort', end, { once: true });
-  reached.once('close', () => stop.removeEventListener('abort', end));
-  try {
-    const socket = target.isSecure ? await secured(reached, target, certificates) : reached;
-    return await exchange(socket, target, message);
-  } catch (error) {
-    reached.destroy();
-    throw error;
-  }
-}
-
-/** Certificates are verified whatever the surroundings of the process say. */
-function secured(socket: Socket, { host }: Target, certificates: readonly string[] | undefined): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const secure = connectSecurely({
-      socket,
-      host: host.name,
-      // Only names are told: an address is no server name.
-      servername: host.isAddress ? '' : host.name,
-      rejectUnauthorized: true,
-      ALPNProtocols: ['http/1.1'],
-      ...(certificates === undefined ? {} : { ca: [...rootCertificates, ...certificates] }),
-    });
-    secure.once('secureConnect', () => resolve(secure));
-    secure.on('error', reject);
-    secure.once('close', () => reject(lost('the connection closed before it was secure')));
-  });
-}
-
-function exchange(socket: Socket, { url }: Target, { method, headers, body }: Message): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const sent = openRequest({
-      // Only without an agent, `false` included, is this asked: any agent would connect by itself, past the gate.
-      createConnection: () => socket,
-      method,
-      path: `${url.pathname}${url.search}`,
-      setHost: false,
-      maxHeaderSize: MAX_HEADER_SIZE,
-      insecureHTTPParser: false,
-      headers: {
-        'user-agent': 'skillwright',
-        accept: '*/*',
-        ...headers,
-        host: url.host,
-        'accept-encoding': 'gzip, br',
-        connection: 'close',
-        ...(body === undefined ? {} : { 'content-length': String(body.length) }),
-      },
-    });
-    sent.once('response', resolve);
-    // Also after the answer: what breaks later ends in the body, and must not end the process.
-    sent.on('error', reject);
-    sent.once('upgrade', (_response, upgraded) => {
-      upgraded.destroy();
-      reject(lost('the server wants to speak something else than HTTP'));
-    });
-    sent.once('close', () => reject(lost('the connection closed before an answer')));
-    sent.end(body);
+  const { method, headers, body } = message;
+  return await exchangeOver(reached, {
+    target,
+    method,
+    headers: { ...headers, 'accept-encoding': 'gzip, br' },
+    body,
+    certificates,
+    stop,
   });
 }
 
@@ -196,7 +141,7 @@ const MAX_HEADER_CHARACTERS = 500;
 async function receive(
   { maxBytes = 1024 * 1024 }: Journey,
   response: IncomingMessage,
-  { url }: Target,
+  { url }: HttpTarget,
   redirects: readonly string[],
 ): Promise<ResponseReceived> {
   const received = await receiveBody(response, maxBytes);
@@ -245,10 +190,6 @@ function shownBack(received: ResponseReceived, { headers }: Message): ResponseRe
 function networkReason(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
   return printable(`${error.message.slice(0, 200)} (${error.code})`);
-}
-
-function lost(message: string): Error {
-  return Object.assign(new Error(message), { code: 'ECONNRESET' });
 }
 
 function failed(message: string): Failed {

@@ -2,18 +2,9 @@
 import type { NetworkRequest } from '../core/action.ts';
 import type { Failure, FailureCode } from '../core/failure-codes.ts';
 import { readAuthority, readHost, writeAuthority } from '../core/host-pattern.ts';
-import type { HostAndPort } from '../core/host-pattern.ts';
 import { hiddenCharacters, quoted } from '../core/text.ts';
+import type { HttpTarget } from '../platform/http-exchange.ts';
 import { hostFailure } from './host-failure.ts';
-
-/** An address that one connection goes to. */
-export interface Target extends HostAndPort {
-  readonly type: 'target';
-  readonly url: URL;
-  readonly isSecure: boolean;
-  /** `host:port` in one spelling. */
-  readonly authority: string;
-}
 
 export interface Refusal {
   readonly type: 'refused';
@@ -27,7 +18,7 @@ const ADDRESS = /^https?:\/\/([^/?#]*)/i;
  * An address as a model wrote it. Spellings that two readers take for two hosts are refused, not read: a user before the host, a
  * backslash, `127.1`.
  */
-export function readTarget(text: string): Target | Refusal {
+export function readTarget(text: string): HttpTarget | Refusal {
   const shown = quoted(text, 200);
   if (text.length > MAX_URL) return invalid(`the address ${shown} has more than ${String(MAX_URL)} characters`);
   if (hiddenCharacters(text) !== undefined || /[\s\\]/.test(text))
@@ -43,7 +34,7 @@ export function readTarget(text: string): Target | Refusal {
 }
 
 /** Where a server sends us on to, relative to where we are. */
-export function readRedirect(from: Target, location: string): Target | Refusal {
+export function readRedirect(from: HttpTarget, location: string): HttpTarget | Refusal {
   const shown = quoted(location, 200);
   if (location.length > MAX_URL || /[\x00-\x20\x7f\\]/.test(location) || !URL.canParse(location, from.url.href))
     return failed(`${from.authority} redirects to ${shown}, which is no address`);
@@ -56,7 +47,7 @@ export function readRedirect(from: Target, location: string): Target | Refusal {
   return target;
 }
 
-function targetOf(url: URL): Target | undefined {
+function targetOf(url: URL): HttpTarget | undefined {
   const isSecure = url.protocol === 'https:';
   const host = readHost(url.hostname);
   if ((!isSecure && url.protocol !== 'http:') || host === undefined) return undefined;
@@ -128,7 +119,7 @@ function readHeaders(headers: Headers): { readonly type: 'headers'; readonly hea
 const FOR_ANYBODY: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
 /** The request as it goes on after a redirection: without a body where the status says so, without keys to another server. */
-export function redirectedMessage(message: Message, status: number, from: Target, to: Target): Message {
+export function redirectedMessage(message: Message, status: number, from: HttpTarget, to: HttpTarget): Message {
   const isKept = status === 307 || status === 308;
   const isSame = from.url.origin === to.url.origin;
   const headers = Object.entries(message.headers).filter(

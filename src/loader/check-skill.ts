@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { diagnose } from '../core/diagnostic.ts';
@@ -14,6 +14,8 @@ export interface CheckOptions {
   readonly maxBodyLines?: number | undefined;
   readonly maxBodyCharacters?: number | undefined;
   readonly blockAngleBrackets?: boolean | undefined;
+  /** The name of the folder it will have; the one it has where nothing is said. */
+  readonly directory?: string;
   /** Check this instead of what the file holds: a repair before it is written. */
   readonly text?: string;
 }
@@ -41,7 +43,7 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
   }
   const source = {
     path: file,
-    directory: path.basename(path.resolve(dir)),
+    directory: options.directory ?? path.basename(path.resolve(dir)),
     fileName,
     text: read.text,
     validUtf8: read.validUtf8,
@@ -96,6 +98,8 @@ function scriptProblems(dir: string, mode: Mode): readonly Diagnostic[] {
 }
 
 function scriptNames(directory: string): readonly string[] {
+  // Most skills have none, and an error takes longer than the question.
+  if (!existsSync(directory)) return [];
   try {
     return readdirSync(directory).toSorted();
   } catch (error) {

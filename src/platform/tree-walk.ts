@@ -64,6 +64,8 @@ export interface WalkOptions {
   readonly limits?: TreeLimits;
   /** Names of the top that are no part of the tree: links that we added ourselves. */
   readonly leaveOut?: readonly string[];
+  /** What is no part of the tree, and is neither entered nor judged; asked for a folder before what is in it. */
+  readonly skip?: (path: string, isFolder: () => boolean) => boolean;
 }
 
 /** What a repository keeps beside the files, wherever it lies: it differs between two equal checkouts. All else is part of a tree. */
@@ -83,7 +85,7 @@ interface Held {
 /** Every entry of a tree; a folder comes before what is in it. Throws `TreeRefused`. Folders are held open until the walk ends. */
 export function* walkTree(
   root: string,
-  { limits = TREE_LIMITS, leaveOut = [] }: WalkOptions = {},
+  { limits = TREE_LIMITS, leaveOut = [], skip }: WalkOptions = {},
 ): Generator<TreeEntry, void, undefined> {
   const held: Held[] = [];
   let entries = 0;
@@ -101,6 +103,7 @@ export function* walkTree(
         continue;
       }
       const at = folder.prefix + name;
+      if (skip?.(at, () => isFolderAt(`${folder.place}/${name}`)) === true || name === NO_PART) continue;
       entries += 1;
       if (entries > limits.maxEntries)
         throw new TreeRefused('too-many', '', `it has more than ${String(limits.maxEntries)} files and folders`);
@@ -203,7 +206,11 @@ function namesIn(place: string, at: string): readonly string[] {
     readdirSync(place, { encoding: 'buffer' }).some((name) => !isUtf8(name))
   )
     throw new TreeRefused('name', at, `${at === '' ? 'it' : quoted(at)} has a file whose name is not UTF-8`);
-  return names.filter((name) => name !== NO_PART).toSorted(compareText);
+  return names.toSorted(compareText);
+}
+
+function isFolderAt(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function lookAt(place: string, at: string): TreeEntry {

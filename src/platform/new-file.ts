@@ -1,0 +1,26 @@
+import { closeSync, constants, fchmodSync, openSync, writeSync } from 'node:fs';
+
+/** A file that is being written. */
+export interface FileWriter {
+  write(bytes: Uint8Array): void;
+  close(): void;
+}
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** A file where nothing stands, written piece by piece; it has `mode` whatever mask the process has. Throws the system's errors. */
+export function openNewFile(file: string, mode: number): FileWriter {
+  const descriptor = openSync(file, NEW_FILE, mode);
+  try {
+    fchmodSync(descriptor, mode);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  return {
+    write(bytes) {
+      for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
+    },
+    close: () => closeSync(descriptor),
+  };
+}
