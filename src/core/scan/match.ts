@@ -1,0 +1,142 @@
+/** The patterns over the passages of one file. */
+import { quoted } from '../text.ts';
+import type { ScanFinding, ScanSeverity } from './finding.ts';
+import { columnBefore, lowered } from './folded-line.ts';
+import { openManyFinder } from './find-many.ts';
+import type { Sightings } from './find-many.ts';
+import { hasLongRun } from './long-run.ts';
+import { proseOrCode } from './passages.ts';
+import type { Passage } from './passages.ts';
+import { isDenied } from './pattern.ts';
+import type { Pattern, PatternPlace, Signal } from './pattern.ts';
+import { PATTERNS } from './patterns/all.ts';
+import { SCAN_RULES, isRuleId } from './rules.ts';
+import type { RuleId } from './rules.ts';
+
+/** What a pattern found, before it is judged together with others. */
+export interface Hit {
+  readonly means: RuleId | Signal;
+  readonly severity: ScanSeverity;
+  readonly passage: Passage;
+  readonly line: number;
+  readonly column: number;
+  readonly says: string;
+  readonly excerpt: string;
+}
+
+/** No file says more by the same pattern than this: the rest of it is more of the same. */
+const MAX_HITS = 20;
+const EXCERPT = 80;
+
+/** Passages of a kind as one text, a line each, so that a pattern runs once for a file. */
+interface Sheet {
+  readonly kind: 'prose' | 'code';
+  readonly passages: readonly Passage[];
+  readonly starts: readonly number[];
+  readonly lower: string;
+  readonly sightings: Sightings;
+}
+
+const FINDER = openManyFinder(PATTERNS.map(({ find }) => find));
+
+export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
+  const sheets = (['prose', 'code'] as const)
+    .map((kind) => sheetOf(passages, kind))
+    .filter(({ lower }) => lower !== '');
+  const hits: Hit[] = [];
+  for (let number = 0; number < PATTERNS.length; number += 1) {
+    const pattern = PATTERNS[number];
+    if (pattern === undefined) continue;
+    for (const sheet of sheets)
+      if (looksAt(pattern.in, sheet.kind)) for (const hit of matchSheet(pattern, number, sheet)) hits.push(hit);
+  }
+  return hits;
+}
+
+function sheetOf(all: readonly Passage[], kind: 'prose' | 'code'): Sheet {
+  const passages = all.filter((passage) => proseOrCode(passage.kind) === kind);
+  let length = 0;
+  const starts = passages.map(({ text }) => {
+    const start = length;
+    length += text.length + 1;
+    return start;
+  });
+  const lower = lowered(passages.map(({ text }) => text).join('\n'));
+  return { kind, passages, starts, lower, sightings: FINDER.look(lower) };
+}
+
+function looksAt(place: PatternPlace, kind: 'prose' | 'code'): boolean {
+  return place === 'any' || place === kind;
+}
+
+const NO_HIT: readonly Hit[] = [];
+
+function matchSheet(pattern: Pattern, number: number, sheet: Sheet): readonly Hit[] {
+  const { lower, sightings } = sheet;
+  if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isEncoded)) return NO_HIT;
+  // More than hits: a text full of near misses must not cost more than one full of hits.
+  const found = FINDER.matches(lower, sightings, { expression: number, most: MAX_HITS * 10 });
+  if (found.length === 0) return NO_HIT;
+  const hits: Hit[] = [];
+  for (const { index, length } of found) {
+    if (hits.length >= MAX_HITS) break;
+    const hit = hitAt(pattern, sheet, index, length);
+    if (hit !== undefined) hits.push(hit);
+  }
+  return hits;
+}
+
+function isEncoded(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x2f && code <= 0x39) || code === 0x2b;
+}
+
+function hitAt(pattern: Pattern, sheet: Sheet, index: number, length: number): Hit | undefined {
+  const place = passageAt(sheet.starts, index);
+  const passage = sheet.passages[place];
+  const start = sheet.starts[place];
+  if (passage === undefined || start === undefined) return undefined;
+  const lower = sheet.lower.slice(start, start + passage.text.length);
+  if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return undefined;
+  const at = index - start;
+  if (sheet.kind === 'prose' && pattern.evenDenied !== true && isDenied(lower.slice(0, at))) return undefined;
+  return {
+    means: pattern.means,
+    severity: pattern.severity ?? severityOf(pattern.means),
+    passage,
+    ...sourceOf(passage, at),
+    says: pattern.says,
+    excerpt: quoted(passage.text.slice(at, at + length).trim(), EXCERPT),
+  };
+}
+
+function severityOf(means: RuleId | Signal): ScanSeverity {
+  return isRuleId(means) ? SCAN_RULES[means].severity : 'low';
+}
+
+function passageAt(starts: readonly number[], index: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((starts[middle] ?? 0) <= index) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Where offset `at` of a passage stands in its file. */
+export function sourceOf(passage: Passage, at: number): { readonly line: number; readonly column: number } {
+  const offset = at + passage.skipped;
+  const source = passage.lines.findLast((line) => line.at <= offset) ?? passage.lines[0];
+  if (source === undefined) return { line: 1, column: 1 };
+  return {
+    line: source.line,
+    column: columnBefore(source.source, proseOrCode(passage.kind), Math.max(0, offset - source.at)),
+  };
+}
+
+export function findingOf(hit: Hit, path: string): ScanFinding | undefined {
+  if (!isRuleId(hit.means)) return undefined;
+  const { means: rule, severity, line, column, says, excerpt } = hit;
+  return { rule, severity, path, line, column, message: `${says}: ${excerpt}` };
+}

@@ -1,0 +1,58 @@
+/** Whose side a skill is on, in words that name neither a command nor a host. */
+import type { Pattern } from '../pattern.ts';
+
+/** Texts about tests, games and roles use the same words for play. */
+const PLAY =
+  /\b(?:role-?play|persona|game|character|test(?:s|ing)?|mock|simulat\w{1,6}|never|do not|don't|interview|fiction|story)\b/;
+
+export const LOYALTY_PATTERNS: readonly Pattern[] = [
+  {
+    means: 'conceal-from-user',
+    in: 'prose',
+    find: /\bwithout (?:the |a )?(?:user|person|customer|them|anyone|people|owner)(?:s|'s)? (?:ever )?(?:reali[sz]ing|noticing|knowing|seeing|being (?:told|aware|asked|informed))\b/g,
+    says: 'goes unnoticed by the user',
+  },
+  {
+    means: 'conceal-from-user',
+    in: 'prose',
+    evenDenied: true,
+    find: /\b(?:do not|don't|never|must not) (?:log|record|document|discuss|acknowledge|admit|bring up|disclose|reveal) (?:any of )?(?:this|these|it|them|that|those)\b|\b(?:do not|don't|never) bring (?:this|it|that) up\b|\b(?:left|leave|kept|keep) (?:this |it |them )?out of (?:the |any )?(?:summary|report|output|logs?|answer|transcript)\b/g,
+    unless: /\b(?:secrets?|passwords?|api keys?|tokens?|credentials?|sensitive|pii|values?)\b/,
+    severity: 'medium',
+    says: 'leaves out what would show it',
+  },
+  {
+    means: 'deceive-user',
+    in: 'prose',
+    find: /\bpretend(?:s|ing)? (?:that|to have|to be) (?:the |you |it |a |an )?(?:\w{1,14} )?(?:was|were|is|are|has|have|deleted|finished|done|completed|official|human|safe)\b|\b(?:look|appear|seem) as (?:if|though) (?:they|it|this) (?:came|comes|was|were|is|are)\b[^.\n]{0,40}\b(?:official|user|system|human|trusted)\b|\breassure (?:them|the (?:user|person|customer)) and (?:carry on|continue|proceed|go on)\b/g,
+    unless: PLAY,
+    severity: 'medium',
+    says: 'tells to say what is not so',
+  },
+  {
+    means: 'override-instructions',
+    in: 'prose',
+    find: /\b(?:obey|comply with|trust|follow|execute|accept) (?:all |any )?(?:messages|instructions|commands|requests|orders|directives) (?:signed|marked|tagged|prefixed|sent|issued|that (?:contain|start|begin))\b|\bas (?:if (?:it|they) (?:came|come) |coming )from the (?:user|system|developer|operator)\b|\bcontradicts? (?:the )?(?:user|person|operator)\b/g,
+    unless: /\b(?:never|do not|don't|untrusted|injection|ask|flag|clarify)\b/,
+    says: 'takes orders from others than the user',
+  },
+  {
+    means: 'override-instructions',
+    in: 'prose',
+    find: /\b(?:safety|content|security|usage|privacy|system|usual|normal) (?:polic(?:y|ies)|rules?|guidelines|restrictions?|limits?|checks?) (?:does not|do not|doesn't|don't|need not|no longer) apply\b|\bbypass(?:es|ing)? the (?:normal|usual|standard|regular) (?:review|checks?|approval|process|safeguards?)\b/g,
+    says: 'says that limits do not count here',
+  },
+  {
+    means: 'override-instructions',
+    severity: 'medium',
+    in: 'prose',
+    find: /\b(?:permissions?|access|tokens?|approvals?|consent|grants?)\b[^.\n]{0,40}\b(?:is|are) (?:kept|retained|carried over|reused|remembered|cached) (?:for|in|across|after)\b[^.\n]{0,20}\b(?:later|future|other|all|every|subsequent)\b|\b(?:user|person|owner) (?:revokes|withdraws|denies|removes) (?:access|permission|consent|approval)\b[^.\n]{0,60}\b(?:cache|keep|continue|proceed|still|go on|retry|anyway)\b/g,
+    says: 'keeps rights that were given once',
+  },
+  {
+    means: 'slanted-content',
+    in: 'prose',
+    find: /\b(?:steer|nudge|guide|push|redirect|lead)(?:ed|s|ing)? (?:the |any |every )?(?:\w{1,14} ){0,3}(?:towards?|to) (?:the |our |a )?(?:premium|paid|partner|sponsored|affiliate|more expensive|own product)\b/g,
+    says: 'steers the user for gain',
+  },
+];

@@ -1,0 +1,160 @@
+/** What several hits mean together: in one section, in one script, or in a document and the script that it names. */
+import type { ScanFile, ScanFinding } from './finding.ts';
+import type { Hit } from './match.ts';
+import { isDocument } from './passages.ts';
+import { SCAN_RULES } from './rules.ts';
+import type { RuleId } from './rules.ts';
+
+export interface ScannedFile {
+  readonly file: ScanFile;
+  /** As it is shown. */
+  readonly path: string;
+  readonly hits: readonly Hit[];
+}
+
+const SENDS: ReadonlySet<string> = new Set(['send', 'exfiltration', 'copy-elsewhere', 'covert-channel']);
+const GATHERS: ReadonlySet<string> = new Set(['collect', 'credential-path', 'environment-harvest', 'personal-data']);
+const ACTS: ReadonlySet<string> = new Set([
+  ...SENDS,
+  'mass-deletion',
+  'destructive-command',
+  'download-and-run',
+  'agent-memory',
+  'approval-evasion',
+]);
+/** What a script that is run at every task must not do. */
+const HEAVY: ReadonlySet<string> = new Set([
+  ...SENDS,
+  'destructive-command',
+  'locks-files',
+  'excess-rights',
+  'resource-abuse',
+  'personal-data',
+  'credential-path',
+  'environment-harvest',
+  'security-tampering',
+  'persistence',
+]);
+
+interface Pair {
+  readonly rule: RuleId;
+  readonly first: ReadonlySet<string>;
+  readonly second: ReadonlySet<string>;
+  /** One passage is closer than one section. */
+  readonly within: 'section' | 'passage';
+  readonly says: string;
+}
+
+const PAIRS: readonly Pair[] = [
+  {
+    rule: 'collect-and-send',
+    first: GATHERS,
+    second: SENDS,
+    within: 'section',
+    says: 'gathers and sends in one place',
+  },
+  { rule: 'send-after-task', first: new Set(['standing']), second: SENDS, within: 'passage', says: 'an order to send' },
+  {
+    rule: 'hidden-action',
+    first: new Set(['conceal-from-user']),
+    second: ACTS,
+    within: 'section',
+    says: 'acts and hides it',
+  },
+];
+
+/** Of one file by itself. */
+export function findTogether({ file, path, hits }: ScannedFile): readonly ScanFinding[] {
+  const pairs = PAIRS.flatMap((pair) => findPair(pair, hits, path));
+  return isDocument(file.path) ? [...pairs, ...findDisloyal(hits, path), ...standingOrders(hits, path)] : pairs;
+}
+
+function findPair(
+  { rule, first, second, within, says }: Pair,
+  hits: readonly Hit[],
+  path: string,
+): readonly ScanFinding[] {
+  const found = new Map<unknown, ScanFinding>();
+  for (const hit of hits.filter(({ means }) => second.has(means))) {
+    const key = within === 'section' ? hit.passage.section : hit.passage;
+    const other = hits.find(
+      (one) => first.has(one.means) && (within === 'section' ? one.passage.section : one.passage) === key,
+    );
+    if (other !== undefined && !found.has(key))
+      found.set(key, finding(rule, path, hit, `${says}: ${other.excerpt} and ${hit.excerpt}`));
+  }
+  return [...found.values()];
+}
+
+const DISLOYAL: ReadonlySet<string> = new Set([
+  'conceal-from-user',
+  'deceive-user',
+  'hidden-mode',
+  'override-instructions',
+  'approval-evasion',
+  'remote-instructions',
+  'persistence',
+]);
+
+/** Two different ways of working against the user in one section. */
+function findDisloyal(hits: readonly Hit[], path: string): readonly ScanFinding[] {
+  const disloyal = hits.filter(
+    ({ means, severity, passage }) => DISLOYAL.has(means) && severity === 'high' && passage.kind === 'body',
+  );
+  const firsts = new Map<number, Hit>();
+  const found = new Map<number, ScanFinding>();
+  for (const hit of disloyal) {
+    const { section } = hit.passage;
+    const first = firsts.get(section) ?? hit;
+    firsts.set(section, first);
+    if (first.means !== hit.means && !found.has(section))
+      found.set(section, finding('against-user', path, hit, `${first.says}, and ${hit.says}: ${hit.excerpt}`));
+  }
+  return [...found.values()];
+}
+
+/** An order for every task with something that acts in the same passage. */
+function standingOrders(hits: readonly Hit[], path: string): readonly ScanFinding[] {
+  const found = new Map<unknown, ScanFinding>();
+  for (const hit of hits.filter(isOrder)) {
+    const act = hits.find(
+      (one) => one.passage === hit.passage && (one.means === 'run-script' || one.means === 'remove'),
+    );
+    if (act !== undefined && !found.has(hit.passage))
+      found.set(
+        hit.passage,
+        finding('standing-order', path, hit, `orders for every task: ${hit.excerpt} ${act.excerpt}`),
+      );
+  }
+  return [...found.values()];
+}
+
+function isOrder({ means }: Hit): boolean {
+  return means === 'standing' || means === 'urged';
+}
+
+/** Of a document that orders a script, and what the script does. The only rule that looks at two files. */
+export function findAcrossFiles(scanned: readonly ScannedFile[]): readonly ScanFinding[] {
+  const scripts = scanned.filter(({ file }) => !isDocument(file.path));
+  return scanned
+    .filter(({ file }) => isDocument(file.path))
+    .flatMap(({ path, hits }) =>
+      hits
+        .filter(
+          ({ means, passage }) => means === 'run-script' && hits.some((one) => isOrder(one) && one.passage === passage),
+        )
+        .flatMap((hit) => {
+          const named = scripts.find(({ file }) =>
+            hit.excerpt.includes(file.path.slice(file.path.lastIndexOf('/') + 1)),
+          );
+          const heavy = named?.hits.find(({ means, severity }) => HEAVY.has(means) && severity !== 'low');
+          return heavy === undefined
+            ? []
+            : [finding('effect-of-script', path, hit, `${hit.excerpt} ${heavy.says}: ${heavy.excerpt}`)];
+        }),
+    );
+}
+
+function finding(rule: RuleId, path: string, { line, column }: Hit, message: string): ScanFinding {
+  return { rule, severity: SCAN_RULES[rule].severity, path, line, column, message };
+}
