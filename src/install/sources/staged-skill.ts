@@ -1,0 +1,178 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync, constants, fchmodSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { hash as hashAtOnce } from 'node:crypto';
+import path from 'node:path';
+
+import { compareText } from '../../core/diagnostic.ts';
+import type { ArchiveLimits } from '../../core/pack/limits.ts';
+import type { LockedFile } from '../../core/pack/lock.ts';
+import { openPathJudge } from '../../core/pack/portable-name.ts';
+import type { PathJudge } from '../../core/pack/portable-name.ts';
+import { PackRefused, isRefusal, packRefusal } from '../../core/pack/problems.ts';
+import type { PackRefusal } from '../../core/pack/problems.ts';
+import { SKILL_FILE_NAME } from '../../core/pack/skill-folders.ts';
+import type { SeenSkill, SourceSkill } from '../../core/pack/source.ts';
+import { folderOf } from '../../core/path.ts';
+import type { ScanFile } from '../../core/scan/finding.ts';
+import { quoted } from '../../core/text.ts';
+import { isSystemError } from '../../platform/paths.ts';
+import { digestOfEntries } from '../../platform/tree-digest.ts';
+import type { DigestEntry } from '../../platform/tree-digest.ts';
+import { toScanFile } from '../scan-files.ts';
+import { MAX_HEAD, skillName } from './skill-name.ts';
+
+const NOTHING = new Uint8Array();
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const FILE_MODE = 0o644;
+const PROGRAM_MODE = 0o755;
+
+export interface StagedSkillOptions {
+  /** Below the source; empty where the source itself is the skill. */
+  readonly folder: string;
+  /** Absolute; nothing stands there yet. */
+  readonly path: string;
+  /** The name where neither SKILL.md nor the folder gives one. */
+  readonly fallbackName: string;
+  readonly limits: ArchiveLimits;
+  /** How many bytes of its files may be kept for the inspection; none. */
+  readonly room?: number;
+}
+
+/** What a file is filled with: it gives every piece to `write`, and says what it gave. */
+export type Fill = (write: (bytes: Uint8Array) => void) => { readonly hash: Uint8Array; readonly bytes: number };
+
+/**
+ * One skill that is being written into the staging folder, and what a lock says of it. Files are made exclusively, with plain
+ * permissions; names are judged before. Throws `PackRefused`, and the system's errors.
+ */
+export class StagedSkill {
+  readonly #options: StagedSkillOptions;
+  readonly #judge: PathJudge;
+  readonly #entries: DigestEntry[] = [];
+  readonly #files: [path: string, file: LockedFile][] = [];
+  readonly #folders = new Set<string>();
+  #bytes = 0;
+  #head = '';
+  /** Given up as soon as there is more than there is room for. */
+  #seen: ScanFile[] | undefined = [];
+  #skillText: string | undefined;
+
+  constructor(options: StagedSkillOptions) {
+    this.#options = options;
+    this.#judge = openPathJudge(options.limits);
+    makeFolder(options.path);
+  }
+
+  folder(at: string): void {
+    if (at === '' || this.#folders.has(at)) return;
+    this.folder(folderOf(at));
+    const place = this.#usable(at, 'folder');
+    mkdirSync(`${this.#options.path}/${place}`);
+    this.#folders.add(at);
+    this.#entries.push({ kind: 'folder', path: place, content: new Uint8Array() });
+  }
+
+  file(from: string, isExecutable: boolean, fill: Fill): void {
+    this.folder(folderOf(from));
+    const at = this.#usable(from, 'file');
+    const mode = isExecutable ? PROGRAM_MODE : FILE_MODE;
+    const descriptor = openSync(`${this.#options.path}/${at}`, NEW_FILE, mode);
+    try {
+      let first: Uint8Array = NOTHING;
+      const { hash, bytes } = fill((piece) => {
+        this.#write(at, descriptor, piece);
+        first = piece;
+      });
+      this.#see(at, isExecutable, { piece: first, bytes });
+      // The mask of the process does not count. To ask first whether it did would take longer.
+      fchmodSync(descriptor, mode);
+      this.#entries.push({ kind: isExecutable ? 'program' : 'file', path: at, content: hash });
+      const sha256 = Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex');
+      this.#files.push([at, isExecutable ? { sha256, bytes, executable: true } : { sha256, bytes }]);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** A file whose bytes are all here. */
+  wholeFile(at: string, isExecutable: boolean, bytes: Uint8Array): void {
+    this.file(at, isExecutable, (write) => {
+      write(bytes);
+      return { hash: hashAtOnce('sha256', bytes, 'buffer'), bytes: bytes.length };
+    });
+  }
+
+  async finish(): Promise<SourceSkill> {
+    const { folder, path: place, fallbackName } = this.#options;
+    const named = folder === '' ? fallbackName : path.posix.basename(folder);
+    if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
+      refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file that is called exactly ${SKILL_FILE_NAME}`));
+    const seen = this.#seenSkill();
+    return {
+      folder,
+      path: place,
+      name: await skillName(this.#head, named),
+      digest: digestOfEntries(this.#entries),
+      files: Object.fromEntries(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      ...(seen === undefined ? {} : { seen }),
+    };
+  }
+
+  /** How much of what was kept counts against the room of others. */
+  get keptBytes(): number {
+    return this.#seen === undefined ? 0 : this.#bytes;
+  }
+
+  /** Files that came in one piece, whose memory belongs to others: only what is decoded is kept. */
+  #see(
+    at: string,
+    isExecutable: boolean,
+    { piece, bytes }: { readonly piece: Uint8Array; readonly bytes: number },
+  ): void {
+    if (piece.length < bytes || this.#bytes > (this.#options.room ?? 0)) this.#seen = undefined;
+    if (this.#seen === undefined) return;
+    const whole = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    const file = toScanFile(at, whole, isExecutable);
+    this.#seen.push(file);
+    if (at === SKILL_FILE_NAME && isUtf8(whole)) this.#skillText = file.binary === undefined ? file.text : undefined;
+  }
+
+  #seenSkill(): SeenSkill | undefined {
+    if (this.#seen === undefined) return undefined;
+    const files = this.#seen.toSorted((a, b) => compareText(a.path, b.path));
+    return { files, ...(this.#skillText === undefined ? {} : { skillText: this.#skillText }) };
+  }
+
+  /** As it is written here. */
+  #usable(at: string, type: 'file' | 'folder'): string {
+    const usable = this.#judge.judge(at, type);
+    if (isRefusal(usable)) throw new PackRefused(usable);
+    return usable.path;
+  }
+
+  #write(at: string, descriptor: number, bytes: Uint8Array): void {
+    const { maxBytes } = this.#options.limits;
+    this.#bytes += bytes.length;
+    if (this.#bytes > maxBytes)
+      refuse(
+        packRefusal('archive/too-large', `with ${quoted(at)} a skill has more than ${String(maxBytes)} bytes`, at),
+      );
+    if (at === SKILL_FILE_NAME && this.#head === '')
+      this.#head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAX_HEAD)).toString('utf8');
+    for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
+  }
+}
+
+/** The folder above is nearly always there: of thousands of skills, for all but the first. */
+function makeFolder(place: string): void {
+  try {
+    mkdirSync(place);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
+    mkdirSync(place, { recursive: true });
+  }
+}
+
+export function refuse(refusal: PackRefusal | undefined): void {
+  if (refusal !== undefined) throw new PackRefused(refusal);
+}

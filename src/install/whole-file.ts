@@ -1,0 +1,107 @@
+/** A file that appears whole or not at all, and takes no other file's place unless it may. */
+import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+
+import { PackRefused, packRefusal } from '../core/pack/problems.ts';
+import { quoted } from '../core/text.ts';
+import { isSystemError } from '../platform/paths.ts';
+import { temporaryName } from '../platform/temporary-name.ts';
+import { writeRefusal } from './system-refusal.ts';
+
+/** Every function throws `PackRefused` for what the system refuses. */
+export interface WholeFile {
+  write(bytes: Uint8Array): void;
+  /** Puts it in its place. A file that came there meanwhile stays, unless it may be replaced. */
+  finish(): void;
+  /** Leaves nothing behind. */
+  drop(): void;
+}
+
+export interface WholeFileOptions {
+  /** Takes the place of what is there. */
+  readonly force: boolean;
+  /** Permission bits, less the umask; 0o666. */
+  readonly mode?: number;
+}
+
+export function openWholeFile(file: string, { force, mode = 0o666 }: WholeFileOptions): WholeFile {
+  const temporary = temporaryName(file, '.tmp');
+  const attempt = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      throw error instanceof PackRefused ? error : new PackRefused(writeRefusal(error, file));
+    }
+  };
+  const descriptor = attempt(() => openSync(temporary, 'wx', mode));
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) closeSync(descriptor);
+    isOpen = false;
+  };
+  return {
+    write(bytes) {
+      attempt(() => {
+        for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+      });
+    },
+    finish() {
+      attempt(() => {
+        fsyncSync(descriptor);
+        close();
+        if (force) renameSync(temporary, file);
+        else linkNew(temporary, file);
+      });
+    },
+    drop() {
+      close();
+      removeQuietly(temporary);
+    },
+  };
+}
+
+/** A small text, written so. */
+export function writeWholeText(file: string, text: string, options: WholeFileOptions): void {
+  const target = openWholeFile(file, options);
+  try {
+    target.write(Buffer.from(text, 'utf8'));
+    target.finish();
+  } catch (error) {
+    target.drop();
+    throw error;
+  }
+}
+
+/** Said before the work is done; `finish` looks again. */
+export function refuseExisting(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw inTheWay(file);
+}
+
+/** What comes of a link on file systems that have none. */
+const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** A link is made only where nothing stands. */
+function linkNew(temporary: string, file: string): void {
+  try {
+    linkSync(temporary, file);
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') throw inTheWay(file);
+    if (!isSystemError(error) || !WITHOUT_LINKS.has(error.code)) throw error;
+    refuseExisting(file);
+    renameSync(temporary, file);
+    return;
+  }
+  removeQuietly(temporary);
+}
+
+function removeQuietly(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    // Gone already, or in a folder that refuses: the error that matters is another.
+    if (!isSystemError(error)) throw error;
+  }
+}
+
+function inTheWay(file: string): PackRefused {
+  return new PackRefused(packRefusal('pack/exists', `${quoted(file, 200)} is there already`, file));
+}

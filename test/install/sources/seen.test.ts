@@ -1,0 +1,53 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { isRefusal } from '../../../src/core/pack/problems.ts';
+import { readScanFiles } from '../../../src/install/scan-files.ts';
+import { scratch } from '../../registry/support.ts';
+import { mustBring } from './bring-support.ts';
+
+const HEAD = '---\nname: sample\ndescription: Shows a sample. Use it in tests.\n---\n';
+
+async function broughtSkill(files: Readonly<Record<string, string | Buffer>>) {
+  const from = path.join(scratch(), 'sample');
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(from, file)), { recursive: true });
+    writeFileSync(path.join(from, file), content, { mode: String(content).startsWith('#!') ? 0o755 : 0o644 });
+  }
+  const {
+    skills: [skill],
+  } = await mustBring({ type: 'folder', path: from });
+  if (skill === undefined) throw new Error('no skill');
+  return skill;
+}
+
+describe('what a source has seen of a skill', () => {
+  test('is what reading the staged folder gives', async () => {
+    const skill = await broughtSkill({
+      'SKILL.md': `${HEAD}Ünïcödé\n`,
+      'scripts/run.sh': '#!/bin/sh\necho\n',
+      'data/utf16.txt': Buffer.from('\ufeffhello', 'utf16le'),
+      'data/latin1.txt': Buffer.from('caf\xe9', 'latin1'),
+      'data/program': Buffer.from('\x7fELF\0\0', 'latin1'),
+      'a/empty': '',
+    });
+    const read = readScanFiles(skill.path);
+    if (isRefusal(read)) throw new Error(read.message);
+    expect(skill.seen?.files.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual(
+      read.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    );
+    expect(skill.seen?.skillText).toBe(`${HEAD}Ünïcödé\n`);
+  });
+
+  test('has no text of a SKILL.md that is not UTF-8: the check has to say so', async () => {
+    const skill = await broughtSkill({ 'SKILL.md': Buffer.from(`${HEAD}caf\xe9\n`, 'latin1') });
+    expect(skill.seen?.skillText).toBeUndefined();
+    expect(skill.seen?.files.map((file) => file.path)).toEqual(['SKILL.md']);
+  });
+
+  test('is nothing where that would be too much to keep', async () => {
+    const skill = await broughtSkill({ 'SKILL.md': HEAD, 'large.txt': 'x'.repeat(5 * 1024 * 1024) });
+    expect(skill.seen === undefined).toBe(true);
+  });
+});
