@@ -97,7 +97,8 @@ const bundle = await rollup({
     skillwright: project('dist/cli/bin.js'),
     ...Object.fromEntries(Object.keys(LATE).map((chunk) => [chunk, ENTRY + chunk])),
   },
-  external: (id) => id.startsWith('node:') || id === 'yaml' || id === 'zod' || id.startsWith('@ai-sdk/'),
+  external: (id) =>
+    id.startsWith('node:') || ['yaml', 'zod', 'yauzl', 'fflate'].includes(id) || id.startsWith('@ai-sdk/'),
   treeshake: { moduleSideEffects: false },
   // The files of the bundle may take from the first one what it has already.
   preserveEntrySignatures: 'allow-extension',

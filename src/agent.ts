@@ -16,3 +16,5 @@ export type { Budget, BudgetName } from './core/budget.ts';
 export type { Said } from './core/chat.ts';
 export type { Model } from './core/model.ts';
 export type { Plan, PlanStep } from './core/plan.ts';
+export { createRunServer } from './worker/run-server.ts';
+export type { RunServer, RunServerLimits, RunServerOptions } from './worker/run-server.ts';

@@ -14,7 +14,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['agent'],
   ['evals', 'mcp', 'viewer', 'worker'],
   ['cli'],
-  ['index.ts', 'core.ts', 'agent.ts', 'tools.ts', 'testing.ts'],
+  ['index.ts', 'core.ts', 'agent.ts', 'evals.ts', 'tools.ts', 'packs.ts', 'testing.ts'],
 ];
 
 interface Import {

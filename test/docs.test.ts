@@ -139,7 +139,7 @@ describe('the documentation', () => {
     const patterns = read('AGENTS.md')
       .split('\n')
       .flatMap((line) => {
-        const [, heading] = /^ {4}(src\/[a-z]*)/.exec(line) ?? [];
+        const [, heading] = /^ {4}(src\/[a-z/]*)/.exec(line) ?? [];
         if (heading !== undefined) folder = heading;
         return [...(/^ {6}(\S.*)/.exec(line)?.[1] ?? '').matchAll(/(?<=^| )([a-z0-9/*-]+\.ts)/g)].map(
           ([, name = '']) => `${folder.replace(/\/$/, '')}/${name}`,

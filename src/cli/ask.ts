@@ -84,7 +84,7 @@ function widthOf({ columns = 0 }: Stream): number {
   return columns > 0 ? columns : DEFAULT_WIDTH;
 }
 
-function isTerminal({ input, output }: AskStreams): boolean {
+export function isTerminal({ input, output }: AskStreams): boolean {
   return input.isTTY === true && output.isTTY === true && input.setRawMode !== undefined;
 }
 
@@ -219,7 +219,7 @@ function openQuiet(): { readonly begin: () => void; readonly isOver: () => boole
 }
 
 /** Every key goes to `onKeys`, unseen, until the keys are released by what is given back. */
-function takeKeys(input: KeyInput, onKeys: (typed: string) => void, onEnd: () => void): () => void {
+export function takeKeys(input: KeyInput, onKeys: (typed: string) => void, onEnd: () => void): () => void {
   const wasRaw = input.isRaw === true;
   const onData = (data: unknown): void => {
     onKeys(String(data));

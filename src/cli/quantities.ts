@@ -37,3 +37,10 @@ function quantity(value: string | undefined, flag: string, { pattern, units, exp
     throw new UsageError(`${flag} must be ${expected}`, `it is ${JSON.stringify(printable(value))}`);
   return Number(number) * factor;
 }
+
+/** `812 bytes`, `4.2 kB`, `1.5 MB`: for people. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${String(bytes)} bytes`;
+  const [value, unit] = bytes < 1_000_000 ? [bytes / 1000, 'kB'] : [bytes / 1_000_000, 'MB'];
+  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} ${unit}`;
+}

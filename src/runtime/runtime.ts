@@ -12,6 +12,7 @@ import type { SkillIndex } from '../core/index-skills.ts';
 import type { Observation } from '../core/observation.ts';
 import type { SkillEntry, SkillRoot } from '../core/skill.ts';
 import { cacheDirectory } from '../platform/cache-directory.ts';
+import { isPresent } from '../platform/paths.ts';
 import { cacheFileName, openRegistry } from '../registry/registry.ts';
 import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
 import { OWN_SOURCES, defaultRoots } from '../registry/roots.ts';
@@ -93,6 +94,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const { roots, diagnostics: rootDiagnostics } = rootsFor(options, surroundings, loaded.config);
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);
+  const interrupted = await recoverInterrupted(roots, options.signal);
   const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
   const search = lazySearch(cacheDir);
   const executionPlaces = {
@@ -137,6 +139,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       return [
         ...loaded.diagnostics,
         ...rootDiagnostics,
+        ...interrupted,
         ...unknownSkills(registry.index),
         ...registry.index.diagnostics,
       ];
@@ -173,6 +176,17 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     },
   };
   return runtime;
+}
+
+/** An install that was killed in its last moments is finished by whoever looks next. One look a root; nothing is loaded for it. */
+async function recoverInterrupted(roots: readonly SkillRoot[], signal?: AbortSignal): Promise<readonly Diagnostic[]> {
+  const unfinished = roots.filter((root) => isPresent(path.join(root.path, '.skillwright/transaction.json')));
+  if (unfinished.length === 0) return [];
+  const { recoverRoots } = await import('./packs/recover-roots.ts');
+  return recoverRoots(
+    unfinished.map((root) => root.path),
+    signal,
+  );
 }
 
 /** The search engine and its word lists are loaded by the first search, not by a listing. */

@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { isRefusal } from '../src/core/pack/problems.ts';
+import { removeTree } from '../src/platform/remove-tree.ts';
+import { installSkills } from '../src/runtime/packs/install.ts';
+import { packSettings } from '../src/runtime/packs/pack-place.ts';
+import { verifyRoot } from '../src/runtime/packs/verify-root.ts';
+import { makePlainSkills, makeRichSkills } from './make-packs.ts';
+import { median } from './median.ts';
+import type { BenchRow } from './row.ts';
+
+const MANY = 5_000;
+
+interface Round {
+  readonly ours: number;
+  /** With the `sync` that ours does too, where that is compared. */
+  readonly theirs: number;
+}
+
+/** Installing from a folder against `cp -r` of the same folder, in the same moments: copied, hashed, inspected, scanned, on the disk, locked. */
+export async function benchInstall({ workDir }: { readonly workDir: string }): Promise<readonly BenchRow[]> {
+  const [few, many] = [path.join(workDir, 'rich'), path.join(workDir, 'plain')];
+  const files = makeRichSkills(few);
+  makePlainSkills(many, MANY);
+  const rich = await rounds(7, { source: few, workDir, withSync: true });
+  const plain = await rounds(3, { source: many, workDir, withSync: false });
+  await Promise.all([removeTree(few), removeTree(many)]);
+  return [
+    ratioRow(`install of 18 skills, ${String(files)} files, from a folder`, rich, { unit: 'x cp -r; sync', most: 3 }),
+    ratioRow(`install of ${String(MANY)} skills from a folder`, plain, { unit: 'x cp -r', most: 4 }),
+  ];
+}
+
+/** Every file of 5,000 installed skills against its lock, and `sha256sum` of the same files. */
+export async function benchVerify({ workDir }: { readonly workDir: string }): Promise<readonly BenchRow[]> {
+  const source = path.join(workDir, 'verified');
+  makePlainSkills(source, MANY);
+  const root = path.join(workDir, 'verified-root');
+  await install(source, root);
+  const measured: Round[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const sum = (): void => void execFileSync('sh', ['-c', SUM, 'sh', root], { stdio: 'ignore' });
+    const verify = async (): Promise<void> => {
+      const verified = await verifyRoot(root);
+      if (isRefusal(verified) || !verified.isIntact) throw new Error('what was just installed is not intact');
+    };
+    measured.push(await inTurn(round, verify, async () => sum()));
+  }
+  await Promise.all([removeTree(source), removeTree(root)]);
+  return [ratioRow(`verify of ${String(MANY)} skills`, measured, { unit: 'x sha256sum', most: 1.3 })];
+}
+
+const SUM = 'find "$1" -path "$1/.skillwright" -prune -o -type f -print0 | xargs -0 sha256sum';
+
+async function rounds(
+  count: number,
+  { source, workDir, withSync }: { readonly source: string; readonly workDir: string; readonly withSync: boolean },
+): Promise<readonly Round[]> {
+  const measured: Round[] = [];
+  for (let round = 0; round < count; round += 1) {
+    const [root, copy] = [path.join(workDir, `root-${String(round)}`), path.join(workDir, `copy-${String(round)}`)];
+    const theirs = async (): Promise<void> => {
+      execFileSync('cp', ['-r', source, copy]);
+      if (withSync) execFileSync('sync', ['-f', copy]);
+    };
+    // What others left to be written is not for either to wait for.
+    execFileSync('sync', ['-f', workDir]);
+    measured.push(await inTurn(round, () => install(source, root), theirs));
+    await Promise.all([removeTree(root), removeTree(copy)]);
+  }
+  return measured;
+}
+
+/** Neither has the advantage of always coming second. */
+async function inTurn(round: number, ours: () => Promise<void>, theirs: () => Promise<void>): Promise<Round> {
+  if (round % 2 === 0) {
+    const first = await elapsed(theirs);
+    return { theirs: first, ours: await elapsed(ours) };
+  }
+  const first = await elapsed(ours);
+  return { ours: first, theirs: await elapsed(theirs) };
+}
+
+async function install(source: string, root: string): Promise<void> {
+  const home = path.join(path.dirname(root), 'home');
+  mkdirSync(home, { recursive: true });
+  const settings = packSettings({ cwd: home, home, env: {} }, {}, { root });
+  if (isRefusal(settings)) throw new Error(settings.message);
+  const installed = await installSkills({ settings, source, confirm: async () => true });
+  if (isRefusal(installed)) throw new Error(installed.message);
+}
+
+async function elapsed(act: () => Promise<void>): Promise<number> {
+  const began = performance.now();
+  await act();
+  return performance.now() - began;
+}
+
+function ratioRow(
+  name: string,
+  measured: readonly Round[],
+  { unit, most }: { readonly unit: string; readonly most: number },
+): BenchRow {
+  const value = median(measured.map(({ ours, theirs }) => ours / theirs));
+  const milliseconds = (times: readonly number[]): string => `${median(times).toFixed(0)} ms`;
+  const note = `${milliseconds(measured.map(({ ours }) => ours))} against ${milliseconds(measured.map(({ theirs }) => theirs))}`;
+  return { name, value, unit, bound: `<= ${String(most)}`, ok: value <= most, note };
+}

@@ -1,0 +1,129 @@
+import path from 'node:path';
+
+import { compareText } from '../../core/diagnostic.ts';
+import { readForeignLock } from '../../core/pack/foreign-lock.ts';
+import type { ForeignSkill } from '../../core/pack/foreign-lock.ts';
+import { packRefusal } from '../../core/pack/problems.ts';
+import { printable, quoted } from '../../core/text.ts';
+import { readLock } from '../../install/root/read-lock.ts';
+import { readTextFile } from '../../platform/text-file.ts';
+import { installSkills } from '../../runtime/packs/install.ts';
+import type { PackSettings } from '../../runtime/packs/pack-place.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { CHANGE_FLAGS, asker, isRefusal, refreshedHash, refuse, settingsFor } from '../pack-flags.ts';
+import { planLines } from '../show-pack.ts';
+
+const MAX_BYTES = 8 * 1024 * 1024;
+
+const flags = {
+  ...CHANGE_FLAGS,
+  import: {
+    type: 'string',
+    value: 'FILE',
+    path: true,
+    about: 'install what a skills-lock.json or .skill-lock.json of npx skills names',
+  },
+} as const;
+
+export const command = defineCommand({
+  usage: 'lock [--scope project|user] | lock --import FILE',
+  details: [
+    'Shows what skills.lock.json of a root says: every installed skill with its version, its source, the revision and the digest.',
+    '--import reads a lock file of `npx skills` and installs what it names, each after the usual question; their hashes are weak and prove little.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright lock', 'what is installed in this project, and from where'],
+    ['skillwright lock --import skills-lock.json', 'take over from npx skills'],
+  ],
+  positionals: [0, 0],
+  async run(invocation) {
+    const settings = await settingsFor(invocation);
+    if (isRefusal(settings)) return refuse(invocation, settings);
+    return invocation.flags.import === undefined ? show(invocation, settings) : takeOver(invocation, settings);
+  },
+});
+
+type LockInvocation = Invocation<typeof flags>;
+
+function show(invocation: LockInvocation, { root }: PackSettings): number {
+  const { flags: given, terminal } = invocation;
+  const lock = readLock(root);
+  if (lock === undefined)
+    return refuse(invocation, packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`));
+  if (isRefusal(lock)) return refuse(invocation, lock);
+  const skills = [...lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name));
+  if (given.json === true) terminal.out(jsonText({ root, skills }));
+  else
+    for (const { name, version = '-', source, revision, digest } of skills)
+      terminal.out(
+        [printable(name), printable(version), digest.slice(0, 24), printable(source), printable(revision ?? '')]
+          .join('  ')
+          .trimEnd(),
+      );
+  return EXIT.done;
+}
+
+/** One after the other: each is asked about, and one that is refused does not stop the rest. */
+async function takeOver(invocation: LockInvocation, settings: PackSettings): Promise<number> {
+  const { flags: given, terminal } = invocation;
+  const file = path.resolve(settings.surroundings.cwd, given.import ?? '');
+  const read = readTextFile(file, MAX_BYTES);
+  if (read.type !== 'read')
+    return refuse(
+      invocation,
+      packRefusal(
+        'lock/missing',
+        `${quoted(file, 200)} cannot be read: ${read.type === 'absent' ? 'it is not there' : read.reason}`,
+      ),
+    );
+  const foreign = readForeignLock(read.text);
+  if (isRefusal(foreign)) return refuse(invocation, foreign);
+  for (const { name, reason } of foreign.unread) terminal.err(`${quoted(name)} was not understood: ${reason}`);
+  const done: string[] = [];
+  const failed: { readonly name: string; readonly code: string; readonly message: string }[] = [];
+  for (const skill of foreign.skills) {
+    const installed = await installForeign(invocation, settings, skill);
+    if (!isRefusal(installed)) done.push(skill.name);
+    else {
+      failed.push({ name: skill.name, code: installed.code, message: installed.message });
+      if (given.json !== true)
+        terminal.err(`${printable(skill.name)}: ${installed.message} ${terminal.style('dim', installed.code)}`);
+    }
+  }
+  const indexHash = given['dry-run'] === true ? undefined : await refreshedHash(invocation);
+  if (given.json === true)
+    terminal.out(
+      jsonText({
+        ok: failed.length === 0,
+        root: settings.root,
+        installed: done,
+        failed,
+        ...(indexHash === undefined ? {} : { indexHash }),
+      }),
+    );
+  else
+    for (const name of done)
+      terminal.out(`${given['dry-run'] === true ? 'would install' : 'installed'} ${printable(name)}`);
+  return failed.length === 0 && foreign.unread.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+function installForeign(invocation: LockInvocation, settings: PackSettings, { name, source }: ForeignSkill) {
+  const { flags: given, terminal, signal } = invocation;
+  const ask = asker(invocation, given.yes);
+  return installSkills({
+    settings,
+    source,
+    skills: [name],
+    lenient: true,
+    dryRun: given['dry-run'] === true,
+    signal,
+    async confirm(plan) {
+      for (const line of given.json === true ? [] : planLines(plan, terminal)) terminal.remark(line);
+      return ask(`install ${name}`);
+    },
+  });
+}
