@@ -1,0 +1,148 @@
+/** Assertions of community files: what code can check becomes a check, all else a sentence for a judge. Nothing is dropped. */
+import type { OutputCheck, RubricLine } from '../../core/eval/case.ts';
+import { isObject } from '../../core/json-schema.ts';
+import type { JsonPath } from '../../core/json-schema.ts';
+import { stableJson } from '../../core/stable-json.ts';
+import { patternProblem } from './pattern-check.ts';
+import type { CaseReport } from './problem.ts';
+import { tell } from './problem.ts';
+
+export interface Assertions {
+  readonly checks: readonly OutputCheck[];
+  readonly rubric: readonly RubricLine[];
+}
+
+/** Several groups as one; ids of sentences are made unique. */
+export function joined(groups: readonly Assertions[]): Assertions {
+  const seen = new Map<string, number>();
+  const rubric = groups
+    .flatMap((group) => group.rubric)
+    .map(({ id, text }) => {
+      const times = (seen.get(id) ?? 0) + 1;
+      seen.set(id, times);
+      return { id: times === 1 ? id : `${id}-${String(times)}`, text };
+    });
+  return { checks: groups.flatMap((group) => group.checks), rubric };
+}
+
+/** One value of a key: a sentence, a list of them, objects, or an object of named ones. `id` is for those that have none. */
+export function readAssertions(report: CaseReport, value: unknown, at: JsonPath, id: string): Assertions {
+  if (value === undefined || value === null) return { checks: [], rubric: [] };
+  if (Array.isArray(value)) {
+    const groups = value.map((item: unknown, place) =>
+      readOne(report, item, [...at, place], `${id}-${String(place + 1)}`),
+    );
+    return joined(groups);
+  }
+  return readOne(report, value, at, id);
+}
+
+function readOne(report: CaseReport, value: unknown, at: JsonPath, id: string): Assertions {
+  const check = typeof value === 'string' ? sentenceCheck(value) : isObject(value) ? objectCheck(value) : undefined;
+  const line = lineOf(value, id);
+  if (check === undefined) return { checks: [], rubric: line.text.trim() === '' ? [] : [line] };
+  const problem = check.type === 'matches' ? patternProblem(check.pattern) : undefined;
+  if (problem === undefined) return { checks: [check], rubric: [] };
+  const hint = `${problem.hint}; until then a judge is asked`;
+  tell(report, { at, message: problem.message, hint, severity: 'warning' });
+  return { checks: [], rubric: [line] };
+}
+
+/** Only what is quoted or between slashes: `Contains: a table of prices` is a sentence for people. */
+const SENTENCE =
+  /^\s*(not[_ -]?contains|contains|not[_ -]?regex|regex|matches)\s*[:=]?\s*(?:"([^"]+)"|'([^']+)'|`([^`]+)`|\/(.+)\/)\s*$/i;
+
+function sentenceCheck(text: string): OutputCheck | undefined {
+  const [, verb = '', ...values] = SENTENCE.exec(text) ?? [];
+  const found = values.find((value) => value !== undefined);
+  return found === undefined ? undefined : checkOf(verb, found);
+}
+
+function objectCheck(item: Readonly<Record<string, unknown>>): OutputCheck | undefined {
+  for (const key of ['contains', 'not_contains', 'regex', 'not_regex']) {
+    const value = item[key];
+    if (typeof value === 'string') return checkOf(key, value);
+  }
+  const kind = item['type'] ?? item['check'] ?? item['kind'];
+  const value = ['value', 'expected', 'pattern', 'substring'].map((key) => item[key]).find(isText);
+  return typeof kind === 'string' && value !== undefined ? checkOf(kind, value) : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function checkOf(verb: string, value: string): OutputCheck | undefined {
+  const word = verb
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_')
+    .replace(/^output_/, '');
+  switch (word) {
+    case 'contains':
+    case 'contains_text':
+    case 'contains_url':
+    case 'includes':
+      return { type: 'contains', text: value };
+    case 'not_contains':
+    case 'does_not_contain':
+    case 'excludes':
+      return { type: 'contains', text: value, not: true };
+    case 'regex':
+    case 'matches':
+    case 'matches_regex':
+      return { type: 'matches', pattern: value.replace(/^\/(.+)\/$/, '$1') };
+    case 'not_regex':
+    case 'not_matches':
+      return { type: 'matches', pattern: value.replace(/^\/(.+)\/$/, '$1'), not: true };
+    default:
+      return undefined;
+  }
+}
+
+const TEXT_KEYS = [
+  'text',
+  'assertion',
+  'expectation',
+  'statement',
+  'criterion',
+  'description',
+  'check',
+  'name',
+] as const;
+
+function lineOf(value: unknown, id: string): RubricLine {
+  if (!isObject(value)) return { id, text: typeof value === 'string' ? value : stableJson(value) };
+  const written = value['id'] ?? value['name'] ?? value['criterion'];
+  const named = typeof written === 'string' || typeof written === 'number' ? String(written) : id;
+  const key = TEXT_KEYS.find((wanted) => isText(value[wanted]));
+  const text = key === undefined ? stableJson(value) : String(value[key]);
+  const more = Object.entries(value).filter(([name]) => name !== key && SAYS_MORE.has(name));
+  return {
+    id: named === '' ? id : named,
+    text: [text, ...more.map(([name, item]) => `${name}: ${wordsOf(item)}`)].join('\n'),
+  };
+}
+
+/** Keys of an assertion that say when it holds. The others are ids, weights and kinds. */
+const SAYS_MORE: ReadonlySet<string> = new Set([
+  'rubric',
+  'expected',
+  'value',
+  'trap',
+  'cmd',
+  'expect_exit',
+  'assert',
+  'pass',
+  'fail',
+]);
+
+/** A value as a judge reads it. */
+export function wordsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(' ');
+  if (isObject(value) && Object.values(value).every((item) => typeof item === 'string'))
+    return Object.entries(value)
+      .map(([key, item]) => `${key}: ${String(item)}`)
+      .join('; ');
+  return stableJson(value);
+}

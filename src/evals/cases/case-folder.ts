@@ -1,0 +1,148 @@
+/** `<case>/case.json` of skills-agent, with `mock.json` and `files/` beside it: written anew in our own words, then read as ours. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { isObject } from '../../core/json-schema.ts';
+import type { JsonPath } from '../../core/json-schema.ts';
+import { isSystemError } from '../../platform/paths.ts';
+import { readTextFile } from '../../platform/text-file.ts';
+import type { CaseFile, DraftCase } from './draft.ts';
+import { readOwnCase } from './own-case.ts';
+import { relocated, tell } from './problem.ts';
+
+const MAX_MOCK_BYTES = 16 * 1024 * 1024;
+
+type Written = Readonly<Record<string, unknown>>;
+
+export function readFolderCase(file: CaseFile, value: Written, at: JsonPath, madeId: string): DraftCase | undefined {
+  const { expected, constraints, title, ...rest } = value;
+  const since = file.report.problems.length;
+  const beside = besideCase(file, at);
+  if (file.report.problems.length > since) return undefined;
+  const written: Written = {
+    ...(title === undefined ? {} : { name: title }),
+    ...beside,
+    ...rest,
+    ...(isObject(expected) ? { expect: expectOf(expected) } : expected === undefined ? {} : { expect: expected }),
+    ...(isObject(constraints)
+      ? { constraints: constraintsOf(constraints) }
+      : constraints === undefined
+        ? {}
+        : { constraints }),
+  };
+  const report = relocated(file.report, (wanted) => (expected === undefined ? wanted : placeInExpected(wanted, at)));
+  return readOwnCase({ ...file, report }, { path: at, value: written, defaults: {}, madeId });
+}
+
+/** Where it stands in the file what stands at a place of our own words. */
+function placeInExpected(wanted: JsonPath, at: JsonPath): JsonPath {
+  const [first, key, ...rest] = wanted.slice(at.length);
+  if (first !== 'expect') return wanted;
+  if (key === undefined) return [...at, 'expected'];
+  const written = String(key).startsWith('skills_') ? 'skills' : key === 'sequence' ? 'actions' : key;
+  return [...at, 'expected', written, ...rest];
+}
+
+function expectOf({ skills, actions, steps, output, ...rest }: Written): Written {
+  return { ...rest, ...skillsOf(skills), ...actionsOf(actions ?? steps), ...outputOf(output) };
+}
+
+/** A name, several that must all be loaded, or lists by their meaning. An empty list: none is loaded. Nothing: not asked. */
+function skillsOf(skills: unknown): Written {
+  if (skills === undefined || skills === null) return {};
+  if (typeof skills === 'string') return { skills_all_of: [skills] };
+  if (Array.isArray(skills)) return skills.length === 0 ? { skills_only: [] } : { skills_all_of: skills };
+  if (!isObject(skills)) return { skills_all_of: skills };
+  return Object.fromEntries(Object.entries(skills).map(([key, names]) => [`skills_${snakeCase(key)}`, names]));
+}
+
+/** Sentences stay sentences; names of tools stand in their order. */
+function actionsOf(actions: unknown): Written {
+  if (actions === undefined || actions === null) return {};
+  if (!Array.isArray(actions)) return isObject(actions) ? splitActions(actions) : { sequence: actions };
+  const isSentence = (item: unknown): boolean => typeof item === 'string' && /^\s*(?:must_occur|forbid)\s/.test(item);
+  const sequence = actions.filter(isSentence);
+  const ordered = actions.filter((item) => !isSentence(item)).map(actionOf);
+  return {
+    ...(sequence.length === 0 ? {} : { sequence }),
+    ...(ordered.length === 0 ? {} : { actions: { ordered } }),
+  };
+}
+
+function splitActions({ sequence, ...lists }: Written): Written {
+  const actions = Object.fromEntries(
+    Object.entries(lists).map(([key, list]) => [snakeCase(key), Array.isArray(list) ? list.map(actionOf) : list]),
+  );
+  return { ...(sequence === undefined ? {} : { sequence }), ...(Object.keys(actions).length === 0 ? {} : { actions }) };
+}
+
+/** `{"type": "run_script", "payload": {...}}` is how the actions themselves are written. */
+function actionOf(item: unknown): unknown {
+  if (!isObject(item)) return item;
+  const { tool, action, type, name, arguments: given, args, payload, ...rest } = item;
+  const all = given ?? args ?? payload;
+  return { ...rest, tool: tool ?? action ?? type ?? name, ...(all === undefined ? {} : { arguments: all }) };
+}
+
+/** Key words, or a structure. */
+function outputOf(output: unknown): Written {
+  if (output === undefined || output === null) return {};
+  if (!isObject(output)) return { output: { contains: output } };
+  const { keywords, ...rest } = output;
+  const named = Object.fromEntries(Object.entries(rest).map(([key, value]) => [snakeCase(key), value]));
+  return { output: { ...(keywords === undefined ? {} : { contains: keywords }), ...named } };
+}
+
+function constraintsOf(constraints: Written): Written {
+  return Object.fromEntries(
+    Object.entries(constraints).map(([written, value]) => {
+      const key = snakeCase(written);
+      return [FORBIDDING.has(key) ? 'forbid_tools' : key, value];
+    }),
+  );
+}
+
+const FORBIDDING: ReadonlySet<string> = new Set(['forbidden_tools', 'disallowed_tools', 'deny_tools']);
+
+function snakeCase(key: string): string {
+  return key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+}
+
+/** What lies in the folder of the case and is not named in it. */
+function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): Written {
+  const mock = readTextFile(path.join(dir, 'mock.json'), MAX_MOCK_BYTES);
+  const files = filesBelow(path.join(dir, 'files'), 'files');
+  const turns = mock.type === 'read' ? turnsOf(mock.text) : undefined;
+  if (mock.type === 'failed' || (mock.type === 'read' && turns === undefined)) {
+    const reason = mock.type === 'failed' ? mock.reason : 'it is no JSON with turns';
+    const hint = 'write {"turns": [...]}, see docs/rule-model.md';
+    tell(report, { at, message: `mock.json beside the case cannot be used: ${reason}`, hint });
+  }
+  return {
+    ...(turns === undefined ? {} : { mock: { turns } }),
+    ...(files.length === 0 ? {} : { files }),
+  };
+}
+
+function turnsOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : isObject(value) && Array.isArray(value['turns']) ? value['turns'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function filesBelow(folder: string, prefix: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name, parentPath }) =>
+        path.posix.join(prefix, path.relative(folder, parentPath).split(path.sep).join('/'), name),
+      )
+      .sort();
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}

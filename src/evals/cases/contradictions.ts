@@ -1,0 +1,140 @@
+/** Expectations that nothing can meet: a case that cannot pass says nothing about a skill. */
+import type { ActionPattern, EvalCase, Expectations } from '../../core/eval/case.ts';
+import type { JsonPath } from '../../core/json-schema.ts';
+import { stableJson } from '../../core/stable-json.ts';
+import { quoted } from '../../core/text.ts';
+
+export interface Contradiction {
+  /** In the case as it is written. */
+  readonly at: JsonPath;
+  readonly message: string;
+}
+
+type Judged = Pick<EvalCase, 'skills' | 'expect' | 'limits' | 'forbidTools'>;
+
+export function contradictions(judged: Judged): readonly Contradiction[] {
+  return [
+    ...skillContradictions(judged),
+    ...triggerContradictions(judged),
+    ...textContradictions(judged.expect.output ?? []),
+    ...orderContradictions(judged.expect.actions?.before ?? []),
+    ...forbiddenContradictions(judged),
+    ...limitContradictions(judged),
+  ];
+}
+
+function skillContradictions({ expect: { skills = {} } }: Judged): readonly Contradiction[] {
+  const { allOf = [], anyOf, noneOf = [], only } = skills;
+  const at = (key: string): JsonPath => ['expect', key];
+  return [
+    ...allOf
+      .filter((name) => noneOf.includes(name))
+      .map((name) => ({ at: at('skills_none_of'), message: `${quoted(name)} must be loaded and must not be loaded` })),
+    ...allOf
+      .filter((name) => only?.includes(name) === false)
+      .map((name) => ({ at: at('skills_only'), message: `${quoted(name)} must be loaded, but skills_only lacks it` })),
+    ...(anyOf?.length === 0
+      ? [{ at: at('skills_any_of'), message: 'skills_any_of is empty: nothing can meet it' }]
+      : []),
+    ...(anyOf !== undefined && anyOf.length > 0 && anyOf.every((name) => isShut(name, noneOf, only))
+      ? [{ at: at('skills_any_of'), message: 'one of skills_any_of must be loaded, but none of them may be' }]
+      : []),
+  ];
+}
+
+function isShut(name: string, noneOf: readonly string[], only: readonly string[] | undefined): boolean {
+  return noneOf.includes(name) || only?.includes(name) === false;
+}
+
+function triggerContradictions({ skills: { target }, expect }: Judged): readonly Contradiction[] {
+  const { trigger, skills: { allOf = [], anyOf = [], noneOf = [], only } = {} } = expect;
+  const at: JsonPath = ['expect', 'trigger'];
+  if (trigger === undefined) return [];
+  if (target === undefined) return [{ at, message: 'trigger asks about a skill, but skills.target names none' }];
+  if (trigger && isShut(target, noneOf, only))
+    return [{ at, message: `trigger wants ${quoted(target)} to be loaded, and the other expectations do not` }];
+  if (!trigger && (allOf.includes(target) || (anyOf.length === 1 && anyOf[0] === target)))
+    return [{ at, message: `trigger wants ${quoted(target)} to stay quiet, and the other expectations do not` }];
+  return [];
+}
+
+/** A text that must stand there holds the one that must not. */
+function textContradictions(checks: NonNullable<Expectations['output']>): readonly Contradiction[] {
+  const texts = checks.flatMap((check) => (check.type === 'contains' ? [check] : []));
+  const wanted = texts.filter((check) => check.not !== true);
+  return texts
+    .filter((check) => check.not === true)
+    .flatMap(({ text, ignoreCase }) => {
+      const fold = (value: string): string => (ignoreCase === true ? value.toLowerCase() : value);
+      const clash = wanted.find((other) => text !== '' && fold(other.text).includes(fold(text)));
+      if (clash === undefined) return [];
+      const message = `the answer must contain ${quoted(clash.text)} and must not contain ${quoted(text)}`;
+      return [{ at: ['expect', 'output', 'not_contains'], message }];
+    });
+}
+
+type Before = NonNullable<NonNullable<Expectations['actions']>['before']>;
+
+/** Each must come before the first of the next, around in a circle. */
+function orderContradictions(before: Before): readonly Contradiction[] {
+  const next = new Map<string, string[]>();
+  for (const { first, then } of before) next.set(keyOf(first), [...(next.get(keyOf(first)) ?? []), keyOf(then)]);
+  const looping = before.find(({ first, then }) => leadsTo(next, keyOf(then), keyOf(first)));
+  if (looping === undefined) return [];
+  const { first, then } = looping;
+  const message = `${quoted(first.tool)} must come before ${quoted(then.tool)} and, by the other sentences, behind it`;
+  return [{ at: ['expect', 'sequence'], message }];
+}
+
+function leadsTo(next: ReadonlyMap<string, readonly string[]>, from: string, to: string): boolean {
+  const seen = new Set([from]);
+  for (const key of seen) for (const below of next.get(key) ?? []) seen.add(below);
+  return seen.has(to);
+}
+
+function keyOf(pattern: ActionPattern): string {
+  return stableJson(pattern);
+}
+
+/** What must occur, or must have been tried, is forbidden. */
+function forbiddenContradictions({
+  expect: { actions = {}, security = {} },
+  forbidTools,
+}: Judged): readonly Contradiction[] {
+  const { ordered = [], unordered = [], before = [], forbid = [] } = actions;
+  const wanted = [...ordered, ...unordered, ...before.map(({ first }) => first), ...(security.denied ?? [])];
+  const forbidden = [...forbid, ...forbidTools.map((tool) => ({ tool }))];
+  return wanted.flatMap((pattern) => {
+    const clash = forbidden.find((other) => covers(other, pattern));
+    if (clash === undefined) return [];
+    return [{ at: ['expect'], message: `${quoted(pattern.tool)} must occur and is forbidden` }];
+  });
+}
+
+/** Whatever the second pattern means, the first one means too. */
+function covers(wide: ActionPattern, narrow: ActionPattern): boolean {
+  if (wide.arguments !== undefined && stableJson(wide.arguments) !== stableJson(narrow.arguments ?? {})) return false;
+  return isNameMatch(wide.tool, narrow.tool);
+}
+
+function isNameMatch(pattern: string, name: string): boolean {
+  const pieces = pattern.split('*');
+  const [first = '', ...rest] = pieces;
+  const last = rest.pop();
+  if (last === undefined) return pattern === name;
+  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last)) return false;
+  let from = first.length;
+  for (const piece of rest) {
+    const at = name.indexOf(piece, from);
+    if (at === -1 || at + piece.length > name.length - last.length) return false;
+    from = at + piece.length;
+  }
+  return true;
+}
+
+function limitContradictions({ expect: { actions = {} }, limits }: Judged): readonly Contradiction[] {
+  const needed = (actions.ordered ?? []).length;
+  if (limits.toolCalls === undefined || needed <= limits.toolCalls) return [];
+  const message = `${String(needed)} actions must occur, and max_tool_calls is ${String(limits.toolCalls)}`;
+  return [{ at: ['constraints', 'max_tool_calls'], message }];
+}

@@ -1,0 +1,221 @@
+/** A case file as a value with places: JSON, lines of JSON, YAML or CSV. What is in it is judged by others. */
+import path from 'node:path';
+import { LineCounter, isMap, isNode, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
+import type { Document } from 'yaml';
+
+import { positionOf, readJsonText } from '../../core/json-position.ts';
+import type { Position } from '../../core/json-position.ts';
+import type { JsonPath } from '../../core/json-schema.ts';
+import { readCsv } from './csv.ts';
+import type { CsvCell } from './csv.ts';
+import { jsonErrorOffset } from './json-error.ts';
+
+export interface CaseDocument {
+  readonly value: unknown;
+  /** Keys that stand twice in one object; only the last of them counts. */
+  readonly repeated: readonly JsonPath[];
+  readonly locate: (path: JsonPath) => Position;
+}
+
+export type DocumentReading =
+  | { readonly type: 'read'; readonly document: CaseDocument }
+  | { readonly type: 'broken'; readonly at: Position; readonly reason: string; readonly hint: string };
+
+export const CASE_FILE_ENDINGS: readonly string[] = ['.json', '.jsonl', '.ndjson', '.yaml', '.yml', '.csv'];
+
+/** Deeper than any case that a person wrote; what walks a value may recurse so far. */
+const MAX_DEPTH = 64;
+/** The YAML library takes up to 15 µs a character. */
+const MAX_YAML_CHARACTERS = 1024 * 1024;
+const TOP: Position = { line: 1, column: 1 };
+
+export function readDocument(file: string, source: string): DocumentReading {
+  const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
+  switch (path.extname(file).toLowerCase()) {
+    case '.csv':
+      return csvDocument(text);
+    case '.yaml':
+    case '.yml':
+      return yamlDocument(text);
+    case '.jsonl':
+    case '.ndjson':
+      return linesDocument(text);
+    default:
+      return jsonDocument(text);
+  }
+}
+
+function jsonDocument(text: string): DocumentReading {
+  const parsed = parseJson(text);
+  if (parsed.type === 'broken') return parsed;
+  const read = readJsonText(text);
+  if (read.depth > MAX_DEPTH) return tooDeep();
+  const { repeated } = read;
+  return { type: 'read', document: { value: parsed.value, repeated, locate: (wanted) => read.locate(wanted) } };
+}
+
+type ParsedJson =
+  | { readonly type: 'parsed'; readonly value: unknown }
+  | Extract<DocumentReading, { readonly type: 'broken' }>;
+
+function parseJson(text: string, line = 0): ParsedJson {
+  try {
+    return { type: 'parsed', value: JSON.parse(text) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const at = positionOf(text, jsonErrorOffset(text));
+    const hint = 'mend the JSON there: a comma, a quote or a bracket is missing or stands too much';
+    return { type: 'broken', at: { line: at.line + line, column: at.column }, reason: 'it is no JSON here', hint };
+  }
+}
+
+/** Each line a value; together they are a list. */
+function linesDocument(text: string): DocumentReading {
+  const values: unknown[] = [];
+  const places: { readonly line: number; readonly locate: (path: JsonPath) => Position }[] = [];
+  const repeated: JsonPath[] = [];
+  for (const [line, written] of text.split('\n').entries()) {
+    if (written.trim() === '') continue;
+    const parsed = parseJson(written, line);
+    if (parsed.type === 'broken') return parsed;
+    const read = readJsonText(written);
+    if (read.depth > MAX_DEPTH) return tooDeep();
+    repeated.push(...read.repeated.map((found) => [values.length, ...found]));
+    values.push(parsed.value);
+    places.push({ line, locate: (wanted) => read.locate(wanted) });
+  }
+  const locate = ([index, ...rest]: JsonPath): Position => {
+    const place = places[Number(index)];
+    if (place === undefined) return TOP;
+    const { line, column } = place.locate(rest);
+    return { line: line + place.line, column };
+  };
+  return { type: 'read', document: { value: values, repeated, locate } };
+}
+
+function yamlDocument(text: string): DocumentReading {
+  if (text.length > MAX_YAML_CHARACTERS) {
+    const reason = `it has more than ${String(MAX_YAML_CHARACTERS)} characters of YAML`;
+    return { type: 'broken', at: TOP, reason, hint: 'split the file, or write it as JSON' };
+  }
+  try {
+    return parsedYaml(text);
+  } catch (error) {
+    // The library recurses.
+    if (error instanceof RangeError) return tooDeep();
+    throw error;
+  }
+}
+
+function parsedYaml(text: string): DocumentReading {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    version: '1.2',
+    schema: 'core',
+    strict: true,
+    stringKeys: true,
+    uniqueKeys: true,
+    merge: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+    lineCounter: lines,
+  });
+  const locateOffset = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const [error] = document.errors;
+  if (error?.code === 'RESOURCE_EXHAUSTION') return tooDeep();
+  if (error !== undefined) {
+    const isRepeated = error.code === 'DUPLICATE_KEY';
+    const reason = isRepeated ? 'a key stands there twice' : `it is no YAML here (${error.code.toLowerCase()})`;
+    const hint = isRepeated ? 'take one of them out' : 'mend the indentation, or put the text in quotes';
+    return { type: 'broken', at: locateOffset(error.pos[0]), reason, hint };
+  }
+  const alias = firstAlias(document);
+  if (alias !== undefined) {
+    const hint = 'write the value out, or put what cases have in common into defaults';
+    return { type: 'broken', at: locateOffset(alias), reason: 'it has an alias, which is not followed', hint };
+  }
+  const value: unknown = document.toJS();
+  if (isDeeperThan(value, MAX_DEPTH)) return tooDeep();
+  const locate = (wanted: JsonPath): Position => locateOffset(offsetIn(document, wanted));
+  return { type: 'read', document: { value, repeated: [], locate } };
+}
+
+/** A few aliases can stand for a value without an end. */
+function firstAlias(document: Document.Parsed): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Alias(_, alias) {
+      found = alias.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+/** The key where there is one, else the value; the nearest place above where there is neither. */
+function offsetIn(document: Document.Parsed, wanted: JsonPath): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node);
+  for (const key of wanted) {
+    const below: unknown = isMap(node) || isSeq(node) ? node.items[placeIn(node.items, key)] : undefined;
+    if (below === undefined) return offset;
+    offset = startOf(isPair(below) ? below.key : below, offset);
+    node = isPair(below) ? below.value : below;
+  }
+  return offset;
+}
+
+function placeIn(items: readonly unknown[], key: string | number): number {
+  return typeof key === 'number'
+    ? key
+    : items.findIndex((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === key);
+}
+
+function startOf(node: unknown, otherwise = 0): number {
+  return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((item) => isDeeperThan(item, depth - 1));
+}
+
+function csvDocument(text: string): DocumentReading {
+  const read = readCsv(text);
+  if (read.type === 'broken') return { ...read, hint: 'close the quote; a quote inside quotes is written twice' };
+  const [header = [], ...rows] = read.rows;
+  const names = header.map(({ text: name }) => headerName(name));
+  const value = rows.map((cells) => Object.fromEntries(rowEntries(names, cells)));
+  return { type: 'read', document: { value, repeated: [], locate: (wanted) => csvPosition(rows, names, wanted) } };
+}
+
+function headerName(written: string): string {
+  const words = written.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2');
+  return words
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+}
+
+/** Empty cells are absent. */
+function rowEntries(names: readonly string[], cells: readonly CsvCell[]): readonly (readonly [string, string])[] {
+  return cells.flatMap(({ text }, place) => {
+    const name = names[place] ?? `column_${String(place + 1)}`;
+    return text === '' ? [] : [[name, text] as const];
+  });
+}
+
+function csvPosition(rows: readonly (readonly CsvCell[])[], names: readonly string[], wanted: JsonPath): Position {
+  const [index, name] = wanted;
+  const row = rows[Number(index)];
+  const cell = row?.[Math.max(0, names.indexOf(String(name)))] ?? row?.[0];
+  return cell === undefined ? TOP : { line: cell.line, column: cell.column };
+}
+
+function tooDeep(): DocumentReading {
+  const reason = `it is nested deeper than ${String(MAX_DEPTH)} levels`;
+  return { type: 'broken', at: TOP, reason, hint: 'a case has a few levels; look for a bracket too many' };
+}

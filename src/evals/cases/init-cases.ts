@@ -1,0 +1,215 @@
+/** The first cases of a skill, made from what it says about itself: they pass as they stand on the scripted model, and are a start. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import { fillQuickstart, findQuickstart } from '../../core/quickstart.ts';
+import { readHead } from '../../core/read-head.ts';
+import type { SkillHead } from '../../core/skill.ts';
+import { quoted } from '../../core/text.ts';
+import { isSystemError } from '../../platform/paths.ts';
+import { readTextFile } from '../../platform/text-file.ts';
+import { phrasesOf } from './description-phrases.ts';
+
+const MAX_SKILL_BYTES = 1024 * 1024;
+const MAX_NEIGHBOURS = 3;
+const MAX_SCRIPTS = 5;
+const RUNNABLE = /\.(?:mjs|cjs|js|py|sh|rb)$/i;
+
+interface ToldSkill {
+  readonly dir: string;
+  readonly head: SkillHead;
+  readonly text: string;
+}
+
+/** The text of `evals/cases.yaml` for a skill. Throws where there is none to read. */
+export function initCases(skillDir: string): string {
+  const skill = skillAt(path.resolve(skillDir));
+  if (skill === undefined)
+    throw new SkillError({
+      code: 'input/invalid',
+      message: `${quoted(skillDir, 200)} has no SKILL.md that can be read`,
+      hint: 'name the folder of a skill, and look at it with check',
+      data: { expected: 'the folder of a skill' },
+    });
+  const parts = [HEAD, ...triggerCases(skill), ...scriptCases(skill)];
+  return `${parts.join('\n').trimEnd()}\n`;
+}
+
+const HEAD = `# Cases of this skill. The mock of each case is what the scripted model answers, so that they run for nothing;
+# take it out, and the model of the suite is asked. docs/eval-cases.md has all keys.
+defaults:
+  expect:
+    disclosure:
+      unloaded_bytes: 0
+cases:`;
+
+function triggerCases({ dir, head }: ToldSkill): readonly string[] {
+  const { name } = head;
+  const { wanted, unwanted } = phrasesOf(head.description);
+  const others = neighbours(dir);
+  const quiet = [
+    ...unwanted.map((input) => ({ input, distractors: [] })),
+    ...others.map((other) => ({
+      input: phrasesOf(other.head.description).wanted[0] ?? other.head.description,
+      distractors: [`../../${path.basename(other.dir)}`],
+    })),
+    { input: 'Thank you, that is all for today.', distractors: [] },
+  ];
+  return [
+    '  # Requests in the words of the description: each should load the skill. Add the words that people really use.',
+    ...wanted.map((input, place) =>
+      triggerCase({ id: `${name}-fires-${String(place + 1)}`, input, skill: name, distractors: [] }),
+    ),
+    '',
+    '  # Requests that are not for it: what its description leaves to others, what its neighbours take, and one for nobody.',
+    ...quiet.map(({ input, distractors }, place) =>
+      triggerCase({ id: `${name}-stays-quiet-${String(place + 1)}`, input, distractors }),
+    ),
+  ];
+}
+
+interface TriggerText {
+  readonly id: string;
+  readonly input: string;
+  /** Absent: it should stay quiet. */
+  readonly skill?: string;
+  readonly distractors: readonly string[];
+}
+
+function triggerCase({ id, input, skill, distractors }: TriggerText): string {
+  const isWanted = skill !== undefined;
+  return [
+    `  - id: ${text(id)}`,
+    `    input: ${text(input)}`,
+    ...(distractors.length === 0 ? [] : [`    skills: ${inline({ distractors })}`]),
+    `    expect: ${inline({ trigger: isWanted })}`,
+    `    tags: ${inline(['trigger'])}`,
+    '    mock:',
+    '      turns:',
+    ...(isWanted ? [turn({ toolCalls: [{ name: 'load_skill', input: { skill } }] })] : []),
+    turn({ text: isWanted ? 'The skill is loaded.' : 'No skill is needed for this.' }),
+  ].join('\n');
+}
+
+/** The quickstart with a file of the skill, else each script asked for its help. */
+function scriptCases(skill: ToldSkill): readonly string[] {
+  const runs = quickstartRun(skill) ?? helpRuns(skill);
+  if (runs.length === 0) return [];
+  const { name } = skill.head;
+  return [
+    '',
+    '  # Its scripts: the skill is loaded first, and nothing leaves the workspace. Say under output what the answer must have.',
+    ...runs.map(({ script, args, files, input }, place) =>
+      [
+        `  - id: ${text(`${name}-runs-${String(place + 1)}`)}`,
+        `    input: ${text(input)}`,
+        ...(files.length === 0 ? [] : [`    files: ${inline(files)}`]),
+        '    approve: "yes"',
+        '    expect:',
+        `      skills_all_of: ${inline([name])}`,
+        `      sequence: ${inline(['must_occur load_skill before run_script'])}`,
+        '      security: { no_escape: true }',
+        `    tags: ${inline(['script'])}`,
+        '    mock:',
+        '      turns:',
+        turn({ toolCalls: [{ name: 'load_skill', input: { skill: name } }] }),
+        turn({ toolCalls: [{ name: 'run_script', input: { skill: name, script, args } }] }),
+        turn({ text: `${script} has run.` }),
+      ].join('\n'),
+    ),
+  ];
+}
+
+interface ScriptRun {
+  /** Below scripts/. */
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly files: readonly string[];
+  readonly input: string;
+}
+
+function quickstartRun({ dir, text: skillText, head }: ToldSkill): readonly ScriptRun[] | undefined {
+  const read = findQuickstart(skillText);
+  if (read.type !== 'found') return undefined;
+  const examples = [...filesIn(dir, 'assets'), ...filesIn(dir, 'evals/files')];
+  const request = `Follow the quickstart of ${head.name} with "these words".`;
+  const filled = fillQuickstart(read.quickstart, { request, files: examples });
+  if (filled.type === 'missing') return undefined;
+  // A file of a case lies in the inputs of the workspace, by its name.
+  const args = filled.args.map((word) => {
+    const file = filled.files.find((used) => word.endsWith(used));
+    return file === undefined ? word : `${word.slice(0, -file.length)}inputs/${path.posix.basename(file)}`;
+  });
+  return [{ script: belowScripts(filled.script), args, files: filled.files, input: request }];
+}
+
+function helpRuns({ dir, head }: ToldSkill): readonly ScriptRun[] {
+  return filesIn(dir, 'scripts')
+    .filter((file) => RUNNABLE.test(file))
+    .slice(0, MAX_SCRIPTS)
+    .map((file) => {
+      const script = belowScripts(file);
+      return { script, args: ['--help'], files: [], input: `How is ${script} of ${head.name} used?` };
+    });
+}
+
+function belowScripts(file: string): string {
+  return file.replace(/^scripts\//, '');
+}
+
+/** Paths from the skill, in the order of names. */
+function filesIn(dir: string, folder: string): readonly string[] {
+  return entriesOf(path.join(dir, folder))
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ name }) => `${folder}/${name}`);
+}
+
+function neighbours(dir: string): readonly ToldSkill[] {
+  const around = path.dirname(dir);
+  return entriesOf(around)
+    .filter((entry) => entry.isDirectory() && entry.name !== path.basename(dir) && !entry.name.startsWith('.'))
+    .flatMap(({ name }) => skillAt(path.join(around, name)) ?? [])
+    .slice(0, MAX_NEIGHBOURS);
+}
+
+function skillAt(dir: string): ToldSkill | undefined {
+  const file = path.join(dir, 'SKILL.md');
+  const read = readTextFile(file, MAX_SKILL_BYTES);
+  if (read.type !== 'read') return undefined;
+  const source = {
+    path: file,
+    directory: path.basename(dir),
+    fileName: 'SKILL.md',
+    text: read.text,
+    validUtf8: read.validUtf8,
+  };
+  const { head } = readHead(source, { mode: 'lenient' });
+  return head === undefined ? undefined : { dir, head, text: read.text };
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+function turn(value: unknown): string {
+  return `        - ${inline(value)}`;
+}
+
+/** JSON is YAML: what a stranger wrote stays inside its quotes. */
+function inline(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[\x7f-\x9f\u2028\u2029\uFEFF]/g, escaped);
+}
+
+function text(value: string): string {
+  return inline(value);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,214 @@
+/** What a file is, by what is in it: names of files say little. */
+import { isObject } from '../../core/json-schema.ts';
+import type { JsonPath } from '../../core/json-schema.ts';
+import { INPUT_KEYS, hasExpectation, textAt } from './community-keys.ts';
+
+export const CASE_SHAPES = [
+  'own',
+  'case-folder',
+  'evals',
+  'scenarios',
+  'trigger-set',
+  'trigger-lists',
+  'trigger-csv',
+] as const;
+export type CaseShape = (typeof CASE_SHAPES)[number];
+
+export interface RecognisedItem {
+  readonly path: JsonPath;
+  readonly value: unknown;
+  readonly polarity?: boolean;
+}
+
+export type Recognised =
+  | {
+      readonly type: 'cases';
+      readonly shape: CaseShape;
+      readonly items: readonly RecognisedItem[];
+      /** What stands around the list: the name of the skill, defaults. */
+      readonly head: Readonly<Record<string, unknown>>;
+    }
+  | { readonly type: 'empty' }
+  | { readonly type: 'other'; readonly reason: string };
+
+type Item = Readonly<Record<string, unknown>>;
+
+const LIST_KEYS = [
+  'evals',
+  'cases',
+  'scenarios',
+  'test_cases',
+  'tests',
+  'queries',
+  'prompts',
+  'triggers',
+  'trigger_tests',
+];
+const POSITIVE_KEYS = ['should_trigger_prompts', 'shouldTrigger', 'should_trigger', 'positive', 'positives', 'trigger'];
+const NEGATIVE_KEYS = [
+  'should_not_trigger_prompts',
+  'shouldNotTrigger',
+  'should_not_trigger',
+  'negative',
+  'negatives',
+  'no_trigger',
+];
+
+export function recognise(value: unknown, isCsv: boolean): Recognised {
+  if (Array.isArray(value)) return listOf(value, [], {}, isCsv);
+  if (!isObject(value)) return { type: 'other', reason: 'it holds neither an object nor a list' };
+  return isSingle(value) && !hasList(value) ? singleOf(value) : groupsOf(value);
+}
+
+function hasList(value: Item): boolean {
+  return LIST_KEYS.some((key) => Array.isArray(value[key])) || polarItems(value, []).length > 0;
+}
+
+/** What came of cases repeats their queries. */
+const OUTCOME_KEYS: ReadonlySet<string> = new Set(['results', 'runs', 'history', 'iterations']);
+
+/** All lists of a file together: cases and trigger queries may stand in one, under whatever keys. */
+function groupsOf(value: Item): Recognised {
+  const read = Object.keys(value)
+    .filter((key) => Array.isArray(value[key]) && !isPolarKey(key) && !OUTCOME_KEYS.has(key))
+    .map((key) => listUnder(value, key));
+  const own = read.find((list) => list.type === 'cases' && list.shape === 'own');
+  if (own !== undefined) return own;
+  const lists = read.flatMap((list) => (list.type === 'cases' ? [list] : []));
+  const polar = [[], ...Object.keys(value).map((key) => [key])].flatMap((at) => {
+    const [key] = at;
+    const around = key === undefined ? value : value[key];
+    return isObject(around) ? polarItems(around, at) : [];
+  });
+  const items = [...lists.flatMap((list) => list.items), ...polar];
+  if (items.length > 0) return { type: 'cases', shape: lists[0]?.shape ?? 'trigger-lists', items, head: value };
+  if (hasEmptyList(value)) return { type: 'empty' };
+  const key = LIST_KEYS.find((wanted) => Array.isArray(value[wanted]));
+  return key === undefined ? { type: 'other', reason: otherReason(value) } : listUnder(value, key);
+}
+
+function hasEmptyList(value: Item): boolean {
+  return Object.entries(value).some(
+    ([key, list]) =>
+      Array.isArray(list) && list.length === 0 && (isPolarKey(key) || key === 'evals' || key === 'cases'),
+  );
+}
+
+function isPolarKey(key: string): boolean {
+  return POSITIVE_KEYS.includes(key) || NEGATIVE_KEYS.includes(key);
+}
+
+/** Queries that stand in lists by what they should do. */
+function polarItems(value: Item, at: JsonPath): readonly RecognisedItem[] {
+  return [...POSITIVE_KEYS, ...NEGATIVE_KEYS].flatMap((key) => {
+    const list: unknown = value[key];
+    if (!Array.isArray(list)) return [];
+    const polarity = POSITIVE_KEYS.includes(key);
+    return list.map((item: unknown, place) => ({ path: [...at, key, place], value: item, polarity }));
+  });
+}
+
+function listUnder(value: Item, key: string): Recognised {
+  const list = [value[key]].flat();
+  const read = listOf(list, [key], value, false);
+  // A key that says so needs no further proof; the entries that are no cases are told one by one.
+  if (read.type !== 'other' || (key !== 'evals' && key !== 'cases')) return read;
+  return { type: 'cases', shape: key === 'cases' ? 'own' : 'evals', items: itemsOf(list, [key]), head: value };
+}
+
+function listOf(list: readonly unknown[], at: JsonPath, head: Item, isCsv: boolean): Recognised {
+  if (list.length === 0) return { type: 'empty' };
+  const objects = list.filter(isObject);
+  const shape = isCsv ? csvShape(objects) : shapeOf(objects, at);
+  if (shape !== undefined) return { type: 'cases', shape, items: itemsOf(list, at), head };
+  return { type: 'other', reason: listReason(objects) };
+}
+
+function itemsOf(list: readonly unknown[], at: JsonPath): readonly RecognisedItem[] {
+  return list.map((value, place) => ({ path: [...at, place], value }));
+}
+
+function csvShape(rows: readonly Item[]): CaseShape | undefined {
+  return rows.some((row) => hasInput(row) && hasExpectation(row)) ? 'trigger-csv' : undefined;
+}
+
+/** By the first entry that shows it: files have one shape, but single entries may be broken. */
+function shapeOf(objects: readonly Item[], at: JsonPath): CaseShape | undefined {
+  if (objects.some(isFolderCase)) return 'case-folder';
+  if (objects.some(isOwn)) return 'own';
+  const cases = objects.filter((item) => hasInput(item) && hasExpectation(item) && !isSearchQuery(item));
+  if (cases.length === 0) return undefined;
+  if (at[0] === 'scenarios') return 'scenarios';
+  return cases.some(isTrigger) ? 'trigger-set' : 'evals';
+}
+
+/** Also where `expect` is misspelled: what stands in it is ours, and the schema then says what was meant. */
+function isOwn(item: Item): boolean {
+  if (!Object.hasOwn(item, 'input')) return false;
+  const isOurs = (value: unknown): boolean => isObject(value) && Object.keys(value).some((key) => OWN_WORDS.test(key));
+  return ['expect', 'mock', 'constraints'].some((key) => isObject(item[key])) || Object.values(item).some(isOurs);
+}
+
+const OWN_WORDS = /^(?:skills_(?:all_of|any_of|none_of|only)|sequence|disclosure|security|streaming)$/;
+
+function isTrigger(item: Item): boolean {
+  return (
+    ['should_trigger', 'shouldTrigger', 'polarity'].some((key) => Object.hasOwn(item, key)) ||
+    typeof item['trigger'] === 'string'
+  );
+}
+
+function hasInput(item: Item): boolean {
+  return textAt(item, INPUT_KEYS) !== undefined;
+}
+
+/** A query and the documents that a search engine must find. */
+function isSearchQuery(item: Item): boolean {
+  return (
+    ['expected_files', 'expected_in_top_k', 'expected_docs', 'relevant'].some((key) => Object.hasOwn(item, key)) &&
+    !isTrigger(item)
+  );
+}
+
+function isSingle(value: Item): boolean {
+  if (isRunMetadata(value)) return false;
+  return isOwn(value) || (hasInput(value) && hasExpectation(value)) || isFolderCase(value);
+}
+
+/** What skill-creator keeps beside each run, the prompt included. */
+function isRunMetadata(value: Item): boolean {
+  return Object.hasOwn(value, 'eval_id') && !Object.hasOwn(value, 'id');
+}
+
+function isFolderCase(value: Item): boolean {
+  return typeof value['input'] === 'string' && isObject(value['expected']);
+}
+
+function singleOf(value: Item): Recognised {
+  const shape = isFolderCase(value) ? 'case-folder' : isOwn(value) ? 'own' : isTrigger(value) ? 'trigger-set' : 'evals';
+  return { type: 'cases', shape, items: [{ path: [], value }], head: {} };
+}
+
+function listReason(objects: readonly Item[]): string {
+  if (objects.length === 0) return 'a list without objects: there are no cases in it';
+  if (objects.some(isSearchQuery))
+    return 'queries for a search engine and the documents it must find, no cases for an agent';
+  if (objects.some((item) => Object.hasOwn(item, 'pattern') && Object.hasOwn(item, 'run')))
+    return 'rules that start a command by a pattern: nothing is asked of an agent';
+  return objects.some(hasInput)
+    ? 'its entries have a request, but nothing says what must come of it'
+    : 'its entries have no request: there is nothing to ask an agent';
+}
+
+/** In words, for the files that lie beside cases. */
+function otherReason(value: Item): string {
+  const has = (...keys: readonly string[]): boolean => keys.every((key) => Object.hasOwn(value, key));
+  if (has('turns')) return 'answers of a scripted model, which belong to a case';
+  if (has('slug') && (has('latest') || has('history'))) return 'metadata of a published skill, no cases';
+  if (isRunMetadata(value) || has('expectations', 'summary')) return 'what is kept of a run, no cases';
+  if (has('results')) return 'a report of results, no cases';
+  if (has('slug') || has('name', 'version')) return 'a manifest, no cases';
+  if (has('fixture')) return 'what a scanner must find in a fixture: nothing is asked of an agent';
+  if (has('$schema', 'properties') || has('type', 'properties')) return 'a schema, no cases';
+  return 'there is no list of cases in it, and it is no case itself';
+}

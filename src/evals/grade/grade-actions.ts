@@ -1,0 +1,126 @@
+/** What was done and in which order. Every step of the run is looked at. */
+import { patternText, readActionPattern } from '../../core/eval/action-match.ts';
+import type { ActionMatcher } from '../../core/eval/action-match.ts';
+import type { ActionPattern, EvalCase } from '../../core/eval/case.ts';
+import type { CheckResult } from '../../core/eval/result.ts';
+import { failed, judged, listText, notJudged, passed } from './check.ts';
+import type { CheckHead } from './check.ts';
+import type { RunFacts, StepFact } from './run-facts.ts';
+
+export function gradeActions(
+  { expect: { actions = {} }, forbidTools }: EvalCase,
+  facts: RunFacts,
+): readonly CheckResult[] {
+  const { ordered, unordered, forbid = [], before = [] } = actions;
+  const { steps } = facts;
+  return [
+    ...(ordered === undefined ? [] : [gradeOrdered(ordered, steps)]),
+    ...(unordered === undefined ? [] : [gradeUnordered(unordered, steps)]),
+    ...before.map((pair, place) => gradeBefore(pair, `actions.before[${String(place)}]`, steps)),
+    ...forbid.map((pattern, place) => gradeForbidden(pattern, `actions.forbid[${String(place)}]`, steps)),
+    ...forbidTools.map((tool, place) => gradeForbidden({ tool }, `forbid_tools[${String(place)}]`, steps)),
+  ];
+}
+
+function headOf(id: string, asked: string): CheckHead {
+  return { id, kind: 'sequence', asked };
+}
+
+/** All patterns as matchers, or what is wrong with the first that is none. */
+export function matchersOf(patterns: readonly ActionPattern[]): readonly ActionMatcher[] | string {
+  const matchers: ActionMatcher[] = [];
+  for (const pattern of patterns) {
+    const reading = readActionPattern(pattern);
+    if (reading.type === 'refused') return reading.message;
+    matchers.push(reading.matcher);
+  }
+  return matchers;
+}
+
+/** The earliest step for each pattern behind that of the pattern before: if any choice of steps works, this one does. */
+function gradeOrdered(patterns: readonly ActionPattern[], steps: readonly StepFact[]): CheckResult {
+  const head = headOf('actions.ordered', `in this order: ${patterns.map(patternText).join(', then ')}`);
+  const matchers = matchersOf(patterns);
+  if (typeof matchers === 'string') return notJudged(head, matchers);
+  let from = 0;
+  const events: number[] = [];
+  for (const [place, matcher] of matchers.entries()) {
+    const at = steps.findIndex((step, index) => index >= from && matcher.counts(step));
+    if (at === -1) return failed(head, missingText(patterns, place, steps), events);
+    events.push(steps[at]?.seq ?? 0);
+    from = at + 1;
+  }
+  return passed(head, events);
+}
+
+function missingText(patterns: readonly ActionPattern[], place: number, steps: readonly StepFact[]): string {
+  const [pattern, before] = [patterns[place], patterns[place - 1]];
+  const what = pattern === undefined ? '' : patternText(pattern);
+  const behind = before === undefined ? '' : ` behind ${patternText(before)}`;
+  return `there is no ${what}${behind}; done: ${doneText(steps)}`;
+}
+
+function gradeUnordered(patterns: readonly ActionPattern[], steps: readonly StepFact[]): CheckResult {
+  const head = headOf('actions.unordered', `in any order: ${patterns.map(patternText).join(', ')}`);
+  const matchers = matchersOf(patterns);
+  if (typeof matchers === 'string') return notJudged(head, matchers);
+  const taken = assigned(matchers, steps);
+  const missing = patterns.filter((_, place) => ![...taken.values()].includes(place));
+  const events = [...taken.keys()].map((at) => steps[at]?.seq ?? 0).toSorted((a, b) => a - b);
+  if (missing.length === 0) return passed(head, events);
+  return failed(head, `there is no ${missing.map(patternText).join(', ')}; done: ${doneText(steps)}`, events);
+}
+
+/** Each pattern gets a step of its own; one that stands in the way moves where it can. */
+function assigned(matchers: readonly ActionMatcher[], steps: readonly StepFact[]): ReadonlyMap<number, number> {
+  const owners = new Map<number, number>();
+  const place = (pattern: number, seen: Set<number>): boolean => {
+    for (const [at, step] of steps.entries()) {
+      if (seen.has(at) || matchers[pattern]?.counts(step) !== true) continue;
+      seen.add(at);
+      const owner = owners.get(at);
+      if (owner !== undefined && !place(owner, seen)) continue;
+      owners.set(at, pattern);
+      return true;
+    }
+    return false;
+  };
+  for (const pattern of matchers.keys()) place(pattern, new Set());
+  return owners;
+}
+
+function gradeBefore(
+  { first, then }: { readonly first: ActionPattern; readonly then: ActionPattern },
+  id: string,
+  steps: readonly StepFact[],
+): CheckResult {
+  const head = headOf(id, `${patternText(first)} before ${patternText(then)}`);
+  const matchers = matchersOf([first, then]);
+  if (typeof matchers === 'string') return notJudged(head, matchers);
+  const [isFirst, isThen] = matchers.map((matcher) => (step: StepFact) => matcher.counts(step));
+  const firstAt = isFirst === undefined ? -1 : steps.findIndex(isFirst);
+  const thenAt = isThen === undefined ? -1 : steps.findIndex(isThen);
+  const events = [firstAt, thenAt].flatMap((at) => steps[at]?.seq ?? []);
+  if (firstAt === -1) return failed(head, `there is no ${patternText(first)}; done: ${doneText(steps)}`, events);
+  const isInOrder = thenAt === -1 || firstAt < thenAt;
+  return judged(head, isInOrder ? '' : `${patternText(then)} came first`, events);
+}
+
+/** To ask for it is enough: that it was refused is the doing of the rules. */
+function gradeForbidden(pattern: ActionPattern, id: string, steps: readonly StepFact[]): CheckResult {
+  const head = headOf(id, `no ${patternText(pattern)}`);
+  const matchers = matchersOf([pattern]);
+  if (typeof matchers === 'string') return notJudged(head, matchers);
+  const found = steps.filter((step) => matchers.some((matcher) => matcher.matches(step)));
+  const wrong = found.length === 0 ? '' : `asked for: ${listText(found.map(stepName))}`;
+  return judged(head, wrong, [...new Set(found.map(({ seq }) => seq))]);
+}
+
+/** What was done, for people who read why it was not enough. */
+function doneText(steps: readonly StepFact[]): string {
+  return listText(steps.map(stepName).slice(0, 30));
+}
+
+export function stepName({ tool, action }: StepFact): string {
+  return tool?.name ?? action?.type ?? 'nothing';
+}

@@ -1,0 +1,102 @@
+/**
+ * What of skills went towards the model, by whom and when. The session writes down every piece of a skill before it is shown, and each
+ * observation holds what its result shows: from both follows which bytes of skills can stand in a request. What a program prints is its own:
+ * a body that a program prints cannot be told from other text.
+ */
+import type { EvalCase } from '../../core/eval/case.ts';
+import type { CheckResult } from '../../core/eval/result.ts';
+import { compileGlob } from '../../core/glob.ts';
+import { countText } from '../../core/line-text.ts';
+import type { ShownReason } from '../../core/shown.ts';
+import { judged, listText } from './check.ts';
+import type { RunFacts, StepFact } from './run-facts.ts';
+
+export function gradeDisclosure({ expect: { disclosure } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
+  return [
+    ...(disclosure?.resourcesOnly === undefined ? [] : [gradeResources(disclosure.resourcesOnly, facts)]),
+    ...(disclosure?.unloadedBytes === undefined ? [] : [gradeUnloaded(facts)]),
+  ];
+}
+
+interface ReadFile {
+  /** `skill/path`. */
+  readonly name: string;
+  readonly seq: number;
+}
+
+function gradeResources(patterns: readonly string[], { steps }: RunFacts): CheckResult {
+  const globs = patterns.map((pattern) => compileGlob(pattern, { hidden: true }));
+  const read = steps.flatMap(resourcesOf).filter(({ name }) => !BODY_OF_SKILL.test(name));
+  const wrong = read.filter(({ name }) => !globs.some((glob) => glob.matches(name)));
+  const asked = patterns.length === 0 ? 'no resource is read' : `no resource but ${listText(patterns)} is read`;
+  const found = wrong.length === 0 ? '' : `read: ${listText([...new Set(wrong.map(({ name }) => name))])}`;
+  const shown = wrong.length === 0 ? read : wrong;
+  return judged(
+    { id: 'disclosure.resources_only', kind: 'disclosure', asked },
+    found,
+    shown.map(({ seq }) => seq),
+  );
+}
+
+const SKILL = 'skill://';
+const BODY_OF_SKILL = /^[^/]+\/SKILL\.md$/i;
+
+/** Files of skills that a step put before the model; SKILL.md itself is a body and no resource. */
+function resourcesOf({ seq, observation }: StepFact): readonly ReadFile[] {
+  switch (observation?.type) {
+    case 'resource-read':
+      return [{ seq, name: `${observation.skill.name}/${observation.report.path}` }];
+    case 'skill-loaded':
+    case 'documents-selected':
+      return observation.documents.map(({ report }) => ({ seq, name: `${observation.skill.name}/${report.path}` }));
+    case 'file-read':
+      return observation.path.startsWith(SKILL) ? [{ seq, name: observation.path.slice(SKILL.length) }] : [];
+    case 'lines-found':
+      return [...new Set(observation.matches.map(({ path }) => path))]
+        .filter((path) => path.startsWith(SKILL))
+        .map((path) => ({ seq, name: path.slice(SKILL.length) }));
+    default:
+      return [];
+  }
+}
+
+/** Level 1 is for all skills; the rest is for those that were loaded. */
+const BEYOND_LEVEL_1: ReadonlySet<ShownReason> = new Set(['load', 'document', 'resource', 'invocation', 'compaction']);
+
+function gradeUnloaded({ shown, steps }: RunFacts): CheckResult {
+  const inLedger = shown
+    .filter((one) => BEYOND_LEVEL_1.has(one.shown.reason) && one.shown.skill !== '' && !one.isOfLoaded)
+    .map((one) => ({ seq: one.seq, name: `${one.shown.skill}/${one.shown.path}`, bytes: one.shown.characters }));
+  const asFiles = steps.flatMap((step) => bodiesReadAsFiles(step, loadedBefore(step, steps)));
+  const wrong = [...inLedger, ...asFiles].filter(({ bytes }) => bytes > 0);
+  const bytes = wrong.reduce((sum, one) => sum + one.bytes, 0);
+  return judged(
+    { id: 'disclosure.unloaded_bytes', kind: 'disclosure', asked: 'nothing of a skill that is not loaded is shown' },
+    bytes === 0 ? '' : `${countText(bytes, 'byte')} of ${listText([...new Set(wrong.map(({ name }) => name))])}`,
+    wrong.map(({ seq }) => seq),
+  );
+}
+
+/** Digests of the bodies that were loaded when a step was done. */
+function loadedBefore({ seq }: StepFact, steps: readonly StepFact[]): ReadonlySet<string> {
+  return new Set(
+    steps.flatMap(({ seq: before, observation }) =>
+      before < seq && observation?.type === 'skill-loaded' ? [observation.report.digest] : [],
+    ),
+  );
+}
+
+const BODY = /(?:^|\/)SKILL\.md$/i;
+
+/** A body that was read by the path of its file, past the tools for skills. */
+function bodiesReadAsFiles(
+  { seq, observation }: StepFact,
+  known: ReadonlySet<string>,
+): readonly { readonly seq: number; readonly name: string; readonly bytes: number }[] {
+  if (observation?.type === 'file-read' && BODY.test(observation.path) && !known.has(observation.digest))
+    return [{ seq, name: observation.path, bytes: Buffer.byteLength(observation.text) }];
+  if (observation?.type !== 'lines-found') return [];
+  return observation.matches
+    .filter(({ path }) => BODY.test(path) && !path.startsWith(SKILL))
+    .map(({ path, text }) => ({ seq, name: path, bytes: Buffer.byteLength(text) }));
+}

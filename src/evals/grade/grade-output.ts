@@ -1,0 +1,129 @@
+/** What came out: the answer and the files of the run, as the record has them. */
+import { checkAnySchema } from '../../core/eval/any-schema.ts';
+import type { EvalCase, OutputCheck } from '../../core/eval/case.ts';
+import { readLinearRegex } from '../../core/eval/linear-regex.ts';
+import type { CheckResult } from '../../core/eval/result.ts';
+import { compileGlob, normaliseGlob } from '../../core/glob.ts';
+import { quoted } from '../../core/text.ts';
+import { failed, judged, listText, notJudged, SHOWN_CHARACTERS } from './check.ts';
+import type { CheckHead } from './check.ts';
+import type { FileFact, RunFacts } from './run-facts.ts';
+
+/** A checker is a program and is run by whoever can: see `checker.ts`. */
+export type CodeCheck = Exclude<OutputCheck, { readonly type: 'checker' }>;
+
+export function gradeOutput({ expect: { output = [] } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
+  return output.flatMap((check, place) =>
+    check.type === 'checker' ? [] : [gradeOne(check, `output[${String(place)}]`, facts)],
+  );
+}
+
+function gradeOne(check: CodeCheck, id: string, facts: RunFacts): CheckResult {
+  switch (check.type) {
+    case 'contains':
+      return gradeContains(check, id, facts);
+    case 'matches':
+      return gradeMatches(check, id, facts);
+    case 'json':
+      return gradeJson(check, id, facts);
+    case 'file':
+      return gradeFile(check, id, facts);
+  }
+}
+
+type Check<Type extends CodeCheck['type']> = Extract<CodeCheck, { readonly type: Type }>;
+
+function headOf(id: string, asked: string): CheckHead {
+  return { id, kind: 'output', asked };
+}
+
+function eventsOf({ answerSeq }: RunFacts): readonly number[] {
+  return answerSeq === undefined ? [] : [answerSeq];
+}
+
+function answerText({ answer }: RunFacts): string {
+  return answer === '' ? 'there is no answer' : `the answer is ${quoted(answer, SHOWN_CHARACTERS)}`;
+}
+
+function gradeContains({ text, ignoreCase, not }: Check<'contains'>, id: string, facts: RunFacts): CheckResult {
+  const head = headOf(id, `the answer ${not === true ? 'does not contain' : 'contains'} ${quoted(text, 120)}`);
+  const plain = (value: string): string => (ignoreCase === true ? value.toLowerCase() : value);
+  const isThere = plain(facts.answer).includes(plain(text));
+  return judged(head, isThere === (not !== true) ? '' : answerText(facts), eventsOf(facts));
+}
+
+function gradeMatches({ pattern, not }: Check<'matches'>, id: string, facts: RunFacts): CheckResult {
+  const head = headOf(id, `the answer ${not === true ? 'does not match' : 'matches'} ${quoted(pattern, 120)}`);
+  const reading = readLinearRegex(pattern);
+  if (reading.type === 'refused') return notJudged(head, reading.message);
+  const isMatch = reading.regex.test(facts.answer);
+  return judged(head, isMatch === (not !== true) ? '' : answerText(facts), eventsOf(facts));
+}
+
+/** All of the answer is JSON, or all of it but the marks of one code fence. */
+function gradeJson({ schema }: Check<'json'>, id: string, facts: RunFacts): CheckResult {
+  const head = headOf(id, schema === undefined ? 'the answer is JSON' : 'the answer is JSON that fits the schema');
+  const text = facts.answer.trim();
+  const [, fenced] = /^```(?:json)?[ \t]*\n(.*)\n```$/s.exec(text) ?? [];
+  let value: unknown;
+  try {
+    value = JSON.parse(fenced ?? text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return failed(head, answerText(facts), eventsOf(facts));
+    throw error;
+  }
+  const verdict = schema === undefined ? ({ type: 'fits' } as const) : checkAnySchema(value, schema);
+  if (verdict.type === 'unusable') return notJudged(head, verdict.message);
+  return judged(head, verdict.type === 'fits' ? '' : verdict.message, eventsOf(facts));
+}
+
+function gradeFile(check: Check<'file'>, id: string, facts: RunFacts): CheckResult {
+  const { path, exists = true } = check;
+  const head = headOf(id, fileAsked(check));
+  const reading = normaliseGlob(path);
+  if (reading.type === 'refused') return notJudged(head, reading.failure.message);
+  const glob = compileGlob(reading.glob);
+  const found = facts.files.filter(({ name }) => glob.matches(name));
+  const events = found.map(({ seq }) => seq);
+  if (!exists) return judged(head, found.length === 0 ? '' : `there is ${namesText(found)}`, events);
+  if (found.length === 0) return failed(head, `it is not there; files: ${namesText(facts.files)}`);
+  // One of the files that the pattern means must be all that is asked.
+  const wrong = found.map((file) => fileProblem(file, check));
+  if (wrong.some(({ problem }) => problem === '')) return judged(head, '', events);
+  const problems = wrong.map(({ problem }) => problem).join('; ');
+  return wrong.some(({ isUnknown }) => isUnknown) ? notJudged(head, problems, events) : failed(head, problems, events);
+}
+
+function fileAsked({ path, exists = true, contains, sha256, mediaType }: Check<'file'>): string {
+  const wanted = [
+    ...(contains === undefined ? [] : [`contains ${quoted(contains, 80)}`]),
+    ...(sha256 === undefined ? [] : [`has the SHA-256 ${sha256}`]),
+    ...(mediaType === undefined ? [] : [`is ${mediaType}`]),
+  ];
+  const where = `${exists ? 'there is' : 'there is no'} file ${quoted(path, 120)}`;
+  return wanted.length === 0 ? where : `${where} that ${wanted.join(' and ')}`;
+}
+
+/** `isUnknown`: the record does not hold what would be needed to judge. */
+interface FileProblem {
+  readonly problem: string;
+  readonly isUnknown: boolean;
+}
+
+function fileProblem(file: FileFact, { contains, sha256, mediaType }: Check<'file'>): FileProblem {
+  const name = quoted(file.name, 120);
+  const wrong = (problem: string, isUnknown = false): FileProblem => ({ problem: `${name} ${problem}`, isUnknown });
+  if (mediaType !== undefined && !file.mediaType.startsWith(mediaType)) return wrong(`is ${file.mediaType}`);
+  if (sha256 !== undefined) {
+    if (file.sha256 === undefined) return wrong('was too large to be hashed', true);
+    if (file.sha256 !== sha256.toLowerCase().replace(/^sha256:/, '')) return wrong(`has the SHA-256 ${file.sha256}`);
+  }
+  if (contains === undefined) return { problem: '', isUnknown: false };
+  if (file.text === undefined) return wrong('is not in the record as text', true);
+  if (!file.text.includes(contains)) return wrong(`is ${quoted(file.text, SHOWN_CHARACTERS)}`);
+  return { problem: '', isUnknown: false };
+}
+
+function namesText(files: readonly FileFact[]): string {
+  return listText(files.slice(0, 20).map(({ name }) => quoted(name, 120)));
+}

@@ -1,0 +1,201 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { jsonErrorOffset } from '../../../src/evals/cases/json-error.ts';
+import { readCases } from '../../../src/evals/cases/read-cases.ts';
+import type { ReadCases } from '../../../src/evals/cases/read-cases.ts';
+import { folderOf, skillMd } from './support.ts';
+
+const KEYS = [
+  'id',
+  'input',
+  'prompt',
+  'query',
+  'task',
+  'expect',
+  'expected',
+  'assertions',
+  'expected_output',
+  'should_trigger',
+  'expected_skill',
+  'acceptable_skills',
+  'skills',
+  'files',
+  'mock',
+  'turns',
+  'constraints',
+  'max_turns',
+  'trigger',
+  'sequence',
+  'output',
+  'contains',
+  'regex',
+  'context',
+  'defaults',
+  'setup',
+  'tags',
+  'rubric',
+  '__proto__',
+  'constructor',
+];
+const WORDS = [
+  '',
+  'x',
+  'target',
+  'must_occur a before b',
+  'forbid a',
+  '../..',
+  '/(a)\\1/',
+  '(',
+  'true',
+  '\u0000',
+  '1e5',
+  'contains:"x"',
+];
+
+/** Values that look like cases, as far as chance goes. */
+const { value: caseish } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom<unknown>(...WORDS, null, true, false, 0, 7, -1, 1e300),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc
+      .array(fc.tuple(fc.constantFrom(...KEYS), tie('value')), { maxLength: 6 })
+      .map((pairs) => Object.fromEntries(pairs)),
+  ),
+}));
+
+const LISTS = ['evals', 'cases', 'scenarios', 'test_cases', 'shouldTrigger', 'negative'];
+
+/** Reads one value after the other from the same file of a skill. */
+function reader(name: string): (text: string) => ReadCases {
+  const root = folderOf({ 'target/SKILL.md': skillMd('target'), [`target/evals/${name}`]: '' });
+  const file = path.join(root, 'target/evals', name);
+  return (text) => {
+    writeFileSync(file, text);
+    return readCases([file]);
+  };
+}
+
+/** Every entry became a case or has an error of its own; what is no case file says so. */
+function expectNothingLost({ cases, problems, suites, passedOver }: ReadCases): void {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const [suite] = suites;
+  if (suite === undefined) expect(errors.length + passedOver.length).toBeGreaterThan(0);
+  else {
+    expect(cases.length).toBeLessThanOrEqual(suite.entries);
+    expect(errors.length).toBeGreaterThanOrEqual(suite.entries > cases.length ? 1 : 0);
+  }
+  expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
+  for (const { line, column, message, hint } of problems) {
+    expect(line * column).toBeGreaterThan(0);
+    expect(message !== '' && hint !== '').toBe(true);
+  }
+}
+
+describe('laws of reading', () => {
+  test('whatever value a file holds, nothing is thrown and nothing is lost', () => {
+    const read = reader('a.json');
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), caseish), (value) => expectNothingLost(read(JSON.stringify(value)))),
+      { numRuns: 300 },
+    );
+  });
+
+  test('each entry of a list is a case, or is named by a line of its own', () => {
+    const read = reader('a.json');
+    fc.assert(
+      fc.property(fc.constantFrom('', ...LISTS), fc.array(caseish, { minLength: 1, maxLength: 4 }), (key, entries) => {
+        const whole = key === '' ? entries : { [key]: entries };
+        const lines = JSON.stringify(whole, undefined, 1).split('\n');
+        const { cases, problems, suites } = read(lines.join('\n'));
+        if (suites.length === 0) return;
+        // Entries start at lines that are indented by the depth of the list.
+        const indent = key === '' ? 1 : 2;
+        const starts = lines.flatMap((line, place) =>
+          line.search(/[^ ]/) === indent && !/^ *[\]}]/.test(line) ? [place + 1] : [],
+        );
+        const entryAt = (line: number): number => starts.filter((start) => start <= line).length;
+        const named = new Set(problems.filter(({ severity }) => severity === 'error').map(({ line }) => entryAt(line)));
+        const kept = new Set(cases.map(({ place }) => entryAt(place.line)));
+        for (let entry = 1; entry <= entries.length; entry += 1) expect(named.has(entry) || kept.has(entry)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('any text of YAML, CSV or JSON is read or refused', () => {
+    const piece = fc.constantFrom(
+      '- ',
+      'input: ',
+      'x',
+      '\n',
+      '  ',
+      '[',
+      ']',
+      '{',
+      '}',
+      ':',
+      ',',
+      '"',
+      "'",
+      '&a ',
+      '*a',
+      '|\n',
+      '#',
+      '\t',
+      '!!x ',
+      '---\n',
+      'expect:',
+    );
+    for (const name of ['a.yaml', 'a.csv', 'a.jsonl', 'a.json']) {
+      const read = reader(name);
+      fc.assert(
+        fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => expectNothingLost(read(pieces.join('')))),
+        { numRuns: 60 },
+      );
+    }
+  });
+});
+
+describe('the place where a text stops being JSON', () => {
+  test.each([
+    ['{"a":\n  [1,}', 11],
+    ['{"a" 1}', 5],
+    ['[1 2]', 3],
+    ['{a:1}', 1],
+    ['"abc', 0],
+    ['[1,2', 4],
+    ['{"a":1}x', 7],
+    ['[01]', 2],
+    ["['a']", 1],
+    ['', 0],
+    ['[1,]', 3],
+  ])('%j', (text, offset) => {
+    expect(jsonErrorOffset(text)).toBe(offset);
+  });
+
+  test('is its end where it is JSON, and inside it where a character was taken out that counts', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), fc.nat(), (value, seed) => {
+        const text = JSON.stringify(value, undefined, 1);
+        expect(jsonErrorOffset(text)).toBe(text.length);
+        const at = seed % text.length;
+        const cut = text.slice(0, at) + text.slice(at + 1);
+        if (!isJson(cut)) expect(jsonErrorOffset(cut)).toBeLessThanOrEqual(cut.length);
+        else expect(jsonErrorOffset(cut)).toBe(cut.length);
+      }),
+    );
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,122 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { phrasesOf } from '../../../src/evals/cases/description-phrases.ts';
+import { initCases } from '../../../src/evals/cases/init-cases.ts';
+import { readCases } from '../../../src/evals/cases/read-cases.ts';
+import { PROJECT } from '../../files-below.ts';
+import { folderOf, inOrder } from './support.ts';
+
+function written(skillDir: string, text: string): string {
+  const file = path.join(skillDir, 'evals/cases.yaml');
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+const SKILL = `---
+name: report
+description: >-
+  Makes reports. Use it when the user asks for a report, wants a summary or says "count my rows".
+  Not for charts or editing tables.
+---
+
+# Report
+
+\`\`\`quickstart
+scripts/report.mjs {file:csv} --title {quoted?}
+\`\`\`
+`;
+
+describe('the first cases of a skill', () => {
+  test('are drawn from its description, its neighbours and its quickstart', () => {
+    const root = folderOf({
+      'report/SKILL.md': SKILL,
+      'report/scripts/report.mjs': '',
+      'report/assets/a.csv': 'a\n',
+      'other/SKILL.md': '---\nname: other\ndescription: Sings. Use when asked to sing.\n---\n\nx\n',
+    });
+    const dir = path.join(root, 'report');
+    const { cases, problems } = readCases([written(dir, initCases(dir))]);
+    expect(problems).toEqual([]);
+    const load = { toolCalls: [{ name: 'load_skill', input: { skill: 'report' } }] };
+    expect(cases.map(({ id, input, expect: asked }) => [id, input, asked.trigger])).toEqual([
+      ['report-fires-1', 'count my rows', true],
+      ['report-fires-2', 'a report', true],
+      ['report-fires-3', 'a summary', true],
+      ['report-stays-quiet-1', 'charts', false],
+      ['report-stays-quiet-2', 'editing tables', false],
+      ['report-stays-quiet-3', 'sing', false],
+      ['report-stays-quiet-4', 'Thank you, that is all for today.', false],
+      ['report-runs-1', 'Follow the quickstart of report with "these words".', undefined],
+    ]);
+    expect(cases[0]?.answers).toEqual({ type: 'script', turns: [load, { text: 'The skill is loaded.' }] });
+    expect(cases[5]?.skills).toEqual({ target: 'report', folders: [dir, path.join(root, 'other')] });
+    expect(cases.at(-1)).toMatchObject({
+      files: [path.join(dir, 'assets/a.csv')],
+      approve: 'yes',
+      expect: {
+        skills: { allOf: ['report'] },
+        actions: { before: [inOrder({ tool: 'load_skill' }, { tool: 'run_script' })] },
+        disclosure: { unloadedBytes: 0 },
+        security: { noEscape: true },
+      },
+      answers: {
+        turns: [
+          load,
+          {
+            toolCalls: [
+              {
+                name: 'run_script',
+                input: { skill: 'report', script: 'report.mjs', args: ['inputs/a.csv', '--title', 'these words'] },
+              },
+            ],
+          },
+          { text: 'report.mjs has run.' },
+        ],
+      },
+    });
+  });
+
+  test.each(['csv-report', 'skill-author', 'text-diff'])('of %s are read again without a word', (name) => {
+    const root = folderOf({});
+    cpSync(path.join(PROJECT, 'skills'), root, { recursive: true });
+    const dir = path.join(root, name);
+    const text = initCases(dir);
+    expect(text).not.toMatch(/TODO|FIXME/);
+    const { cases, problems } = readCases([written(dir, text)]);
+    expect(problems).toEqual([]);
+    expect(cases.filter(({ expect: asked }) => asked.trigger === true).length).toBeGreaterThan(2);
+    expect(cases.filter(({ expect: asked }) => asked.trigger === false).length).toBeGreaterThan(2);
+    expect(cases.filter(({ tags }) => tags.includes('script')).length).toBeGreaterThan(0);
+  });
+
+  test('a stranger’s description stays inside its quotes', () => {
+    const hostile = 'Use when the user says "x: [y]", "- id: z", "#c", "a\u0085b" or "\u2028".';
+    const root = folderOf({ 'odd/SKILL.md': `---\nname: odd\ndescription: ${JSON.stringify(hostile)}\n---\n\nx\n` });
+    const dir = path.join(root, 'odd');
+    const { cases, problems } = readCases([written(dir, initCases(dir))]);
+    expect(problems).toEqual([]);
+    expect(cases.map(({ input }) => input)).toEqual(expect.arrayContaining(['x: [y]', '- id: z', '#c']));
+  });
+
+  test('there are none for what is no skill', () => {
+    expect(() => initCases(folderOf({}))).toThrow(/has no SKILL.md that can be read/);
+  });
+});
+
+describe('requests in a description', () => {
+  test.each([
+    ['Makes reports.', { wanted: ['Makes reports'], unwanted: [] }],
+    [
+      'Reads PDF. Use when the user wants to merge files, split files, or rotate pages.',
+      { wanted: ['merge files', 'split files', 'rotate pages'], unwanted: [] },
+    ],
+    ['Reads PDF. Also for requests such as 合并文件, 拆分文件.', { wanted: ['合并文件', '拆分文件'], unwanted: [] }],
+    ['Do not use it for Word files. Triggers on “merge it”.', { wanted: ['merge it'], unwanted: ['Word files'] }],
+    ['', { wanted: [], unwanted: [] }],
+  ])('%j', (description, phrases) => {
+    expect(phrasesOf(description)).toEqual(phrases);
+  });
+});

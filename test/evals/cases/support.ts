@@ -1,0 +1,59 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+
+import type { ActionPattern, EvalCase } from '../../../src/core/eval/case.ts';
+import { readCases } from '../../../src/evals/cases/read-cases.ts';
+import type { ReadCases, ReadCasesOptions } from '../../../src/evals/cases/read-cases.ts';
+import { scratch } from '../../registry/support.ts';
+
+/** Files by their paths below a new folder, which it gives. What is no text is written as JSON. */
+export function folderOf(files: Readonly<Record<string, unknown>>): string {
+  const root = scratch();
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(root, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content, undefined, 2));
+  }
+  return root;
+}
+
+export const skillMd = (name: string): string =>
+  `---\nname: ${name}\ndescription: Does things. Use when asked.\n---\n\n# Body\n`;
+
+/** What stands in one file of a skill called `target`. */
+export function inSkill(content: unknown, name = 'evals.json', more: Readonly<Record<string, unknown>> = {}) {
+  const root = folderOf({ 'target/SKILL.md': skillMd('target'), [`target/evals/${name}`]: content, ...more });
+  const file = path.join(root, 'target/evals', name);
+  return { root, file, dir: path.join(root, 'target') };
+}
+
+export function readIn(content: unknown, name?: string, options?: ReadCasesOptions): ReadCases {
+  return readCases([inSkill(content, name).file], options);
+}
+
+/** What every case has, so that tests say only what matters. */
+export function caseLike(given: Partial<EvalCase>): EvalCase {
+  return {
+    id: 'target-1',
+    name: 'Do it',
+    place: expect.anything(),
+    input: 'Do it',
+    files: [],
+    skills: { target: 'target', folders: [expect.stringMatching(/target$/)] },
+    expect: {},
+    limits: {},
+    forbidTools: [],
+    approve: 'no',
+    repeat: 1,
+    tags: [],
+    ...given,
+  };
+}
+
+/** `must_occur FIRST before THEN`. */
+export function inOrder(first: ActionPattern, then: ActionPattern) {
+  // The word of the contract; nobody awaits it.
+  // oxlint-disable-next-line unicorn/no-thenable
+  return { first, then };
+}
