@@ -1,0 +1,117 @@
+/** Two reports beside each other, for a terminal and for a pull request. */
+import { CHANGES } from '../../core/eval/compare-reports.ts';
+import type {
+  BeforeAfter,
+  CaseChange,
+  CaseVerdict,
+  Change,
+  ReportComparison,
+} from '../../core/eval/compare-reports.ts';
+import { modelsText, numberText, rateText } from '../../core/eval/report-text.ts';
+import { countText, durationText } from '../../core/line-text.ts';
+import { fitText, padText } from '../../core/text-width.ts';
+import { printable } from '../../core/text.ts';
+import { markdownText } from './markdown-text.ts';
+import type { Look } from './terminal.ts';
+
+const TONES = {
+  broken: 'red',
+  fixed: 'green',
+  other: 'yellow',
+  added: 'cyan',
+  removed: 'dim',
+} as const satisfies Record<Change, string>;
+const MOST_CHANGES = 100;
+const CELL = 160;
+
+export function terminalComparison(comparison: ReportComparison, { width, style }: Look): readonly string[] {
+  const shown = comparison.changes.slice(0, MOST_CHANGES);
+  const left = comparison.changes.length - shown.length;
+  return [
+    ...shown.flatMap((change) => [
+      `${style(TONES[change.change], padText(change.change, 9))}${fitText(`${printable(change.case)}${armText(change)}  ${verdicts(change)}`, width - 9)}`,
+      ...change.checks.map(({ id, before, after, found }) =>
+        style(
+          'dim',
+          fitText(
+            `  ${printable(id)}: ${before} to ${after}${found === '' ? '' : `, found ${printable(found)}`}`,
+            width,
+          ),
+        ),
+      ),
+    ]),
+    ...(left > 0 ? [style('dim', `and ${countText(left, 'more change')}`)] : []),
+    ...(shown.length > 0 ? [''] : []),
+    ...facts(comparison).map(
+      ([label, text]) => `${style('dim', padText(label, 11))}${fitText(printable(text), width - 11)}`,
+    ),
+  ];
+}
+
+export function markdownComparison(comparison: ReportComparison): string {
+  const shown = comparison.changes.slice(0, MOST_CHANGES);
+  const left = comparison.changes.length - shown.length;
+  const cell = (text: string): string => markdownText(text, CELL);
+  const lines = [
+    '### Evaluations compared',
+    '',
+    '| | |',
+    '|---|---|',
+    ...facts(comparison).map(([label, text]) => `| ${label} | ${cell(text)} |`),
+    ...(shown.length === 0 ? [] : ['', '| change | case | outcome | checks |', '|---|---|---|---|']),
+    ...shown.map(
+      (change) =>
+        `| ${change.change} | ${cell(change.case)}${armText(change)} | ${verdicts(change)} | ${cell(change.checks.map(({ id, before, after }) => `${id}: ${before} to ${after}`).join(', '))} |`,
+    ),
+    ...(left > 0 ? ['', `and ${countText(left, 'more change')}`] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function facts({
+  counts,
+  same,
+  passRate,
+  models,
+  skills,
+  cost,
+}: ReportComparison): readonly (readonly [string, string])[] {
+  const changed = CHANGES.filter((change) => counts[change] > 0).map(
+    (change) => `${numberText(counts[change])} ${change}`,
+  );
+  const [before, after] = [modelsText(models.before), modelsText(models.after)];
+  return [
+    ['changes', [...changed, `${numberText(same)} the same`].join(', ')],
+    ['pass rate', `${rateText(passRate.before)} to ${rateText(passRate.after)}`],
+    ['tokens', pairText(cost.tokens, numberText)],
+    ['tool calls', pairText(cost.toolCalls, numberText)],
+    ['time', pairText(cost.wallMs, durationText)],
+    ...(before === after ? [] : [['models', `${before} to ${after}`] as const]),
+    ...skills.map(
+      (skill) => ['skill', `${skill.name}: ${digestText(skill.before)} to ${digestText(skill.after)}`] as const,
+    ),
+  ];
+}
+
+function pairText({ before, after }: BeforeAfter<number>, text: (value: number) => string): string {
+  return `${text(before)} to ${text(after)}`;
+}
+
+/** `sha256-tree:0123456789ab`: enough to tell two apart. */
+function digestText(digest: string): string {
+  return digest === '' ? 'absent' : digest.replace(/([0-9a-f]{12})[0-9a-f]+$/, '$1');
+}
+
+function armText({ arm }: CaseChange): string {
+  return arm === 'with' ? '' : ` (${arm})`;
+}
+
+function verdicts({ before, after }: CaseChange): string {
+  return `${verdictText(before)} to ${verdictText(after)}`;
+}
+
+function verdictText(verdict: CaseVerdict | undefined): string {
+  if (verdict === undefined) return 'absent';
+  const { status, passed, attempts } = verdict;
+  return attempts === 1 ? status : `${status} (${String(passed)} of ${String(attempts)} passed)`;
+}

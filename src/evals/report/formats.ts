@@ -1,0 +1,32 @@
+/** What a report can be written as. One row a format; the HTML page is beside them, in `cli`, since it stands in a row of its own. */
+import type { EvalReport } from '../../core/eval/result.ts';
+import { jsonReport } from './json.ts';
+import { junitReport } from './junit.ts';
+import { markdownReport } from './markdown.ts';
+import { sarifReport } from './sarif.ts';
+import { skillCreatorFiles } from './skill-creator.ts';
+import type { ReportFile } from './skill-creator.ts';
+
+/** One text, or several files below a folder. */
+export type WrittenReport =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'files'; readonly files: readonly ReportFile[] };
+
+export interface ReportFormat {
+  /** Of the file where nobody names one; of a folder without a dot. */
+  readonly file: string;
+  /** `base`: the folder that places in files are told from. */
+  readonly write: (report: EvalReport, base: string) => WrittenReport;
+}
+
+export const REPORT_FORMATS = {
+  json: { file: 'report.json', write: (report) => text(jsonReport(report)) },
+  markdown: { file: 'report.md', write: (report) => text(markdownReport(report)) },
+  junit: { file: 'junit.xml', write: (report) => text(junitReport(report)) },
+  sarif: { file: 'report.sarif', write: (report, base) => text(sarifReport(report, base)) },
+  'skill-creator': { file: 'skill-creator', write: (report) => ({ type: 'files', files: skillCreatorFiles(report) }) },
+} as const satisfies Readonly<Record<string, ReportFormat>>;
+
+function text(written: string): WrittenReport {
+  return { type: 'text', text: written };
+}

@@ -1,0 +1,213 @@
+/** A report for a pull request: short enough for a comment, and nothing in it that a stranger wrote can act as Markdown or HTML. */
+import {
+  attemptNames,
+  brokenControls,
+  chanceText,
+  costOf,
+  differenceText,
+  failuresFirst,
+  isInvalid,
+  modelsText,
+  numberText,
+  percentText,
+  rateText,
+  tokensOf,
+  totalsText,
+} from '../../core/eval/report-text.ts';
+import type { CaseResult, EvalReport, TriggerReport } from '../../core/eval/result.ts';
+import { countText, durationText } from '../../core/line-text.ts';
+import { markdownText } from './markdown-text.ts';
+
+/** Comments of code hosts end at 65,536 characters; bytes are counted, and room is left for what is put around it. */
+const LIMIT_BYTES = 60_000;
+const MOST_ROWS = 50;
+const CELL = 160;
+
+export interface MarkdownOptions {
+  readonly limitBytes?: number;
+}
+
+export function markdownReport(report: EvalReport, { limitBytes = LIMIT_BYTES }: MarkdownOptions = {}): string {
+  const head = [...headLines(report), ...comparisonLines(report), ...triggerLines(report)].join('\n');
+  const tail = '\n';
+  let [text, left] = [cutTo(head, limitBytes - 200), 0];
+  for (const detail of detailsOf(report)) {
+    if (bytesOf(text) + bytesOf(detail) > limitBytes - 200) left += 1;
+    else text += detail;
+  }
+  return left === 0
+    ? text + tail
+    : `${text}\n\n${countText(left, 'more result')} that failed or broke: see the full report.\n`;
+}
+
+function headLines(report: EvalReport): readonly string[] {
+  const { passRate, totals, models, results, flaky, isPartial } = report;
+  const cost = costOf(results);
+  const title = isInvalid(report)
+    ? 'Evaluation: INVALID'
+    : `Evaluation: ${totals.failed === 0 && totals.error === 0 ? 'all passed' : totalsText(totals)}`;
+  return [
+    `### ${title}`,
+    '',
+    ...(isInvalid(report)
+      ? [
+          'A control was not kept, so there is no score.',
+          '',
+          ...brokenControls(report).map(
+            ({ name, asked, found }) => `- \`${name}\`: asked for ${cell(asked)}, found ${cell(found)}`,
+          ),
+          '',
+        ]
+      : []),
+    '| | |',
+    '|---|---|',
+    `| results | ${totalsText(totals)} |`,
+    ...(isInvalid(report) ? [] : [`| pass rate | ${rateText(passRate)} |`]),
+    `| model | ${cell(modelsText(models))} |`,
+    `| tokens | ${cost.tokensAreEstimated ? 'about ' : ''}${numberText(tokensOf(cost))} |`,
+    `| time | ${durationText(report.wallMs)} |`,
+    ...(flaky.length === 0 ? [] : [`| flaky | ${cell(flaky.join(', '))} |`]),
+    ...(isPartial ? ['| partial | it was ended before all cases were done |'] : []),
+  ];
+}
+
+function comparisonLines({ comparisons }: EvalReport): readonly string[] {
+  if (comparisons.length === 0) return [];
+  return [
+    '',
+    '| compared | difference | p | pairs | better | worse | could have shown | tokens | time |',
+    '|---|---|---|---|---|---|---|---|---|',
+    ...comparisons.map(({ of, against, difference, p, pairs, better, worse, smallestVisible, tokens, wallMs }) =>
+      row(
+        `${of} against ${against}`,
+        differenceText(difference),
+        chanceText(p).replace('<', '&lt;'),
+        numberText(pairs),
+        numberText(better),
+        numberText(worse),
+        percentText(smallestVisible).replace(' %', ' points'),
+        `${numberText(tokens.of)} against ${numberText(tokens.against)}`,
+        `${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
+      ),
+    ),
+    ...comparisons
+      .filter(({ sayNothing }) => sayNothing.length > 0)
+      .map(
+        ({ of, against, sayNothing }) =>
+          `\n${countText(sayNothing.length, 'check')} passed both ${of} and ${against} the skill: ${cell(
+            sayNothing
+              .slice(0, 20)
+              .map((one) => `${one.case} ${one.check}`)
+              .join(', '),
+          )}`,
+      ),
+  ];
+}
+
+function triggerLines({ trigger }: EvalReport): readonly string[] {
+  if (trigger === undefined || !trigger.isValid) return [];
+  const { scores, overall } = trigger;
+  const shown = scores.slice(0, MOST_ROWS);
+  return [
+    '',
+    '| skill | precision | recall | F1 |',
+    '|---|---|---|---|',
+    ...shown.map(({ skill, precision, recall, f1 }) =>
+      row(cell(skill), rateText(precision), rateText(recall), f1.toFixed(2)),
+    ),
+    ...(scores.length > shown.length
+      ? [row(`and ${countText(scores.length - shown.length, 'more skill')}`, '', '', '')]
+      : []),
+    row('**all**', rateText(overall.precision), rateText(overall.recall), overall.f1.toFixed(2)),
+    row('**quiet where nothing is wanted**', '', rateText(overall.quiet), ''),
+    ...sweepLines(trigger),
+    ...confusionLines(trigger),
+  ];
+}
+
+function sweepLines({ sweep }: TriggerReport): readonly string[] {
+  if (sweep.length === 0) return [];
+  return [
+    '',
+    '| other skills | recall | precision |',
+    '|---|---|---|',
+    ...sweep.map(({ distractors, recall, precision }) =>
+      row(numberText(distractors), rateText(recall), rateText(precision)),
+    ),
+  ];
+}
+
+function confusionLines({ confusion }: TriggerReport): readonly string[] {
+  const wrong = confusion.filter(({ wanted, took }) => wanted !== took).toSorted((a, b) => b.count - a.count);
+  if (wrong.length === 0) return [];
+  return [
+    '',
+    '| wanted | loaded | queries |',
+    '|---|---|---|',
+    ...wrong
+      .slice(0, MOST_ROWS)
+      .map(({ wanted, took, count }) =>
+        row(wanted === '-' ? 'nothing' : cell(wanted), took === '-' ? 'nothing' : cell(took), numberText(count)),
+      ),
+  ];
+}
+
+/** What failed and broke, each to be unfolded. */
+function detailsOf(report: EvalReport): readonly string[] {
+  const nameOf = attemptNames(report);
+  return failuresFirst(report.results)
+    .filter(({ status }) => status === 'failed' || status === 'error')
+    .map((result) => detailOf(result, nameOf(result)));
+}
+
+function detailOf({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {
+  const title = name === id ? cell(id) : `${cell(id)}: ${cell(name)}`;
+  return [
+    '',
+    '',
+    `<details><summary><b>${status}</b> ${title}${attempt === '' ? '' : ` (${attempt})`}</summary>`,
+    '',
+    `${cell(place.file)}:${String(place.line)}`,
+    ...(reason === '' ? [] : ['', cell(reason, 500)]),
+    ...tableOf(checks.filter((check) => check.status !== 'passed').slice(0, MOST_ROWS)),
+    '',
+    '</details>',
+  ].join('\n');
+}
+
+function tableOf(checks: CaseResult['checks']): readonly string[] {
+  if (checks.length === 0) return [];
+  return [
+    '',
+    '| check | asked | found | events |',
+    '|---|---|---|---|',
+    ...checks.map(({ id, asked, found, events }) =>
+      row(cell(id), cell(asked), cell(found), events.slice(0, 20).join(', ')),
+    ),
+  ];
+}
+
+function row(...cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function cell(text: string, limit = CELL): string {
+  return markdownText(text, limit);
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+/** Whole lines only: half a table row would be another table. */
+function cutTo(text: string, limit: number): string {
+  if (bytesOf(text) <= limit) return text;
+  const lines: string[] = [];
+  let size = 0;
+  for (const line of text.split('\n')) {
+    size += bytesOf(line) + 1;
+    if (size > limit) break;
+    lines.push(line);
+  }
+  return lines.join('\n');
+}

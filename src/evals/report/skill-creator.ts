@@ -1,0 +1,271 @@
+/**
+ * A report as the files of skill-creator, so that its viewer opens our results: `benchmark.json`, and for each run `grading.json` and
+ * `timing.json` below `eval-N/<configuration>/run-N/`. Three faults of its own aggregation are not repeated: the sign of a difference
+ * does not depend on names of folders, tokens are tokens, and a run that broke is in no mean.
+ */
+import { armsOf, tokensOf } from '../../core/eval/report-text.ts';
+import type { Arm, CaseResult, EvalReport } from '../../core/eval/result.ts';
+
+export interface ReportFile {
+  /** With `/`, below the folder that the viewer is pointed at. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Expectation {
+  readonly text: string;
+  readonly passed: boolean;
+  readonly evidence: string;
+}
+
+export interface Spread {
+  readonly mean: number;
+  readonly stddev: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+interface Measures<T> {
+  readonly pass_rate: T;
+  readonly time_seconds: T;
+  readonly tokens: T;
+}
+
+interface BenchmarkRun {
+  readonly eval_id: number;
+  readonly eval_name: string;
+  readonly configuration: string;
+  readonly run_number: number;
+  readonly result: Measures<number> & {
+    readonly passed: number;
+    readonly failed: number;
+    readonly total: number;
+    readonly tool_calls: number;
+    readonly errors: number;
+  };
+  readonly expectations: readonly Expectation[];
+  readonly notes: readonly string[];
+}
+
+export interface Benchmark {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly runs: readonly BenchmarkRun[];
+  /** By configuration, the one that is evaluated first, and `delta` of the first against the second, as its viewer reads it. */
+  readonly run_summary: Readonly<Record<string, Measures<Spread> | Measures<string>>>;
+  /** The same difference for programs. */
+  readonly delta_numbers?: Measures<number>;
+  readonly notes: readonly string[];
+}
+
+const CONFIGURATIONS = { with: 'with_skill', without: 'without_skill', old: 'old_skill' } as const satisfies Record<
+  Arm,
+  string
+>;
+
+export function skillCreatorFiles(report: EvalReport): readonly ReportFile[] {
+  const numbers = numbersOf(report);
+  const evals = [...numbers].map(([id, number]) => {
+    const first = report.results.find((result) => result.case === id);
+    return file(`eval-${String(number)}/eval_metadata.json`, metadataOf(number, first));
+  });
+  const runs = report.results.filter(hasVerdict).flatMap((result) => runFiles(result, numbers.get(result.case) ?? 0));
+  return [file('benchmark.json', benchmarkOf(report)), ...evals, ...runs];
+}
+
+export function benchmarkOf(report: EvalReport): Benchmark {
+  const numbers = numbersOf(report);
+  const graded = report.results.filter(hasVerdict);
+  const arms = armsOf(report);
+  const model = report.models[0];
+  return {
+    metadata: {
+      skill_name: report.skills[0]?.name ?? '',
+      skill_path: '',
+      executor_model: model === undefined ? '' : `${model.id} (${model.way})`,
+      analyzer_model: '',
+      timestamp: report.startedAt,
+      evals_run: [...new Set(graded.map((result) => numbers.get(result.case) ?? 0))],
+      runs_per_configuration: Math.max(0, ...graded.map(({ attempt }) => attempt)),
+    },
+    runs: graded.map((result) => benchmarkRun(result, numbers.get(result.case) ?? 0)),
+    ...summaryOf(graded, arms),
+    notes: notesOf(report),
+  };
+}
+
+/** Its viewer wants numbers: cases are counted in the order of the suite. */
+function numbersOf({ results }: EvalReport): ReadonlyMap<string, number> {
+  return new Map([...new Set(results.map((result) => result.case))].map((id, place) => [id, place + 1]));
+}
+
+/** What broke or was skipped was not graded; it stands in the notes. */
+function hasVerdict({ status }: CaseResult): boolean {
+  return status === 'passed' || status === 'failed';
+}
+
+function benchmarkRun(result: CaseResult, number: number): BenchmarkRun {
+  const { passed, failed, total, pass_rate } = summary(result);
+  return {
+    eval_id: number,
+    eval_name: result.name,
+    configuration: CONFIGURATIONS[result.arm],
+    run_number: result.attempt,
+    result: {
+      pass_rate,
+      passed,
+      failed,
+      total,
+      time_seconds: seconds(result),
+      tokens: tokensOf(result.cost),
+      tool_calls: result.cost.toolCalls,
+      errors: 0,
+    },
+    expectations: expectationsOf(result),
+    notes: result.cost.tokensAreEstimated ? ['tokens are estimated'] : [],
+  };
+}
+
+function summaryOf(
+  results: readonly CaseResult[],
+  arms: readonly Arm[],
+): Pick<Benchmark, 'run_summary' | 'delta_numbers'> {
+  const rows = arms.map(
+    (arm) => [CONFIGURATIONS[arm], measure(results.filter((result) => result.arm === arm))] as const,
+  );
+  const summaries = Object.fromEntries(rows);
+  const [first, second] = rows;
+  if (first === undefined || second === undefined) return { run_summary: summaries };
+  const numbers = deltaOf(first[1], second[1]);
+  const delta = {
+    pass_rate: signed(numbers.pass_rate, 2),
+    time_seconds: signed(numbers.time_seconds, 1),
+    tokens: signed(numbers.tokens, 0),
+  };
+  return { run_summary: { ...summaries, delta }, delta_numbers: numbers };
+}
+
+function measure(results: readonly CaseResult[]): Measures<Spread> {
+  return {
+    pass_rate: spreadOf(results.map((result) => summary(result).pass_rate)),
+    time_seconds: spreadOf(results.map(seconds)),
+    tokens: spreadOf(results.map(({ cost }) => tokensOf(cost))),
+  };
+}
+
+function deltaOf(first: Measures<Spread>, second: Measures<Spread>): Measures<number> {
+  return {
+    pass_rate: rounded(first.pass_rate.mean - second.pass_rate.mean),
+    time_seconds: rounded(first.time_seconds.mean - second.time_seconds.mean),
+    tokens: rounded(first.tokens.mean - second.tokens.mean),
+  };
+}
+
+/** Sample deviation; 0 where there is one value only. */
+export function spreadOf(values: readonly number[]): Spread {
+  if (values.length === 0) return { mean: 0, stddev: 0, min: 0, max: 0 };
+  const mean = values.reduce((total, value) => total + value, 0) / values.length;
+  const squares = values.reduce((total, value) => total + (value - mean) ** 2, 0);
+  return {
+    mean: rounded(mean),
+    stddev: rounded(values.length === 1 ? 0 : Math.sqrt(squares / (values.length - 1))),
+    min: rounded(values.reduce((least, value) => Math.min(least, value))),
+    max: rounded(values.reduce((most, value) => Math.max(most, value))),
+  };
+}
+
+function notesOf({ results, comparisons, flaky, isPartial }: EvalReport): readonly string[] {
+  return [
+    ...(isPartial ? ['The evaluation was ended before all cases were done.'] : []),
+    ...results
+      .filter((result) => !hasVerdict(result))
+      .map(
+        (result) =>
+          `${result.case}, ${CONFIGURATIONS[result.arm]}, run ${String(result.attempt)}: ${result.status}, in no mean: ${result.reason}`,
+      ),
+    ...comparisons.flatMap(({ sayNothing }) =>
+      sayNothing.map((one) => `${one.case}: the check ${one.check} passes in both configurations`),
+    ),
+    ...flaky.map((id) => `${id}: attempts differ`),
+  ];
+}
+
+function runFiles(result: CaseResult, number: number): readonly ReportFile[] {
+  const folder = `eval-${String(number)}/${CONFIGURATIONS[result.arm]}/run-${String(result.attempt)}`;
+  const { turns, toolCalls } = result.cost;
+  const duration = seconds(result);
+  return [
+    // Its viewer looks for the prompt here, and for a folder called outputs.
+    file(`${folder}/eval_metadata.json`, metadataOf(number, result)),
+    { path: `${folder}/outputs/answer.md`, text: result.answer },
+    file(`${folder}/grading.json`, {
+      expectations: expectationsOf(result),
+      summary: summary(result),
+      execution_metrics: {
+        tool_calls: {},
+        total_tool_calls: toolCalls,
+        total_steps: turns,
+        errors_encountered: 0,
+        output_chars: result.answer.length,
+        transcript_chars: 0,
+      },
+      timing: { executor_duration_seconds: duration, grader_duration_seconds: 0, total_duration_seconds: duration },
+    }),
+    file(`${folder}/timing.json`, {
+      total_tokens: tokensOf(result.cost),
+      duration_ms: Math.round(result.cost.wallMs),
+      total_duration_seconds: duration,
+      executor_duration_seconds: duration,
+    }),
+  ];
+}
+
+function metadataOf(number: number, result: CaseResult | undefined): object {
+  return {
+    eval_id: number,
+    eval_name: result?.name ?? '',
+    prompt: result?.input ?? '',
+    assertions: result?.checks.map(({ asked }) => asked) ?? [],
+  };
+}
+
+function expectationsOf({ checks }: CaseResult): readonly Expectation[] {
+  return checks
+    .filter(({ status }) => status === 'passed' || status === 'failed')
+    .map(({ asked, status, found, events }) => ({
+      text: asked,
+      passed: status === 'passed',
+      evidence: [found, ...(events.length === 0 ? [] : [`events ${events.join(', ')}`])]
+        .filter((part) => part !== '')
+        .join('; '),
+    }));
+}
+
+function summary(result: CaseResult) {
+  const all = expectationsOf(result);
+  const passed = all.filter((one) => one.passed).length;
+  // A case with a verdict and no check of its own counts as one.
+  const own = result.status === 'passed' ? 1 : 0;
+  return {
+    passed,
+    failed: all.length - passed,
+    total: all.length,
+    pass_rate: all.length === 0 ? own : rounded(passed / all.length),
+  };
+}
+
+function seconds({ cost }: CaseResult): number {
+  return rounded(cost.wallMs / 1000);
+}
+
+function rounded(value: number): number {
+  return Number.isFinite(value) ? Math.round(value * 10_000) / 10_000 : 0;
+}
+
+function signed(value: number, digits: number): string {
+  const text = Math.abs(value).toFixed(digits);
+  return `${value < 0 && Number(text) !== 0 ? '-' : '+'}${text}`;
+}
+
+function file(path: string, value: object): ReportFile {
+  return { path, text: `${JSON.stringify(value, undefined, 2)}\n` };
+}

@@ -1,0 +1,207 @@
+/** A report for a terminal: what failed first, with what was found; then the numbers. Every word of a stranger is on one line and escaped. */
+import {
+  amountText,
+  attemptNames,
+  brokenControls,
+  chanceText,
+  costOf,
+  differenceText,
+  failuresFirst,
+  isInvalid,
+  modelsText,
+  numberText,
+  percentText,
+  rateText,
+  tokensOf,
+  totalsText,
+} from '../../core/eval/report-text.ts';
+import type {
+  CaseResult,
+  CaseStatus,
+  CheckResult,
+  Comparison,
+  EvalReport,
+  TriggerReport,
+} from '../../core/eval/result.ts';
+import { countText, durationText } from '../../core/line-text.ts';
+import { fitText, padText } from '../../core/text-width.ts';
+import { printable } from '../../core/text.ts';
+
+/** Where it is shown; `style` is that of the terminal. */
+export interface Look {
+  readonly width: number;
+  readonly style: (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan', text: string) => string;
+}
+
+export interface TerminalOptions {
+  /** Results that failed or broke and are shown one by one; the rest is counted. */
+  readonly most?: number;
+}
+
+const MOST_RESULTS = 50;
+const MOST_NAMES = 10;
+const MOST_ROWS = 30;
+const LABEL = 11;
+
+export function terminalReport(
+  report: EvalReport,
+  look: Look,
+  { most = MOST_RESULTS }: TerminalOptions = {},
+): readonly string[] {
+  const blocks = [
+    invalidLines(report, look),
+    resultLines(report, look, most),
+    totalLines(report, look),
+    ...report.comparisons.map((comparison) => comparisonLines(comparison, look)),
+    triggerLines(report, look),
+  ];
+  return blocks.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}
+
+function invalidLines(report: EvalReport, { width, style }: Look): readonly string[] {
+  if (!isInvalid(report)) return [];
+  return [
+    style('red', style('bold', 'INVALID  the evaluation did not keep its controls; there is no score')),
+    ...brokenControls(report).map(({ name, asked, found }) =>
+      fitText(`  ${name}: asked for ${printable(asked)}, found ${printable(found)}`, width),
+    ),
+  ];
+}
+
+function resultLines(report: EvalReport, look: Look, most: number): readonly string[] {
+  const bad = failuresFirst(report.results).filter(({ status }) => status === 'failed' || status === 'error');
+  const nameOf = attemptNames(report);
+  const left = bad.length - most;
+  return [
+    ...bad.slice(0, most).flatMap((result) => oneResult(result, nameOf(result), look)),
+    ...(left > 0 ? [look.style('dim', `and ${countText(left, 'more result')} that failed or broke`)] : []),
+  ];
+}
+
+const TONES = { passed: 'green', failed: 'red', error: 'yellow', skipped: 'dim' } as const satisfies Record<
+  CaseStatus,
+  string
+>;
+
+function oneResult(result: CaseResult, attempt: string, { width, style }: Look): readonly string[] {
+  const { case: id, name, place, status, reason, checks } = result;
+  const title = name === id ? printable(id) : `${printable(id)}  ${printable(name)}`;
+  const head = `${title}${attempt === '' ? '' : ` (${attempt})`}`;
+  const where = `${printable(place.file)}:${String(place.line)}`;
+  const mark = style(TONES[status], style('bold', padText(status.toUpperCase(), 8)));
+  const line = (text: string): string => fitText(`  ${text}`, width);
+  return [
+    `${mark}${fitText(head, Math.max(20, width - 8))}`,
+    style('dim', line(where)),
+    ...(reason === '' ? [] : [line(printable(reason))]),
+    ...checks.filter((check) => check.status !== 'passed').flatMap((check) => checkLines(check, { width, style })),
+  ];
+}
+
+function checkLines({ id, status, asked, found, events }: CheckResult, { width, style }: Look): readonly string[] {
+  const seen =
+    events.length === 0
+      ? ''
+      : `  [${events.length === 1 ? 'event' : 'events'} ${events.slice(0, MOST_NAMES).join(', ')}]`;
+  return [
+    style(TONES[status], fitText(`  ${status === 'failed' ? 'x' : '-'} ${printable(id)}: ${printable(asked)}`, width)),
+    ...(found === '' && seen === '' ? [] : [fitText(`      found: ${printable(found)}${seen}`, width)]),
+  ];
+}
+
+function totalLines(report: EvalReport, { width, style }: Look): readonly string[] {
+  const { totals, passRate, models, flaky, isPartial, results } = report;
+  const cost = costOf(results);
+  const cached = results.filter(({ isCached }) => isCached).length;
+  const row = (label: string, text: string): string =>
+    `${style('dim', padText(label, LABEL))}${fitText(text, width - LABEL)}`;
+  const about = cost.tokensAreEstimated ? 'about ' : '';
+  return [
+    row('results', totalsText(totals)),
+    ...(isInvalid(report) ? [] : [row('pass rate', `${rateText(passRate)}, of ${amountText(passRate.of, 'verdict')}`)]),
+    row('model', printable(modelsText(models))),
+    row(
+      'cost',
+      `${about}${numberText(tokensOf(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(report.wallMs)}${cached === 0 ? '' : `, ${numberText(cached)} from the cache`}`,
+    ),
+    ...(flaky.length === 0 ? [] : [style('yellow', row('flaky', namesText(flaky)))]),
+    ...(isPartial ? [style('yellow', row('partial', 'it was ended before all cases were done'))] : []),
+  ];
+}
+
+function comparisonLines(comparison: Comparison, { width, style }: Look): readonly string[] {
+  const { of, against, pairs, better, worse, difference, p, smallestVisible, sayNothing, tokens, wallMs } = comparison;
+  const line = (text: string): string => fitText(`  ${text}`, width);
+  return [
+    style('bold', `${of} against ${against}`),
+    line(`${differenceText(difference)}, p ${chanceText(p)}`),
+    line(
+      `${countText(pairs, 'pair')}: ${numberText(better)} better, ${numberText(worse)} worse, ${numberText(pairs - better - worse)} alike`,
+    ),
+    line(`so many pairs could have shown ${percentText(smallestVisible).replace(' %', ' points')} and no less`),
+    line(
+      `tokens ${numberText(tokens.of)} against ${numberText(tokens.against)}, time ${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
+    ),
+    ...(sayNothing.length === 0
+      ? []
+      : [
+          line(
+            `${countText(sayNothing.length, 'check')} passed in both arms: ${namesText(sayNothing.map((one) => `${one.case} ${one.check}`))}`,
+          ),
+        ]),
+  ];
+}
+
+function triggerLines({ trigger }: EvalReport, look: Look): readonly string[] {
+  if (trigger === undefined || !trigger.isValid) return [];
+  const { overall, split } = trigger;
+  const { width, style } = look;
+  const line = (text: string): string => fitText(`  ${text}`, width);
+  return [
+    style('bold', 'trigger'),
+    ...scoreLines(trigger, look),
+    line(
+      `all: precision ${rateText(overall.precision)}, recall ${rateText(overall.recall)}, F1 ${overall.f1.toFixed(2)}`,
+    ),
+    line(`quiet where nothing is wanted: ${rateText(overall.quiet)}`),
+    ...(split === undefined ? [] : [line(`train ${rateText(split.train)}, validation ${rateText(split.validation)}`)]),
+    ...trigger.sweep.map(({ distractors, recall, precision }) =>
+      line(`among ${numberText(distractors)} others: recall ${rateText(recall)}, precision ${rateText(precision)}`),
+    ),
+    ...confusionLines(trigger).map((text) => style('yellow', line(text))),
+  ];
+}
+
+function scoreLines({ scores }: TriggerReport, { width, style }: Look): readonly string[] {
+  const rows = scores.slice(0, MOST_ROWS);
+  const name = Math.min(30, Math.max(5, ...rows.map(({ skill }) => printable(skill).length)));
+  const cells = (first: string, ...rest: readonly string[]): string =>
+    fitText(
+      `  ${padText(fitText(first, name), name)}  ${rest.map((cell, place) => padText(cell, place === 2 ? 4 : 22)).join('  ')}`,
+      width,
+    ).trimEnd();
+  return [
+    style('dim', cells('skill', 'precision', 'recall', 'F1')),
+    ...rows.map(({ skill, precision, recall, f1 }) =>
+      cells(printable(skill), rateText(precision), rateText(recall), f1.toFixed(2)),
+    ),
+    ...(scores.length > rows.length ? [`  and ${countText(scores.length - rows.length, 'more skill')}`] : []),
+  ];
+}
+
+/** Only what went wrong: who took what was wanted of another. */
+function confusionLines({ confusion }: TriggerReport): readonly string[] {
+  const wrong = confusion.filter(({ wanted, took }) => wanted !== took).toSorted((a, b) => b.count - a.count);
+  return wrong.slice(0, MOST_NAMES).map(({ wanted, took, count }) => {
+    const queries = countText(count, 'query', 'queries');
+    if (took === '-') return `${queries} for ${printable(wanted)}: nothing was loaded`;
+    if (wanted === '-') return `${printable(took)} was loaded for ${queries} that wanted nothing`;
+    return `${printable(took)} took ${queries} of ${printable(wanted)}`;
+  });
+}
+
+function namesText(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMES).map((name) => printable(name));
+  const left = names.length - shown.length;
+  return `${shown.join(', ')}${left > 0 ? ` and ${String(left)} more` : ''}`;
+}

@@ -1,0 +1,52 @@
+/** Reports in which strangers wrote every text. */
+import type { CaseStatus, EvalReport } from '../../src/core/eval/result.ts';
+import { COMPARISON, TRIGGER, check, report, result } from './sample-report.ts';
+
+export const HOSTILE: readonly string[] = [
+  '</script><script>alert(1)</script>',
+  '<!-- <script> ]]> --> </style>',
+  '\u001B[31mred\u001B[0m \u001B]0;title\u0007',
+  '\u202Egnp.exe\u2066\u200B\uFEFF',
+  'a | b || c |\n|---|\n# head\n- item\n```\ncode',
+  '`code` **bold** [link](javascript:1) ![i](http://x/y) <img src=x onerror=1> @all #1 www.x.com',
+  '\u0000\u0008\u000B\uFFFE\uFFFF\uD800 lone \uDC00',
+  ']]>&amp;&#0;&lt;"\'',
+  '__proto__',
+  '../../../etc/passwd',
+  '',
+  '😀'.repeat(300),
+  'x'.repeat(5000),
+];
+
+/** The text stands wherever a text can stand. */
+export function hostileReport(text: string): EvalReport {
+  const statuses: readonly CaseStatus[] = ['passed', 'failed', 'error', 'skipped'];
+  const results = statuses.map((status, place) =>
+    result(`${text}${String(place)}`, {
+      name: text,
+      place: { file: text, line: 1, column: 1 },
+      input: text,
+      tags: [text],
+      status,
+      reason: text,
+      checks: [check(text, { status, asked: text, found: text, events: [1] })],
+      loaded: [text],
+      answer: text,
+      model: { id: text, way: 'live' },
+    }),
+  );
+  return report(results, {
+    tool: text,
+    startedAt: text,
+    skills: [{ name: text, digest: text, version: text }],
+    models: [{ id: text, way: 'live' }],
+    comparisons: [{ ...COMPARISON, sayNothing: [{ case: text, check: text }] }],
+    trigger: {
+      ...TRIGGER,
+      controls: TRIGGER.controls.map((control) => ({ ...control, asked: text, found: text })),
+      scores: TRIGGER.scores.map((score) => ({ ...score, skill: text })),
+      confusion: [{ wanted: text, took: `${text}2`, count: 3 }],
+    },
+    flaky: [text],
+  });
+}

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { junitReport } from '../../../src/evals/report/junit.ts';
+import { jsonReport, readReport } from '../../../src/evals/report/json.ts';
+import { markdownReport } from '../../../src/evals/report/markdown.ts';
+import { sarifReport } from '../../../src/evals/report/sarif.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { HOSTILE, hostileReport } from '../hostile-report.ts';
+import { TRIGGER, check, fullReport, manyResults, report, result } from '../sample-report.ts';
+import { readXml } from '../xml-check.ts';
+
+/** Any units of UTF-16, halves of characters and controls among them. */
+const anyUnits = fc
+  .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff })), { maxLength: 40 })
+  .map((units) => String.fromCharCode(...units));
+const anyText = fc.oneof(fc.constantFrom(...HOSTILE), anyUnits);
+
+describe('JUnit', () => {
+  verifies('EVAL-4', 'JUnit has one test a case, arm and attempt, and tells failures, errors and skipped apart', () => {
+    const elements = readXml(junitReport(fullReport()));
+    expect(
+      elements.map(({ name, attributes }) => `${name} ${attributes['name'] ?? attributes['message'] ?? ''}`),
+    ).toEqual([
+      'testsuites skillwright eval',
+      'testsuite evals/cases.json',
+      'testcase count (with)',
+      'testcase sum (with)',
+      'failure output[1]',
+      'testcase slow (with)',
+      'error it was not done after 20 s',
+      'testcase judge (with)',
+      'skipped no judge was named',
+      'testcase count (without)',
+      'failure output[1]',
+    ]);
+    expect(elements[0]?.attributes).toEqual({
+      name: 'skillwright eval',
+      tests: '5',
+      failures: '2',
+      errors: '1',
+      skipped: '1',
+      time: '12.345',
+    });
+    expect(elements[4]?.text).toBe('output[1]: the answer contains "42"\n  found: the answer is "41"\n  events: 7, 9');
+  });
+
+  test('an invalid evaluation has an error, so that no server is green', () => {
+    const controls = TRIGGER.controls.map((control) => ({ ...control, isKept: false }));
+    const elements = readXml(junitReport(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } })));
+    expect(elements.filter(({ name }) => name === 'error')).toHaveLength(3);
+  });
+
+  test('is well-formed whatever strangers wrote, and what XML can hold comes back', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        readXml(junitReport(hostileReport(text)));
+      }),
+    );
+    const text = 'a\n"b" <c> & ]]>\td';
+    const failed = report([result('x', { status: 'error', reason: text })]);
+    expect(readXml(junitReport(failed)).at(-1)?.attributes['message']).toBe(text);
+  });
+});
+
+describe('Markdown', () => {
+  verifies(
+    'EVAL-4',
+    'Markdown for a pull request has totals, what failed to unfold, and nothing of what passed',
+    () => {
+      const failed = report([
+        result('good'),
+        result('sum', {
+          status: 'failed',
+          checks: [check('output[0]', { status: 'failed', asked: 'has 42', found: '41' })],
+        }),
+      ]);
+      expect(markdownReport(failed)).toBe(`### Evaluation: 1 passed, 1 failed
+
+| | |
+|---|---|
+| results | 1 passed, 1 failed |
+| pass rate | 50 % (20 to 90 %) |
+| model | scripted |
+| tokens | 2,100 |
+| time | 12.3 s |
+
+<details><summary><b>failed</b> sum</summary>
+
+evals/cases&#46;json:3
+
+| check | asked | found | events |
+|---|---|---|---|
+| output&#91;0&#93; | has 42 | 41 |  |
+
+</details>
+`);
+    },
+  );
+
+  test('stays below its bound and says how many results it leaves out', () => {
+    const text = markdownReport(report(manyResults(1000).map((one) => ({ ...one, status: 'failed' }))));
+    expect(Buffer.byteLength(text)).toBeLessThan(60_000);
+    expect(text).toMatch(/\n\d+ more results that failed or broke: see the full report\.\n$/);
+  });
+
+  test('no text of a stranger is markup, a cell or a line of its own', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const lines = markdownReport(hostileReport(text)).split('\n');
+        const own = /^(?:<details><summary><b>\w+<\/b> [^<]*<\/summary>|<\/details>|[^<]*)$/;
+        expect(lines.filter((line) => !own.test(line))).toEqual([]);
+        expect(lines.filter((line) => /[`@[\]!\\]|https?:|www\./.test(line))).toEqual([]);
+        const widths = lines.filter((line) => line.startsWith('|')).map((line) => line.split('|').length - 1);
+        expect(widths.every((width) => [3, 4, 5, 10].includes(width))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('JSON', () => {
+  verifies('EVAL-4', 'a report that was written as JSON is read back as it was', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const given = hostileReport(text);
+        expect(readReport(jsonReport(given))).toEqual({ type: 'report', report: given });
+      }),
+    );
+  });
+
+  test.each([
+    ['{', 'it is not JSON'],
+    ['[]', 'it is no object'],
+    ['{"schema":2}', 'its schema is 2, and this version reads 1'],
+    ['{}', 'its schema is absent, and this version reads 1'],
+    [JSON.stringify({ ...fullReport(), totals: [] }), 'it.totals is no object'],
+    [JSON.stringify({ ...fullReport(), results: [{}] }), 'results[0].case is no text'],
+    [
+      JSON.stringify({ ...fullReport(), results: [{ ...result('a'), status: 'ok' }] }),
+      'results[0].status is none of passed, failed, error, skipped',
+    ],
+    [
+      JSON.stringify({ ...fullReport(), results: [{ ...result('a'), checks: [null] }] }),
+      'results[0].checks[0] is no object',
+    ],
+    [
+      JSON.stringify({ ...fullReport(), passRate: { count: Number.NaN, of: 1, low: 0, high: 1 } }),
+      'passRate.count is no number',
+    ],
+  ])('what is no report of ours is refused: %#', (text, reason) => {
+    expect(readReport(text)).toEqual({ type: 'invalid', reason });
+  });
+});
+
+describe('SARIF', () => {
+  test('has each check that failed at the line of its case, and what broke as a warning', () => {
+    const log = JSON.parse(sarifReport(fullReport(), '/project'));
+    expect(log.runs[0].results).toEqual([
+      {
+        ruleId: 'eval/output',
+        ruleIndex: 1,
+        level: 'error',
+        message: { text: 'case sum (with): the answer contains "42"; found the answer is "41"' },
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: 'evals/cases.json', uriBaseId: '%SRCROOT%' },
+              region: { startLine: 3, startColumn: 5 },
+            },
+          },
+        ],
+      },
+      expect.objectContaining({ ruleId: 'eval/error', ruleIndex: 0, level: 'warning' }),
+      expect.objectContaining({ ruleId: 'eval/output', level: 'error' }),
+    ]);
+  });
+
+  test('is JSON whatever strangers wrote', () => {
+    fc.assert(fc.property(anyText, (text) => void JSON.parse(sarifReport(hostileReport(text), '/project'))));
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+
+import { compareReports } from '../../../src/core/eval/compare-reports.ts';
+import type { CaseResult } from '../../../src/core/eval/result.ts';
+import { markdownComparison, terminalComparison } from '../../../src/evals/report/compare-text.ts';
+import { benchmarkOf, skillCreatorFiles, spreadOf } from '../../../src/evals/report/skill-creator.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { HOSTILE, hostileReport } from '../hostile-report.ts';
+import { check, fullReport, report, result } from '../sample-report.ts';
+
+const failed = {
+  status: 'failed',
+  checks: [check('a', { status: 'failed', found: 'nothing' })],
+} as const satisfies Partial<CaseResult>;
+
+describe('the files of skill-creator', () => {
+  verifies('EVAL-4', 'its files are written with the names that its viewer reads', () => {
+    const given = report([
+      result('one', {
+        checks: [check('a'), check('b', { status: 'failed', found: 'x', events: [4] })],
+        status: 'failed',
+        answer: 'the answer',
+      }),
+    ]);
+    const files = Object.fromEntries(
+      skillCreatorFiles(given).map(({ path, text }) => [path, path.endsWith('.json') ? JSON.parse(text) : text]),
+    );
+    const expectations = [
+      { text: 'the answer has a', passed: true, evidence: '' },
+      { text: 'the answer has b', passed: false, evidence: 'x; events 4' },
+    ];
+    const metadata = {
+      eval_id: 1,
+      eval_name: 'one',
+      prompt: 'do one',
+      assertions: ['the answer has a', 'the answer has b'],
+    };
+    const timing = { executor_duration_seconds: 1.5, grader_duration_seconds: 0, total_duration_seconds: 1.5 };
+    expect(files).toEqual({
+      'benchmark.json': benchmarkOf(given),
+      'eval-1/eval_metadata.json': metadata,
+      'eval-1/with_skill/run-1/eval_metadata.json': metadata,
+      'eval-1/with_skill/run-1/outputs/answer.md': 'the answer',
+      'eval-1/with_skill/run-1/grading.json': {
+        expectations,
+        summary: { passed: 1, failed: 1, total: 2, pass_rate: 0.5 },
+        execution_metrics: {
+          tool_calls: {},
+          total_tool_calls: 1,
+          total_steps: 2,
+          errors_encountered: 0,
+          output_chars: 10,
+          transcript_chars: 0,
+        },
+        timing,
+      },
+      'eval-1/with_skill/run-1/timing.json': {
+        total_tokens: 1050,
+        duration_ms: 1500,
+        total_duration_seconds: 1.5,
+        executor_duration_seconds: 1.5,
+      },
+    });
+    expect(benchmarkOf(given)).toEqual({
+      metadata: {
+        skill_name: 'tables',
+        skill_path: '',
+        executor_model: 'scripted (scripted)',
+        analyzer_model: '',
+        timestamp: '2026-11-15T10:00:00.000Z',
+        evals_run: [1],
+        runs_per_configuration: 1,
+      },
+      runs: [
+        {
+          eval_id: 1,
+          eval_name: 'one',
+          configuration: 'with_skill',
+          run_number: 1,
+          result: {
+            pass_rate: 0.5,
+            passed: 1,
+            failed: 1,
+            total: 2,
+            time_seconds: 1.5,
+            tokens: 1050,
+            tool_calls: 1,
+            errors: 0,
+          },
+          expectations,
+          notes: [],
+        },
+      ],
+      run_summary: {
+        with_skill: { pass_rate: spreadOf([0.5]), time_seconds: spreadOf([1.5]), tokens: spreadOf([1050]) },
+      },
+      notes: [],
+    });
+  });
+
+  verifies('EVAL-3', 'a difference has the sign of the skill against its old version, whatever sorts first', () => {
+    const { run_summary, delta_numbers } = benchmarkOf(report([result('a', { arm: 'old', ...failed }), result('a')]));
+    expect(Object.keys(run_summary)).toEqual(['with_skill', 'old_skill', 'delta']);
+    expect(run_summary['delta']).toEqual({ pass_rate: '+1.00', time_seconds: '+0.0', tokens: '+0' });
+    expect(delta_numbers).toEqual({ pass_rate: 1, time_seconds: 0, tokens: 0 });
+  });
+
+  verifies('EVAL-3', 'tokens are tokens, not characters of the answer', () => {
+    const given = report([result('a', { answer: 'x'.repeat(999) })]);
+    expect(benchmarkOf(given).runs[0]?.result.tokens).toBe(1050);
+  });
+
+  verifies('EVAL-3', 'a run that broke is in no mean and is named; no run is lost without a word', () => {
+    const given = report([result('a'), result('a', { attempt: 2, status: 'error', reason: 'down', checks: [] })]);
+    const { runs, run_summary, notes } = benchmarkOf(given);
+    expect(runs).toHaveLength(1);
+    expect(run_summary['with_skill']).toMatchObject({ pass_rate: { mean: 1, min: 1 } });
+    expect(notes).toEqual(['a, with_skill, run 2: error, in no mean: down']);
+    expect(benchmarkOf(report([])).run_summary).toEqual({});
+  });
+
+  test('spread is that of a sample', () => {
+    expect(spreadOf([1, 2, 3, 4])).toEqual({ mean: 2.5, stddev: 1.291, min: 1, max: 4 });
+    expect(spreadOf([Number.NaN])).toEqual({ mean: 0, stddev: 0, min: 0, max: 0 });
+  });
+
+  test.each(HOSTILE)('names of files are ours alone: %j', (text) => {
+    const paths = skillCreatorFiles(hostileReport(text)).map(({ path }) => path);
+    const own =
+      /^(?:benchmark\.json|eval-\d+\/(?:with_skill\/run-\d+\/(?:outputs\/answer\.md|\w+\.json)|eval_metadata\.json))$/;
+    expect(paths.filter((path) => !own.test(path))).toEqual([]);
+  });
+});
+
+describe('two reports as text', () => {
+  const look = { width: 100, style: (_style: string, text: string): string => text };
+  const comparison = compareReports(
+    report([result('a'), result('b', failed)]),
+    report([result('a', failed), result('b')]),
+  );
+
+  test('at a terminal', () => {
+    expect(terminalComparison(comparison, look).join('\n')).toBe(`broken   a  passed to failed
+  output[0]: passed to absent
+  a: absent to failed, found nothing
+fixed    b  failed to passed
+  a: failed to absent
+  output[0]: absent to passed
+
+changes    1 broken, 1 fixed, 0 the same
+pass rate  50 % (20 to 90 %) to 50 % (20 to 90 %)
+tokens     2,100 to 2,100
+tool calls 2 to 2
+time       3.0 s to 3.0 s`);
+  });
+
+  test('in a pull request', () => {
+    expect(markdownComparison(comparison)).toContain(
+      '| broken | a | passed to failed | output&#91;0&#93;&#58; passed to absent, a&#58; absent to failed |',
+    );
+  });
+
+  test.each(HOSTILE)('without markup or controls of strangers: %j', (text) => {
+    const changed = compareReports(hostileReport(text), fullReport());
+    const both = [...terminalComparison(changed, look), ...markdownComparison(changed).trimEnd().split('\n')];
+    expect(both.filter((line) => /\p{Cc}/u.test(line))).toEqual([]);
+    expect(markdownComparison(changed)).not.toMatch(/[<`@]/);
+  });
+});
