@@ -5,22 +5,30 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { benchAgent } from './agent.ts';
+import { benchArchives } from './archives.ts';
 import { benchCollect } from './collect.ts';
 import { benchContainer } from './container.ts';
 import { benchDisclosure } from './disclosure.ts';
+import { benchEvalFiles } from './eval-files.ts';
+import { benchEvalSuite } from './eval-suite.ts';
 import { benchExecutors } from './executors.ts';
+import { benchInstall, benchVerify } from './install.ts';
 import { benchJournal } from './journal.ts';
 import { benchJsonStream } from './json-stream.ts';
 import type { BenchRow } from './row.ts';
+import { benchPacksPeers } from './packs-peers.ts';
 import { benchPolicy } from './policy.ts';
 import { benchRedaction } from './redaction.ts';
+import { benchRegrade } from './regrade.ts';
+import { benchReportPage } from './report-page.ts';
 import { benchScan } from './scan.ts';
+import { benchScanCorpus } from './scan-corpus.ts';
 import { benchSearch } from './search.ts';
 import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction,stream,agent] [--data DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction,stream,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
@@ -52,6 +60,15 @@ if (values.help === true) {
     journal: () => benchJournal({ workDir }),
     stream: () => benchJsonStream(),
     agent: () => benchAgent({ project, workDir }),
+    install: () => benchInstall({ workDir }),
+    verify: () => benchVerify({ workDir }),
+    archives: () => benchArchives({ project, workDir }),
+    'packs-peers': () => benchPacksPeers({ project, workDir }),
+    'scan-corpus': () => benchScanCorpus({ dataDir, workDir }),
+    'eval-files': () => benchEvalFiles({ dataDir }),
+    suite: () => benchEvalSuite({ workDir }),
+    regrade: () => benchRegrade({ workDir }),
+    report: () => benchReportPage({ workDir }),
   };
   const wanted = values.only?.split(',') ?? Object.keys(suites);
   try {

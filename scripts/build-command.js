@@ -136,3 +136,5 @@ chmodSync(project('dist/command/skillwright.cjs'), 0o755);
 const { CONFIG_JSON_SCHEMA } = await import('../dist/core/config.js');
 mkdirSync(project('schemas'), { recursive: true });
 writeFileSync(project('schemas/config.schema.json'), `${JSON.stringify(CONFIG_JSON_SCHEMA, undefined, 2)}\n`);
+const { EVAL_CASE_JSON_SCHEMA } = await import('../dist/core/eval/case-schema.js');
+writeFileSync(project('schemas/eval-case.schema.json'), `${JSON.stringify(EVAL_CASE_JSON_SCHEMA, undefined, 2)}\n`);

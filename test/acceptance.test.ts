@@ -1,11 +1,18 @@
 /** The acceptance lines of skills-agent, each as one test over whole runs. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 
 import { verifyRun } from '../src/audit/verify.ts';
+import { exitOf } from '../src/core/eval/report.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../src/core/approval.ts';
+import { readCases } from '../src/evals/cases/read-cases.ts';
+import { evaluate } from '../src/evals/evaluate.ts';
+import { skillFoldersIn } from '../src/evals/run/skill-folders.ts';
 import type { AgentResult } from '../src/agent/agent-options.ts';
+import { createRuntime } from '../src/runtime/runtime.ts';
+import { packWorld } from './runtime/packs/support.ts';
 import { acting, allText, eventsOf, ofType, played, world } from './agent/support.ts';
 
 const BODY = 'canary-body-of';
@@ -83,8 +90,26 @@ describe('acceptance', () => {
     expect(JSON.stringify(eventsOf(result))).not.toContain(`${RESOURCE}-letters`);
   });
 
-  // oxlint-disable-next-line vitest/warn-todo -- Said here until the issue of packs is done.
-  test.todo('4. packs are installed from zip files, and harmful ones refused (packs are a later issue)');
+  test('4. packs are installed from zip files and work, and harmful ones are refused', async () => {
+    const { install, settings, root, project } = packWorld();
+    const text =
+      '---\nname: tables\ndescription: Works on tables. Use it for tables.\n---\n\n# Tables\n\ncanary-body-of-tables\n';
+    const zip = (files: Readonly<Record<string, string>>): void =>
+      writeFileSync(
+        path.join(project, 'pack.zip'),
+        zipSync(Object.fromEntries(Object.entries(files).map(([name, content]) => [name, strToU8(content)]))),
+      );
+    zip({ '../tables/SKILL.md': text });
+    expect(await install('pack.zip')).toMatchObject({ code: 'archive/traversal' });
+    zip({ 'tables/README.md': text });
+    expect(await install('pack.zip')).toMatchObject({ code: 'pack/no-skill' });
+    expect(existsSync(path.join(root, 'tables'))).toBe(false);
+    zip({ 'tables/SKILL.md': text });
+    expect(await install('pack.zip')).toMatchObject({ type: 'installed', isDone: true });
+    const runtime = await createRuntime({ ...settings.surroundings, roots: [root], onlyRoots: true, cache: false });
+    const loaded = await runtime.perform({ type: 'load_skill', skill: 'tables' });
+    expect(JSON.stringify(loaded)).toContain('canary-body-of-tables');
+  });
 
   describe('5. allow-lists are enforced, and what is of high risk needs a yes', () => {
     test('a skill that allows reading alone runs nothing', async () => {
@@ -133,6 +158,34 @@ describe('acceptance', () => {
     });
   });
 
-  // oxlint-disable-next-line vitest/warn-todo -- Said here until the issue of evaluations is done.
-  test.todo('6. evaluations run offline (evaluations are a later issue)');
+  test('6. evaluations run offline: cases in, verdicts from the record out, and a broken case is none of them', async () => {
+    const { root } = await world(SKILLS);
+    const tables = path.join(root, 'skills/tables');
+    mkdirSync(path.join(tables, 'evals'));
+    const turns = (...lines: readonly { readonly text?: string }[]) => ({ turns: lines.map(({ text }) => ({ text })) });
+    const cases = [
+      { id: 'loads', input: 'count', protocol: 'actions', mock: turns(select, answer), expect: { trigger: true } },
+      { id: 'quiet', input: 'count', protocol: 'actions', mock: turns(answer), expect: { trigger: true } },
+      { id: 'torn', input: 'count', protocol: 'actions', mock: turns(answer, answer), expect: { trigger: false } },
+    ];
+    writeFileSync(path.join(tables, 'evals/cases.json'), JSON.stringify({ cases }));
+    const read = readCases([tables]);
+    expect(read.problems).toEqual([]);
+    const report = await evaluate({
+      cases: read.cases,
+      skills: skillFoldersIn(path.join(root, 'skills')),
+      concurrency: 2,
+      timeoutMs: 20_000,
+      directory: path.join(root, 'evaluation'),
+      executor: 'none',
+      places: { base: root, cacheDir: undefined, engine: undefined },
+      signal: new AbortController().signal,
+    });
+    expect(report.results.map(({ case: id, status, loaded }) => [id, status, loaded])).toEqual([
+      ['loads', 'passed', ['tables']],
+      ['quiet', 'failed', []],
+      ['torn', 'error', []],
+    ]);
+    expect([report.models, exitOf(report)]).toEqual([[{ id: 'scripted', way: 'scripted' }], 5]);
+  });
 });

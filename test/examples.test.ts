@@ -36,6 +36,17 @@ test('check-in-ci passes the built-in skills', () => {
   expect(run('check-in-ci.js', path.join(PROJECT, 'skills'))).toBe('3 skills, 0 diagnostics\n');
 });
 
+test('evaluate-skills runs the scripts of the built-in skills and says who fires, with no model', () => {
+  const lines = run('evaluate-skills.js', path.join(PROJECT, 'skills')).split('\n');
+  expect(lines.slice(0, 6).every((line) => line.startsWith('passed '))).toBe(true);
+  expect(lines.slice(6)).toEqual([
+    'csv-report fires for 9 of 9',
+    'skill-author fires for 8 of 10',
+    'text-diff fires for 6 of 9',
+    '',
+  ]);
+});
+
 test('own-loop searches, loads and reads with no model', () => {
   const out = run('own-loop.js');
   expect(out.split('\n').map((line) => line.slice(0, 60))).toMatchInlineSnapshot(`
@@ -74,6 +85,16 @@ test('run-agent finds the skill, runs its script and answers with its figures, w
   expect(lines).toContain('- Rows: 3');
   expect(lines).toContain('| 2 | sum | integer | 2 | 1 | 2 |');
   expect(lines.at(-2)).toBe('done, the record is intact');
+});
+
+test('install-and-update signs, installs, finds an edit and keeps it through an update', () => {
+  expect(run('install-and-update.js').split('\n')).toEqual([
+    'installed tables 1.0.0',
+    'added here notes.md',
+    'looked tables outdated',
+    'updated to 1.1.0 with notes.md kept',
+    '',
+  ]);
 });
 
 // Real clients over real HTTP, against a local server that speaks the vendors' protocols. The script is the model: it searches,

@@ -93,6 +93,12 @@ export const COMMANDS: readonly CommandName[] = [
     load: () => import('./commands/check.ts'),
   },
   {
+    name: 'eval',
+    aliases: [],
+    summary: 'run cases: do skills fire, and do what they promise?',
+    load: () => import('./commands/eval.ts'),
+  },
+  {
     name: 'install',
     aliases: ['add'],
     summary: 'install skills from a folder, an archive, an address, git or npm',

@@ -24,6 +24,7 @@ const flags = {
   fix: { type: 'boolean', about: 'mend what can be mended mechanically, in place' },
   'dry-run': { type: 'boolean', about: 'with --fix: show what would change and write nothing' },
   lenient: { type: 'boolean', about: 'judge as a loader does, not as a publisher must' },
+  catalog: { type: 'boolean', about: 'also look for skills that a model could take for each other' },
   'warnings-as-errors': { type: 'boolean', about: 'exit 1 for warnings too' },
   format: {
     type: 'string',
@@ -34,7 +35,7 @@ const flags = {
 } as const;
 
 export const command = defineCommand({
-  usage: 'check [PATH|NAME...] [--fix [--dry-run]] [--format text|json|sarif|github]',
+  usage: 'check [PATH|NAME...] [--fix [--dry-run]] [--catalog] [--format text|json|sarif|github]',
   details: [
     'Checks skills against the specification: frontmatter, body, files that the body points at, scripts.',
     'PATH is a skill’s folder, its SKILL.md, or a folder of skills; NAME is a skill that list shows. With neither: the skill in',
@@ -44,6 +45,7 @@ export const command = defineCommand({
   examples: [
     ['skillwright check', 'the skills of this project'],
     ['skillwright check ./my-skill --fix', 'mend quotes, line ends, tabs, names'],
+    ['skillwright check skills --catalog', 'which of them a model could take for each other'],
     ['skillwright check skills --format sarif > skills.sarif', 'for a code host'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
@@ -61,6 +63,7 @@ export const command = defineCommand({
     const diagnostics = [
       ...unopened,
       ...checked.flatMap((skill) => (isFixing ? skill.diagnostics : skill.found)),
+      ...(given.catalog === true ? await catalogDiagnostics(checked, options) : []),
     ].toSorted(compareDiagnostics);
     print({ invocation, checked, diagnostics, isFixing });
     const isBad = diagnostics.some(
@@ -99,6 +102,23 @@ async function collect(
   }
   const skills = new Map(found.flatMap((targets) => targets.skills).map((target) => [target.dir, target]));
   return { skills: [...skills.values()], diagnostics: found.flatMap((targets) => targets.diagnostics) };
+}
+
+/** Between the skills that are checked; the search engine is loaded only here. */
+async function catalogDiagnostics(
+  checked: readonly FixedSkill[],
+  { mode }: CheckOptions,
+): Promise<readonly Diagnostic[]> {
+  const [{ confusableDiagnostics }, { readHead }] = await Promise.all([
+    import('../../runtime/confusable-skills.ts'),
+    import('../../core/read-head.ts'),
+  ]);
+  const skills = checked.flatMap(({ file, text }) => {
+    const place = { path: file, directory: path.basename(path.dirname(file)), fileName: path.basename(file) };
+    const { head } = readHead({ ...place, text, validUtf8: true }, { mode: 'lenient' });
+    return head === undefined ? [] : [{ name: head.name, description: head.description, file }];
+  });
+  return confusableDiagnostics(skills, mode);
 }
 
 async function ownTargets(cwd: string, options: CheckOptions, signal: AbortSignal): Promise<Targets | undefined> {

@@ -1,0 +1,37 @@
+/**
+ * Evaluations: cases are read, run in homes of their own and graded from what was recorded. See docs/evals.md.
+ *
+ * @module
+ */
+export type { CasePlace, EvalCase, Expectations } from './core/eval/case.ts';
+export { compareReports } from './core/eval/compare-reports.ts';
+export type { ReportComparison } from './core/eval/compare-reports.ts';
+export { exitOf, verdictOf } from './core/eval/report.ts';
+export type { EvalVerdict, Thresholds } from './core/eval/report.ts';
+export type {
+  Arm,
+  CaseResult,
+  CaseStatus,
+  CheckResult,
+  Comparison,
+  Control,
+  EvalReport,
+  ModelWay,
+  Rate,
+  TriggerReport,
+} from './core/eval/result.ts';
+export { initCases } from './evals/cases/init-cases.ts';
+export type { CaseProblem } from './evals/cases/problem.ts';
+export { readCases } from './evals/cases/read-cases.ts';
+export type { ReadCases, ReadCasesOptions } from './evals/cases/read-cases.ts';
+export { evaluate } from './evals/evaluate.ts';
+export type { EvaluateOptions } from './evals/evaluate.ts';
+export { regrade } from './evals/grade/regrade.ts';
+export type { StoredRun } from './evals/grade/regrade.ts';
+export { REPORT_FORMATS } from './evals/report/formats.ts';
+export { readReport } from './evals/report/json.ts';
+export type { SuiteModel } from './evals/run/case-model.ts';
+export type { SuiteProgress } from './evals/run/run-suite.ts';
+export { skillFoldersIn } from './evals/run/skill-folders.ts';
+export { evaluateTrigger } from './evals/trigger/run-trigger.ts';
+export type { TriggerOptions } from './evals/trigger/run-trigger.ts';

@@ -1,0 +1,77 @@
+/** Files that a run left in its workspace, taken before it goes away, for checks of their content; and kept for grading again. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { toRelativePath } from '../../core/path.ts';
+import type { RelativePath } from '../../core/path.ts';
+import { openConfined } from '../../platform/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/confined-directory.ts';
+import { isSystemError } from '../../platform/paths.ts';
+import type { ReadOutput } from '../grade/files-of-steps.ts';
+import type { FileFact } from '../grade/run-facts.ts';
+
+const MAX_FILES = 500;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_DEPTH = 16;
+
+/** Skills are no outputs. */
+const TAKEN = /^(?:out|work|runs)\//;
+
+/** Everything that programs left, within bounds; what does not fit is as if it were not kept. */
+export function takeFiles(root: string): ReadOutput {
+  const opening = openConfined(root);
+  if (opening.type === 'failed') return () => undefined;
+  const { directory } = opening;
+  try {
+    const files = new Map<string, Buffer>();
+    let left = MAX_BYTES;
+    for (const { path: name, type } of directory.list({ maxFiles: MAX_FILES, maxDepth: MAX_DEPTH }).files) {
+      const bytes = type === 'file' && TAKEN.test(name) ? fileIn(directory, name) : undefined;
+      if (bytes === undefined || bytes.length > left) continue;
+      left -= bytes.length;
+      files.set(name, bytes);
+    }
+    return (name) => files.get(name);
+  } finally {
+    directory.close();
+  }
+}
+
+function fileIn(directory: ConfinedDirectory, name: string): Buffer | undefined {
+  const relative = relativeOf(name);
+  if (relative === undefined) return undefined;
+  const file = directory.read(relative, { maxBytes: MAX_FILE_BYTES });
+  return file.type === 'read' ? file.bytes : undefined;
+}
+
+/** Writes those that the record knows and has no text of below a folder of their run. Names come from a program. */
+export function keepFiles(folder: string, files: readonly FileFact[], read: ReadOutput): void {
+  for (const { name, text } of files) {
+    const relative = text === undefined ? relativeOf(name) : undefined;
+    const bytes = relative === undefined ? undefined : read(name);
+    if (relative === undefined || bytes === undefined) continue;
+    const target = path.join(folder, relative);
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(target, bytes, { mode: 0o600 });
+  }
+}
+
+/** What was kept for a run. */
+export function keptFiles(folder: string): ReadOutput {
+  return (name) => {
+    const relative = relativeOf(name);
+    if (relative === undefined) return undefined;
+    try {
+      return readFileSync(path.join(folder, relative));
+    } catch (error) {
+      if (isSystemError(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+function relativeOf(name: string): RelativePath | undefined {
+  const reading = toRelativePath(name);
+  return reading.type === 'refused' ? undefined : reading.path;
+}

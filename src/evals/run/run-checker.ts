@@ -1,0 +1,104 @@
+/** Runs a checker of a suite over what a run left: in the sandbox of that run, without network, with a deadline. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import type { ProgramEnd } from '../../core/execution.ts';
+import { programEnvironment } from '../../executor/environment.ts';
+import { scriptCommand } from '../../executor/interpreter.ts';
+import type { Workspace } from '../../executor/workspace.ts';
+import { copyTree } from '../../platform/copy-tree.ts';
+import { isSystemError } from '../../platform/paths.ts';
+import type { Execution } from '../../runtime/execution/execution.ts';
+import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
+
+export interface CheckerRun {
+  readonly execution: Execution;
+  /** Files of the project are shown to the checker as a copy, in `PROJECT_DIR`. */
+  readonly project: string;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
+const HEAD_BYTES = 4096;
+const SAID_BYTES = 4096;
+
+/** Starts in the top of the workspace, where `out/` is. Nothing of it is recorded: the record is what the agent did. */
+export async function runChecker(check: CheckerCheck, run: CheckerRun): Promise<CheckerEnd> {
+  try {
+    return await runInWorkspace(check, run);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return { type: 'broken', reason: `the checker cannot be put in place: ${error.code}` };
+  }
+}
+
+async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<CheckerEnd> {
+  const workspace = await run.execution.openWorkspace();
+  const { attached, place } = workspace;
+  const { path: folder } = workspace.newRunFolder();
+  const [here, there] = [path.join(place.root, folder), `${attached.root}/${folder}`];
+  const bytes = readFileSync(check.script);
+  const name = path.basename(check.script);
+  writeFileSync(path.join(here, name), bytes, { flag: 'wx', mode: 0o755 });
+  const copied = await copyTree(run.project, {
+    to: path.join(here, 'project'),
+    permissions: 'writable',
+    ...owner(workspace),
+  });
+  if (copied.type === 'refused') return broken(`the project cannot be shown to it: ${copied.message}`);
+  const script = {
+    path: `${there}/${name}`,
+    head: bytes.subarray(0, HEAD_BYTES),
+    isExecutable: true,
+    readWhole: () => bytes,
+  };
+  const command = scriptCommand(script, check.arguments, { nodeVersion: process.versions.node });
+  if (command.type === 'refused') return broken(command.failure.message);
+  const environment = programEnvironment({
+    root: attached.root,
+    runFolder: folder,
+    declared: { PROJECT_DIR: `${there}/project` },
+    programFolders: run.execution.executor === 'container' ? [] : [path.dirname(process.execPath)],
+  });
+  if (environment.type === 'refused') return broken(environment.failure.message);
+  const said = keptStart();
+  const spec = {
+    argv: command.argv,
+    cwd: '.',
+    env: environment.env,
+    stdin: new Uint8Array(),
+    limits: { ...DEFAULT_LIMITS, wallMs: run.deadlineMs },
+    network: [],
+  };
+  const end = await attached.run(spec, { stdout: said, stderr: said, signal: run.signal });
+  return endOf(end, said.text());
+}
+
+/** Whoever runs programs there must be able to read it. */
+function owner({ identity }: Workspace): { readonly owner?: NonNullable<Workspace['identity']> } {
+  return identity === undefined ? {} : { owner: identity };
+}
+
+function endOf({ reason, exitCode }: ProgramEnd, said: string): CheckerEnd {
+  if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, said };
+  return broken(reason === 'timeout' ? 'it did not end in time' : `it was ended: ${reason}`);
+}
+
+function broken(reason: string): CheckerEnd {
+  return { type: 'broken', reason };
+}
+
+/** The first bytes of all that is printed; the rest is taken and forgotten. */
+function keptStart(): { write(chunk: Uint8Array): boolean; text(): string } {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  return {
+    write(chunk) {
+      if (size < SAID_BYTES) chunks.push(Uint8Array.from(chunk.subarray(0, SAID_BYTES - size)));
+      size += chunk.length;
+      return true;
+    },
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  };
+}

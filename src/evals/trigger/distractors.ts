@@ -1,0 +1,76 @@
+/** Other skills, made up: so that it can be seen how triggering falls when many are installed. The same number gives the same skills. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+interface Field {
+  readonly word: string;
+  readonly things: readonly string[];
+}
+
+const VERBS = [
+  'draft',
+  'review',
+  'plan',
+  'compare',
+  'translate',
+  'archive',
+  'summarise',
+  'schedule',
+  'estimate',
+  'audit',
+] as const;
+
+const FIELDS: readonly Field[] = [
+  { word: 'garden', things: ['planting plans', 'soil tests', 'seed orders', 'watering rotas', 'compost records'] },
+  { word: 'kitchen', things: ['menus', 'allergen sheets', 'shopping lists', 'recipe cards', 'oven timetables'] },
+  { word: 'school', things: ['lesson outlines', 'seating plans', 'report cards', 'field trips', 'exam papers'] },
+  { word: 'theatre', things: ['rehearsal calls', 'prop lists', 'lighting cues', 'programme notes', 'casting sheets'] },
+  { word: 'hospital', things: ['ward rotas', 'discharge letters', 'stock counts', 'bed plans', 'visitor notices'] },
+  { word: 'shipping', things: ['freight quotes', 'customs forms', 'packing lists', 'port schedules', 'damage claims'] },
+  { word: 'legal', things: ['contracts', 'lease notices', 'court bundles', 'patent claims', 'privacy notices'] },
+  { word: 'finance', things: ['invoices', 'expense claims', 'cash forecasts', 'tax estimates', 'budget letters'] },
+  {
+    word: 'software',
+    things: ['release notes', 'incident reports', 'API references', 'migration guides', 'test plans'],
+  },
+  { word: 'research', things: ['grant proposals', 'survey forms', 'lab notebooks', 'reading lists', 'poster layouts'] },
+  { word: 'travel', things: ['itineraries', 'visa letters', 'packing advice', 'hotel requests', 'rail connections'] },
+  { word: 'sport', things: ['training weeks', 'match reports', 'team sheets', 'injury logs', 'fixture lists'] },
+  { word: 'music', things: ['set lists', 'score parts', 'practice diaries', 'liner notes', 'tuning charts'] },
+  { word: 'property', things: ['house surveys', 'rent reviews', 'floor plans', 'repair orders', 'viewing notes'] },
+  { word: 'farm', things: ['herd books', 'crop rotations', 'feed orders', 'milk records', 'fence repairs'] },
+  { word: 'museum', things: ['wall texts', 'loan letters', 'object cards', 'guided tours', 'catalogue entries'] },
+  { word: 'radio', things: ['running orders', 'interview briefs', 'jingle scripts', 'music returns', 'weather links'] },
+  { word: 'charity', things: ['donor letters', 'volunteer rotas', 'appeal texts', 'impact reports', 'raffle rules'] },
+  { word: 'police', things: ['patrol plans', 'lost property', 'witness letters', 'road notices', 'event briefings'] },
+  { word: 'printing', things: ['paper orders', 'proof sheets', 'colour targets', 'binding notes', 'press schedules'] },
+];
+
+/** How many different ones there are. */
+export const MOST_DISTRACTORS = VERBS.length * FIELDS.length * 5;
+
+/** Spread over all fields, whatever their number: ten are of ten fields, not ten of one. */
+export function distractorAt(place: number): { readonly name: string; readonly description: string } {
+  const field = FIELDS[place % FIELDS.length] ?? { word: 'other', things: ['things'] };
+  const round = Math.floor(place / FIELDS.length);
+  const verb = VERBS[(place + round) % VERBS.length] ?? 'list';
+  const thing = field.things[Math.floor(round / VERBS.length) % field.things.length] ?? 'things';
+  return {
+    name: `${field.word}-${verb}-${thing.replaceAll(' ', '-').toLowerCase()}`,
+    description: `Helps to ${verb} ${thing} for ${field.word} work. Use it when somebody asks to ${verb} ${thing}.`,
+  };
+}
+
+/** Writes so many skills below a folder, and gives their folders. */
+export function writeDistractors(folder: string, count: number): readonly string[] {
+  return Array.from({ length: Math.min(count, MOST_DISTRACTORS) }, (_, place) => {
+    const { name, description } = distractorAt(place);
+    const dir = path.join(folder, name);
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(
+      path.join(dir, 'SKILL.md'),
+      `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nAsk what is wanted, then do it.\n`,
+    );
+    return dir;
+  });
+}

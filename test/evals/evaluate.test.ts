@@ -1,0 +1,181 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { evaluate } from '../../src/evals/evaluate.ts';
+import type { EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { cli } from '../cli/run-cli.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { scratch, writeSkill } from '../registry/support.ts';
+import { call, load, makeCase, script, thinking, verdictLine, writeSkills } from './eval-world.ts';
+
+function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions & { readonly root: string } {
+  const root = scratch();
+  return {
+    root,
+    cases: [],
+    skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
+    concurrency: 2,
+    timeoutMs: 20_000,
+    directory: path.join(root, 'evals'),
+    executor: 'none',
+    places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },
+    home: path.join(root, 'home'),
+    env: { PATH: process.env['PATH'] ?? '' },
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+/** Says what the skill that it loads says: without one it knows nothing. */
+const learner = thinking((_asked, turn, { messages }) => {
+  if (turn === 0) return load('tables');
+  const [, known = 'nothing'] = /The word is (\w+)/.exec(messages.map(({ content }) => content).join('\n')) ?? [];
+  return { text: `the word is ${known}` };
+});
+
+const knows = (word: string) => makeCase(`knows-${word}`, { expect: { output: [{ type: 'contains', text: word }] } });
+
+describe('an evaluation', () => {
+  verifies('EVAL-3', 'compares with the same cases without the skill, and flags checks that say nothing', async () => {
+    const options = setUp({ baseline: 'none', model: learner, repeat: 2 });
+    writeSkill(path.join(options.root, 'skills/tables'), { description: 'Tables.', body: 'The word is plinth.\n' });
+    const report = await evaluate({ ...options, cases: [knows('plinth'), knows('word')] });
+    expect(report.results.map(verdictLine)).toEqual([
+      'knows-plinth with passed tables',
+      'knows-plinth with passed tables',
+      'knows-plinth without failed',
+      'knows-plinth without failed',
+      'knows-word with passed tables',
+      'knows-word with passed tables',
+      'knows-word without passed',
+      'knows-word without passed',
+    ]);
+    const [{ of, against, pairs, better, worse, sayNothing } = expect.fail('no comparison')] = report.comparisons;
+    expect({ of, against, pairs, better, worse, sayNothing }).toEqual({
+      of: 'with',
+      against: 'without',
+      pairs: 2,
+      better: 1,
+      worse: 0,
+      sayNothing: [{ case: 'knows-word', check: 'output[0]' }],
+    });
+    expect([report.totals, report.models, report.isPartial]).toEqual([
+      { passed: 4, failed: 0, error: 0, skipped: 0 },
+      [{ id: 'thinking', way: 'live' }],
+      false,
+    ]);
+  });
+
+  test('records every arm and attempt for itself, and plays them again', async () => {
+    const options = setUp({ baseline: 'none', repeat: 2 });
+    writeSkill(path.join(options.root, 'skills/tables'), { description: 'Tables.', body: 'The word is plinth.\n' });
+    const file = path.join(options.root, 'a.jsonl');
+    const cases = [{ ...knows('plinth'), answers: { type: 'cassette', file } as const }];
+    const recorded = await evaluate({ ...options, cases, model: learner, updateCassettes: true });
+    const played = await evaluate({ ...options, cases, directory: path.join(options.root, 'again') });
+    expect(played.results.map(verdictLine)).toEqual(recorded.results.map(verdictLine));
+    expect(played.results.map(({ arm, status }) => `${arm} ${status}`)).toEqual([
+      'with passed',
+      'with passed',
+      'without failed',
+      'without failed',
+    ]);
+    expect(played.models).toEqual([{ id: 'thinking', way: 'cassette' }]);
+    const names = readdirSync(options.root).filter((name) => name.endsWith('.jsonl'));
+    expect(names.toSorted()).toEqual(['a.2.jsonl', 'a.jsonl', 'a.without.2.jsonl', 'a.without.jsonl']);
+  });
+
+  test('plays paths that were recorded as those of this run, also while they are shown', async () => {
+    const options = setUp();
+    const paths = thinking((_asked, turn, { messages }) => {
+      if (turn === 0) return load('tables');
+      const [place = ''] = /\/\S+?\/sets\/\w+\/tables/.exec(messages.map(({ content }) => content).join('\n')) ?? [];
+      return { text: `it lies in ${place}` };
+    });
+    const file = path.join(options.root, 'a.jsonl');
+    const cases = [makeCase('a', { expect: { streaming: true }, answers: { type: 'cassette', file } })];
+    await evaluate({ ...options, cases, model: paths, updateCassettes: true });
+    const directory = path.join(options.root, 'again');
+    const [played] = (await evaluate({ ...options, cases, directory })).results;
+    expect(played?.answer).toMatch(/^it lies in \/.+\/again\/work\/sets\/\w+\/tables$/);
+    expect(played?.status).toBe('passed');
+  });
+
+  test('compares with what is committed, read without a checkout', async () => {
+    const notes: string[] = [];
+    const options = setUp({ baseline: 'old', model: learner, onNote: (note) => void notes.push(note) });
+    const skill = path.join(options.root, 'skills/tables');
+    const git = (...words: readonly string[]): unknown =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...words], { cwd: options.root });
+    writeSkill(skill, { description: 'Tables.', body: 'The word is old.\n' });
+    git('init', '--quiet');
+    git('add', 'skills');
+    git('commit', '--quiet', '-m', 'first');
+    writeSkill(skill, { description: 'Tables.', body: 'The word is new.\n' });
+    const report = await evaluate({ ...options, cases: [knows('new')] });
+    expect(report.results.map(({ arm, status, answer }) => `${arm} ${status}: ${answer}`)).toEqual([
+      'with passed: the word is new',
+      'old failed: the word is old',
+    ]);
+    expect(notes).toEqual([
+      'programs are switched off',
+      expect.stringMatching(/^tables is compared with HEAD \([0-9a-f]{12}\)$/),
+    ]);
+    await expect(evaluate({ ...options, baseline: 'no-such-branch', cases: [knows('new')] })).rejects.toThrow(
+      'there is no older version of "tables" to compare with: git knows no revision "no-such-branch"',
+    );
+  });
+
+  test('compares with the version before, where installing kept one', async () => {
+    const notes: string[] = [];
+    const options = setUp({ baseline: 'old', model: learner, onNote: (note) => void notes.push(note) });
+    const skills = [path.join(options.root, 'installed/tables')];
+    for (const word of ['old', 'new']) {
+      writeSkill(path.join(options.root, 'source/tables'), { description: 'Tables.', body: `The word is ${word}.\n` });
+      const words = ['install', './source/tables', '--to', 'installed', '--yes', '--force'];
+      expect((await cli(options.root, words, { env: { HOME: path.join(options.root, 'home') } })).status).toBe(0);
+    }
+    const report = await evaluate({ ...options, skills, cases: [knows('new')] });
+    expect(report.results.map(({ arm, answer }) => `${arm}: ${answer}`)).toEqual([
+      'with: the word is new',
+      'old: the word is old',
+    ]);
+    expect(notes.at(-1)).toMatch(/^tables is compared with the version of \d{4}-/);
+  });
+
+  test('skips what needs programs where nothing runs them, and says why', async () => {
+    const run = script(call('run_script', { skill: 'tables', script: 'a.sh', args: [] }), { text: 'ran' });
+    const report = await evaluate({
+      ...setUp(),
+      cases: [makeCase('runs', run), makeCase('talks', script({ text: 'hello' }))],
+    });
+    expect(report.results.map(verdictLine)).toEqual([
+      'runs with skipped programs are switched off',
+      'talks with passed',
+    ]);
+    expect(report.models).toEqual([{ id: 'scripted', way: 'scripted' }]);
+  });
+
+  test('a case has the skills that it names, whether by a folder of them or one by one', async () => {
+    const options = setUp();
+    const others = writeSkills(path.join(options.root, 'others'), ['maps', 'tables']);
+    writeFileSync(path.join(options.root, 'others/README.md'), 'no skill');
+    const turns = script(call('load_skill', { skill: 'maps' }), { text: 'done' });
+    const expected = { expect: { skills: { allOf: ['maps'] } } };
+    const report = await evaluate({
+      ...options,
+      cases: [
+        makeCase('group', { ...turns, ...expected, skills: { folders: [path.join(options.root, 'others')] } }),
+        makeCase('single', { ...turns, ...expected, skills: { folders: others.slice(0, 1) } }),
+        makeCase('suite', { ...turns, ...expected }),
+      ],
+    });
+    expect(report.results.map(({ case: id, status }) => `${id} ${status}`)).toEqual([
+      'group passed',
+      'single passed',
+      'suite failed',
+    ]);
+  });
+});

@@ -1,0 +1,161 @@
+/** Reports for tests of what is made from them: one with a bit of everything, and any number of cases. */
+import { ZERO_COST } from '../../src/core/eval/result.ts';
+import type {
+  CaseResult,
+  CheckResult,
+  Comparison,
+  EvalReport,
+  Rate,
+  TriggerReport,
+} from '../../src/core/eval/result.ts';
+
+export function rate(count: number, of: number, low = 0, high = 1): Rate {
+  return { count, of, low, high };
+}
+
+export function check(id: string, more: Partial<CheckResult> = {}): CheckResult {
+  return { id, kind: 'output', status: 'passed', asked: `the answer has ${id}`, found: '', events: [], ...more };
+}
+
+export function result(id: string, more: Partial<CaseResult> = {}): CaseResult {
+  return {
+    case: id,
+    name: id,
+    place: { file: 'evals/cases.json', line: 3, column: 5 },
+    input: `do ${id}`,
+    tags: [],
+    arm: 'with',
+    attempt: 1,
+    status: 'passed',
+    reason: '',
+    checks: [check('output[0]')],
+    loaded: ['tables'],
+    answer: `did ${id}`,
+    cost: { ...ZERO_COST, turns: 2, toolCalls: 1, inputTokens: 1000, outputTokens: 50, wallMs: 1500 },
+    model: { id: 'scripted', way: 'scripted' },
+    isCached: false,
+    ...more,
+  };
+}
+
+export function report(results: readonly CaseResult[], more: Partial<EvalReport> = {}): EvalReport {
+  const count = (status: CaseResult['status']): number => results.filter((one) => one.status === status).length;
+  const totals = { passed: count('passed'), failed: count('failed'), error: count('error'), skipped: count('skipped') };
+  return {
+    schema: 1,
+    tool: 'skillwright 0.1.0',
+    startedAt: '2026-11-15T10:00:00.000Z',
+    wallMs: 12_345,
+    skills: [{ name: 'tables', digest: `sha256-tree:${'ab'.repeat(32)}` }],
+    models: [{ id: 'scripted', way: 'scripted' }],
+    results,
+    totals,
+    passRate: rate(totals.passed, totals.passed + totals.failed, 0.2, 0.9),
+    comparisons: [],
+    flaky: [],
+    isPartial: false,
+    ...more,
+  };
+}
+
+export const COMPARISON: Comparison = {
+  of: 'with',
+  against: 'without',
+  pairs: 20,
+  better: 7,
+  worse: 1,
+  difference: { mean: 0.3, low: 0.05, high: 0.55 },
+  p: 0.0703,
+  smallestVisible: 0.38,
+  sayNothing: [{ case: 'count', check: 'output[1]' }],
+  tokens: { of: 42_000, against: 31_000 },
+  wallMs: { of: 64_000, against: 41_000 },
+};
+
+export const TRIGGER: TriggerReport = {
+  controls: [
+    { name: 'always-fire', asked: '100 %', found: '100 %', isKept: true },
+    { name: 'never-fire', asked: '0 %', found: '0 %', isKept: true },
+    { name: 'shuffled-labels', asked: 'about 20 %', found: '18 %', isKept: true },
+  ],
+  isValid: true,
+  scores: [
+    { skill: 'tables', precision: rate(18, 20, 0.7, 0.97), recall: rate(18, 19, 0.75, 0.99), f1: 0.92 },
+    { skill: 'letters', precision: rate(9, 14, 0.39, 0.84), recall: rate(9, 10, 0.6, 0.98), f1: 0.75 },
+  ],
+  overall: {
+    precision: rate(27, 34, 0.63, 0.9),
+    recall: rate(27, 29, 0.78, 0.98),
+    f1: 0.86,
+    quiet: rate(9, 10, 0.6, 0.98),
+  },
+  confusion: [
+    { wanted: 'tables', took: 'tables', count: 18 },
+    { wanted: 'tables', took: 'letters', count: 1 },
+    { wanted: 'letters', took: 'letters', count: 9 },
+    { wanted: 'letters', took: '-', count: 1 },
+    { wanted: '-', took: 'letters', count: 1 },
+    { wanted: '-', took: '-', count: 9 },
+  ],
+  sweep: [
+    { distractors: 10, recall: rate(29, 30, 0.83, 0.99), precision: rate(28, 30, 0.79, 0.98) },
+    { distractors: 100, recall: rate(26, 30, 0.7, 0.95), precision: rate(25, 30, 0.66, 0.93) },
+    { distractors: 1000, recall: rate(19, 30, 0.45, 0.78), precision: rate(17, 30, 0.39, 0.73) },
+  ],
+};
+
+/** With everything that a report can have. */
+export function fullReport(): EvalReport {
+  const failed = check('output[1]', {
+    status: 'failed',
+    asked: 'the answer contains "42"',
+    found: 'the answer is "41"',
+    events: [7, 9],
+  });
+  return report(
+    [
+      result('count', { name: 'Counts the rows of a table', tags: ['csv', 'smoke'] }),
+      result('sum', { tags: ['csv'], status: 'failed', checks: [check('output[0]'), failed], answer: '41' }),
+      result('slow', { status: 'error', reason: 'it was not done after 20 s', checks: [] }),
+      result('judge', { status: 'skipped', reason: 'no judge was named', checks: [] }),
+      result('count', { arm: 'without', status: 'failed', checks: [failed] }),
+    ],
+    { comparisons: [COMPARISON], trigger: TRIGGER, flaky: ['sum'] },
+  );
+}
+
+const KINDS = ['trigger', 'sequence', 'output', 'security', 'budget'] as const;
+
+/** As large suites are: long inputs, some failures, tags. */
+export function manyResults(count: number): readonly CaseResult[] {
+  return Array.from({ length: count }, (_, place) => {
+    const status = place % 23 === 0 ? 'failed' : place % 97 === 5 ? 'error' : place % 61 === 7 ? 'skipped' : 'passed';
+    const checks = KINDS.map((kind, at) =>
+      check(`${kind}[${String(at)}]`, {
+        kind,
+        asked: `what is asked of ${kind} in case ${String(place)}`,
+        ...(status === 'failed' && at === 2
+          ? { status, found: `something else: ${'so '.repeat(30)}`, events: [12, 14] }
+          : {}),
+      }),
+    );
+    return result(`case-${String(place).padStart(4, '0')}`, {
+      name: `Case ${String(place)} does what its skill promises`,
+      input: `Please look at file ${String(place)} and tell me ${'what is in it, '.repeat(20)}`,
+      answer: `There are ${String(place)} rows. ${'And some more words about them. '.repeat(25)}`,
+      tags: [['csv', 'text', 'pdf'][place % 3] ?? 'csv', ...(place % 10 === 0 ? ['smoke'] : [])],
+      status,
+      reason: status === 'error' ? 'the model failed: 503' : status === 'skipped' ? 'no judge was named' : '',
+      checks: status === 'error' || status === 'skipped' ? [] : checks,
+      cost: {
+        ...ZERO_COST,
+        turns: 2,
+        toolCalls: place % 7,
+        inputTokens: 900 + place,
+        outputTokens: 40 + (place % 50),
+        wallMs: 200 + place * 3,
+      },
+      run: `/runs/${String(place)}`,
+    });
+  });
+}
