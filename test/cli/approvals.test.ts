@@ -166,6 +166,8 @@ describe('trust', () => {
     expect(refused.err).toMatch(/release {2}0 scripts {2}1 files {2}sha256-tree:[0-9a-f]{12}\n/);
     expect(folders(place.home)).toEqual([]);
 
+    expect(await run('trust', 'project', '--yes', '--dry-run')).toMatchObject({ status: 0, out: '' });
+    expect(JSON.parse((await run('trust', '--list', '--json')).out)).toMatchObject({ folders: [] });
     expect(await run('trust', 'project', '--yes')).toMatchObject({ status: 0, out: `trusted: ${project}\n` });
     expect(folders(place.home)).toEqual([project]);
     const listed = JSON.parse((await run('trust', '--list', '--json')).out) as unknown;

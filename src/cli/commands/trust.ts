@@ -27,6 +27,7 @@ export const command = defineCommand({
     yes: { type: 'boolean', short: 'y', about: 'do not ask' },
     list: { type: 'boolean', about: 'list the folders that are trusted' },
     revoke: { type: 'boolean', about: 'do not trust the folder any more' },
+    'dry-run': { type: 'boolean', about: 'show the skills of the folder, and neither ask nor keep anything' },
   },
   examples: [
     ['skillwright trust', 'look at the skills of this project, and trust it'],
@@ -43,7 +44,14 @@ export const command = defineCommand({
     const asked: Asked = { ...invocation, flags, positionals, store };
     for (const problem of store.list().problems) invocation.terminal.remark(`warning: ${problem}`);
     if (flags.list === true) return list(asked);
-    return flags.revoke === true ? revoke(asked) : trust(asked, flags.yes === true);
+    if (flags['dry-run'] === true && flags.revoke === true)
+      throw new UsageError(
+        '--dry-run shows what would be trusted; --revoke takes trust away',
+        'see skillwright trust --list',
+      );
+    return flags.revoke === true
+      ? revoke(asked)
+      : trust(asked, { isSaid: flags.yes === true, dryRun: flags['dry-run'] === true });
   },
 });
 
@@ -51,13 +59,20 @@ interface Asked extends GlobalInvocation {
   readonly store: TrustStore;
 }
 
-async function trust(asked: Asked, isSaid: boolean): Promise<number> {
+async function trust(
+  asked: Asked,
+  { isSaid, dryRun }: { readonly isSaid: boolean; readonly dryRun: boolean },
+): Promise<number> {
   const { flags, terminal, signal, store } = asked;
   const place = folderOf(asked);
   if (!isDirectory(place.folder))
     throw new UsageError(`${JSON.stringify(printable(place.folder))} is no folder`, 'give the folder of a project');
   const skills = await reviewSkills({ surroundings: surroundingsOf({ cwd: place.cwd }), folder: place.folder, signal });
   if (flags.json !== true) for (const line of reviewLines(place.folder, skills, terminal)) terminal.remark(line);
+  if (dryRun) {
+    if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, dryRun, skills }));
+    return EXIT.done;
+  }
   const isTrusted = isSaid || (await confirm(askStreams(process), 'trust this folder and these skills?', { signal }));
   if (signal.aborted) return EXIT.interrupted;
   if (!isTrusted) {
