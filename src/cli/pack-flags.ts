@@ -6,6 +6,7 @@ import { printable } from '../core/text.ts';
 import { loadConfig, surroundingsOf } from '../runtime/config.ts';
 import { packSettings } from '../runtime/packs/pack-place.ts';
 import type { PackSettings } from '../runtime/packs/pack-place.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { askStreams, confirm } from './ask.ts';
 import type { Flags, GlobalInvocation } from './command.ts';
 import { EXIT } from './exit.ts';
@@ -85,10 +86,10 @@ export function refusalStatus({ code }: PackRefusal): number {
 }
 
 /** Looks at the skills again after a change; its hash says which state that is. */
-export async function refreshedHash(invocation: GlobalInvocation): Promise<string> {
-  const { indexHash } = (await openRuntime(invocation)).index;
-  if (invocation.flags.json !== true) invocation.terminal.remark(`index ${indexHash}`);
-  return indexHash;
+export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> {
+  const runtime = await openRuntime(invocation);
+  if (invocation.flags.json !== true) invocation.terminal.remark(`index ${runtime.index.indexHash}`);
+  return runtime;
 }
 
 export { isRefusal };

@@ -5,7 +5,7 @@ import type { Changed } from '../runtime/packs/change-root.ts';
 import type { GlobalInvocation } from './command.ts';
 import { EXIT } from './exit.ts';
 import { jsonText } from './json.ts';
-import { refreshedHash } from './pack-flags.ts';
+import { refreshed } from './pack-flags.ts';
 
 export async function reportChange(
   invocation: GlobalInvocation,
@@ -18,7 +18,7 @@ export async function reportChange(
     for (const name of names) terminal.out(line(name));
     for (const { part, id, name } of kept) terminal.remark(`${printable(name)} is in ${part}/${id}`);
   }
-  const indexHash = isDone ? await refreshedHash(invocation) : undefined;
+  const indexHash = isDone ? (await refreshed(invocation)).index.indexHash : undefined;
   if (flags.json === true)
     terminal.out(
       jsonText({ ok: true, done: isDone, root, names, kept, ...(indexHash === undefined ? {} : { indexHash }) }),

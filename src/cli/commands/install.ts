@@ -9,7 +9,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { progressText } from '../install-progress.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, isRefusal, refreshedHash, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, isRefusal, refreshed, refuse, settingsFor } from '../pack-flags.ts';
 import { openProgress } from '../progress.ts';
 import { planJson, planLines } from '../show-pack.ts';
 import { trustHint } from '../show-trust-hint.ts';
@@ -105,12 +105,13 @@ async function report(invocation: InstallInvocation, { plan, isDone, kept, notes
     for (const { part, name, id } of kept) terminal.remark(`${printable(name)} of before is in ${part}/${id}`);
     if (changed.length === 0) terminal.remark('everything is installed already');
   }
-  const indexHash = isDone ? await refreshedHash(invocation) : undefined;
+  const runtime = isDone ? await refreshed(invocation) : undefined;
+  const indexHash = runtime?.index.indexHash;
   if (given.json === true)
     terminal.out(
       jsonText({ ok: true, done: isDone, ...planJson(plan), kept, ...(indexHash === undefined ? {} : { indexHash }) }),
     );
-  else if (isDone && changed.length > 0) await trustHint(invocation, plan.root);
+  else if (runtime !== undefined && changed.length > 0) await trustHint(invocation, runtime, plan.root);
   return EXIT.done;
 }
 
@@ -128,7 +129,8 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   progress.end();
   if (isRefusal(done)) return refuse(invocation, done);
   const { brought, same, isDone } = done;
-  const indexHash = isDone ? await refreshedHash(invocation) : undefined;
+  const runtime = isDone ? await refreshed(invocation) : undefined;
+  const indexHash = runtime?.index.indexHash;
   if (given.json === true) {
     const hash = indexHash === undefined ? {} : { indexHash };
     terminal.out(jsonText({ ok: true, done: isDone, root: done.root, brought, same, ...hash }));
@@ -136,6 +138,6 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   }
   for (const name of brought) terminal.out(`${isDone ? 'installed' : 'would install'} ${printable(name)}`);
   terminal.remark(`${String(same.length)} as the lock says`);
-  if (isDone && brought.length > 0) await trustHint(invocation, done.root);
+  if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
   return EXIT.done;
 }

@@ -13,7 +13,7 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, isRefusal, refreshedHash, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, isRefusal, refreshed, refuse, settingsFor } from '../pack-flags.ts';
 import { planLines } from '../show-pack.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -94,7 +94,7 @@ async function takeOver(invocation: LockInvocation, settings: PackSettings): Pro
         terminal.err(`${printable(skill.name)}: ${installed.message} ${terminal.style('dim', installed.code)}`);
     }
   }
-  const indexHash = given['dry-run'] === true ? undefined : await refreshedHash(invocation);
+  const indexHash = given['dry-run'] === true ? undefined : (await refreshed(invocation)).index.indexHash;
   if (given.json === true)
     terminal.out(
       jsonText({

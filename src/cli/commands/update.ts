@@ -9,7 +9,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { progressText } from '../install-progress.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, isRefusal, refreshedHash, refusalStatus, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, isRefusal, refreshed, refusalStatus, refuse, settingsFor } from '../pack-flags.ts';
 import { openProgress } from '../progress.ts';
 import { changedLines, updateJson } from '../show-update.ts';
 import { trustHint } from '../show-trust-hint.ts';
@@ -105,7 +105,8 @@ async function report(invocation: UpdateInvocation, { root, skills, isDone, kept
     }
     if (changed.length + refused.length === 0) terminal.remark('everything is what its source has');
   }
-  const indexHash = isDone && changed.length > 0 ? await refreshedHash(invocation) : undefined;
+  const runtime = isDone && changed.length > 0 ? await refreshed(invocation) : undefined;
+  const indexHash = runtime?.index.indexHash;
   if (given.json === true)
     terminal.out(
       jsonText({
@@ -117,7 +118,7 @@ async function report(invocation: UpdateInvocation, { root, skills, isDone, kept
         ...(indexHash === undefined ? {} : { indexHash }),
       }),
     );
-  else if (indexHash !== undefined) await trustHint(invocation, root);
+  else if (runtime !== undefined) await trustHint(invocation, runtime, root);
   return Math.max(EXIT.done, ...refused.map(({ refusal }) => refusalStatus(refusal)));
 }
 
