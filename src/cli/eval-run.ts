@@ -8,6 +8,7 @@ import type { Model } from '../core/model.ts';
 import { printable } from '../core/text.ts';
 import { evaluate } from '../evals/evaluate.ts';
 import type { EvaluateOptions } from '../evals/evaluate.ts';
+import type { SuiteBasis } from '../evals/run/run-suite.ts';
 import type { SuiteProgress } from '../evals/run/run-suite.ts';
 import { skillFoldersIn } from '../evals/run/skill-folders.ts';
 import { MOST_DISTRACTORS } from '../evals/trigger/distractors.ts';
@@ -58,22 +59,7 @@ export async function evalTrigger(invocation: EvalInvocation): Promise<number> {
   });
 }
 
-type Basis = Pick<
-  EvaluateOptions,
-  | 'cases'
-  | 'model'
-  | 'repeat'
-  | 'concurrency'
-  | 'timeoutMs'
-  | 'directory'
-  | 'resume'
-  | 'cache'
-  | 'signal'
-  | 'onProgress'
-  | 'onNote'
->;
-
-type Evaluating = (basis: Basis, inputs: EvalInputs, runtime: Runtime) => Promise<EvalReport>;
+type Evaluating = (basis: SuiteBasis, inputs: EvalInputs, runtime: Runtime) => Promise<EvalReport>;
 
 async function evaluated(
   invocation: EvalInvocation,

@@ -15,25 +15,12 @@ import { openCaseGrader } from './run/grade-case.ts';
 import { needsPrograms } from './run/needs-programs.ts';
 import { findOldVersion } from './run/old-version.ts';
 import { runSuite } from './run/run-suite.ts';
-import type { SuiteOptions } from './run/run-suite.ts';
+import type { SuiteBasis, SuiteOptions } from './run/run-suite.ts';
 import { isSkillNamed, skillFoldersIn } from './run/skill-folders.ts';
 import type { SkillSet } from './run/skill-set.ts';
 import type { ArmSkills } from './run/suite-jobs.ts';
 
-export interface EvaluateOptions extends Pick<
-  SuiteOptions,
-  | 'cases'
-  | 'model'
-  | 'updateCassettes'
-  | 'repeat'
-  | 'concurrency'
-  | 'timeoutMs'
-  | 'directory'
-  | 'resume'
-  | 'cache'
-  | 'signal'
-  | 'onProgress'
-> {
+export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateCassettes'> {
   /** Folders of the skills that are there where a case names none. */
   readonly skills: readonly string[];
   /** `none`: the same cases without the target. `old` or a revision of git: with that version of it. Absent: nothing is compared. */
@@ -46,8 +33,6 @@ export interface EvaluateOptions extends Pick<
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Judges what code cannot check. */
   readonly judge?: Model;
-  /** Told of what a person should know beside the report. */
-  readonly onNote?: (text: string) => void;
 }
 
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {

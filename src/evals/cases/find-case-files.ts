@@ -44,6 +44,10 @@ export function findCaseFiles(folder: string): FoundFiles {
     }
   };
   walk(folder, 0, isCaseFolder(folder));
+  // Whoever names a folder of another name means what lies in it.
+  if (files.length === 0)
+    for (const entry of entriesOf(folder, troubles))
+      if (entry.isFile() && isCaseName(entry.name, true)) files.push(path.join(folder, entry.name));
   if (files.length >= MAX_FILES) troubles.push({ folder, reason: `it has more than ${String(MAX_FILES)} files` });
   return { files, troubles };
 }

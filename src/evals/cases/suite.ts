@@ -85,7 +85,8 @@ export function skillNamesIn(folder: string, depth = 2): readonly string[] {
   return foldersIn(folder).flatMap((name) => skillNamesIn(path.join(folder, name), depth - 1));
 }
 
-function foldersIn(folder: string): readonly string[] {
+/** Folders in a folder that may be skills or groups of them, by name. */
+export function foldersIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')

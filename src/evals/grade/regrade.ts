@@ -1,6 +1,7 @@
 /** Runs that are stored, graded again: with other cases, or with graders that have changed since. Nothing is run. */
 import type { EvalCase } from '../../core/eval/case.ts';
-import type { Arm, CaseCost, CaseResult, ModelWay } from '../../core/eval/result.ts';
+import { ZERO_COST } from '../../core/eval/result.ts';
+import type { Arm, CaseResult, ModelWay } from '../../core/eval/result.ts';
 import { factsOfRun } from './facts-of-run.ts';
 import { withOutputs } from './files-of-steps.ts';
 import type { ReadOutput } from './files-of-steps.ts';
@@ -22,16 +23,6 @@ export interface StoredRun {
   /** Files that the run left, where they were kept. */
   readonly readOutput?: ReadOutput;
 }
-
-const NOTHING_SPENT: CaseCost = {
-  turns: 0,
-  toolCalls: 0,
-  scriptRuns: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  tokensAreEstimated: false,
-  wallMs: 0,
-};
 
 /** In the order of the runs, one result each. A run of no case, and a folder that is no whole run, are errors that say so. */
 export async function regrade(
@@ -95,7 +86,7 @@ function emptyResult(run: StoredRun, { id, name, place, input, tags }: CaseHead)
     checks: [],
     loaded: [],
     answer: '',
-    cost: NOTHING_SPENT,
+    cost: ZERO_COST,
     model: { id: '', way },
     run: folder,
     isCached: false,

@@ -24,6 +24,24 @@ import type { SkillSet } from './skill-set.ts';
 import { jobKey, jobsOf } from './suite-jobs.ts';
 import type { ArmSkills, Job } from './suite-jobs.ts';
 
+/** What every evaluation is asked with, whatever it measures. */
+export type SuiteBasis = Pick<
+  SuiteOptions,
+  | 'cases'
+  | 'model'
+  | 'repeat'
+  | 'concurrency'
+  | 'timeoutMs'
+  | 'directory'
+  | 'resume'
+  | 'cache'
+  | 'signal'
+  | 'onProgress'
+> & {
+  /** Told of what a person should know beside the report. */
+  readonly onNote?: (text: string) => void;
+};
+
 export interface SuiteProgress {
   readonly done: number;
   readonly total: number;

@@ -1,9 +1,8 @@
 /** Folders of skills, as people name them: one skill, or a folder with skills in it. */
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { isPresent, isSystemError } from '../../platform/paths.ts';
-import { skillNameAt, suiteOf } from '../cases/suite.ts';
+import { isPresent } from '../../platform/paths.ts';
+import { foldersIn, skillNameAt, suiteOf } from '../cases/suite.ts';
 
 /** Groups of skills in a folder of skills, and no deeper. */
 const MAX_DEPTH = 2;
@@ -19,18 +18,6 @@ export function skillFoldersIn(folder: string, depth = MAX_DEPTH): readonly stri
 export function skillFoldersAt(place: string): readonly string[] {
   const around = suiteOf(path.join(place, 'cases.yaml'), place).skill ?? suiteOf(place, path.dirname(place)).skill;
   return around === undefined ? skillFoldersIn(place) : [around.dir];
-}
-
-function foldersIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
-      .map(({ name }) => name)
-      .sort();
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
 }
 
 /** Whether a folder holds the skill of this name. */

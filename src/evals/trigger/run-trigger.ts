@@ -17,31 +17,18 @@ import { VERSION } from '../../version.ts';
 import { skillsOf } from '../evaluate.ts';
 import { openCaseGrader } from '../run/grade-case.ts';
 import { runSuite } from '../run/run-suite.ts';
-import type { SuiteOptions, SuiteOutcome } from '../run/run-suite.ts';
+import type { SuiteBasis, SuiteOutcome } from '../run/run-suite.ts';
 import { ALWAYS_FIRE, controlCases, NEVER_FIRE, writeControlSkills } from './controls.ts';
 import { writeDistractors } from './distractors.ts';
 import { triggerCasesOf } from './trigger-cases.ts';
 
-export interface TriggerOptions extends Pick<
-  SuiteOptions,
-  | 'cases'
-  | 'model'
-  | 'repeat'
-  | 'concurrency'
-  | 'timeoutMs'
-  | 'directory'
-  | 'resume'
-  | 'cache'
-  | 'signal'
-  | 'onProgress'
-> {
+export interface TriggerOptions extends SuiteBasis {
   /** Folders of all skills that are there. */
   readonly skills: readonly string[];
   /** The same cases once more among so many other skills, each in turn. */
   readonly distractors?: readonly number[];
   /** Folders of real skills to take as others, instead of made-up ones. */
   readonly others?: readonly string[];
-  readonly onNote?: (text: string) => void;
 }
 
 export async function evaluateTrigger(options: TriggerOptions): Promise<EvalReport> {

@@ -322,3 +322,16 @@ describe('case folders of skills-agent', () => {
     ]);
   });
 });
+
+test('a folder of any name that somebody names is looked into; what is no case file is passed over with a reason', () => {
+  const root = folderOf({
+    'mine/first.json': { cases: [{ id: 'a', input: 'x', expect: { outcome: 'done' } }] },
+    'mine/package.json': { name: 'other' },
+  });
+  const { cases, problems, passedOver } = readCases([path.join(root, 'mine')]);
+  expect([cases.map(({ id }) => id), problems, passedOver.map(({ file }) => path.basename(file))]).toEqual([
+    ['a'],
+    [],
+    ['package.json'],
+  ]);
+});
