@@ -50,6 +50,12 @@ export const EVAL_FLAGS = {
     value: 'N,N,...|DIR',
     about: 'trigger: the same cases among so many other skills, as in 10,100,1000; or among the skills of DIR',
   },
+  cassettes: {
+    type: 'string',
+    value: 'DIR',
+    path: true,
+    about: 'trigger: play the answers recorded in DIR; with --update-cassettes record them there',
+  },
   cases: { type: 'string', multiple: true, value: 'FILE', path: true, about: 'grade: the cases; may be repeated' },
 } as const satisfies Flags;
 

@@ -54,8 +54,13 @@ export async function evalTrigger(invocation: EvalInvocation): Promise<number> {
   const words = invocation.positionals.slice(1);
   const others = distractorsOf(invocation);
   return evaluated(invocation, words, async (basis, inputs) => {
-    if (basis.model === undefined) throw noModel();
-    return evaluateTrigger({ ...basis, skills: inputs.skills, ...others });
+    const { cassettes, cwd, 'update-cassettes': updateCassettes = false } = invocation.flags;
+    if (updateCassettes && cassettes === undefined)
+      throw new UsageError('--update-cassettes needs --cassettes DIR here', 'see skillwright eval --help');
+    if (basis.model === undefined && (cassettes === undefined || updateCassettes)) throw noModel();
+    const recordings =
+      cassettes === undefined ? {} : { cassettes: path.resolve(cwd ?? '.', cassettes), updateCassettes };
+    return evaluateTrigger({ ...basis, skills: inputs.skills, ...others, ...recordings });
   });
 }
 

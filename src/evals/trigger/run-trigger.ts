@@ -12,6 +12,7 @@ import { canaryControl, shuffledControl } from '../../core/eval/trigger-controls
 import { makeTriggerReport } from '../../core/eval/trigger-score.ts';
 import { hasVerdict, trialsOf } from '../../core/eval/trigger-trial.ts';
 import type { TriggerTrial } from '../../core/eval/trigger-trial.ts';
+import { sha256 } from '../../platform/hash.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { VERSION } from '../../version.ts';
 import { skillsOf } from '../evaluate.ts';
@@ -29,6 +30,9 @@ export interface TriggerOptions extends SuiteBasis {
   readonly distractors?: readonly number[];
   /** Folders of real skills to take as others, instead of made-up ones. */
   readonly others?: readonly string[];
+  /** A folder of recorded answers: they are played, or with `updateCassettes` made by the model. The skills must be the same. */
+  readonly cassettes?: string;
+  readonly updateCassettes?: boolean;
 }
 
 export async function evaluateTrigger(options: TriggerOptions): Promise<EvalReport> {
@@ -112,14 +116,28 @@ interface Among {
 
 /** No programs: what a skill would do is not asked here. */
 function runAmong(options: TriggerOptions, { cases, skills, name }: Among): Promise<SuiteOutcome> {
-  const { distractors: _distractors, others: _others, skills: _skills, ...suite } = options;
+  const { distractors: _distractors, others: _others, skills: _skills, cassettes, ...suite } = options;
   return runSuite({
     ...suite,
-    cases,
+    cases:
+      cassettes === undefined ? cases : recorded(cases, path.join(cassettes, name === '' ? 'cases' : name), options),
     arms: [{ arm: 'with', foldersFor: () => skills }],
     directory: path.join(options.directory, name),
     settings: { trigger: 1 },
     ...openCaseGrader(),
+  });
+}
+
+/** Each case with a recording of its own. What the model saw stands in it, so that other skills need another recording. */
+function recorded(
+  cases: readonly EvalCase[],
+  folder: string,
+  { updateCassettes = false }: TriggerOptions,
+): readonly EvalCase[] {
+  if (updateCassettes) mkdirSync(folder, { recursive: true });
+  return cases.map((one) => {
+    const name = `${one.id.replaceAll(/[^\w.-]+/g, '-').slice(0, 60)}-${sha256(one.id).slice(0, 8)}`;
+    return { ...one, answers: { type: 'cassette', file: path.join(folder, `${name}.jsonl`) } };
   });
 }
 

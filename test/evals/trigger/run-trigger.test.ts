@@ -33,6 +33,26 @@ function setUp(model: TriggerOptions['model']): TriggerOptions {
 }
 
 describe('a trigger evaluation', () => {
+  verifies(
+    'EVAL-3',
+    'is recorded once and played again for nothing, controls and sweep included; a skill that changed needs a new one',
+    async () => {
+      const model = thinking(firing({ 'count the table': load('tables'), letter: load('letters') }));
+      const options = setUp(model);
+      const cassettes = path.join(path.dirname(options.directory), 'tapes');
+      const { model: _model, ...silent } = options;
+      const made = await evaluateTrigger({ ...options, distractors: [2], cassettes, updateCassettes: true });
+      const again = path.join(path.dirname(options.directory), 'again');
+      const played = await evaluateTrigger({ ...silent, directory: again, distractors: [2], cassettes });
+      expect(played.trigger).toEqual(made.trigger);
+      expect(played.results.map(verdictLine)).toEqual(made.results.map(verdictLine));
+      expect(new Set(played.results.map((result) => result.model.way))).toEqual(new Set(['cassette']));
+      const skills = [...options.skills, ...writeSkills(path.join(path.dirname(options.directory), 'more'), ['poems'])];
+      const other = await evaluateTrigger({ ...silent, skills, directory: `${again}-2`, cassettes });
+      expect([other.trigger?.isValid, exitOf(other)]).toEqual([false, 5]);
+    },
+  );
+
   verifies('EVAL-2', 'asks all skills at once, and says who took whose query', async () => {
     const model = thinking(
       firing({ 'count the table': load('tables'), another: load('letters'), letter: load('letters') }),
