@@ -1,4 +1,5 @@
 /** What a rule model does next: search, load the best skill, follow its quickstart, show the output. Follows from the request alone. */
+import { isObject } from '../core/json-schema.ts';
 import type { ModelRequest, ModelTool } from '../core/model.ts';
 import { fillQuickstart, findQuickstart } from '../core/quickstart.ts';
 import type { QuickstartReading } from '../core/quickstart.ts';
@@ -6,13 +7,24 @@ import { filesIn, readConversation, withoutFiles } from './rule-conversation.ts'
 import type { Conversation, DoneCall } from './rule-conversation.ts';
 import { scoreSkills } from './rule-score.ts';
 import type { ScoredSkill } from './rule-score.ts';
-import { callOf, loadInput, offeredTools, roleOf, runInput, searchInput, skillOfLoad } from './rule-tools.ts';
+import {
+  callOf,
+  choicesOf,
+  loadInput,
+  offeredTools,
+  roleOf,
+  runInput,
+  searchInput,
+  skillOfLoad,
+} from './rule-tools.ts';
 import type { RuleDecision } from './rule-tools.ts';
 import { cannotRun, couldNotLoad, noQuickstart, noSkillFits, ranText, somethingMissing } from './rule-words.ts';
 import { loadedIn, skillsInCatalog, skillsInResult, textsIn, withoutSkillTexts } from './seen-skills.ts';
 
 /** Of the words that a search is asked for. */
 const MAX_QUERY = 400;
+/** The tool by which skills of a shortlist are accepted and rejected. */
+const CHOICE = 'choose_skills';
 /** Skills that are tried where loading fails. */
 const MOST_LOADS = 2;
 
@@ -20,13 +32,39 @@ const MOST_LOADS = 2;
 export function decideByRules(request: ModelRequest): RuleDecision {
   const tools = offeredTools(request);
   const conversation = readConversation(request.messages);
+  const forced = forcedChoice({ request, conversation, tools });
+  if (forced !== undefined) return forced;
   const ran = conversation.calls.findLast((call) => roleOf(call.name) === 'run');
   const loads = conversation.calls.filter((call) => roleOf(call.name) === 'load');
   const loaded = loads.findLast(({ isError }) => !isError);
-  const skill = skillOfLoad(loaded?.input) ?? givenSkill(conversation);
+  const skill = skillOfLoad(loaded?.input) ?? acceptedSkill(conversation) ?? givenSkill(conversation);
   if (ran !== undefined) return answer(ranText(skill ?? '', ran.result, ran.isError));
   if (skill !== undefined) return follow(skill, { request, conversation, tools });
   return choose({ request, conversation, tools }, loads);
+}
+
+/** Where each skill of a shortlist must be accepted or rejected: the one that convinces most, and no other. */
+function forcedChoice({ request, conversation, tools }: Situation): RuleDecision | undefined {
+  const tool = tools.find(({ name }) => name === CHOICE);
+  const names = tool === undefined ? [] : choicesOf(tool);
+  if (tool === undefined || conversation.calls.some(({ name, isError }) => name === tool.name && !isError))
+    return undefined;
+  const skills = [conversation.request, request.system].flatMap(skillsInCatalog);
+  const files = filesIn(conversation.request).map(({ path }) => path);
+  const scored = scoreSkills({ request: wordsOf(conversation), files, skills });
+  const best = scored.find(({ name, isConvincing }) => isConvincing && names.includes(name));
+  const accepted = best === undefined ? [] : [best.name];
+  const rejected = names.filter((name) => !accepted.includes(name));
+  const reason = best === undefined ? 'none is about these words' : 'its description is about these words';
+  return { type: 'call', role: 'load', name: tool.name, input: { accepted, rejected, reason } };
+}
+
+/** What was accepted is loaded. */
+function acceptedSkill({ calls }: Conversation): string | undefined {
+  const input = calls.find(({ name, isError }) => name === CHOICE && !isError)?.input;
+  const accepted = isObject(input) ? input['accepted'] : undefined;
+  const first: unknown = Array.isArray(accepted) ? accepted[0] : undefined;
+  return typeof first === 'string' ? first : undefined;
 }
 
 interface Situation {

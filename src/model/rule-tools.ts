@@ -36,6 +36,13 @@ export function offeredTools({ tools, answerSchema }: ModelRequest): readonly Mo
   return found.length > 0 ? found : Object.entries(ACTIONS).map(([name, inputSchema]) => action(name, inputSchema));
 }
 
+/** The skills that a choice is about. */
+export function choicesOf({ inputSchema }: ModelTool): readonly string[] {
+  const list = propertyOf(inputSchema, 'accepted');
+  const item = list !== undefined && 'items' in list ? list.items : undefined;
+  return item !== undefined && 'enum' in item ? (item.enum ?? []).filter((name) => typeof name === 'string') : [];
+}
+
 function action(name: string, inputSchema: JsonSchema): ModelTool {
   return { name, description: '', inputSchema };
 }
