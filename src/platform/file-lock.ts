@@ -1,12 +1,12 @@
-import { linkSync, lstatSync, unlinkSync } from 'node:fs';
+import { linkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { SkillError } from '../core/errors.ts';
 import { writeFileAtomically } from './atomic-write.ts';
-import { ownerName, ownerOfName, ownerState, thisProcess } from './folder-lock.ts';
+import { ownerName, thisProcess } from './folder-lock.ts';
+import { removeIfLeftOver, unlinkIfPresent } from './left-over-lock.ts';
 import { isSystemError } from './paths.ts';
-import { readPrivateFile } from './private-file.ts';
 import { temporaryName } from './temporary-name.ts';
 
 export interface FileLockOptions {
@@ -18,7 +18,6 @@ export interface FileLockOptions {
 /** What is done under a lock takes milliseconds: one of somebody we cannot ask about is left over when it is this old. */
 const LEFT_OVER_MS = 10_000;
 const PAUSE_MS = 5;
-const MAX_BYTES = 4096;
 
 /**
  * Does something that no other process does for the same file meanwhile. `act` does not wait for anything, so a lock is held for
@@ -35,7 +34,8 @@ export async function withFileLock<T>(
     signal?.throwIfAborted();
     if (Date.now() > end) throw heldTooLong(file, lock);
     // Not all at the same moment again.
-    if (!removeIfLeftOver(lock)) await sleep(PAUSE_MS * (1 + Math.random()));
+    if (!removeIfLeftOver(lock, { leftOverMs: LEFT_OVER_MS, take: tryLock }))
+      await sleep(PAUSE_MS * (1 + Math.random()));
   }
   try {
     return act();
@@ -56,45 +56,6 @@ function tryLock(lock: string): boolean {
     return false;
   } finally {
     unlinkIfPresent(own);
-  }
-}
-
-/**
- * Gives true where the lock may be free now. Only who holds the right to remove locks removes one, and looks again first: else a slow
- * process could remove the new lock that another took after removing the old one.
- */
-function removeIfLeftOver(lock: string): boolean {
-  const state = stateOf(lock);
-  if (state !== 'left-over') return state === 'gone';
-  const right = `${lock}.remove`;
-  if (!tryLock(right)) {
-    if (stateOf(right) === 'left-over') unlinkIfPresent(right);
-    return false;
-  }
-  try {
-    if (stateOf(lock) === 'left-over') unlinkIfPresent(lock);
-  } finally {
-    unlinkIfPresent(right);
-  }
-  return true;
-}
-
-function stateOf(lock: string): 'held' | 'left-over' | 'gone' {
-  const stats = lstatSync(lock, { throwIfNoEntry: false });
-  if (stats === undefined) return 'gone';
-  const read = readPrivateFile(lock, { maxBytes: MAX_BYTES });
-  if (read.type === 'absent') return 'gone';
-  const owner = read.type === 'read' ? ownerOfName(read.bytes.toString('utf8')) : undefined;
-  const state = owner === undefined ? 'unknown' : ownerState(owner);
-  if (state === 'unknown') return Date.now() - stats.mtimeMs > LEFT_OVER_MS ? 'left-over' : 'held';
-  return state === 'dead' ? 'left-over' : 'held';
-}
-
-function unlinkIfPresent(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 /** One process at a time changes a root. As `platform/file-lock.ts`, for work that takes longer and waits for other things. */
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,6 +8,7 @@ import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import { quoted } from '../../core/text.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from '../../platform/folder-lock.ts';
 import type { FolderOwner } from '../../platform/folder-lock.ts';
+import { removeIfLeftOver, unlinkIfPresent } from '../../platform/left-over-lock.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { readPrivateFile } from '../../platform/private-file.ts';
 import { identityAt, statePlace } from './places.ts';
@@ -47,7 +48,7 @@ export async function lockRoot(
     signal?.throwIfAborted();
     const owner = tryLock(lock);
     if (owner !== undefined) return heldLock(held, lock, owner);
-    if (removeIfLeftOver(lock)) continue;
+    if (removeIfLeftOver(lock, { leftOverMs: LEFT_OVER_MS, take: (one) => tryLock(one) !== undefined })) continue;
     if (Date.now() >= end) throw busy(held, lock);
     // Not all at the same moment again.
     await sleep(PAUSE_MS * (1 + Math.random()), undefined, signal === undefined ? {} : { signal });
@@ -107,35 +108,6 @@ function tryLock(lock: string): string | undefined {
   }
 }
 
-/**
- * Gives true where the lock may be free now. Only who holds the right to remove locks removes one, and looks again first: else a slow
- * process could remove the new lock that another took after removing the old one.
- */
-function removeIfLeftOver(lock: string): boolean {
-  const state = stateOf(lock);
-  if (state !== 'left-over') return state === 'gone';
-  const right = `${lock}.remove`;
-  if (tryLock(right) === undefined) {
-    if (stateOf(right) === 'left-over') unlinkIfPresent(right);
-    return false;
-  }
-  try {
-    if (stateOf(lock) === 'left-over') unlinkIfPresent(lock);
-  } finally {
-    unlinkIfPresent(right);
-  }
-  return true;
-}
-
-function stateOf(lock: string): 'held' | 'left-over' | 'gone' {
-  const stats = lstatSync(lock, { throwIfNoEntry: false });
-  if (stats === undefined) return 'gone';
-  const owner = holderOf(lock);
-  const state = owner === undefined ? 'unknown' : ownerState(owner);
-  if (state === 'unknown') return Date.now() - stats.mtimeMs > LEFT_OVER_MS ? 'left-over' : 'held';
-  return state === 'dead' ? 'left-over' : 'held';
-}
-
 function holderOf(lock: string): FolderOwner | undefined {
   return ownerOfName(textOf(lock));
 }
@@ -143,14 +115,6 @@ function holderOf(lock: string): FolderOwner | undefined {
 function textOf(lock: string): string {
   const read = readPrivateFile(lock, { maxBytes: MAX_BYTES });
   return read.type === 'read' ? read.bytes.toString('utf8') : '';
-}
-
-function unlinkIfPresent(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
 }
 
 function busy(held: HeldRoot, lock: string): PackRefused {
