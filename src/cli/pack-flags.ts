@@ -1,5 +1,5 @@
 /** What the commands that change roots have in common: which root, who says yes, and how a refusal is said. */
-import { isRefusal } from '../core/pack/problems.ts';
+import { isNotAllowed, isRefusal } from '../core/pack/problems.ts';
 import type { PackRefusal } from '../core/pack/problems.ts';
 import { INSTALL_SCOPES } from '../core/config.ts';
 import { printable } from '../core/text.ts';
@@ -60,15 +60,6 @@ export function asker(
   };
 }
 
-/** Codes that mean: it could be done, and was not allowed. */
-const NOT_ALLOWED: ReadonlySet<string> = new Set([
-  'install/refused',
-  'pack/scan',
-  'signature/missing',
-  'signature/unknown-key',
-  'source/refused',
-]);
-
 /** Says why nothing was done, and gives the exit status. */
 export function refuse(invocation: GlobalInvocation, refusal: PackRefusal): number {
   const { terminal, flags } = invocation;
@@ -81,8 +72,8 @@ export function refuse(invocation: GlobalInvocation, refusal: PackRefusal): numb
 }
 
 /** The exit status of a refusal. */
-export function refusalStatus({ code }: PackRefusal): number {
-  return NOT_ALLOWED.has(code) ? EXIT.refused : EXIT.failed;
+export function refusalStatus(refusal: PackRefusal): number {
+  return isNotAllowed(refusal) ? EXIT.refused : EXIT.failed;
 }
 
 /** Looks at the skills again after a change; its hash says which state that is. */

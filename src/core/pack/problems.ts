@@ -108,6 +108,19 @@ export function systemProblem(code: string): 'install/no-space' | 'install/unwri
   return NO_LEAVE.has(code) ? 'install/unwritable' : undefined;
 }
 
+const NOT_ALLOWED: ReadonlySet<PackProblem> = new Set([
+  'install/refused',
+  'pack/scan',
+  'signature/missing',
+  'signature/unknown-key',
+  'source/refused',
+]);
+
+/** It could be done, and a rule or a person did not let it. */
+export function isNotAllowed({ code }: PackRefusal): boolean {
+  return NOT_ALLOWED.has(code);
+}
+
 /** Carries a refusal out of the middle of a long work; caught where the work began, never seen by users. */
 export class PackRefused extends Error {
   override readonly name = 'PackRefused';
