@@ -53,6 +53,18 @@ function slot(key: number): number {
   return Math.imul(key, 0x9e37_79b1) >>> (32 - TABLE_BITS);
 }
 
+/** Whether nothing can be found in a text, by a look that costs less than its bytes: it is ASCII, and no pattern starts in it. */
+export function isPlainlyFree({ filter, byStart }: PatternTable, text: string): boolean {
+  let key = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) return false;
+    key = ((key << 8) | code) & 0xff_ffff;
+    if (filter[slot(key)] === 1 && byStart.has(key)) return false;
+  }
+  return true;
+}
+
 /** A piece of the data, with what is known of the pieces before it. */
 export interface ScanRequest extends PlaceContext {
   readonly data: Uint8Array;

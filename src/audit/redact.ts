@@ -7,7 +7,7 @@ import { SkillError } from '../core/errors.ts';
 import { quoted } from '../core/text.ts';
 import { marksBeside } from './redact-mark.ts';
 import { redactionProblem } from './redact-problem.ts';
-import { literal, patternTable } from './redact-scan.ts';
+import { isPlainlyFree, literal, patternTable } from './redact-scan.ts';
 import type { Pattern, PatternTable } from './redact-scan.ts';
 import { shapePatterns } from './redact-shapes.ts';
 import { joinedStreams, redactBytes, redactedStream } from './redact-stream.ts';
@@ -77,7 +77,7 @@ function redactorOver(tables: readonly PatternTable[]): Redactor {
   return {
     bytes,
     text: (text) => {
-      if (tables.length === 0) return text;
+      if (tables.every((table) => isPlainlyFree(table, text))) return text;
       const before = Buffer.from(text);
       const after = bytes(before);
       return after === before ? text : Buffer.from(after).toString('utf8');

@@ -9,14 +9,21 @@ export function redacted<Value>(value: Value, redactor: Redactor): Value {
   return redactor.isEmpty ? value : (inside(value, redactor) as Value);
 }
 
+/** The same value where nothing was found in it. */
 function inside(value: unknown, redactor: Redactor, isCut = false): unknown {
   if (typeof value === 'string') return cleanText(value, redactor, isCut);
-  if (Array.isArray(value)) return value.map((item) => inside(item, redactor));
   if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value.map((item) => inside(item, redactor));
+    return items.every((item, place) => item === value[place]) ? value : items;
+  }
   const isStart = 'truncated' in value && value.truncated === true;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [redactor.text(key), inside(item, redactor, isStart && SHOWN.has(key))]),
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
+  const clean = entries.map(
+    ([key, item]) => [redactor.text(key), inside(item, redactor, isStart && SHOWN.has(key))] as const,
   );
+  const isSame = clean.every(([key, item], place) => key === entries[place]?.[0] && item === entries[place][1]);
+  return isSame ? value : Object.fromEntries(clean);
 }
 
 /** What is the start alone where its object is `truncated`. */

@@ -297,6 +297,16 @@ describe('whatever the secrets, the text and the pieces', () => {
     );
   });
 
+  test('a text gives what its bytes give', () => {
+    fc.assert(
+      fc.property(cases, fc.boolean(), ({ secrets, text }, shapes) => {
+        const redactor = createRedactor(secrets, { shapes });
+        expect(redactor.text(text)).toBe(Buffer.from(redactor.bytes(Buffer.from(text))).toString('utf8'));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('text without secrets is unchanged', () => {
     fc.assert(
       fc.property(secretLists, fc.array(surroundings, { maxLength: 10 }), pieceSizes, (secrets, parts, sizes) => {

@@ -44,3 +44,10 @@ test('the shape of a value stays what it was', () => {
   });
   expect(redacted(value, createRedactor([]))).toBe(value);
 });
+
+test('a value without secrets is the same value, and so is every part of one that has none', () => {
+  const redactor = createRedactor([{ name: 'TOKEN', value: 'tok-5f3a9c1e77' }]);
+  const free = { a: ['x', 1, null, { b: 'naïve' }], text: 'x', truncated: false };
+  expect(redacted(free, redactor)).toBe(free);
+  expect(redacted([free, 'tok-5f3a9c1e77'], redactor)[0]).toBe(free);
+});
