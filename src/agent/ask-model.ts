@@ -4,7 +4,6 @@ import { isSkillError } from '../core/errors.ts';
 import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
 import { isPlanDone } from '../core/plan.ts';
 import { estimateTokens } from '../core/tokens.ts';
-import { sha256 } from '../platform/hash.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import type { Conversation } from './conversation.ts';
 import { deltasOf } from './deltas.ts';
@@ -29,7 +28,7 @@ export async function askModel(
     tools,
     state: isOpening(conversation, parts) ? '' : stateText(parts.state(), limits),
   });
-  const { request, tokens, ceiling, shortened } = prepared;
+  const { request, digest, tokens, ceiling, shortened } = prepared;
   if (shortened !== undefined) {
     const { before, after, dropped } = shortened;
     run.record({ type: 'context-compact', before, after, dropped });
@@ -37,13 +36,7 @@ export async function askModel(
   if (tokens > ceiling) return { type: 'end', end: overBudget('contextTokens', tokens, ceiling, parts) };
   if (used.tokens + tokens > limits.tokens)
     return { type: 'end', end: overBudget('tokens', used.tokens + tokens, limits.tokens, parts) };
-  run.record({
-    type: 'model-call',
-    turn,
-    model: model.id,
-    request: `sha256:${sha256(JSON.stringify(request))}`,
-    tokens,
-  });
+  run.record({ type: 'model-call', turn, model: model.id, request: digest, tokens });
   const answer = await call(request, parts);
   if (typeof answer === 'string') return { type: 'end', end: { outcome: 'failed', reason: answer } };
   stop.throwIfAborted();

@@ -2,15 +2,15 @@
  * Keeping a request inside its room (AGT-6), by rule: first old outputs become references, then old exchanges become lines, then what
  * is left is cut shorter and shorter. What is dropped stays reachable: outputs by their reference, skills by loading them again.
  */
-import { conversationTokens, shortExchange, shortMessage } from './conversation.ts';
+import { conversationOf, conversationTokens, shortExchange, shortMessage } from './conversation.ts';
 import type { Conversation, Exchange } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
 
 export interface Room {
   /** Estimated tokens that the messages may cost. */
   readonly tokens: number;
-  /** Plan and budget, which come on top. */
-  readonly state: string;
+  /** Of these, what is said about plan and budget. */
+  readonly stateTokens: number;
   readonly outputs: KeptOutputs;
   /** The skills that are in use, within so many tokens; those that do not fit count as not loaded from then on. */
   readonly carrySkills: (tokens: number) => string;
@@ -48,7 +48,7 @@ const STEPS: readonly Step[] = [
   (conversation, { outputs }) => [cut(conversation, 4_000, outputs), 'long outputs'],
   (conversation, room) => [withoutOld(cut(conversation, 1_000, room.outputs), 1, room, SKILL_SHARE / 2), 'exchanges'],
   (conversation, { outputs }) => [
-    { ...cut(conversation, 300, outputs), earlier: conversation.earlier.slice(-EARLIER_LINES / 4) },
+    withEarlier(cut(conversation, 300, outputs), conversation.earlier.slice(-EARLIER_LINES / 4)),
     'outputs',
   ],
   (conversation, room) => [
@@ -65,7 +65,7 @@ export function shortenConversation(conversation: Conversation, before: number, 
   const dropped: string[] = [];
   for (const step of STEPS) {
     const [next, what] = step(shorter, room);
-    const tokens = conversationTokens(next, room.state);
+    const tokens = conversationTokens(next) + room.stateTokens;
     if (tokens < after) {
       dropped.push(what);
       shorter = next;
@@ -87,11 +87,14 @@ function shortened(exchange: Exchange, limit: number, outputs: KeptOutputs): Exc
 /** What a person said is cut last of all. */
 function withShortRequests(conversation: Conversation, outputs: KeptOutputs): Conversation {
   const limits = { answer: SMALL_REQUEST, result: SMALL_REQUEST, message: SMALL_REQUEST };
-  return {
-    ...conversation,
-    request: shortMessage(conversation.request, SMALL_REQUEST, outputs, 'request'),
-    exchanges: conversation.exchanges.map((exchange) => shortExchange(exchange, limits, outputs)),
-  };
+  return conversationOf(
+    { ...conversation, request: shortMessage(conversation.request, SMALL_REQUEST, outputs, 'request') },
+    conversation.exchanges.map((exchange) => shortExchange(exchange, limits, outputs)),
+  );
+}
+
+function withEarlier(conversation: Conversation, earlier: readonly string[]): Conversation {
+  return conversationOf({ ...conversation, earlier }, conversation.exchanges);
 }
 
 /**
@@ -110,12 +113,14 @@ function withoutOld(conversation: Conversation, recent: number, room: Room, shar
     lines.push(`the person said: ${saidLine(request, room)}`, `you answered: ${saidLine(exchange.text, room)}`);
     request = exchange.message;
   }
-  return {
-    request,
-    skills: room.carrySkills(Math.floor(room.tokens * share)),
-    earlier: [...earlier, ...lines].slice(-EARLIER_LINES),
-    exchanges: exchanges.slice(-recent),
-  };
+  return conversationOf(
+    {
+      request,
+      skills: room.carrySkills(Math.floor(room.tokens * share)),
+      earlier: [...earlier, ...lines].slice(-EARLIER_LINES),
+    },
+    exchanges.slice(-recent),
+  );
 }
 
 function resultLines({ turn, results }: Exchange, { outputs }: Room): readonly string[] {

@@ -1,9 +1,10 @@
 /** What was said between an agent and its model, turn by turn, and the messages it becomes (AGT-6). */
 import { startOfText } from '../core/excerpt.ts';
 import type { ModelMessage, ModelToolCall } from '../core/model.ts';
-import { estimateTokens } from '../core/tokens.ts';
 import { markedData } from './marked-data.ts';
 import type { KeptOutputs } from './outputs.ts';
+import { passageOf, user } from './passage.ts';
+import type { Passage } from './passage.ts';
 
 export interface ExchangeResult {
   readonly callId: string;
@@ -30,20 +31,24 @@ export interface Exchange {
   readonly remark?: string;
   /** What the person said next, where the answer was one to them. */
   readonly message?: string;
-  /** What its messages cost. */
-  readonly tokens: number;
+  readonly passage: Passage;
 }
 
-type ExchangeParts = Omit<Exchange, 'tokens'>;
+type ExchangeParts = Omit<Exchange, 'passage'>;
 
-export interface Conversation {
+export interface Conversation extends ConversationStart {
+  /** What comes before the exchanges. */
+  readonly opening: Passage;
+  readonly exchanges: readonly Exchange[];
+}
+
+interface ConversationStart {
   /** The request with what belongs to it: files, skills that are proposed. */
   readonly request: string;
   /** Skills that were loaded before the first turn, or carried over when exchanges were dropped; empty where there are none. */
   readonly skills: string;
   /** One line for each result that was dropped, the oldest first. */
   readonly earlier: readonly string[];
-  readonly exchanges: readonly Exchange[];
 }
 
 /** Longer answers and inputs are not sent back: the model wrote them. */
@@ -52,15 +57,22 @@ const LONGEST_ANSWER = 20_000;
 const LONGEST_RESULT = 24_000;
 /** Of a message; the first one is never too long, for there is no run without it. */
 const LONGEST_MESSAGE = 200_000;
-/** What a message costs beside its text. */
-const MESSAGE_TOKENS = 8;
-
 export function resultOf(parts: Omit<ExchangeResult, 'shown'>): ExchangeResult {
   return { ...parts, shown: parts.isData ? markedData(parts.tool, parts.text) : parts.text };
 }
 
 export function startConversation(request: string, skills = ''): Conversation {
-  return { request, skills, earlier: [], exchanges: [] };
+  return conversationOf({ request, skills, earlier: [] }, []);
+}
+
+export function conversationOf(start: ConversationStart, exchanges: readonly Exchange[]): Conversation {
+  const { request, skills, earlier } = start;
+  const messages = [
+    user(request),
+    ...(skills === '' ? [] : [user(`[skills in use]\n${skills}`)]),
+    ...(earlier.length === 0 ? [] : [user(['[earlier, shortened]', ...earlier].join('\n'))]),
+  ];
+  return { request, skills, earlier, opening: passageOf(messages), exchanges };
 }
 
 export function withExchange(conversation: Conversation, exchange: ExchangeParts, outputs: KeptOutputs): Conversation {
@@ -76,9 +88,9 @@ export function withExchange(conversation: Conversation, exchange: ExchangeParts
 export function withRemark(conversation: Conversation, remark: string): Conversation {
   const { exchanges, request } = conversation;
   const last = exchanges.at(-1);
-  if (last === undefined) return { ...conversation, request: `${request}\n\n${remark}` };
+  if (last === undefined) return conversationOf({ ...conversation, request: `${request}\n\n${remark}` }, []);
   const said = last.remark === undefined ? remark : `${last.remark}\n\n${remark}`;
-  return { ...conversation, exchanges: [...exchanges.slice(0, -1), measured({ ...last, remark: said })] };
+  return { ...conversation, exchanges: [...exchanges.slice(0, -1), withPassage({ ...last, remark: said })] };
 }
 
 /** An exchange in which no text is longer than its limit. */
@@ -96,11 +108,11 @@ export function shortExchange(
     ...(remark === undefined ? {} : { remark: shortText(remark, limits.answer) }),
     ...(message === undefined ? {} : { message: shortMessage(message, limits.message, outputs) }),
   };
-  return measured(short);
+  return withPassage(short);
 }
 
-function measured(exchange: ExchangeParts): Exchange {
-  return { ...exchange, tokens: exchangeMessages(exchange).reduce((sum, message) => sum + messageTokens(message), 0) };
+function withPassage(exchange: ExchangeParts): Exchange {
+  return { ...exchange, passage: passageOf(exchangeMessages(exchange)) };
 }
 
 function shortText(text: string, limit: number): string {
@@ -131,18 +143,9 @@ function shortResult(result: ExchangeResult, limit: number, outputs: KeptOutputs
   return resultOf({ ...result, reference, isData: true, text: `${start}\n${note}` });
 }
 
-/** The messages of the next request. `state` comes last, so that everything before it stays the same from request to request. */
-export function messagesOf(
-  { request, skills, earlier, exchanges }: Conversation,
-  state: string,
-): readonly ModelMessage[] {
-  return [
-    user(request),
-    ...(skills === '' ? [] : [user(`[skills in use]\n${skills}`)]),
-    ...(earlier.length === 0 ? [] : [user(['[earlier, shortened]', ...earlier].join('\n'))]),
-    ...exchanges.flatMap(exchangeMessages),
-    ...(state === '' ? [] : [user(state)]),
-  ];
+/** All of it in order. What comes after it in a request changes with each: so everything in it stays the same. */
+export function passagesOf({ opening, exchanges }: Conversation): readonly Passage[] {
+  return [opening, ...exchanges.map(({ passage }) => passage)];
 }
 
 function exchangeMessages({ text, toolCalls, results, remark, message }: ExchangeParts): readonly ModelMessage[] {
@@ -158,22 +161,6 @@ function exchangeMessages({ text, toolCalls, results, remark, message }: Exchang
   ];
 }
 
-function user(content: string): ModelMessage {
-  return { role: 'user', content };
-}
-
-export function conversationTokens({ exchanges, ...before }: Conversation, state: string): number {
-  const others = messagesOf({ ...before, exchanges: [] }, state).reduce(
-    (sum, message) => sum + messageTokens(message),
-    0,
-  );
-  return exchanges.reduce((sum, { tokens }) => sum + tokens, others);
-}
-
-function messageTokens(message: ModelMessage): number {
-  const calls = message.role === 'assistant' ? message.toolCalls : [];
-  return calls.reduce(
-    (sum, { id, name, input }) => sum + MESSAGE_TOKENS + estimateTokens(`${id} ${name} ${input}`),
-    MESSAGE_TOKENS + estimateTokens(message.content),
-  );
+export function conversationTokens({ opening, exchanges }: Conversation): number {
+  return exchanges.reduce((sum, { passage }) => sum + passage.tokens, opening.tokens);
 }

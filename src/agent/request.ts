@@ -2,12 +2,14 @@
 import type { Budget } from '../core/budget.ts';
 import type { Model, ModelRequest, ModelTool } from '../core/model.ts';
 import { estimateTokens } from '../core/tokens.ts';
+import { sha256 } from '../platform/hash.ts';
 import type { Session } from '../runtime/session.ts';
 import { shortenConversation } from './context.ts';
 import type { Shortened } from './context.ts';
-import { conversationTokens, messagesOf } from './conversation.ts';
+import { conversationTokens, passagesOf } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
+import { passageOf, user } from './passage.ts';
 import { actionSchema } from './protocol.ts';
 import { rulesText } from './words.ts';
 import type { ProtocolName } from './words.ts';
@@ -25,40 +27,53 @@ export interface RequestParts {
 
 /** What is the same in every request, and what it costs: worked out once for each text and each list of tools. */
 export interface Measure {
-  system(text: string): number;
-  shape(tools: readonly ModelTool[], protocol: ProtocolName): Shape;
+  system(instructions: string, protocol: ProtocolName): Fixed<string>;
+  shape(tools: readonly ModelTool[], protocol: ProtocolName): Fixed<Pick<ModelRequest, 'tools' | 'answerSchema'>>;
 }
 
-interface Shape {
-  readonly parts: Pick<ModelRequest, 'tools' | 'answerSchema'>;
+interface Fixed<Part> {
+  readonly part: Part;
   readonly tokens: number;
+  readonly digest: string;
 }
 
 export function openMeasure(): Measure {
-  const systems = new Map<string, number>();
-  const shapes = new Map<readonly ModelTool[], Shape>();
+  const systems = new Map<string, Fixed<string>>();
+  const shapes = new Map<readonly ModelTool[], ReturnType<Measure['shape']>>();
   return {
-    system: (text) => remembered(systems, text, () => estimateTokens(text)),
+    system: (instructions, protocol) =>
+      remembered(systems, instructions, () => {
+        const text = `${rulesText(protocol)}\n\n${instructions}`;
+        return fixed(text, text);
+      }),
     shape: (tools, protocol) =>
       remembered(shapes, tools, () => {
-        const parts = protocol === 'tools' ? { tools } : { tools: [], answerSchema: actionSchema(tools) };
-        return { parts, tokens: estimateTokens(JSON.stringify(parts)) };
+        const part = protocol === 'tools' ? { tools } : { tools: [], answerSchema: actionSchema(tools) };
+        return fixed(part, JSON.stringify(part));
       }),
   };
+}
+
+function fixed<Part>(part: Part, text: string): Fixed<Part> {
+  return { part, tokens: estimateTokens(text), digest: sha256(text) };
 }
 
 /** A system text that holds loaded skills changes with them: the old ones are forgotten. */
 const REMEMBERED = 2;
 
 function remembered<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const value = known.get(key) ?? make();
-  if (known.size >= REMEMBERED && !known.has(key)) known.clear();
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  if (known.size >= REMEMBERED) known.clear();
+  const value = make();
   known.set(key, value);
   return value;
 }
 
 export interface PreparedRequest {
   readonly request: ModelRequest;
+  /** Equal requests have equal ones. */
+  readonly digest: string;
   /** Estimated, with all that is not a message. */
   readonly tokens: number;
   /** What a request may cost here. */
@@ -71,32 +86,41 @@ export interface PreparedRequest {
 const ANSWER_TOKENS = 8_192;
 
 export function prepareRequest(conversation: Conversation, parts: RequestParts): PreparedRequest {
-  const { session, protocol, model, limits, tools, state, outputs, measure } = parts;
-  const system = `${rulesText(protocol)}\n\n${session.startRequest()}`;
+  const { session, protocol, model, limits, tools, outputs, measure } = parts;
+  const system = measure.system(session.startRequest(), protocol);
   const shape = measure.shape(tools, protocol);
+  const state = passageOf(parts.state === '' ? [] : [user(parts.state)]);
   const answerTokens = answerRoom(model);
   const ceiling = Math.min(limits.contextTokens, (model.contextWindow ?? Number.POSITIVE_INFINITY) - answerTokens);
-  const fixed = measure.system(system) + shape.tokens;
-  const before = conversationTokens(conversation, state);
+  const fixedTokens = system.tokens + shape.tokens;
+  const before = conversationTokens(conversation) + state.tokens;
   const shortened = shortenConversation(conversation, before, {
-    tokens: Math.max(0, ceiling - fixed),
-    state,
+    tokens: Math.max(0, ceiling - fixedTokens),
+    stateTokens: state.tokens,
     outputs,
     carrySkills: (tokens) => carriedSkills(session, tokens),
   });
   const next = shortened?.conversation ?? conversation;
+  // What changes with every request comes last: all before it can be cached.
+  const passages = [...passagesOf(next), state];
   return {
     request: {
-      system,
-      messages: messagesOf(next, state),
-      ...shape.parts,
+      system: system.part,
+      messages: passages.flatMap(({ messages }) => messages),
+      ...shape.part,
       ...(model.contextWindow === undefined ? {} : { maxOutputTokens: answerTokens }),
     },
-    tokens: fixed + (shortened?.after ?? before),
+    digest: requestDigest([system, shape, ...passages], answerTokens),
+    tokens: fixedTokens + (shortened?.after ?? before),
     ceiling,
     conversation: next,
     shortened,
   };
+}
+
+/** Of a request, from the digests of its parts: all that was said so far need not be read again in every turn. */
+function requestDigest(parts: readonly { readonly digest: string }[], answerTokens: number): string {
+  return `sha256:${sha256([...parts.map(({ digest }) => digest), answerTokens].join('\n'))}`;
 }
 
 function answerRoom({ contextWindow }: Pick<Model, 'contextWindow'>): number {

@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { shortenConversation } from '../../src/agent/context.ts';
 import {
   conversationTokens,
-  messagesOf,
+  passagesOf,
   resultOf,
   startConversation,
   withExchange,
 } from '../../src/agent/conversation.ts';
+import type { Conversation } from '../../src/agent/conversation.ts';
 import { markedData } from '../../src/agent/marked-data.ts';
 import { keepOutputs } from '../../src/agent/outputs.ts';
 import { verifyRun } from '../../src/audit/verify.ts';
@@ -146,17 +147,19 @@ describe('shortening', () => {
   test('makes nothing longer, keeps a result for each call, and fits as soon as there is room for the least', () => {
     fc.assert(
       fc.property(conversations, fc.integer({ min: 0, max: 20_000 }), (whole, tokens) => {
-        const room = { tokens, state: 'state', outputs: keepOutputs(), carrySkills: () => '' };
-        const shorter = shortenConversation(whole, conversationTokens(whole, 'state'), room);
+        const stateTokens = 10;
+        const room = { tokens, stateTokens, outputs: keepOutputs(), carrySkills: () => '' };
+        const tokensOf = (conversation: Conversation): number => conversationTokens(conversation) + stateTokens;
+        const shorter = shortenConversation(whole, tokensOf(whole), room);
         if (shorter === undefined) {
-          const fits = conversationTokens(whole, 'state') <= tokens * 0.8;
+          const fits = tokensOf(whole) <= tokens * 0.8;
           expect(fits || whole.exchanges.length <= 2).toBe(true);
           return;
         }
         expect(shorter.after).toBeLessThan(shorter.before);
-        expect(shorter.after).toBe(conversationTokens(shorter.conversation, 'state'));
+        expect(shorter.after).toBe(tokensOf(shorter.conversation));
         if (tokens > 4_000) expect(shorter.after).toBeLessThanOrEqual(tokens);
-        const messages = messagesOf(shorter.conversation, 'state');
+        const messages = passagesOf(shorter.conversation).flatMap((passage) => passage.messages);
         const calls = messages.flatMap((message) =>
           message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : [],
         );
