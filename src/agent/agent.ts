@@ -61,7 +61,7 @@ async function runInside(options: AgentOptions, { ancestry, onStart, past }: Beg
   const elapsedBefore = past?.elapsedMs ?? 0;
   const startedAt = now() - elapsedBefore;
   let state: AgentState = FIRST_STATE;
-  const run = await startRecorded(options, limits, following, ({ event }) => {
+  const run = await startRecorded(options, limits, following, (event) => {
     state = reduceAgent(state, event, now() - startedAt);
   });
   const stop = openStop(options.signal, Math.max(0, limits.wallMs - elapsedBefore));
@@ -83,7 +83,7 @@ export function startRecorded(
   options: AgentOptions,
   limits: Budget,
   following: Following | undefined,
-  watch: NonNullable<RunOptions['sinks']>[number],
+  follow: NonNullable<RunOptions['follow']>,
 ): Promise<Run> {
   const { runtime, request, protocol, run = {} } = options;
   const byProtocol: VocabularyName = protocol === 'actions' ? 'skills-agent' : 'skillwright';
@@ -95,7 +95,7 @@ export function startRecorded(
     vocabulary,
     agent: agentStart(options, vocabulary, following?.past),
     budgets: { ...limits },
-    sinks: [watch, ...(run.sinks ?? [])],
+    follow,
   });
 }
 

@@ -37,6 +37,7 @@ export async function askModel(
   if (used.tokens + tokens > limits.tokens)
     return { type: 'end', end: overBudget('tokens', used.tokens + tokens, limits.tokens, parts) };
   run.record({ type: 'model-call', turn, model: model.id, request: digest, tokens });
+  run.flush();
   const answer = await call(request, parts);
   if (typeof answer === 'string') return { type: 'end', end: { outcome: 'failed', reason: answer } };
   stop.throwIfAborted();

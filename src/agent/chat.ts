@@ -93,7 +93,7 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       return run;
     }
     const startedAt = now();
-    run = await startRecorded({ ...options, request }, budget, undefined, ({ event }) => {
+    run = await startRecorded({ ...options, request }, budget, undefined, (event) => {
       state = reduceAgent(state, event, now() - startedAt);
     });
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });

@@ -75,7 +75,10 @@ export async function delegate(skill: SkillEntry, parts: SubagentParts, signal: 
     request: childRequest(parts.request, skill),
     budget: budgetLeft(used, limits),
     ancestry: { ...ancestry, depth: ancestry.depth + 1 },
-    onStart: (name = '') => run.record({ type: 'subagent-start', call, run: name, skill: skill.id }),
+    onStart: (name = '') => {
+      run.record({ type: 'subagent-start', call, run: name, skill: skill.id });
+      run.flush();
+    },
   });
   run.record({ type: 'subagent-end', call, run: result.run ?? '', outcome: result.outcome, used: result.used });
   return { type: 'delegated', result };

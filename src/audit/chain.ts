@@ -18,14 +18,14 @@ const TAIL_LENGTH = ',"hash":""}'.length + 64;
 
 export interface LinkedLine {
   /** With its line end. */
-  readonly bytes: Buffer;
+  readonly line: string;
   readonly hash: string;
 }
 
 /** Ties a line, given as the JSON of all but its hash, to the line before. */
-export function linkLine(previous: string, json: string): LinkedLine {
-  const hash = openSha256()(`${previous}\n${json}`);
-  return { bytes: Buffer.from(`${json.slice(0, -1)},"hash":"${hash}"}\n`, 'utf8'), hash };
+export function linkLine(previous: string, json: string, sha256 = openSha256()): LinkedLine {
+  const hash = sha256(`${previous}\n${json}`);
+  return { line: `${json.slice(0, -1)},"hash":"${hash}"}\n`, hash };
 }
 
 export interface SplitLine {

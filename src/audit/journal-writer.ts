@@ -9,13 +9,13 @@ import { quoted } from '../core/text.ts';
 import { visibleJson } from '../core/visible-json.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { thisProcess } from '../platform/folder-lock.ts';
-import { sha256 } from '../platform/hash.ts';
+import { openSha256 } from '../platform/hash.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { AppendFile, IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath, keepContent } from './content.ts';
-import { asRead, ownFields, redactorOf } from './recorded-event.ts';
-import type { Redact } from './recorded-event.ts';
+import { asRead, ownFields } from './recorded-event.ts';
+import type { Redactor } from './redact.ts';
 import { storedJson, storedValue } from './references.ts';
 import type { Keep, RedactText } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, makeRunFolder } from './run-folder.ts';
@@ -26,8 +26,8 @@ import { sealOf } from './seal.ts';
 export interface RunRecordOptions {
   /** `each`: every line is on the disk before `append` returns. `none`: the system decides when; a kill loses nothing either way. */
   readonly sync?: 'none' | 'each';
-  /** Takes secrets out of the UTF-8 bytes of every text, before it is written anywhere. */
-  readonly redact?: Redact;
+  /** Takes secrets out of every text, before it is written anywhere. */
+  readonly redactor?: Pick<Redactor, 'text' | 'bytes'>;
   readonly now?: () => Date;
   /** Seals the run when it ends. */
   readonly sealKey?: Uint8Array;
@@ -41,6 +41,13 @@ export interface RunRecord {
    * value that is too deep, which leaves the record as it was.
    */
   append(event: RunEvent): void;
+  /**
+   * Takes an event whose turn to be written is the next `flush`, or the next moment in which the program would wait: nothing that
+   * came before a wait is ever missing. Whoever is about to do something that others can see flushes first. Throws as `append` does.
+   */
+  hold(event: RunEvent): void;
+  /** All that was taken is written before it returns. Throws `record/failed` where it cannot be. */
+  flush(): void;
   /** Keeps bytes in the folder and records that they are there. */
   keep(bytes: Uint8Array, kind?: ContentKind): ContentReference;
   /** The last event, and all files of the run. Nothing can be appended afterwards. */
@@ -72,11 +79,18 @@ class JournalWriter implements RunRecord {
   readonly #events: AppendFile;
   readonly #options: RunRecordOptions & { readonly now: () => Date };
   readonly #redact: RedactText;
+  readonly #hash = openSha256();
   readonly #openedAt = performance.now();
   #checkpointAt = performance.now();
   #seq = 0;
   #head = FIRST_HASH;
+  /** Lines that are not written yet. */
+  #held = '';
+  #isFlushDue = false;
+  /** With what is held. */
   #summary: RunSummary | undefined;
+  /** Of what is written. */
+  #written: RunSummary | undefined;
   #answer: string | undefined;
   #failure: SkillError | undefined;
   #isEnded = false;
@@ -89,7 +103,8 @@ class JournalWriter implements RunRecord {
     this.id = folder.id;
     this.path = folder.path;
     this.#options = options;
-    this.#redact = redactorOf(options.redact);
+    const { redactor } = options;
+    this.#redact = redactor === undefined ? (text) => text : (text) => redactor.text(text);
     const index = Buffer.from(this.#indexText(start.index), 'utf8');
     this.#write(INDEX_FILE, index);
     this.#events = new AppendFile(path.join(this.path, EVENTS_FILE));
@@ -100,7 +115,7 @@ class JournalWriter implements RunRecord {
         schema: RUN_SCHEMA,
         run: this.id,
         ...known,
-        indexDigest: sha256(index),
+        indexDigest: this.#hash(index),
         process: thisProcess(),
       });
       this.#checkpoint();
@@ -112,27 +127,42 @@ class JournalWriter implements RunRecord {
 
   append(event: RunEvent): void {
     this.#guarded(() => {
-      this.#writeLine(event);
-      if (performance.now() - this.#checkpointAt > CHECKPOINT_MS) this.#checkpoint();
+      this.#holdLine(event);
+      this.#writeHeld();
     });
+  }
+
+  hold(event: RunEvent): void {
+    if (this.#options.sync === 'each') return this.append(event);
+    this.#guarded(() => this.#holdLine(event));
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    process.nextTick(() => this.#flushNow());
+  }
+
+  flush(): void {
+    if (this.#held !== '' || this.#failure !== undefined) this.#guarded(() => this.#writeHeld());
   }
 
   keep(bytes: Uint8Array, kind: ContentKind = 'observations'): ContentReference {
     return this.#guarded(() => {
-      const clean = this.#options.redact?.(bytes) ?? bytes;
+      const clean = this.#options.redactor?.bytes(bytes) ?? bytes;
       const kept = { $ref: contentPath(kind, clean), bytes: clean.length };
-      if (this.#keepFile(kept.$ref, clean))
-        this.#writeLine({ type: 'content-keep', path: kept.$ref, bytes: kept.bytes });
+      if (this.#keepFile(kept.$ref, clean)) {
+        this.#holdLine({ type: 'content-keep', path: kept.$ref, bytes: kept.bytes });
+        this.#writeHeld();
+      }
       return { ...kept, start: Buffer.from(clean).toString('utf8', 0, START_BYTES) };
     });
   }
 
   end(outcome: Exclude<Outcome, 'running'>, reason: string): void {
     this.#guarded(() => {
-      this.#writeLine({ type: 'run-end', outcome, reason });
+      this.#holdLine({ type: 'run-end', outcome, reason });
+      this.#writeHeld();
       this.#events.sync();
       this.#isEnded = true;
-      const { state } = this.#summary ?? {};
+      const { state } = this.#written ?? {};
       if (state !== undefined) this.#write(STATE_FILE, Buffer.from(stateText(state), 'utf8'));
       if (this.#answer !== undefined) this.#write(FINAL_FILE, Buffer.from(finalText(this.#answer), 'utf8'));
       this.#writeInfo();
@@ -154,14 +184,26 @@ class JournalWriter implements RunRecord {
     }
   }
 
-  #writeLine(event: RunEvent): void {
+  /** Nobody waits for it, so that nobody is told: whoever comes next is, by the failure that is kept. */
+  #flushNow(): void {
+    this.#isFlushDue = false;
+    if (this.#isEnded || this.#failure !== undefined) return;
+    try {
+      this.flush();
+    } catch (error) {
+      if (error !== this.#failure) throw error;
+    }
+  }
+
+  #holdLine(event: RunEvent): void {
     const contents = new Map<string, Uint8Array>();
     const keep: Keep = (bytes) => {
       const $ref = contentPath('observations', bytes);
       contents.set($ref, bytes);
       return { $ref, bytes: bytes.length };
     };
-    const stored = { ...storedValue(event, { redact: this.#redact, keep }), ...ownFields(event) };
+    const clean = storedValue(event, { redact: this.#redact, keep });
+    const stored = clean === event ? event : { ...clean, ...ownFields(event) };
     const eventJson = storedJson(stored, keep);
     const seq = this.#seq + 1;
     const time = this.#options.now().toISOString();
@@ -169,16 +211,24 @@ class JournalWriter implements RunRecord {
     const json = visibleJson(
       `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`,
     );
-    const { bytes, hash } = linkLine(this.#head, json);
+    const { line, hash } = linkLine(this.#head, json, this.#hash);
     // Not before the whole line is made: a value that is refused leaves no file behind.
     for (const [place, content] of contents) this.#keepFile(place, content);
-    this.#events.append(bytes);
-    if (this.#options.sync === 'each') this.#events.sync();
+    this.#held += line;
     this.#seq = seq;
     this.#head = hash;
     this.#summary = summarise(this.#summary, { seq, time, elapsed, event: asRead(event, stored), hash });
     if (event.type === 'observation' && event.observation.type === 'answered')
       this.#answer = this.#redact(event.observation.answer);
+  }
+
+  #writeHeld(): void {
+    const bytes = Buffer.from(this.#held, 'utf8');
+    this.#held = '';
+    this.#events.append(bytes);
+    if (this.#options.sync === 'each') this.#events.sync();
+    this.#written = this.#summary;
+    if (performance.now() - this.#checkpointAt > CHECKPOINT_MS) this.#checkpoint();
   }
 
   #indexText(index: unknown): string {
@@ -197,8 +247,8 @@ class JournalWriter implements RunRecord {
   }
 
   #writeInfo(outcome?: { readonly outcome: Outcome; readonly reason: string }): void {
-    if (this.#summary === undefined) return;
-    const info = { ...infoOf(this.#summary), ...outcome };
+    if (this.#written === undefined) return;
+    const info = { ...infoOf(this.#written), ...outcome };
     const text = infoText(info);
     const { sealKey } = this.#options;
     const seal = sealKey === undefined || !this.#isEnded ? undefined : sealOf(sealKey, info, text);

@@ -3,6 +3,7 @@
  * could be taken for a reference gets one `$` more, which is taken off again on the way back. So whatever is stored comes back equal.
  */
 import { SkillError } from '../core/errors.ts';
+import { isObject } from '../core/json-schema.ts';
 import { CONTENT_KINDS } from '../core/journal.ts';
 import type { ContentReference } from '../core/journal.ts';
 
@@ -35,7 +36,7 @@ export function storedValue(value: unknown, storing: Storing): unknown {
       const clean = storing.redact(text);
       return clean.length > LONG_TEXT && storing.keep !== undefined ? keptText(clean, storing.keep) : clean;
     },
-    key: (key) => storing.redact(REFERENCE_KEY.test(key) ? `$${key}` : key),
+    key: (key) => storing.redact(key.startsWith('$') && REFERENCE_KEY.test(key) ? `$${key}` : key),
   });
 }
 
@@ -134,16 +135,32 @@ function walk(value: unknown, how: Walk, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) throw tooDeep();
   if (how.reference !== undefined && '$ref' in value && isReference(value)) return how.reference(value);
-  const isList = Array.isArray(value);
-  const before = Object.entries(value);
-  let isSame = true;
-  const after = before.map(([key, item]: [string, unknown]): [string, unknown] => {
-    const [name, walked] = [isList ? key : how.key(key), walk(item, how, depth + 1)];
-    isSame &&= name === key && walked === item;
-    return [name, walked];
-  });
-  if (isSame) return value;
-  return isList ? after.map(([, item]) => item) : fromEntries(after);
+  if (Array.isArray(value)) return walkList(value, how, depth);
+  return isObject(value) ? walkRecord(value, how, depth) : value;
+}
+
+function walkList(list: readonly unknown[], how: Walk, depth: number): readonly unknown[] {
+  let after: unknown[] | undefined;
+  for (const [place, item] of list.entries()) {
+    const walked = walk(item, how, depth + 1);
+    if (walked === item) continue;
+    after ??= [...list];
+    after[place] = walked;
+  }
+  return after ?? list;
+}
+
+function walkRecord(record: Readonly<Record<string, unknown>>, how: Walk, depth: number): object {
+  const keys = Object.keys(record);
+  let after: [string, unknown][] | undefined;
+  for (const [place, key] of keys.entries()) {
+    const item = record[key];
+    const name = how.key(key);
+    const walked = walk(item, how, depth + 1);
+    if (name !== key || walked !== item) after ??= keys.slice(0, place).map((before) => [before, record[before]]);
+    after?.push([name, walked]);
+  }
+  return after === undefined ? record : fromEntries(after);
 }
 
 /** Not by assignment: a key may be `__proto__`. */

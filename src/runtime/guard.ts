@@ -36,7 +36,7 @@ export interface GuardedAction {
   readonly facts: Omit<AccessFacts, 'skill' | 'isLoaded'>;
   /** What a person is shown, made only where one is asked. */
   readonly detail: () => ApprovalDetail;
-  readonly record: (event: RunEvent) => void;
+  readonly journal: { record(event: RunEvent): void; flush(): void };
   readonly signal: AbortSignal | undefined;
 }
 
@@ -55,12 +55,12 @@ export type Verdict = Allowed | { readonly type: 'refused'; readonly failure: Fa
 
 /** Decides about one action, asks where a rule wants that, and records both (POL-2, POL-3, POL-7). */
 export async function guard(guarded: GuardedAction, parts: GuardParts): Promise<Verdict> {
-  const { action, skill, call, record } = guarded;
+  const { action, skill, call, journal } = guarded;
   const isLoaded = guarded.active.some(({ id }) => id === skill?.id);
   const accesses = accessesOf(action, { ...guarded.facts, isLoaded, ...(skill === undefined ? {} : { skill }) });
   const policy = policyWith(parts, involved(guarded));
   const decision = byWhoAsks(decide(policy, accesses), guarded.askedBy);
-  record({ type: 'decision', call, decision });
+  journal.record({ type: 'decision', call, decision });
   if (decision.effect === 'allow') return { type: 'allowed', decision, policy, isApproved: false };
   if (decision.effect === 'deny') return refused(failure('policy/denied', decision.reason));
   return ask({ decision, accesses, policy }, guarded, parts);
@@ -112,13 +112,14 @@ async function ask(
   guarded: GuardedAction,
   { approve, digestOf }: GuardParts,
 ): Promise<Verdict> {
-  const { call, record, signal, skill } = guarded;
+  const { call, journal, signal, skill } = guarded;
   const digest = skill === undefined ? undefined : await digestOf(skill, signal);
   if (typeof digest === 'object') return refused(digest);
   const request = approvalRequest(decision, accesses, guarded, digest);
-  record({ type: 'approval-ask', call, request });
+  journal.record({ type: 'approval-ask', call, request });
+  journal.flush();
   const answer = await approve(request, signal === undefined ? {} : { signal });
-  record({ type: 'approval-answer', call, request: request.id, answer });
+  journal.record({ type: 'approval-answer', call, request: request.id, answer });
   const id = request.id.replace(/^sha256:/, '');
   if (answer === 'nobody')
     return refused(

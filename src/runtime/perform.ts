@@ -63,6 +63,8 @@ export interface CallJournal {
   nextCall(): number;
   /** Throws where it cannot be written: then nothing is done. */
   record(event: RunEvent): void;
+  /** What was recorded is written now: something is about to be done that others can see. Throws as `record` does. */
+  flush(): void;
 }
 
 /**
@@ -114,19 +116,23 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
           : {}),
       },
       detail: () => detailOf(action, placed),
-      record: (event) => context.journal.record(event),
+      journal: context.journal,
       signal: context.signal,
     },
     context.guard,
   );
   if (verdict.type === 'refused') return actionFailed(action.type, verdict.failure);
-  if (placed !== undefined) return placed.perform(rightsOf(verdict, context));
+  if (placed !== undefined) {
+    context.journal.flush();
+    return placed.perform(rightsOf(verdict, context));
+  }
   if (action.type === 'final_answer') return { type: 'answered', action: action.type, answer: action.answer };
   if (action.type === 'search_skills') return search(action, context);
   const used = skill === undefined ? undefined : await useSkill(skill, call, verdict, context);
   if (used !== undefined && typeof used !== 'string') return actionFailed(action.type, used);
   if (isOfKind(action, 'skill') && skill !== undefined) return readSkill(action, skill, context);
-  if (isOfKind(action, 'program') && context.execution !== undefined)
+  if (isOfKind(action, 'program') && context.execution !== undefined) {
+    context.journal.flush();
     return context.execution.perform(action, skill, {
       signal: context.signal,
       digest: used ?? verdict.digest,
@@ -134,6 +140,7 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
       mayReach: (host) => decide(verdict.policy, [grantAccess(host)]).effect !== 'deny',
       call,
     });
+  }
   throw new TypeError(`nothing performs ${action.type}`);
 }
 

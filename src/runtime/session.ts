@@ -92,6 +92,7 @@ export interface SessionParts {
   readonly offer: Offer;
   readonly actions: Omit<ActionContext, 'index' | 'askedBy' | 'state' | 'signal' | 'journal'>;
   readonly record: ((event: RunEvent) => void) | undefined;
+  readonly flush: (() => void) | undefined;
   readonly planCatalog: (budget?: number) => Catalog;
 }
 
@@ -109,6 +110,7 @@ export function openSession(parts: SessionParts): Session {
     isKept: parts.record !== undefined,
     nextCall: () => (calls += 1),
     record: (event) => parts.record?.(event),
+    flush: () => parts.flush?.(),
   };
   const record = (event: SessionEvent): void => {
     journal.record({ type: 'session', event });

@@ -32,6 +32,6 @@ function basisOf(parts: SessionSourceParts): SingleBasis {
     state: undefined,
     execution: undefined,
     host: undefined,
-    journal: { isKept: false, nextCall: () => 1, record: () => undefined },
+    journal: { isKept: false, nextCall: () => 1, record: () => undefined, flush: () => undefined },
   };
 }

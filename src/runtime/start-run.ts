@@ -24,6 +24,11 @@ export interface RunOptions extends SessionOptions {
   readonly directory?: string | false;
   /** Told of each event, after it was recorded. */
   readonly sinks?: readonly EventSink[];
+  /**
+   * For whoever drives the run and knows when something is done that others can see: told of each event at once, which is then
+   * written with the next `flush`, or before the program waits. Where sinks listen each event is written by itself all the same.
+   */
+  readonly follow?: (event: RunEvent) => void;
   /** The run that this one is a part of. */
   readonly parentRun?: string;
   /** What it may use, for the record. */
@@ -43,35 +48,41 @@ export interface Run {
    * Parts of an answer that grows are told and not recorded: they have the number of the event before them.
    */
   record(event: RunEvent): void;
+  /** All that happened so far is written before it returns. Throws `record/failed` where it cannot be. */
+  flush(): void;
   /** Ends every program, closes the record and sends what is to be sent. May be called twice. */
   end(outcome: Exclude<Outcome, 'running'>, reason?: string): Promise<void>;
 }
 
 /** Opens a session whose every event is recorded before it counts. Nothing starts where the record cannot be begun. */
 export async function startRun(source: SessionSource, surroundings: Surroundings, options: RunOptions): Promise<Run> {
-  const { request, directory, sinks = [], parentRun, record: also, budgets, agent, ...sessionOptions } = options;
+  const { request, directory, sinks, follow, parentRun, record: also, budgets, agent, ...sessionOptions } = options;
   const telemetry = await openTelemetry(source);
-  const tell = joinedSink(telemetry === undefined ? sinks : [...sinks, telemetry.sink]);
+  const listeners = [...(sinks ?? []), ...(telemetry === undefined ? [] : [telemetry.sink])];
   const early: RunEvent[] = [];
   let take = (event: RunEvent): void => void early.push(event);
+  let flush = (): void => undefined;
   const session = await startSession(source, {
     ...withSpans(sessionOptions, (event) => take(event)),
     record(event) {
       take(event);
       also?.(event);
     },
+    flush: () => flush(),
   });
   try {
     const start = startOf(source, session, { request, parentRun, budgets, agent });
     const record = openRecord(source, surroundings, directory, start);
-    const told = teller(tell, source.secrets.redactor);
+    const told = teller({ listeners, follow, redactor: source.secrets.redactor });
     told(startEvent(start, record));
+    const isHeld = follow !== undefined && listeners.length === 0;
     take = (event) => {
-      if (event.type !== 'answer-delta') record?.append(event);
+      if (event.type !== 'answer-delta') record?.[isHeld ? 'hold' : 'append'](event);
       told(event);
     };
+    flush = () => record?.flush();
     early.forEach(take);
-    return runOver(session, record, telemetry, { take, told });
+    return runOver(session, record, telemetry, { take, told, flush });
   } catch (error) {
     await session.close();
     throw error;
@@ -126,7 +137,7 @@ function openRecord(
   const key = home === undefined ? undefined : usableKey(home);
   return createRun(runsDirectory(source.project, directory ?? source.config.runs?.directory), start, {
     sync: source.config.runs?.sync ?? 'none',
-    redact: (bytes) => redactor.bytes(bytes),
+    redactor,
     ...(key === undefined ? {} : { sealKey: key }),
   });
 }
@@ -141,18 +152,23 @@ function usableKey(home: string): Uint8Array | undefined {
   }
 }
 
+interface Listening {
+  readonly listeners: readonly EventSink[];
+  readonly follow: RunOptions['follow'];
+  readonly redactor: Redactor;
+}
+
 /** Tells of events in the order and with the numbers of the record. */
-function teller(tell: EventSink, redactor: Redactor): (event: RunEvent) => void {
+function teller({ listeners, follow, redactor }: Listening): (event: RunEvent) => void {
   const openedAt = performance.now();
+  const tell = joinedSink(listeners);
   let seq = 0;
-  return (event) => {
+  return (given) => {
+    const event = redacted(given, redactor);
+    follow?.(event);
+    if (listeners.length === 0) return;
     if (event.type !== 'answer-delta') seq += 1;
-    tell({
-      seq,
-      time: new Date().toISOString(),
-      elapsed: performance.now() - openedAt,
-      event: redacted(event, redactor),
-    });
+    tell({ seq, time: new Date().toISOString(), elapsed: performance.now() - openedAt, event });
   };
 }
 
@@ -184,11 +200,13 @@ async function openTelemetry({ config }: SessionSource): Promise<Telemetry | und
   return telemetrySink({ endpoint, ...(headers === undefined ? {} : { headers }) });
 }
 
+type Take = (event: RunEvent) => void;
+
 function runOver(
   session: Session,
   record: RunRecord | undefined,
   telemetry: Telemetry | undefined,
-  { take, told }: { readonly take: (event: RunEvent) => void; readonly told: (event: RunEvent) => void },
+  { take, told, flush }: { readonly take: Take; readonly told: Take; readonly flush: () => void },
 ): Run {
   let ended: Promise<void> | undefined;
   const end = async (outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void> => {
@@ -208,6 +226,7 @@ function runOver(
     path: record?.path,
     session,
     record: take,
+    flush,
     end: (outcome, reason = '') => (ended ??= end(outcome, reason)),
   };
 }

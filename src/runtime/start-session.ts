@@ -49,6 +49,8 @@ export interface SessionOptions extends Partial<SessionSettings> {
   readonly approve?: Approve;
   /** Told of everything, before it is done where it is something to be done. Throws where it cannot write: then nothing is done. */
   readonly record?: (event: RunEvent) => void;
+  /** Called before anything is done that others can see, for whoever writes late. Throws where it cannot write: then nothing is done. */
+  readonly flush?: () => void;
   /** The session that this one is a part of: it never has more rights. */
   readonly parent?: Session;
   /** What is known already of actions: they are recorded again, and not done again. */
@@ -124,6 +126,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     guidance: vocabulary.guidance(offered, offer),
     offer,
     record: options.record,
+    flush: options.flush,
     actions: {
       ...actionBasis(source, options),
       execution,

@@ -14,7 +14,9 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { readRun } from '../../src/audit/journal-reader.ts';
+import type { RunRecordOptions } from '../../src/audit/journal-writer.ts';
 import { verifyRun } from '../../src/audit/verify.ts';
+import type { RunEvent } from '../../src/core/journal.ts';
 import { thisProcess } from '../../src/platform/folder-lock.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -180,11 +182,13 @@ describe('a line of a journal', () => {
   });
 });
 
+function redactorOf(text: (text: string) => string): NonNullable<RunRecordOptions['redactor']> {
+  return { text, bytes: (bytes) => Buffer.from(text(Buffer.from(bytes).toString('utf8'))) };
+}
+
 describe('secrets', () => {
   test('are taken out of everything before it is written', () => {
-    const redact = (bytes: Uint8Array): Uint8Array =>
-      Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('hunter2', '******'), 'latin1');
-    const run = startRun(scratch(), { redact });
+    const run = startRun(scratch(), { redactor: redactorOf((text) => text.replaceAll('hunter2', '******')) });
     run.append({ type: 'note', message: 'the password is hunter2' });
     run.append({
       type: 'action',
@@ -208,18 +212,68 @@ describe('secrets', () => {
   });
 
   test('that look like hashes do not take the hashes of the record with them', () => {
-    const redact = (bytes: Uint8Array): Uint8Array =>
-      Buffer.from(
-        Buffer.from(bytes)
-          .toString('utf8')
-          .replaceAll(/[0-9a-f]{64}/g, '***'),
-      );
-    const run = startRun(scratch(), { redact });
+    const run = startRun(scratch(), { redactor: redactorOf((text) => text.replaceAll(/[0-9a-f]{64}/g, '***')) });
     run.keep(Buffer.from('x'.repeat(100)), 'inputs');
     run.append({ type: 'note', message: `key ${'0'.repeat(64)}` });
     run.end('done', '');
     expect(verifyRun(run.path)).toEqual({ status: 'intact', problems: [], seal: 'absent' });
     expect([...readRun(run.path).lines][2]?.event).toEqual({ type: 'note', message: 'key ***' });
+  });
+});
+
+describe('what is taken to be written later', () => {
+  const later = (run: string): readonly unknown[] =>
+    linesOf(run)
+      .slice(1)
+      .map((line) => JSON.parse(line).event.message);
+  const note = (message: string): RunEvent => ({ type: 'note', message });
+
+  test('is written by a flush, in order, as if each had been written by itself', () => {
+    const run = startRun(scratch());
+    run.hold(note('a'));
+    run.hold(note('b'));
+    expect(later(run.path)).toEqual([]);
+    run.flush();
+    expect(later(run.path)).toEqual(['a', 'b']);
+    run.hold(note('c'));
+    run.append(note('d'));
+    run.hold(note('e'));
+    run.end('done', '');
+    expect(later(run.path).slice(0, 5)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(verifyRun(run.path)).toEqual({ status: 'intact', problems: [], seal: 'absent' });
+  });
+
+  test('is written before the program waits for anything', async () => {
+    const run = startRun(scratch());
+    run.hold(note('a'));
+    for (let step = 0; step < 100; step += 1) await Promise.resolve();
+    run.hold(note('b'));
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    expect(later(run.path)).toEqual(['a', 'b']);
+    run.end('done', '');
+  });
+
+  test('is written at once where every line is to be on the disk', () => {
+    const run = startRun(scratch(), { sync: 'each' });
+    run.hold(note('a'));
+    expect(later(run.path)).toEqual(['a']);
+    run.end('done', '');
+  });
+
+  test('and cannot be is told to whoever comes next, and run.json speaks of what is there', async () => {
+    const run = startRun(scratch());
+    run.append(note('a'));
+    appendFileSync(path.join(run.path, 'events.jsonl'), 'x');
+    run.hold(note('b'));
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    expect(thrown(() => run.flush())).toEqual(['record/failed', 'somebody else writes to it']);
+    expect(thrown(() => run.hold(note('c')))).toEqual(['record/failed', 'somebody else writes to it']);
+    const info = JSON.parse(read(run.path, 'run.json')) as { outcome: string; events: { count: number } };
+    expect([info.outcome, info.events.count]).toEqual(['record-failed', 2]);
   });
 });
 

@@ -36,7 +36,7 @@ function relink(lines: readonly string[]): readonly string[] {
     const { hash: _, ...rest } = JSON.parse(line) as { hash: string };
     const linked = linkLine(hash, JSON.stringify(rest));
     hash = linked.hash;
-    return linked.bytes.toString().trimEnd();
+    return linked.line.trimEnd();
   });
 }
 
@@ -142,7 +142,7 @@ describe('what is found', () => {
       (run) => {
         const last = JSON.parse(linesOf(run).at(-1) ?? '') as { seq: number; hash: string };
         const line = { seq: last.seq + 1, time: '', elapsed: 1, event: { type: 'note', message: 'more' } };
-        appendFileSync(path.join(run, 'events.jsonl'), linkLine(last.hash, JSON.stringify(line)).bytes);
+        appendFileSync(path.join(run, 'events.jsonl'), linkLine(last.hash, JSON.stringify(line)).line);
       },
       ['journal/added events.jsonl'],
     ],
@@ -355,7 +355,7 @@ describe('a folder made to harm its reader', () => {
     const run = good();
     const deep = `{"type":"note","message":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`;
     const json = `{"seq":1,"time":"","elapsed":0,"event":${deep}}`;
-    writeFileSync(path.join(run, 'events.jsonl'), linkLine(FIRST_HASH, json).bytes);
+    writeFileSync(path.join(run, 'events.jsonl'), linkLine(FIRST_HASH, json).line);
     expect(found(run).slice(0, 2)).toEqual(['tampered', 'line/unreadable events.jsonl:1']);
   });
 
