@@ -1,4 +1,5 @@
 /** The tools of one agent: those of its vocabulary, behind the gate, and its own. */
+import { FINAL_ANSWER } from '../core/action-protocol.ts';
 import { describeAction, describeOutcome } from '../core/action-text.ts';
 import type { ModelTool, ModelToolCall } from '../core/model.ts';
 import { nearest } from '../core/nearest.ts';
@@ -21,7 +22,6 @@ import {
   recallTool,
   updatePlanTool,
 } from './own-tools.ts';
-import { FINAL_ANSWER } from './protocol.ts';
 import { workflowFirst } from './selection.ts';
 import type { ProtocolName } from './words.ts';
 

@@ -1,4 +1,5 @@
 /** A chat: messages of a person, one after the other, in one conversation, one session and one record. Each has a budget of its own. */
+import { FINAL_ANSWER } from '../core/action-protocol.ts';
 import { describeAction } from '../core/action-text.ts';
 import type { Budget } from '../core/budget.ts';
 import { reduceChat } from '../core/chat.ts';
@@ -6,7 +7,7 @@ import type { ChatEvent, Said } from '../core/chat.ts';
 import { NOTHING_USED, wholeBudget } from '../core/count-budget.ts';
 import { SkillError } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';
-import { isPlanDone } from '../core/plan.ts';
+import { isPlanDone, startPlan } from '../core/plan.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Run } from '../runtime/start-run.ts';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, untilTheEnd } from './agent.ts';
@@ -16,7 +17,6 @@ import { startConversation, withExchange } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import { keepOutputs } from './outputs.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { FINAL_ANSWER, startPlan } from './protocol.ts';
 import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
 import { openStop } from './stop.ts';

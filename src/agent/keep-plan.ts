@@ -1,6 +1,6 @@
+import { applyPlanUpdate, startPlan } from '../core/plan.ts';
 import type { PlanUpdate } from '../core/plan.ts';
 import type { Run } from '../runtime/start-run.ts';
-import { applyPlanUpdate, startPlan } from './protocol.ts';
 import type { AgentState } from './state.ts';
 
 export interface PlanPlace {

@@ -1,4 +1,5 @@
 /** The next request to a model: fixed sections, a stable start, never larger than its room (AGT-6). */
+import { actionSchema } from '../core/action-protocol.ts';
 import type { Budget } from '../core/budget.ts';
 import type { Model, ModelRequest, ModelTool } from '../core/model.ts';
 import { estimateTokens } from '../core/tokens.ts';
@@ -10,7 +11,6 @@ import { conversationTokens, passagesOf } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
 import { passageOf, user } from './passage.ts';
-import { actionSchema } from './protocol.ts';
 import { rulesText } from './words.ts';
 import type { ProtocolName } from './words.ts';
 

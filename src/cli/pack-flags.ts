@@ -1,5 +1,5 @@
 /** What the commands that change roots have in common: which root, who says yes, and how a refusal is said. */
-import { isNotAllowed, isRefusal } from '../core/pack/problems.ts';
+import { isNotAllowed } from '../core/pack/problems.ts';
 import type { PackRefusal } from '../core/pack/problems.ts';
 import { INSTALL_SCOPES } from '../core/config.ts';
 import { printable } from '../core/text.ts';
@@ -82,5 +82,3 @@ export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> 
   if (invocation.flags.json !== true) invocation.terminal.remark(`index ${runtime.index.indexHash}`);
   return runtime;
 }
-
-export { isRefusal };

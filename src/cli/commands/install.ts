@@ -1,3 +1,4 @@
+import { isRefusal } from '../../core/pack/problems.ts';
 import { installSkills } from '../../runtime/packs/install.ts';
 import type { InstallPlan, Installed } from '../../runtime/packs/install.ts';
 import type { PackSettings } from '../../runtime/packs/pack-place.ts';
@@ -9,7 +10,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { progressText } from '../install-progress.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, isRefusal, refreshed, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, refreshed, refuse, settingsFor } from '../pack-flags.ts';
 import { openProgress } from '../progress.ts';
 import { planJson, planLines } from '../show-pack.ts';
 import { trustHint } from '../show-trust-hint.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { parsePublicKey, publicKeyLine } from '../../core/pack/minisign.ts';
-import { packRefusal } from '../../core/pack/problems.ts';
+import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { printable, quoted } from '../../core/text.ts';
 import { openPinnedKeys, writeNewKey } from '../../install/pack/keys.ts';
@@ -17,7 +17,7 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { asker, isRefusal, refuse } from '../pack-flags.ts';
+import { asker, refuse } from '../pack-flags.ts';
 
 const flags = {
   folder: { type: 'string', value: 'DIR', path: true, about: 'where a new key goes; .agent/keys of the home folder' },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { compareText } from '../../core/diagnostic.ts';
 import { readForeignLock } from '../../core/pack/foreign-lock.ts';
 import type { ForeignSkill } from '../../core/pack/foreign-lock.ts';
-import { packRefusal } from '../../core/pack/problems.ts';
+import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import { printable, quoted } from '../../core/text.ts';
 import { readLock } from '../../install/root/read-lock.ts';
 import { readTextFile } from '../../platform/text-file.ts';
@@ -13,7 +13,7 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, isRefusal, refreshed, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, refreshed, refuse, settingsFor } from '../pack-flags.ts';
 import { planLines } from '../show-pack.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;

@@ -1,12 +1,13 @@
 import os from 'node:os';
 
+import { isRefusal } from '../../core/pack/problems.ts';
 import { printable } from '../../core/text.ts';
 import { findOutdated } from '../../runtime/packs/outdated.ts';
 import type { OutdatedSkill } from '../../runtime/packs/outdated.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { PLACE_FLAGS, isRefusal, refuse, settingsFor } from '../pack-flags.ts';
+import { PLACE_FLAGS, refuse, settingsFor } from '../pack-flags.ts';
 import { openProgress } from '../progress.ts';
 import type { Style, Terminal } from '../terminal.ts';
 import { padText } from '../text-width.ts';

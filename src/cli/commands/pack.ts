@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { resolveSkill } from '../../core/resolve-skill.ts';
-import { packRefusal } from '../../core/pack/problems.ts';
+import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { printable, quoted } from '../../core/text.ts';
 import type { BuiltPack } from '../../install/pack/build-pack.ts';
@@ -13,7 +13,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { isRefusal, refuse, settingsFor } from '../pack-flags.ts';
+import { refuse, settingsFor } from '../pack-flags.ts';
 import { openProgress } from '../progress.ts';
 import { bytesText } from '../quantities.ts';
 

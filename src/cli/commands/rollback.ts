@@ -1,9 +1,10 @@
+import { isRefusal } from '../../core/pack/problems.ts';
 import { printable } from '../../core/text.ts';
 import { listKeptSkills, rollbackSkill } from '../../runtime/packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, isRefusal, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, refuse, settingsFor } from '../pack-flags.ts';
 import { keptLine, reportChange } from '../show-change.ts';
 
 export const command = defineCommand({

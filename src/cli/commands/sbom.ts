@@ -1,13 +1,13 @@
 import path from 'node:path';
 
-import { PackRefused } from '../../core/pack/problems.ts';
+import { PackRefused, isRefusal } from '../../core/pack/problems.ts';
 import { formatSbom } from '../../core/pack/sbom.ts';
 import { refuseExisting, writeWholeText } from '../../install/whole-file.ts';
 import { sbomOfRoot } from '../../runtime/packs/sbom-of-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { PLACE_FLAGS, isRefusal, refuse, settingsFor } from '../pack-flags.ts';
+import { PLACE_FLAGS, refuse, settingsFor } from '../pack-flags.ts';
 import { printable } from '../../core/text.ts';
 
 export const command = defineCommand({

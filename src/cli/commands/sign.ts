@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { packRefusal } from '../../core/pack/problems.ts';
+import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { formatPackComment } from '../../core/pack/signed-comment.ts';
 import { printable, quoted } from '../../core/text.ts';
@@ -15,7 +15,7 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { isRefusal, refuse } from '../pack-flags.ts';
+import { refuse } from '../pack-flags.ts';
 
 const flags = {
   key: { type: 'string', short: 'k', value: 'FILE', path: true, about: 'your secret key; see skillwright keys new' },

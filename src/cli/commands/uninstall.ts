@@ -1,7 +1,8 @@
+import { isRefusal } from '../../core/pack/problems.ts';
 import { printable } from '../../core/text.ts';
 import { uninstallSkills } from '../../runtime/packs/change-root.ts';
 import { defineCommand } from '../command.ts';
-import { CHANGE_FLAGS, asker, isRefusal, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, refuse, settingsFor } from '../pack-flags.ts';
 import { reportChange } from '../show-change.ts';
 
 export const command = defineCommand({

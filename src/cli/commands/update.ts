@@ -1,3 +1,4 @@
+import { isRefusal } from '../../core/pack/problems.ts';
 import { SCAN_NOTE } from '../../core/scan/finding-text.ts';
 import { printable } from '../../core/text.ts';
 import type { UpdateMode } from '../../core/pack/update-plan.ts';
@@ -9,7 +10,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { progressText } from '../install-progress.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, isRefusal, refreshed, refusalStatus, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } from '../pack-flags.ts';
 import { openProgress } from '../progress.ts';
 import { changedLines, updateJson } from '../show-update.ts';
 import { trustHint } from '../show-trust-hint.ts';

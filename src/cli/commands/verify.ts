@@ -1,6 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 
+import { isRefusal } from '../../core/pack/problems.ts';
 import { findingText } from '../../core/scan/finding-text.ts';
 import { scanSarif } from '../../core/scan/sarif.ts';
 import { printable } from '../../core/text.ts';
@@ -15,7 +16,7 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { PLACE_FLAGS, isRefusal, refuse, settingsFor } from '../pack-flags.ts';
+import { PLACE_FLAGS, refuse, settingsFor } from '../pack-flags.ts';
 import { openProgress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -83,6 +83,33 @@ export interface CaseResult {
   readonly isCached: boolean;
 }
 
+/** What a result takes from its case. */
+export type CaseHead = Pick<CaseResult, 'name' | 'place' | 'input' | 'tags'> & { readonly id: string };
+
+/** The result of an attempt of which nothing is known yet: an error, until somebody has more to say. */
+export function ungradedResult(
+  { id, name, place, input, tags }: CaseHead,
+  { arm, attempt, model }: Pick<CaseResult, 'arm' | 'attempt' | 'model'>,
+): CaseResult {
+  return {
+    case: id,
+    name,
+    place,
+    input,
+    tags,
+    arm,
+    attempt,
+    status: 'error',
+    reason: '',
+    checks: [],
+    loaded: [],
+    answer: '',
+    cost: ZERO_COST,
+    model,
+    isCached: false,
+  };
+}
+
 /** A part of a whole with its Wilson interval at 95 %. `of` 0: nothing can be said, and `low` is 0 and `high` 1. */
 export interface Rate {
   readonly count: number;

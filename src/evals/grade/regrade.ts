@@ -1,7 +1,7 @@
 /** Runs that are stored, graded again: with other cases, or with graders that have changed since. Nothing is run. */
 import type { EvalCase } from '../../core/eval/case.ts';
-import { ZERO_COST } from '../../core/eval/result.ts';
-import type { Arm, CaseResult, ModelWay } from '../../core/eval/result.ts';
+import { ungradedResult } from '../../core/eval/result.ts';
+import type { Arm, CaseHead, CaseResult, ModelWay } from '../../core/eval/result.ts';
 import { factsOfRun } from './facts-of-run.ts';
 import { withOutputs } from './files-of-steps.ts';
 import type { ReadOutput } from './files-of-steps.ts';
@@ -69,28 +69,8 @@ async function gradeWhole(run: StoredRun, one: EvalCase, options: GradeOptions):
   };
 }
 
-type CaseHead = Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags'>;
-
-function emptyResult(run: StoredRun, { id, name, place, input, tags }: CaseHead): CaseResult {
-  const { folder, arm, attempt, way } = run;
-  return {
-    case: id,
-    name,
-    place,
-    input,
-    tags,
-    arm,
-    attempt,
-    status: 'error',
-    reason: '',
-    checks: [],
-    loaded: [],
-    answer: '',
-    cost: ZERO_COST,
-    model: { id: '', way },
-    run: folder,
-    isCached: false,
-  };
+function emptyResult({ folder, arm, attempt, way }: StoredRun, head: CaseHead): CaseResult {
+  return { ...ungradedResult(head, { arm, attempt, model: { id: '', way } }), run: folder };
 }
 
 function resultOfNothing(run: StoredRun): CaseResult {

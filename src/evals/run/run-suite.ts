@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { EvalCase } from '../../core/eval/case.ts';
 import { isSkillError } from '../../core/errors.ts';
-import { ZERO_COST } from '../../core/eval/result.ts';
+import { ungradedResult } from '../../core/eval/result.ts';
 import type { CaseResult, CaseStatus } from '../../core/eval/result.ts';
 import type { Executor } from '../../core/execution.ts';
 import { stableJson } from '../../core/stable-json.ts';
@@ -195,25 +195,9 @@ function openedModel(
 }
 
 function unrun({ evalCase, arm, attempt }: Job, why: string): CaseResult {
-  const { id, name, place, input, tags } = evalCase;
+  const ungraded = ungradedResult(evalCase, { arm, attempt, model: { id: '', way: 'scripted' } });
   const isError = why.startsWith('error: ');
-  return {
-    case: id,
-    name,
-    place,
-    input,
-    tags,
-    arm,
-    attempt,
-    status: isError ? 'error' : 'skipped',
-    reason: why.replace(/^error: /, ''),
-    checks: [],
-    loaded: [],
-    answer: '',
-    cost: ZERO_COST,
-    model: { id: '', way: 'scripted' },
-    isCached: false,
-  };
+  return { ...ungraded, status: isError ? 'error' : 'skipped', reason: why.replace(/^error: /, '') };
 }
 
 /** Programs of the suite that judge: another program is another judge. */
