@@ -60,7 +60,7 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
   const all = [...found.problems, ...problems];
   return {
     cases,
-    problems: distinct(all.length === 0 && cases.length === 0 ? [emptySuite(paths)] : all),
+    problems: distinct(all.length === 0 && cases.length === 0 ? [emptySuite(paths, found.passedOver)] : all),
     passedOver: found.passedOver,
     suites: found.suites,
     files: [...found.files],
@@ -221,12 +221,19 @@ function tellFile(found: Found, file: string, message: string, hint: string): vo
   found.problems.push({ file, line: 1, column: 1, message, hint, severity: 'error' });
 }
 
-function emptySuite(paths: readonly string[]): CaseProblem {
+/** Files that an empty suite tells about. */
+const TOLD_FILES = 3;
+
+/** What was passed over may well be what was meant: its reason is told. */
+function emptySuite(paths: readonly string[], passedOver: ReadCases['passedOver']): CaseProblem {
+  const told = passedOver
+    .slice(0, TOLD_FILES)
+    .map(({ file, reason }) => `${quoted(path.basename(file))} was passed over: ${reason}`);
   return {
     file: paths[0] ?? '.',
     line: 1,
     column: 1,
-    message: 'there are no cases here',
+    message: ['there are no cases here', ...told].join('; '),
     hint: 'an empty suite is no pass: write evals/cases.yaml, or let eval init write it',
     severity: 'error',
   };

@@ -290,6 +290,13 @@ describe('files that are none', () => {
     ]);
   });
 
+  test('a folder whose only files were passed over says why', () => {
+    const root = folderOf({ 'mine/one.json': '{"a":\n  [1,}', 'mine/two.json': '{"name": "x", "version": "1"}' });
+    expect(readCases([path.join(root, 'mine')]).problems.map(({ message }) => message)).toEqual([
+      'there are no cases here; "one.json" was passed over: it is no JSON here (line 2); "two.json" was passed over: a manifest, no cases',
+    ]);
+  });
+
   test.each([
     ['{"a":\n  [1,}', 'evals.json', '2:6 it is no JSON here'],
     ['{"a":1}\n{"a":\n', 'a.jsonl', '2:6 it is no JSON here'],
