@@ -1,11 +1,9 @@
 /** `runs resume`: a run that was broken off goes on, at this terminal. */
 import path from 'node:path';
 
-import type { AgentResult } from '../agent/agent-options.ts';
+import { openAgentModel } from '../agent/agent-model.ts';
 import { readRun } from '../audit/journal-reader.ts';
 import { terminalSink } from '../audit/sinks.ts';
-import type { Budget } from '../core/budget.ts';
-import { BUDGET_NAMES } from '../core/count-budget.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
 import type { Model } from '../core/model.ts';
 import { cleanText, printable } from '../core/text.ts';
@@ -14,10 +12,11 @@ import { isInside, tryRealPath } from '../platform/paths.ts';
 import { readSealKey } from '../platform/seal-key.ts';
 import { surroundingsOf } from '../runtime/config.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { choiceLines, statusOf } from './agent-outcome.ts';
 import { openApprover } from './approving.ts';
-import { wholeNumber } from './arguments.ts';
+import { readBudget } from './budget-flag.ts';
 import type { Invocation } from './command.ts';
-import { EXIT, UsageError } from './exit.ts';
+import { EXIT } from './exit.ts';
 import { jsonText } from './json.ts';
 import { openRuntime } from './open-runtime.ts';
 import type { RESUME_FLAGS } from './resume-flags.ts';
@@ -38,7 +37,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     runtime,
     path: place,
     model: await modelFor(invocation, runtime),
-    budget: budgetOf(given.budget ?? []),
+    budget: readBudget(given.budget ?? []),
     mayBring: (file) => named.has(file) || isOfProject(file, cwd),
     signal,
     ...(sealKey === undefined ? {} : { sealKey }),
@@ -59,16 +58,8 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   terminal.out(
     given.json === true ? visibleJson(jsonText({ resumes: info.run, ...result })) : cleanText(result.answer),
   );
-  return EXITS[result.outcome];
+  return statusOf(result, false);
 }
-
-const EXITS: Readonly<Record<AgentResult['outcome'], number>> = {
-  done: EXIT.done,
-  degraded: EXIT.failed,
-  failed: EXIT.failed,
-  refused: EXIT.refused,
-  cancelled: EXIT.interrupted,
-};
 
 /** Links are resolved: a name inside that leads outside is none of the project's. */
 function isOfProject(file: string, cwd: string): boolean {
@@ -81,30 +72,13 @@ function progress({ pass, style }: Terminal): ReturnType<typeof terminalSink> {
 }
 
 async function modelFor({ flags: given, terminal, signal }: ResumeInvocation, { config }: Runtime): Promise<Model> {
-  const [{ findModel }, { openRules }] = await Promise.all([import('../model/auto.ts'), import('../model/rules.ts')]);
   const { env } = surroundingsOf({});
-  const { model, reason } = await findModel({
+  const chosen = await openAgentModel({
     env,
     signal,
     ...(given.model === undefined ? {} : { name: given.model }),
     ...(config.model === undefined ? {} : { config: config.model }),
   });
-  const taken = model === 'rules' ? openRules() : model;
-  terminal.remark(`model ${printable(taken.id)}: ${printable(reason)}`);
-  return taken;
-}
-
-function budgetOf(given: readonly string[]): Partial<Budget> {
-  return Object.fromEntries(
-    given.map((text) => {
-      const [word = '', amount] = text.split('=', 2);
-      const name = BUDGET_NAMES.find((one) => one === word);
-      if (name === undefined || amount === undefined)
-        throw new UsageError(
-          `--budget ${printable(text)} is no budget`,
-          `write NAME=N; NAME is ${BUDGET_NAMES.join(', ')}`,
-        );
-      return [name, wholeNumber(amount, `--budget ${name}`, { least: 0, most: 1_000_000_000 }) ?? 0];
-    }),
-  );
+  for (const line of choiceLines(chosen, terminal)) terminal.remark(line);
+  return chosen.model;
 }
