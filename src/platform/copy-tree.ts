@@ -2,7 +2,7 @@ import {
   chmodSync,
   closeSync,
   constants,
-  copyFile as copyFileByCallback,
+  copyFile,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -22,11 +22,13 @@ import { promisify } from 'node:util';
 
 import type { Identity } from '../core/execution.ts';
 import { descriptorPath } from './confined-open.ts';
-import { TreeLooks, TreeReading, isProgram, pause } from './tree-digest.ts';
+import { TreeReading, isProgram, pause } from './tree-digest.ts';
 import type { ReadTreeOptions, TreeDigest } from './tree-digest.ts';
-import { SMALL_FILE, hashOpened, withEntry, withEntryNow } from './tree-file.ts';
-import { isByDescriptor, orRefusal, walkTree } from './tree-walk.ts';
-import type { TreeEntry, TreeRefusal } from './tree-walk.ts';
+import { SMALL_FILE, hashBytes, hashOpened, readSmall } from './tree-file.ts';
+import type { OpenedFile } from './tree-file.ts';
+import { TreeLooks } from './tree-look.ts';
+import { isByDescriptor, orRefusal, walkOpened } from './tree-walk.ts';
+import type { FolderEntry, LinkEntry, OpenedEntry, TreeRefusal } from './tree-walk.ts';
 
 export interface CopyTreeOptions extends ReadTreeOptions {
   /** Nothing stands there; the folder above is ours, and nobody else writes in it. */
@@ -75,42 +77,39 @@ interface Copying extends CopyTreeOptions {
 async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedTree> {
   const { to, links = {}, signal } = options;
   const linkNames = new Set(Object.keys(links));
-  const copying: Copying = {
-    ...options,
-    reading: new TreeReading(Date.now()),
-    looks: new TreeLooks(),
-    buffer: Buffer.allocUnsafe(SMALL_FILE),
-  };
+  const reading = new TreeReading(Date.now());
+  const looks = new TreeLooks();
+  const copying: Copying = { ...options, reading, looks, buffer: Buffer.allocUnsafe(SMALL_FILE) };
   const folders: CopiedFolder[] = [];
   const taken: string[] = [];
   const underWay: Promise<void>[] = [];
   let count = 0;
   try {
-    for (const entry of walkTree(from, options)) {
-      count += 1;
-      if (count % SLICE === 0) await pause(signal);
+    for (const entry of walkOpened(from, options)) {
       if (linkNames.has(entry.path)) taken.push(entry.path);
       if (entry.type === 'folder') folders.push(copyFolder(entry, copying));
       else if (entry.type === 'link') copyLink(entry, copying);
-      else if (entry.stats.size < SMALL_FILE || !isByDescriptor(entry.place)) copySmallFile(entry, copying);
+      else if (!isCopiedApart(entry)) copyHere(entry, copying);
       else {
-        const run = copyFile(entry, copying);
+        const run = copyApart(entry, copying);
         // Told to whoever waits for it below.
         run.catch(() => undefined);
         underWay.push(run);
         if (underWay.length === AT_ONCE) await underWay.shift();
       }
+      count += 1;
+      if (count % SLICE === 0) await pause(signal);
     }
     for (const run of underWay) await run;
   } finally {
     // Nobody writes there any more once this has ended, one way or the other.
     await Promise.allSettled(underWay);
   }
-  const digest = copying.reading.finish(from, options);
+  reading.refuseChanged(from, options);
   for (const [name, target] of Object.entries(links))
     if (!taken.includes(name)) symlinkSync(target, path.join(to, name));
   finishFolders(folders, copying);
-  return { ...digest, copyFingerprint: copying.looks.fingerprint(), taken };
+  return { ...reading.finish(), copyFingerprint: looks.fingerprint(), taken };
 }
 
 interface CopiedFolder {
@@ -120,7 +119,7 @@ interface CopiedFolder {
   readonly look: number;
 }
 
-function copyFolder({ path: at, stats }: TreeEntry, { to, reading, looks }: Copying): CopiedFolder {
+function copyFolder({ path: at, stats }: FolderEntry, { to, reading, looks }: Copying): CopiedFolder {
   mkdirSync(path.join(to, at), { mode: 0o700 });
   reading.folder(at, stats);
   return { path: at, stats, look: looks.expect() };
@@ -137,61 +136,80 @@ function finishFolders(folders: readonly CopiedFolder[], { to, owner, permission
   }
 }
 
-function copyLink(entry: Extract<TreeEntry, { type: 'link' }>, { to, owner, reading, looks }: Copying): void {
+function copyLink(entry: LinkEntry, { to, owner, reading, looks }: Copying): void {
   const place = path.join(to, entry.path);
   symlinkSync(entry.target, place);
   if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
   lutimesSync(place, entry.stats.atimeMs / 1000, entry.stats.mtimeMs / 1000);
   reading.link(entry.path, entry.stats, entry.target);
-  looks.add(looks.expect(), entry.path, lstatSync(place));
+  looks.append(entry.path, lstatSync(place));
 }
 
-type FileEntry = Extract<TreeEntry, { type: 'file' }>;
+/** The system copies by a name that only descriptors have, and gives the bits of the source: we must be able to read the copy. */
+function isCopiedApart({ place, stats }: OpenedEntry): boolean {
+  return stats.size >= SMALL_FILE && isByDescriptor(place) && (stats.mode & 0o400) !== 0;
+}
 
-/** Read once: the bytes that are hashed are those that are written. */
-function copySmallFile(entry: FileEntry, copying: Copying): void {
-  const { stats, value } = withEntryNow(entry, (descriptor, before) => {
-    const copy = openSync(`${copying.to}/${entry.path}`, 'wx', modeOf(before, copying));
+/** Read once: the bytes that are hashed are those that are written. Closes the file. */
+function copyHere(entry: OpenedEntry, copying: Copying): void {
+  const { path: at, descriptor, stats } = entry;
+  const { to, reading, looks, buffer } = copying;
+  try {
+    const mode = modeOf(stats, copying);
+    const copy = openSync(`${to}/${at}`, 'wx', mode);
     try {
-      const file = { descriptor, size: before.size, buffer: copying.buffer };
-      const hash = hashOpened(entry.path, file, (bytes) => writeWhole(copy, bytes));
-      return { hash, look: finishFile(copy, before, copying) };
+      const file = { descriptor, size: stats.size, buffer };
+      const hash = file.size < SMALL_FILE ? copyAtOnce(at, file, copy) : copyInPieces(at, file, copy);
+      reading.hashed(reading.file(at, stats), hash);
+      looks.append(at, finishFile(copy, mode, stats, copying));
     } finally {
       closeSync(copy);
     }
-  });
-  copying.reading.file(copying.reading.expect(), entry.path, { stats, hash: value.hash });
-  copying.looks.add(copying.looks.expect(), entry.path, value.look);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
-/** Copied by the system, beside our own thread, and read back. */
-async function copyFile(entry: FileEntry, copying: Copying): Promise<void> {
+function copyAtOnce(at: string, file: Required<OpenedFile>, copy: number): Uint8Array {
+  const bytes = readSmall(at, file);
+  writeWhole(copy, bytes);
+  return hashBytes(bytes);
+}
+
+function copyInPieces(at: string, file: OpenedFile, copy: number): Uint8Array {
+  return hashOpened(at, file, (bytes) => writeWhole(copy, bytes));
+}
+
+/** Copied by the system, beside our own thread, and read back. Closes the file. */
+async function copyApart(entry: OpenedEntry, copying: Copying): Promise<void> {
+  const { path: at, descriptor, stats } = entry;
   const { reading, looks } = copying;
-  const place = path.join(copying.to, entry.path);
-  const [readAt, look] = [reading.expect(), looks.expect()];
-  const { stats, value: hash } = await withEntry(entry, async (descriptor, before) => {
-    await copyFileLater(descriptorPath(descriptor), place, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    const copy = openSync(place, 'r');
+  const [place, look] = [reading.file(at, stats), looks.expect()];
+  try {
+    const to = `${copying.to}/${at}`;
+    await copyFileLater(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    const copy = openSync(to, 'r');
     try {
-      const copied = hashOpened(entry.path, { descriptor: copy, size: before.size });
-      looks.add(look, entry.path, finishFile(copy, before, copying));
-      return copied;
+      reading.hashed(place, hashOpened(at, { descriptor: copy, size: stats.size }));
+      looks.add(look, at, finishFile(copy, stats.mode & 0o7777, stats, copying));
     } finally {
       closeSync(copy);
     }
-  });
-  reading.file(readAt, entry.path, { stats, hash });
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function modeOf(source: Stats, { permissions }: Copying): number {
   return MODES[permissions][isProgram(source) ? 'program' : 'file'];
 }
 
-/** Gives a copy its owner, permissions and times, and says what it looks like then. */
-function finishFile(copy: number, source: Stats, copying: Copying): Stats {
+/** Gives a copy, made with the bits `made`, its owner, permissions and times, and says what it looks like then. */
+function finishFile(copy: number, made: number, source: Stats, copying: Copying): Stats {
   const { owner } = copying;
   const mode = modeOf(source, copying);
   if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
+  if (made !== mode) fchmodSync(copy, mode);
   futimesSync(copy, source.atimeMs / 1000, source.mtimeMs / 1000);
   const stats = fstatSync(copy);
   if ((stats.mode & 0o7777) === mode) return stats;
@@ -205,4 +223,4 @@ function writeWhole(output: number, bytes: Buffer): void {
 }
 
 /** By callback: the promises of `node:fs` cost more than the copy of a small file. */
-const copyFileLater = promisify(copyFileByCallback);
+const copyFileLater = promisify(copyFile);

@@ -3,6 +3,7 @@
  * it is executable and its bytes; of every link its target; and every folder. Not covered are times, owners, the other permission
  * bits, and whatever is called `.git`.
  */
+import { closeSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import { quoted } from '../core/text.ts';
@@ -11,8 +12,9 @@ import { isSettled } from './file-stamp.ts';
 import { sha256 } from './hash.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './private-file.ts';
-import { SMALL_FILE, hashOpened, withEntryNow } from './tree-file.ts';
-import { TreeRefused, orRefusal, refuseLinksOutside, walkTree } from './tree-walk.ts';
+import { SMALL_FILE, hashOpened } from './tree-file.ts';
+import { TreeLooks, fingerprintTree } from './tree-look.ts';
+import { TreeRefused, orRefusal, refuseLinksOutside, walkOpened } from './tree-walk.ts';
 import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
 
 /** One entry as the digest sees it. `content`: SHA-256 of the bytes of a file, the target of a link, nothing for a folder. */
@@ -69,9 +71,11 @@ export interface TreeDigest {
   readonly isSettled: boolean;
 }
 
+const NOTHING = new Uint8Array();
+
 /** Gathers what a walk meets into a digest and a fingerprint. */
 export class TreeReading {
-  readonly #entries: DigestEntry[] = [];
+  readonly #entries: { kind: DigestEntry['kind']; path: string; content: Uint8Array }[] = [];
   readonly #links = new Map<string, string>();
   readonly #folders = new Set<string>();
   readonly #names = new Map<number, { readonly path: string; readonly all: number; found: number }>();
@@ -79,6 +83,7 @@ export class TreeReading {
   readonly #looks = new TreeLooks();
   #isSettled = true;
   #files = 0;
+  #unhashed = 0;
   #bytes = 0;
 
   constructor(startedAt: number) {
@@ -88,7 +93,7 @@ export class TreeReading {
   folder(path: string, stats: Stats): void {
     this.#look(path, stats);
     this.#folders.add(path);
-    if (path !== '') this.#entries.push({ kind: 'folder', path, content: new Uint8Array() });
+    if (path !== '') this.#entries.push({ kind: 'folder', path, content: NOTHING });
   }
 
   link(path: string, stats: Stats, target: string): void {
@@ -97,90 +102,65 @@ export class TreeReading {
     this.#entries.push({ kind: 'link', path, content: Buffer.from(target, 'utf8') });
   }
 
-  /** Keeps a place for a file that is read while others are looked at: fingerprints are in the order of the walk. */
-  expect(): number {
-    return this.#looks.expect();
-  }
-
-  /** `stats` are those of the opened file before or after it was read: `finish` refuses where they have become others. */
-  file(place: number, path: string, { stats, hash }: { readonly stats: Stats; readonly hash: Uint8Array }): void {
-    this.#look(path, stats, place);
-    this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: hash });
+  /**
+   * `stats` are those of the opened file before it was read: `refuseChanged` refuses where they have become others. Gives the place
+   * where `hashed` puts what is known later.
+   */
+  file(path: string, stats: Stats): number {
+    this.#look(path, stats);
+    const place = this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: NOTHING }) - 1;
     this.#files += 1;
+    this.#unhashed += 1;
     this.#bytes += stats.size;
     if (stats.nlink > 1) {
       const known = this.#names.get(stats.ino);
       if (known === undefined) this.#names.set(stats.ino, { path, all: stats.nlink, found: 1 });
       else known.found += 1;
     }
+    return place;
   }
 
-  /** Throws `TreeRefused` for links that lead out, for files with a name elsewhere, and where the tree is not what it was. */
-  finish(root: string, options: WalkOptions): TreeDigest {
+  hashed(place: number, hash: Uint8Array): void {
+    const entry = this.#entries[place];
+    if (entry === undefined || entry.content !== NOTHING) throw new Error(`no hash is expected at ${String(place)}`);
+    entry.content = hash;
+    this.#unhashed -= 1;
+  }
+
+  /**
+   * Once all files were read, their hashes known or not. Throws `TreeRefused` for links that lead out, for files with a name elsewhere,
+   * and where the tree is not what it was.
+   */
+  refuseChanged(root: string, options: WalkOptions): void {
     refuseLinksOutside(this.#links, this.#folders);
     for (const { path, all, found } of this.#names.values())
       if (found < all)
         throw new TreeRefused('hard-link', path, `${quoted(path)} has another name outside, which may be anybody's`);
-    const fingerprint = this.#looks.fingerprint();
-    if (fingerprintTree(root, options) !== fingerprint)
+    if (fingerprintTree(root, options) !== this.#looks.fingerprint())
       throw new TreeRefused('changed', '', 'it changed while it was read');
+  }
+
+  /** Of a tree that is no other, once all hashes are known. */
+  finish(): TreeDigest {
+    if (this.#unhashed > 0) throw new Error(`${String(this.#unhashed)} files were not hashed`);
     return {
       type: 'digest',
       digest: digestOfEntries(this.#entries),
       files: this.#files,
       bytes: this.#bytes,
-      fingerprint,
+      fingerprint: this.#looks.fingerprint(),
       isSettled: this.#isSettled,
     };
   }
 
-  #look(path: string, stats: Stats, place = this.#looks.expect()): void {
-    this.#looks.add(place, path, stats);
+  #look(path: string, stats: Stats): void {
+    this.#looks.append(path, stats);
     this.#isSettled &&= isSettled(stats, this.#startedAt);
   }
 }
 
 export function isProgram(stats: Stats): boolean {
   return (stats.mode & 0o111) !== 0;
-}
-
-/** What the entries of a tree look like from outside, in the order of the walk. */
-export class TreeLooks {
-  readonly #paths: string[] = [];
-  /** `LOOK_NUMBERS` for each path. As numbers: to write the times of thousands of files as text took longer than to ask for them. */
-  readonly #numbers: number[] = [];
-
-  /** Keeps a place for what is known only later. */
-  expect(): number {
-    for (let number = 0; number < LOOK_NUMBERS; number += 1) this.#numbers.push(0);
-    return this.#paths.push('') - 1;
-  }
-
-  add(place: number, path: string, { mode, size, mtimeMs, ctimeMs, ino }: Stats): void {
-    const at = place * LOOK_NUMBERS;
-    this.#paths[place] = path;
-    this.#numbers[at] = mode;
-    this.#numbers[at + 1] = size;
-    this.#numbers[at + 2] = mtimeMs;
-    this.#numbers[at + 3] = ctimeMs;
-    this.#numbers[at + 4] = ino;
-  }
-
-  fingerprint(): string {
-    // No path has a NUL in it, and each has as many numbers: nothing else is written alike.
-    const paths = Buffer.from(this.#paths.join('\0'), 'utf8');
-    const numbers = Float64Array.from([paths.length, ...this.#numbers]);
-    return sha256(Buffer.concat([new Uint8Array(numbers.buffer), paths]));
-  }
-}
-
-const LOOK_NUMBERS = 5;
-
-/** What a tree looks like from outside: no file is opened. Throws `TreeRefused`. */
-function fingerprintTree(root: string, options: WalkOptions): string {
-  const looks = new TreeLooks();
-  for (const { path, stats } of walkTree(root, options)) looks.add(looks.expect(), path, stats);
-  return looks.fingerprint();
 }
 
 /** Entries between two pauses, in which timers and others have their turn. */
@@ -207,20 +187,23 @@ async function readOnce(root: string, options: ReadTreeOptions): Promise<TreeDig
   const reading = new TreeReading(Date.now());
   const buffer = Buffer.allocUnsafe(SMALL_FILE);
   let count = 0;
-  for (const entry of walkTree(root, options)) {
-    count += 1;
-    if (count % SLICE === 0) await pause(options.signal);
+  for (const entry of walkOpened(root, options)) {
     if (entry.type === 'folder') reading.folder(entry.path, entry.stats);
     else if (entry.type === 'link') reading.link(entry.path, entry.stats, entry.target);
     else {
-      const place = reading.expect();
-      const { stats, value: hash } = withEntryNow(entry, (descriptor, { size }) =>
-        hashOpened(entry.path, { descriptor, size, buffer }),
-      );
-      reading.file(place, entry.path, { stats, hash });
+      const { path, stats, descriptor } = entry;
+      try {
+        const hash = hashOpened(path, { descriptor, size: stats.size, buffer });
+        reading.hashed(reading.file(path, stats), hash);
+      } finally {
+        closeSync(descriptor);
+      }
     }
+    count += 1;
+    if (count % SLICE === 0) await pause(options.signal);
   }
-  return reading.finish(root, options);
+  reading.refuseChanged(root, options);
+  return reading.finish();
 }
 
 export async function pause(signal: AbortSignal | undefined): Promise<void> {

@@ -54,11 +54,34 @@ export interface TreeLimits {
 
 export const TREE_LIMITS: TreeLimits = { maxEntries: 20_000, maxBytes: 512 * 1024 * 1024, maxDepth: 64 };
 
-/** `place` opens the file while it is the entry at hand, and only then. The tree itself is the folder with an empty path. */
-export type TreeEntry =
-  | { readonly type: 'folder'; readonly path: string; readonly stats: Stats }
-  | { readonly type: 'file'; readonly path: string; readonly stats: Stats; readonly place: string }
-  | { readonly type: 'link'; readonly path: string; readonly stats: Stats; readonly target: string };
+export interface FolderEntry {
+  readonly type: 'folder';
+  /** Empty for the tree itself. */
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+export interface FileEntry {
+  readonly type: 'file';
+  readonly path: string;
+  readonly stats: Stats;
+  /** Opens the file while it is the entry at hand, and only then. */
+  readonly place: string;
+}
+
+export interface LinkEntry {
+  readonly type: 'link';
+  readonly path: string;
+  readonly stats: Stats;
+  readonly target: string;
+}
+
+export type TreeEntry = FolderEntry | FileEntry | LinkEntry;
+
+/** A file that is open, judged by what was opened. Whoever gets it closes it. */
+export interface OpenedEntry extends FileEntry {
+  readonly descriptor: number;
+}
 
 export interface WalkOptions {
   readonly limits?: TreeLimits;
@@ -69,7 +92,9 @@ export interface WalkOptions {
 }
 
 /** What a repository keeps beside the files, wherever it lies: it differs between two equal checkouts. All else is part of a tree. */
-const NO_PART = '.git';
+export const NO_PART = '.git';
+// As in `confined-open.ts`: a pipe must not hold us, a link is not followed.
+const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 interface Held {
@@ -79,20 +104,56 @@ interface Held {
   /** The same below the tree: empty, or with a slash at its end. */
   readonly prefix: string;
   readonly names: readonly string[];
+  /** Those that were files when they were listed, where somebody wants to know. */
+  readonly files: ReadonlySet<string>;
   next: number;
 }
 
+/** What becomes of the files that are met. */
+interface Meeting<F extends FileEntry> {
+  /** Whether folders are listed with what is a file in them: such a one is met without another look. */
+  readonly isListed: boolean;
+  meet(place: string, at: string, seen: Stats | undefined): F;
+  /** Nobody gets it. */
+  drop(file: F): void;
+}
+
+const LOOKED_AT: Meeting<FileEntry> = {
+  isListed: false,
+  meet: (place, at, seen) => ({ type: 'file', path: at, stats: seen ?? lstatSync(place), place }),
+  drop: () => undefined,
+};
+
+const OPENED: Meeting<OpenedEntry> = {
+  isListed: true,
+  meet: openFileAt,
+  drop: ({ descriptor }) => closeSync(descriptor),
+};
+
 /** Every entry of a tree; a folder comes before what is in it. Throws `TreeRefused`. Folders are held open until the walk ends. */
-export function* walkTree(
+export function walkTree(root: string, options: WalkOptions = {}): Generator<TreeEntry, void, undefined> {
+  return walk(root, options, LOOKED_AT);
+}
+
+/** The same for whoever reads every file: each is opened as it is met. */
+export function walkOpened(
   root: string,
-  { limits = TREE_LIMITS, leaveOut = [], skip }: WalkOptions = {},
-): Generator<TreeEntry, void, undefined> {
+  options: WalkOptions = {},
+): Generator<FolderEntry | OpenedEntry | LinkEntry, void, undefined> {
+  return walk(root, options, OPENED);
+}
+
+function* walk<F extends FileEntry>(
+  root: string,
+  { limits = TREE_LIMITS, leaveOut = [], skip }: WalkOptions,
+  files: Meeting<F>,
+): Generator<FolderEntry | F | LinkEntry, void, undefined> {
   const held: Held[] = [];
   let entries = 0;
   let bytes = 0;
   try {
-    const top = openTop(root);
-    held.push(top.held(leaveOut));
+    const top = openTop(root, leaveOut, files.isListed);
+    held.push(top.held);
     yield { type: 'folder', path: '', stats: top.stats };
     for (let folder = held.at(-1); folder !== undefined; folder = held.at(-1)) {
       const name = folder.names[folder.next];
@@ -107,18 +168,21 @@ export function* walkTree(
       entries += 1;
       if (entries > limits.maxEntries)
         throw new TreeRefused('too-many', '', `it has more than ${String(limits.maxEntries)} files and folders`);
-      const entry = lookAt(`${folder.place}/${name}`, at);
+      const place = `${folder.place}/${name}`;
+      const entry = folder.files.has(name) ? files.meet(place, at, undefined) : lookAt(place, at, files);
       if (entry.type === 'folder') {
         if (held.length >= limits.maxDepth)
           throw new TreeRefused('too-deep', at, `${quoted(at)} is more than ${String(limits.maxDepth)} folders deep`);
-        const opened = openBelow(folder, name, at);
+        const opened = openBelow(place, at, files.isListed);
         held.push(opened.held);
         yield { type: 'folder', path: at, stats: opened.stats };
         continue;
       }
       bytes += entry.stats.size;
-      if (bytes > limits.maxBytes)
+      if (bytes > limits.maxBytes) {
+        if (entry.type === 'file') files.drop(entry);
         throw new TreeRefused('too-large', '', `it has more than ${String(limits.maxBytes)} bytes`);
+      }
       yield entry;
     }
   } catch (error) {
@@ -149,7 +213,12 @@ export function asRefusal(error: unknown, at: string): unknown {
   return new TreeRefused('unreadable', at, `${known} cannot be read (${error.code})`);
 }
 
-function openTop(root: string): { readonly stats: Stats; readonly held: (leaveOut: readonly string[]) => Held } {
+interface OpenedFolder {
+  readonly stats: Stats;
+  readonly held: Held;
+}
+
+function openTop(root: string, leaveOut: readonly string[], isListed: boolean): OpenedFolder {
   let descriptor: number;
   try {
     // The folder itself may be a link: where a skill lies is for whoever listed it.
@@ -160,21 +229,26 @@ function openTop(root: string): { readonly stats: Stats; readonly held: (leaveOu
     if (isGone) throw new TreeRefused('gone', '', 'there is no such folder');
     throw error;
   }
-  const byDescriptor = descriptorPath(descriptor);
-  // Without /proc the walk goes by names, as well as such a system allows.
-  const hasDescriptors =
-    process.platform === 'linux' && lstatSync(byDescriptor, { throwIfNoEntry: false }) !== undefined;
-  const place = hasDescriptors ? byDescriptor : realPath(root);
-  return {
-    stats: fstatSync(descriptor),
-    held: (leaveOut) => ({
-      descriptor,
-      place,
-      prefix: '',
-      names: namesIn(place, '').filter((name) => !leaveOut.includes(name)),
-      next: 0,
-    }),
-  };
+  return orClosed(descriptor, () => {
+    const byDescriptor = descriptorPath(descriptor);
+    // Without /proc the walk goes by names, as well as such a system allows.
+    const hasDescriptors =
+      process.platform === 'linux' && lstatSync(byDescriptor, { throwIfNoEntry: false }) !== undefined;
+    const place = hasDescriptors ? byDescriptor : realPath(root);
+    const stats = fstatSync(descriptor);
+    const { names, files } = namesIn(place, '', isListed);
+    const wanted = names.filter((name) => !leaveOut.includes(name));
+    return { stats, held: { descriptor, place, prefix: '', names: wanted, files, next: 0 } };
+  });
+}
+
+function orClosed<T>(descriptor: number, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
 }
 
 /** The place of an entry is reached through the descriptor of its folder. */
@@ -182,47 +256,66 @@ export function isByDescriptor(place: string): boolean {
   return place.startsWith('/proc/self/fd/');
 }
 
-function openBelow(above: Held, name: string, at: string): { readonly stats: Stats; readonly held: Held } {
-  const byName = `${above.place}/${name}`;
+function openBelow(byName: string, at: string, isListed: boolean): OpenedFolder {
   try {
     const descriptor = openSync(byName, FOLDER_FLAGS);
-    const place = isByDescriptor(above.place) ? descriptorPath(descriptor) : byName;
-    try {
+    return orClosed(descriptor, () => {
+      const place = isByDescriptor(byName) ? descriptorPath(descriptor) : byName;
       const stats = fstatSync(descriptor);
-      return { stats, held: { descriptor, place, prefix: `${at}/`, names: namesIn(place, at), next: 0 } };
-    } catch (error) {
-      closeSync(descriptor);
-      throw error;
-    }
+      return { stats, held: { descriptor, place, prefix: `${at}/`, ...namesIn(place, at, isListed), next: 0 } };
+    });
   } catch (error) {
     throw asRefusal(error, at);
   }
 }
 
-function namesIn(place: string, at: string): readonly string[] {
-  const names = readdirSync(place);
+const NO_FILES: ReadonlySet<string> = new Set();
+
+function namesIn(place: string, at: string, isListed: boolean): Pick<Held, 'names' | 'files'> {
+  const entries = isListed ? readdirSync(place, { withFileTypes: true }) : [];
+  const names = isListed ? entries.map(({ name }) => name) : readdirSync(place);
   if (
     names.some((name) => name.includes('\uFFFD')) &&
     readdirSync(place, { encoding: 'buffer' }).some((name) => !isUtf8(name))
   )
     throw new TreeRefused('name', at, `${at === '' ? 'it' : quoted(at)} has a file whose name is not UTF-8`);
-  return names.toSorted(compareText);
+  const files = isListed ? new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name)) : NO_FILES;
+  return { names: names.sort(compareText), files };
 }
 
 function isFolderAt(place: string): boolean {
   return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function lookAt(place: string, at: string): TreeEntry {
+function lookAt<F extends FileEntry>(place: string, at: string, files: Meeting<F>): FolderEntry | F | LinkEntry {
   try {
     const stats = lstatSync(place);
-    if (stats.isFile()) return { type: 'file', path: at, stats, place };
+    if (stats.isFile()) return files.meet(place, at, stats);
     if (stats.isDirectory()) return { type: 'folder', path: at, stats };
     if (stats.isSymbolicLink()) return { type: 'link', path: at, stats, target: targetOf(place, at) };
   } catch (error) {
     throw asRefusal(error, at);
   }
   throw new TreeRefused('not-regular', at, `${quoted(at)} is a pipe, a socket or a device`);
+}
+
+/** Opens a file of a tree. Throws `TreeRefused` where it is none, or another one than was seen. */
+export function openFileAt(place: string, at: string, seen: Stats | undefined): OpenedEntry {
+  try {
+    const descriptor = openSync(place, FILE_FLAGS);
+    return orClosed(descriptor, () => {
+      const stats = fstatSync(descriptor);
+      const isSeen = seen === undefined || (stats.ino === seen.ino && stats.dev === seen.dev);
+      if (!stats.isFile() || !isSeen) throw changed(at);
+      return { type: 'file', path: at, stats, place, descriptor };
+    });
+  } catch (error) {
+    throw asRefusal(error, at);
+  }
+}
+
+export function changed(at: string): TreeRefused {
+  return new TreeRefused('changed', at, `${quoted(at)} changed while it was read`);
 }
 
 function targetOf(place: string, at: string): string {

@@ -4,6 +4,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   statSync,
   truncateSync,
   utimesSync,
@@ -13,8 +14,10 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { copyTree } from '../../src/platform/copy-tree.ts';
+import type { CopyTreeOptions } from '../../src/platform/copy-tree.ts';
 import { removeTree } from '../../src/platform/remove-tree.ts';
 import { readTreeDigest } from '../../src/platform/tree-digest.ts';
+import { TREE_LIMITS } from '../../src/platform/tree-walk.ts';
 import { scratch } from '../registry/support.ts';
 import { RIGHT, SECRET, startSwapping } from './swap-race.ts';
 import { EVERY_KIND, harvest, plant } from './tree-support.ts';
@@ -132,6 +135,31 @@ describe('the copy of a tree', () => {
       expect(seen).not.toContain(Buffer.from(SECRET).toString('base64'));
     },
   );
+
+  test.runIf(process.platform === 'linux')('leaves no file open, however it ends', async () => {
+    const base = place();
+    const from = plant(path.join(base, 'from'), EVERY_KIND);
+    writeFileSync(path.join(from, 'large'), Buffer.alloc(300_000, 'x'));
+    const limits = { ...TREE_LIMITS, maxBytes: 4_000 };
+    const signal = AbortSignal.abort(new Error('enough'));
+    for (let number = 0; number < 100; number += 1) plant(from, { [`many/${String(number)}`]: 'x' });
+    const before = readdirSync('/proc/self/fd').length;
+    const ends: string[] = [];
+    const attempts: Partial<CopyTreeOptions>[] = [
+      {},
+      { limits },
+      { signal },
+      { to: path.join(base, 'no/such/folder') },
+    ];
+    for (const [number, attempt] of attempts.entries()) {
+      const options = { to: path.join(base, String(number)), permissions: 'writable', ...attempt } as const;
+      const end = (copied: Awaited<ReturnType<typeof copyTree>>): string =>
+        copied.type === 'refused' ? copied.problem : 'copied';
+      ends.push(await copyTree(from, options).then(end, (error: Error) => error.message.split(':')[0] ?? ''));
+    }
+    expect(ends).toEqual(['copied', 'too-large', 'enough', 'ENOENT']);
+    expect(readdirSync('/proc/self/fd').length).toBe(before);
+  });
 
   test('stops when it is told to', async () => {
     const base = place();

@@ -10,9 +10,10 @@ import type { LockedFile } from '../../core/pack/lock.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { quoted } from '../../core/text.ts';
-import { TreeLooks, digestOfEntries, isProgram } from '../../platform/tree-digest.ts';
+import { digestOfEntries, isProgram } from '../../platform/tree-digest.ts';
 import type { DigestEntry } from '../../platform/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/tree-file.ts';
+import { TreeLooks } from '../../platform/tree-look.ts';
 import { TreeRefused } from '../../platform/tree-walk.ts';
 import { systemRefusal } from '../system-refusal.ts';
 
@@ -177,7 +178,7 @@ function noFile(walk: Walk, path: string, place: string): void {
 }
 
 function look(walk: Walk, path: string, stats: Stats): void {
-  walk.looks?.add(walk.looks.expect(), path, stats);
+  walk.looks?.append(path, stats);
 }
 
 function orRefused<T>(folder: string, act: () => T): T | PackRefusal {

@@ -1,0 +1,106 @@
+/** What a tree looks like from outside: no file is opened, and any change shows in it that is older than a tick of the clock. */
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+
+import { compareText } from '../core/diagnostic.ts';
+import { sha256 } from './hash.ts';
+import { isSystemError } from './paths.ts';
+import { NO_PART, TREE_LIMITS, walkTree } from './tree-walk.ts';
+import type { TreeLimits, WalkOptions } from './tree-walk.ts';
+
+/** What the entries of a tree look like, in the order of the walk. */
+export class TreeLooks {
+  readonly #paths: string[] = [];
+  /** `LOOK_NUMBERS` for each path. As numbers: to write the times of thousands of files as text took longer than to ask for them. */
+  #numbers = new Float64Array(LOOK_NUMBERS * 128);
+
+  /** Keeps a place for what is known only later. */
+  expect(): number {
+    const place = this.#paths.push('') - 1;
+    if ((place + 1) * LOOK_NUMBERS > this.#numbers.length) {
+      const longer = new Float64Array(this.#numbers.length * 2);
+      longer.set(this.#numbers);
+      this.#numbers = longer;
+    }
+    return place;
+  }
+
+  add(place: number, path: string, { mode, size, mtimeMs, ctimeMs, ino }: Stats): void {
+    const at = place * LOOK_NUMBERS;
+    const numbers = this.#numbers;
+    this.#paths[place] = path;
+    numbers[at] = mode;
+    numbers[at + 1] = size;
+    numbers[at + 2] = mtimeMs;
+    numbers[at + 3] = ctimeMs;
+    numbers[at + 4] = ino;
+  }
+
+  append(path: string, stats: Stats): void {
+    this.add(this.expect(), path, stats);
+  }
+
+  fingerprint(): string {
+    // No path has a NUL in it, and each has as many numbers: nothing else is written alike.
+    const paths = Buffer.from(this.#paths.join('\0'), 'utf8');
+    const numbers = new Uint8Array(this.#numbers.buffer, 0, this.#paths.length * LOOK_NUMBERS * 8);
+    return sha256(Buffer.concat([new Uint8Array(Float64Array.of(paths.length).buffer), numbers, paths]));
+  }
+}
+
+const LOOK_NUMBERS = 5;
+
+/** The fingerprint of a tree as it is now. Throws `TreeRefused`. */
+export function fingerprintTree(root: string, options: WalkOptions): string {
+  const looks = lookByNames(root, options);
+  if (looks !== undefined) return looks.fingerprint();
+  const walked = new TreeLooks();
+  for (const { path, stats } of walkTree(root, options)) walked.append(path, stats);
+  return walked.fingerprint();
+}
+
+/**
+ * The same looks without descriptors, which takes half as long: nothing is read here, and whoever exchanges a folder for a link meanwhile
+ * shows other files, which look different. Nothing where the tree is not a plain one, or changes: the walk has the last word there.
+ */
+function lookByNames(root: string, { limits = TREE_LIMITS, leaveOut = [], skip }: WalkOptions): TreeLooks | undefined {
+  if (skip !== undefined) return undefined;
+  try {
+    const stats = statSync(root);
+    const looking: Looking = { looks: new TreeLooks(), limits, leaveOut, entries: 0, bytes: 0 };
+    if (!stats.isDirectory()) return undefined;
+    looking.looks.append('', stats);
+    return isPlain(looking, `${root}/`, '', 1) ? looking.looks : undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+interface Looking {
+  readonly looks: TreeLooks;
+  readonly limits: TreeLimits;
+  readonly leaveOut: readonly string[];
+  entries: number;
+  bytes: number;
+}
+
+/** Looks at what is in a folder. `place` and `prefix` end in a slash, but for the prefix of the top. */
+function isPlain(looking: Looking, place: string, prefix: string, depth: number): boolean {
+  const { looks, limits, leaveOut } = looking;
+  for (const name of readdirSync(place).sort(compareText)) {
+    if (name === NO_PART || (depth === 1 && leaveOut.includes(name))) continue;
+    const stats = lstatSync(place + name);
+    const isFolder = stats.isDirectory();
+    if (!isFolder && !stats.isFile() && !stats.isSymbolicLink()) return false;
+    looking.entries += 1;
+    if (!isFolder) looking.bytes += stats.size;
+    if (looking.entries > limits.maxEntries || looking.bytes > limits.maxBytes) return false;
+    // It may stand for bytes that are no UTF-8.
+    if (name.includes('\uFFFD')) return false;
+    looks.append(prefix + name, stats);
+    if (!isFolder) continue;
+    if (depth >= limits.maxDepth || !isPlain(looking, `${place}${name}/`, `${prefix}${name}/`, depth + 1)) return false;
+  }
+  return true;
+}
