@@ -1,12 +1,12 @@
 /**
- * Many expressions over one text in one pass. The texts with which matches begin, and those that they must hold, are one tree of letters; the
+ * Many expressions over one text in one pass. The texts with which matches begin, and those that they must hold, are sought all at once; the
  * pass notes where each stands, and an expression is tried only where it could begin, in lines that have what it needs. What comes out is
  * what each expression by itself would have found.
  */
-import { CLASSES, LAST_WORD_CLASS, classTriples } from './letter-classes.ts';
-import { letterTree, lettersFrom } from './letter-tree.ts';
-import type { LetterTree } from './letter-tree.ts';
+import { openLetterMachine } from './letter-machine.ts';
+import type { LetterMachine, SeenEnds } from './letter-machine.ts';
 import { outlineOf } from './outline.ts';
+import type { Opening } from './outline.ts';
 
 export interface FoundText {
   readonly index: number;
@@ -26,71 +26,98 @@ export interface WhichMatches {
   readonly most: number;
 }
 
-/** By the number of an expression where it could begin, and behind those of all where a text stands that it needs; absent where none does. */
-export type Sightings = readonly (readonly number[] | undefined)[];
+export interface Sightings {
+  /** By the number of an expression: what was seen of the texts with which it begins, and behind those of all, of the texts that it needs. */
+  readonly lists: readonly (readonly Wanted[] | undefined)[];
+  readonly ends: SeenEnds;
+}
+
+/** A text of a list, by where it ends. */
+interface Wanted {
+  readonly list: number;
+  readonly ending: number;
+  readonly length: number;
+  readonly isAtWord: boolean;
+}
 
 const NO_MATCH: readonly FoundText[] = [];
-
-/** What three characters may be the start of, in one number for each three classes. */
-const STARTS_AT_WORD = 1;
-const STARTS_ANYWHERE = 2;
 
 /** The expressions are global, have no other flag, and match neither an empty text nor a line end. */
 export function openManyFinder(expressions: readonly RegExp[]): ManyFinder {
   const outlines = expressions.map(({ source }) => outlineOf(source));
-  const texts = [...outlines.map(({ openings }) => openings), ...outlines.map(({ needs }) => needs)];
-  const atWordTexts = texts.map((some = []) => some.flatMap(({ text, isAtWord }) => (isAtWord ? [text] : [])));
-  const otherTexts = texts.map((some = []) => some.flatMap(({ text, isAtWord }) => (isAtWord ? [] : [text])));
-  const [atWords, others] = [letterTree(atWordTexts), letterTree(otherTexts)];
-  const kinds = new Uint8Array(1 << 15);
-  for (const triple of classTriples(atWordTexts.flat())) kinds[triple] = STARTS_AT_WORD;
-  for (const triple of classTriples(otherTexts.flat())) kinds[triple] = (kinds[triple] ?? 0) | STARTS_ANYWHERE;
+  const openings = [...outlines.map((outline) => outline.openings), ...outlines.map(({ needs }) => needs)];
+  const texts = [...new Set(openings.flatMap((some = []) => some.map(({ text }) => text)))];
+  const machine = openLetterMachine(texts);
+  const wanted = wantedAt(machine, texts, openings);
   /** Those that may begin with anything. */
   const unbound = new Map([...expressions.entries()].filter(([number]) => outlines[number]?.openings === undefined));
+  // Copied for each text, which is much faster than to make one.
+  const none: readonly (Wanted[] | undefined)[] = openings.map(() => undefined);
   const sticky = expressions.map(({ source }) => new RegExp(source, 'y'));
   return {
     look(text) {
-      const seen: (number[] | undefined)[] = texts.map(() => undefined);
-      passOver(text, { atWords, others, kinds }, seen);
-      return seen;
+      const ends = machine.placesIn(text);
+      const lists = none.slice();
+      for (const ending of ends.seen)
+        for (const one of wanted[ending] ?? []) {
+          const known = lists[one.list];
+          if (known === undefined) lists[one.list] = [one];
+          else known.push(one);
+        }
+      return { lists, ends };
     },
-    matches(text, sightings, { expression, most }) {
-      const places = sightings[expression];
+    matches(text, { lists, ends }, { expression, most }) {
       const find = unbound.get(expression);
       if (find !== undefined) return matchesAnywhere(text, find, most);
+      const seen = lists[expression];
       const one = sticky[expression];
-      if (places === undefined || one === undefined) return NO_MATCH;
-      const needs = sightings[expression + expressions.length];
-      if (needs === undefined && texts[expression + expressions.length] !== undefined) return NO_MATCH;
-      return matchesAt(text, one, { places, needs, most });
+      if (seen === undefined || one === undefined) return NO_MATCH;
+      const needs = lists[expression + expressions.length];
+      if (needs === undefined && openings[expression + expressions.length] !== undefined) return NO_MATCH;
+      return matchesAt(text, one, {
+        places: placesOf(seen, ends),
+        needs: needs === undefined ? undefined : placesOf(needs, ends),
+        most,
+      });
     },
   };
 }
 
-interface Trees {
-  readonly atWords: LetterTree;
-  readonly others: LetterTree;
-  /** What three classes of characters may be the start of. */
-  readonly kinds: Uint8Array;
+/** By the number of an ending what ends there, of every list. */
+function wantedAt(
+  { endings }: LetterMachine,
+  texts: readonly string[],
+  lists: readonly (readonly Opening[] | undefined)[],
+): readonly (readonly Wanted[])[] {
+  const wanters = new Map<string, { readonly list: number; readonly isAtWord: boolean }[]>(
+    texts.map((text) => [text, []]),
+  );
+  for (const [list, openings = []] of lists.entries())
+    for (const { text, isAtWord } of openings) wanters.get(text)?.push({ list, isAtWord });
+  return endings.map((numbers, ending) =>
+    numbers.flatMap((number) => {
+      const text = texts[number] ?? '';
+      return (wanters.get(text) ?? []).map((wanter) => ({ ...wanter, ending, length: text.length }));
+    }),
+  );
 }
 
-/** A function of its own, with nothing behind the loop: engines are best at such. */
-function passOver(text: string, { atWords, others, kinds }: Trees, seen: (number[] | undefined)[]): void {
-  // The classes of the last four characters, five bits each.
-  let last = 0;
-  const { length } = text;
-  // Two places more: what starts at the last character is seen from there.
-  for (let at = 0; at < length + 2; at += 1) {
-    const code = at < length ? text.charCodeAt(at) : 0;
-    last = ((last << 5) | (code < CLASSES.length ? (CLASSES[code] ?? 0) : 0)) & 0xf_ff_ff;
-    const kind = kinds[last & 0x7f_ff] ?? 0;
-    if (kind !== 0 && at > 1) {
-      const before = last >> 15;
-      if ((kind & STARTS_AT_WORD) !== 0 && (before === 0 || before > LAST_WORD_CLASS))
-        lettersFrom(atWords, text, at - 2, seen);
-      if ((kind & STARTS_ANYWHERE) !== 0) lettersFrom(others, text, at - 2, seen);
+/** Where the texts start that were seen, in order. */
+function placesOf(seen: readonly Wanted[], { bytes, last, at, before }: SeenEnds): readonly number[] {
+  const places: number[] = [];
+  for (const { ending, length, isAtWord } of seen)
+    for (let link = last[ending] ?? 0; link !== 0; link = before[link] ?? 0) {
+      const start = (at[link] ?? 0) + 1 - length;
+      if (!isAtWord || start === 0 || !isOfWord(bytes[start - 1] ?? 0)) places.push(start);
     }
-  }
+  return seen.length === 1 ? places.reverse() : places.sort((a, b) => a - b);
+}
+
+/** A letter, a digit or `_`, as expressions have it. */
+function isOfWord(code: number): boolean {
+  return (
+    (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f || (code >= 0x41 && code <= 0x5a)
+  );
 }
 
 function matchesAnywhere(text: string, find: RegExp, most: number): readonly FoundText[] {

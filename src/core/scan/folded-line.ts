@@ -9,6 +9,7 @@ const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 /** Neither ASCII nor a letter that stays as it is: looked at one by one. */
 const DOUBTFUL = /[^\0-\x7e\u00c0-\u024f\u0400-\u04ff\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3]/gu;
 const BLANKS = /[\0-\x20\s]+/g;
+const UNUSUAL = /[^\t\n\x20-\x7e]/;
 const WORD = /[\p{L}\p{N}]/u;
 const QUOTES: ReadonlyMap<string, string> = new Map([
   ['\u2018', "'"],
@@ -28,6 +29,17 @@ export function foldLine(line: string, kind: LineKind): string {
   if (inner === '' || PLAIN.test(inner)) return inner;
   const known = line.replaceAll(DOUBTFUL, (character) => (isSpace(character) ? ' ' : foldCharacter(character, kind)));
   return (kind === 'prose' ? known.replaceAll('*', '') : known).replaceAll(BLANKS, ' ').trim();
+}
+
+/** A text of ASCII that shows, blanks, tabs and line feeds: most are, and much need not be asked of such. */
+export function isPlainText(text: string): boolean {
+  return !UNUSUAL.test(text);
+}
+
+/** As `foldLine`, for a line of plain text. */
+export function foldPlainLine(line: string, kind: LineKind): string {
+  const inner = kind === 'prose' && line.includes('*') ? line.replaceAll('*', '').trim() : line.trim();
+  return inner.includes('  ') || inner.includes('\t') ? inner.replaceAll(BLANKS, ' ') : inner;
 }
 
 /** The 1-based column of `line` that became offset `at` of the folded line. */

@@ -31,12 +31,14 @@ interface Place {
   readonly severity?: ScanSeverity;
 }
 
-export function findHidden(file: ScanFile, path: string): readonly ScanFinding[] {
+/** `isPlain`: as `isPlainText` says of the text. Such hides nothing by its characters. */
+export function findHidden(file: ScanFile, path: string, isPlain: boolean): readonly ScanFinding[] {
+  const { text } = file;
   const places = [
-    ...hiddenCharacters(file.text),
-    ...padded(file.text),
-    ...(isDocument(file.path) ? [...commentOrders(file.text), ...styledText(file.text)] : []),
-    ...mixedWords(file.text),
+    ...(isPlain ? [] : hiddenCharacters(text)),
+    ...padded(text),
+    ...(text.includes('<') && isDocument(file.path) ? [...commentOrders(text), ...styledText(text)] : []),
+    ...(isPlain ? [] : mixedWords(text)),
   ];
   return places.map(({ rule, index, says, severity = SCAN_RULES[rule].severity }) => ({
     rule,
@@ -47,11 +49,7 @@ export function findHidden(file: ScanFile, path: string): readonly ScanFinding[]
   }));
 }
 
-/** A text without such hides none. */
-const UNUSUAL = /[^\t\n\x20-\x7e]/;
-
 function hiddenCharacters(text: string): readonly Place[] {
-  if (!UNUSUAL.test(text)) return [];
   const found: Place[] = [];
   const start = text.startsWith('\ufeff') ? 1 : 0;
   for (let at = start; found.length < MAX_FINDINGS;) {

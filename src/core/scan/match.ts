@@ -40,9 +40,7 @@ interface Sheet {
 const FINDER = openManyFinder(PATTERNS.map(({ find }) => find));
 
 export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
-  const sheets = (['prose', 'code'] as const)
-    .map((kind) => sheetOf(passages, kind))
-    .filter(({ lower }) => lower !== '');
+  const sheets = sheetsOf(passages);
   const hits: Hit[] = [];
   for (let number = 0; number < PATTERNS.length; number += 1) {
     const pattern = PATTERNS[number];
@@ -53,8 +51,18 @@ export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
   return hits;
 }
 
-function sheetOf(all: readonly Passage[], kind: 'prose' | 'code'): Sheet {
-  const passages = all.filter((passage) => proseOrCode(passage.kind) === kind);
+/** Of the kinds that have any text. */
+function sheetsOf(all: readonly Passage[]): readonly Sheet[] {
+  const prose: Passage[] = [];
+  const code: Passage[] = [];
+  for (const passage of all) (proseOrCode(passage.kind) === 'prose' ? prose : code).push(passage);
+  return [
+    ...(prose.length === 0 ? [] : [sheetOf(prose, 'prose')]),
+    ...(code.length === 0 ? [] : [sheetOf(code, 'code')]),
+  ];
+}
+
+function sheetOf(passages: readonly Passage[], kind: 'prose' | 'code'): Sheet {
   let length = 0;
   const starts = passages.map(({ text }) => {
     const start = length;

@@ -22,8 +22,6 @@ const MAX_OPENINGS = 60;
 const MAX_CLASS = 10;
 /** Shorter ones stand everywhere. */
 const MIN_NEED = 3;
-/** With one whose texts are as long as this, no better one is looked for. */
-const GOOD_NEED = 4;
 
 /** Starts a text that must stand where a word begins. */
 const BORDER = '\b';
@@ -40,22 +38,29 @@ const ANYTHING: Starts = { open: [], done: [''] };
 export function outlineOf(source: string): Outline {
   const choices = new Reader(source).choices();
   const openings = openingsOf(choices.flatMap((parts) => textsOf(inTurn(parts, 0))));
-  const needs = openingsOf(choices.flatMap(needOf));
+  const needs = openingsOf(choices.flatMap(needOf).map(atItsWord));
   return { ...(openings === undefined ? {} : { openings }), ...(needs === undefined ? {} : { needs }) };
 }
 
-/** The first place of an alternative whose texts are long enough, or that with the longest. */
+/** The place of an alternative, behind its start, whose texts are the longest; its start where no other has any of use. */
 function needOf(parts: readonly Starts[]): readonly string[] {
-  let best = textsOf(inTurn(parts, 0));
-  let length = shortestOf(best);
-  for (let from = 1; from < parts.length && length < GOOD_NEED; from += 1) {
+  let best: readonly string[] | undefined;
+  let length = MIN_NEED - 1;
+  // A border is no part by itself: what follows it is the start.
+  const behind = parts[0]?.open[0] === BORDER ? 2 : 1;
+  for (let from = behind; from < parts.length && length < MAX_LENGTH; from += 1) {
     const texts = textsOf(inTurn(parts, from));
     const shortest = shortestOf(texts);
-    if (shortest < MIN_NEED || shortest <= length) continue;
+    if (shortest <= length) continue;
     best = texts;
     length = shortest;
   }
-  return best;
+  return best ?? textsOf(inTurn(parts, 0));
+}
+
+/** A word with a blank before it is as well known by the word alone. */
+function atItsWord(text: string): string {
+  return /^ \w{3}/.test(text) ? BORDER + text.slice(1) : text;
 }
 
 function shortestOf(texts: readonly string[]): number {

@@ -4,7 +4,7 @@
  */
 import { closesFence, fenceMark } from '../code-fences.ts';
 import type { ScanFile } from './finding.ts';
-import { foldLine } from './folded-line.ts';
+import { foldLine, foldPlainLine, isPlainText } from './folded-line.ts';
 import type { LineKind } from './folded-line.ts';
 
 /** `body` is prose of a document, `comment` prose in code, `fence` code in a document, `script` code in a file of its own. */
@@ -37,13 +37,16 @@ const LOOP_LINES = 4;
 const MAX_CONTINUED = 12;
 
 const DOCUMENT = /(?:^|\/)[^/.]*$|\.(?:md|mdx|markdown|txt|rst|adoc|html?|svg)$/i;
-/** What items start with: lines of other kinds are not given to the expression. */
+/** What items, comments and loops start with, and what is continued ends with: other lines are not given to the expressions. */
 const ITEM_SIGNS = '-*+>|0123456789';
 const NEW_ITEM = /^\s{0,24}(?:[-*+>|]|\d{1,3}[.)])\s?/;
 const HEADING = /^\s{0,3}#{1,6}(?:\s|$)/;
 const FIELD = /^[A-Za-z][\w-]{0,60}:/;
+const COMMENT_SIGNS = '#/-';
 const COMMENT = /^\s{0,200}(?:#(?!!)|\/\/|--\s)\s?(.*)$/;
+const LOOP_SIGNS = 'fwu';
 const LOOP = /^\s{0,40}(?:for|while|until)\b[^\n]{0,400}(?::|\bdo|\{)\s{0,20}$/;
+const CONTINUED_SIGNS = '\\|({,&';
 const CONTINUED = /(?:[\\|({,]|&&)$/;
 /** More blanks than this behind a sign, and it does not continue anything. */
 const MAX_BEHIND = 20;
@@ -54,47 +57,71 @@ export function isDocument(path: string): boolean {
 
 export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || kind === 'comment' ? 'prose' : 'code');
 
-export function passagesOf(file: ScanFile): readonly Passage[] {
-  const lines = file.text.split(/[\r\u2028\u2029]/.test(file.text) ? /\r\n|[\n\r\u2028\u2029]/ : '\n');
-  return isDocument(file.path)
-    ? documentPassages(lines)
-    : codePassages(lines, { kind: 'script', first: 1, section: 0 });
+/** `isPlain`: as `isPlainText` says of the text. */
+export function passagesOf(file: ScanFile, isPlain = isPlainText(file.text)): readonly Passage[] {
+  const lines = file.text.split(!isPlain && OTHER_LINE_ENDS.test(file.text) ? ANY_LINE_END : '\n');
+  const gathering: Gathering = { lines, fold: isPlain ? foldPlainLine : foldLine, found: [] };
+  if (isDocument(file.path)) addDocument(gathering);
+  else addCode(gathering, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
+  return gathering.found;
 }
 
-function documentPassages(lines: readonly string[]): readonly Passage[] {
-  const found: Passage[] = [];
-  let paragraph: Numbered[] = [];
+const OTHER_LINE_ENDS = /[\r\u2028\u2029]/;
+const ANY_LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+
+interface Gathering {
+  readonly lines: readonly string[];
+  readonly fold: (line: string, kind: LineKind) => string;
+  readonly found: Passage[];
+}
+
+/** Lines by their places, which count from 0. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+function addDocument(gathering: Gathering): void {
+  const { lines } = gathering;
+  let from = 0;
   let section = 0;
-  const flush = (): void => {
-    found.push(...joined(paragraph, 'body', section));
-    paragraph = [];
+  const flush = (to: number): void => {
+    if (from < to) addJoined(gathering, { from, to }, { kind: 'body', section });
   };
   const head = endOfHead(lines);
   for (let at = 0; at < lines.length; at += 1) {
     const source = lines[at] ?? '';
-    const first = source.trimStart().charAt(0);
+    const first = firstSign(source);
     if (first === '') {
-      flush();
+      flush(at);
+      from = at + 1;
       continue;
     }
     const fence = at < head || (first !== '`' && first !== '~') ? undefined : fenceMark(source);
     if (fence !== undefined) {
-      flush();
+      flush(at);
       const end = endOfFence(lines, at, fence);
-      const inside = codePassages(lines.slice(at + 1, end), { kind: 'fence', first: at + 2, section });
-      // One by one: a call takes only so many arguments.
-      for (const passage of inside) found.push(passage);
+      addCode(gathering, { from: at + 1, to: end }, { kind: 'fence', section });
       at = end;
+      from = end + 1;
       continue;
     }
     const isHeading = at >= head && first === '#' && HEADING.test(source);
-    if (isHeading || isNewItem(source, first) || (at < head && FIELD.test(source))) flush();
-    if (isHeading) section += 1;
-    paragraph.push({ line: at + 1, source });
-    if (isHeading) flush();
+    if (isHeading || isNewItem(source, first) || (at < head && FIELD.test(source))) {
+      flush(at);
+      from = at;
+    }
+    if (!isHeading) continue;
+    section += 1;
+    flush(at + 1);
+    from = at + 1;
   }
-  flush();
-  return found;
+  flush(lines.length);
+}
+
+/** The first character of a line that is no blank; empty where there is none. */
+function firstSign(line: string): string {
+  return line.charCodeAt(0) > 0x20 && line.charCodeAt(0) < 0x7f ? line.charAt(0) : line.trimStart().charAt(0);
 }
 
 function isNewItem(source: string, first: string): boolean {
@@ -114,68 +141,77 @@ function endOfFence(lines: readonly string[], from: number, fence: string): numb
   return at;
 }
 
-interface Numbered {
-  readonly line: number;
-  readonly source: string;
-}
-
 interface CodePlace {
   readonly kind: 'fence' | 'script';
-  readonly first: number;
   readonly section: number;
 }
 
 /** Comments that follow each other are one passage of prose; they stand among the code too, where somebody may run them. */
-function codePassages(lines: readonly string[], { kind, first, section }: CodePlace): readonly Passage[] {
-  const found: Passage[] = [];
-  let command: Numbered[] = [];
-  let comment: Numbered[] = [];
-  const flush = (): void => {
-    found.push(...joined(comment, 'comment', section));
+function addCode(gathering: Gathering, { from, to }: Range, { kind, section }: CodePlace): void {
+  const { lines } = gathering;
+  let start = from;
+  let comment: string[] = [];
+  const flush = (end: number): void => {
+    if (comment.length === 0) return;
+    addJoined(gathering, { from: end - comment.length, to: end }, { kind: 'comment', section, said: comment });
     comment = [];
   };
-  for (let at = 0; at < lines.length; at += 1) {
+  for (let at = from; at < to; at += 1) {
     const source = lines[at] ?? '';
-    const said = COMMENT.exec(source)?.[1];
-    if (said === undefined || said === '') flush();
+    const said = saidIn(source);
+    if (said === undefined || said === '') flush(at);
     // Blanks instead of the mark: columns stay as they are.
-    if (said !== undefined) comment.push({ line: first + at, source: said.padStart(source.length) });
-    command.push({ line: first + at, source });
-    if (said === undefined && isOpen(command, source)) continue;
-    found.push(...joined(command, kind, section));
-    command = [];
+    if (said !== undefined) comment.push(said.padStart(source.length));
+    if (said === undefined && isOpen(lines[start] ?? '', at + 1 - start, source)) continue;
+    addJoined(gathering, { from: start, to: at + 1 }, { kind, section });
+    start = at + 1;
   }
-  flush();
-  return [...found, ...joined(command, kind, section)];
+  flush(to);
+  if (start < to) addJoined(gathering, { from: start, to }, { kind, section });
 }
 
-/** Whether more belongs to a command that ends, so far, with this line. */
-function isOpen(command: readonly Numbered[], last: string): boolean {
-  if (command.length < LOOP_LINES && LOOP.test(command[0]?.source ?? '')) return true;
-  return command.length < MAX_CONTINUED && isContinued(last);
+/** What a line says that is a comment; nothing for one that is none. */
+function saidIn(line: string): string | undefined {
+  return COMMENT_SIGNS.includes(firstSign(line)) ? COMMENT.exec(line)?.[1] : undefined;
+}
+
+/** Whether more belongs to a command that begins with one line and ends, so far, with another. */
+function isOpen(first: string, count: number, last: string): boolean {
+  if (count < LOOP_LINES && LOOP_SIGNS.includes(firstSign(first)) && LOOP.test(first)) return true;
+  return count < MAX_CONTINUED && isContinued(last);
 }
 
 function isContinued(line: string): boolean {
   const text = line.trimEnd();
+  if (!CONTINUED_SIGNS.includes(text.charAt(text.length - 1))) return false;
   // Only the end is given to the expression: it would look for its signs everywhere.
   return line.length - text.length <= MAX_BEHIND && CONTINUED.test(text.slice(-2));
 }
 
-function joined(lines: readonly Numbered[], kind: PassageKind, section: number): readonly Passage[] {
+interface JoinedAs {
+  readonly kind: PassageKind;
+  readonly section: number;
+  /** What the lines say, where that is less than all of them. */
+  readonly said?: readonly string[];
+}
+
+function addJoined({ lines, fold, found }: Gathering, { from, to }: Range, { kind, section, said }: JoinedAs): void {
   let text = '';
   const as = proseOrCode(kind);
   const placed: SourceLine[] = [];
-  for (const { line, source } of lines) {
+  for (let at = from; at < to; at += 1) {
+    const source = (said === undefined ? lines[at] : said[at - from]) ?? '';
     const isCut = as === 'code' && source.endsWith('\\');
-    const folded = foldLine(isCut ? source.slice(0, -1) : source, as);
+    const folded = fold(isCut ? source.slice(0, -1) : source, as);
     if (folded === '') continue;
     if (text !== '') text += ' ';
-    placed.push({ line, source, at: text.length });
+    placed.push({ line: at + 1, source, at: text.length });
     text += folded;
   }
-  if (text === '') return [];
+  if (text === '') return;
   const whole = { kind, section, text, lines: placed, skipped: 0 };
-  return text.length <= WINDOW ? [whole] : windows(whole);
+  if (text.length <= WINDOW) found.push(whole);
+  else for (const window of windows(whole)) found.push(window);
 }
 
 function windows(whole: Passage): readonly Passage[] {

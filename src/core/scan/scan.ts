@@ -3,6 +3,7 @@ import { compareText } from '../diagnostic.ts';
 import { printable } from '../text.ts';
 import { judgeFile } from './files.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
+import { isPlainText } from './folded-line.ts';
 import { findHidden } from './hidden.ts';
 import { findingOf, matchPassages } from './match.ts';
 import { passagesOf } from './passages.ts';
@@ -44,12 +45,13 @@ function scanOne(whole: ScanFile): Scanned {
   if (whole.binary !== undefined) return { file: whole, path, hits: [], findings: named };
   const isLong = whole.text.length > MAX_SCANNED;
   const file = isLong ? { ...whole, text: whole.text.slice(0, MAX_SCANNED) } : whole;
-  const hits = matchPassages(passagesOf(file));
+  const isPlain = isPlainText(file.text);
+  const hits = matchPassages(passagesOf(file, isPlain));
   const scanned = { file, path, hits };
   const findings = [
     ...named,
     ...hits.flatMap((hit) => findingOf(hit, path) ?? []),
-    ...findHidden(file, path),
+    ...findHidden(file, path, isPlain),
     ...findTogether(scanned),
     ...(isLong || whole.isCut === true ? [unread(path, file.text.length)] : []),
   ];
