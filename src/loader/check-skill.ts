@@ -4,6 +4,7 @@ import path from 'node:path';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { localLinks, parseSkillMd } from '../core/skill-md.ts';
+import type { SkillHead } from '../core/skill.ts';
 import { printable } from '../core/text.ts';
 import { isSystemError, withForwardSlashes } from '../platform/paths.ts';
 import { readTextFile } from '../platform/text-file.ts';
@@ -25,6 +26,8 @@ export interface CheckedSkill {
   readonly file: string;
   /** Its text; empty where it could not be read. */
   readonly text: string;
+  /** As every mode reads it: the modes differ in what they make of what is wrong. */
+  readonly head?: SkillHead;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -57,6 +60,7 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
   return {
     file,
     text: read.text,
+    ...(parsed.head === undefined ? {} : { head: parsed.head }),
     diagnostics: [
       ...parsed.diagnostics,
       ...missingFiles(dir, file, parsed.body, parsed.bodyLine, options.mode),

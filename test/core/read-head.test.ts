@@ -32,7 +32,7 @@ describe('a malformed file', () => {
 });
 
 describe('any text at all', () => {
-  it('is read without a throw; what is left out is told with a code that leaves out, and nothing told can act in a terminal', () => {
+  it('is read without a throw; what is left out is told with a code that leaves out, nothing told can act in a terminal, and every mode reads the same head', () => {
     fc.assert(
       fc.property(
         anyText,
@@ -40,6 +40,7 @@ describe('any text at all', () => {
         fc.constantFrom('\n---\nbody', '', '\r\n---\r\n'),
         (inner, open, close) => {
           const reading = read(open + inner + close);
+          expect(read(open + inner + close, 'strict', { validUtf8: false }).head).toEqual(reading.head);
           const excluding = reading.diagnostics.some((each) => DIAGNOSTIC_RULES[each.code].excludes);
           expect(reading.head === undefined).toBe(excluding);
           for (const { message, line, column } of reading.diagnostics) {

@@ -14,8 +14,8 @@ export interface FoundText {
 }
 
 export interface ManyFinder {
-  /** One pass over a text: where matches could begin. */
-  readonly look: (text: string) => Sightings;
+  /** A way to look at one text after the other, each in one pass: where matches could begin. */
+  readonly openLook: () => (text: string) => Sightings;
   /** The first matches of one expression, as `matchAll` gives them. */
   readonly matches: (text: string, sightings: Sightings, which: WhichMatches) => readonly FoundText[];
 }
@@ -26,14 +26,19 @@ export interface WhichMatches {
   readonly most: number;
 }
 
-export interface Sightings {
-  /** By the number of an expression: what was seen of the texts with which it begins, and behind those of all, of the texts that it needs. */
-  readonly lists: readonly (readonly Wanted[] | undefined)[];
-  readonly ends: SeenEnds;
+/** By the number of an expression; absent where it matches nothing. */
+export type Sightings = readonly (Sighting | undefined)[];
+
+interface Sighting {
+  /** Where the expression could begin, in order. */
+  readonly places: readonly number[];
+  /** Where a text stands that it needs; absent where it needs none. */
+  readonly needs?: readonly number[];
 }
 
 /** A text of a list, by where it ends. */
 interface Wanted {
+  /** The number of an expression that begins with it; behind those of all, of one that needs it. */
   readonly list: number;
   readonly ending: number;
   readonly length: number;
@@ -45,40 +50,47 @@ const NO_MATCH: readonly FoundText[] = [];
 /** The expressions are global, have no other flag, and match neither an empty text nor a line end. */
 export function openManyFinder(expressions: readonly RegExp[]): ManyFinder {
   const outlines = expressions.map(({ source }) => outlineOf(source));
-  const openings = [...outlines.map((outline) => outline.openings), ...outlines.map(({ needs }) => needs)];
-  const texts = [...new Set(openings.flatMap((some = []) => some.map(({ text }) => text)))];
+  const lists = [...outlines.map(({ openings }) => openings), ...outlines.map(({ needs }) => needs)];
+  const texts = [...new Set(lists.flatMap((openings = []) => openings.map(({ text }) => text)))];
   const machine = openLetterMachine(texts);
-  const wanted = wantedAt(machine, texts, openings);
+  const wanted = wantedAt(machine, texts, lists);
+  const noneSeen: readonly (Wanted[] | undefined)[] = lists.map(() => undefined);
+  const nothing: Sightings = expressions.map(() => undefined);
+  const sticky = expressions.map(({ source }) => new RegExp(source, 'y'));
   /** Those that may begin with anything. */
   const unbound = new Map([...expressions.entries()].filter(([number]) => outlines[number]?.openings === undefined));
-  // Copied for each text, which is much faster than to make one.
-  const none: readonly (Wanted[] | undefined)[] = openings.map(() => undefined);
-  const sticky = expressions.map(({ source }) => new RegExp(source, 'y'));
   return {
-    look(text) {
-      const ends = machine.placesIn(text);
-      const lists = none.slice();
-      for (const ending of ends.seen)
-        for (const one of wanted[ending] ?? []) {
-          const known = lists[one.list];
-          if (known === undefined) lists[one.list] = [one];
-          else known.push(one);
+    openLook() {
+      const pass = machine.openPass();
+      return (text) => {
+        const ends = pass(text);
+        // Copied, which is much faster than to make them.
+        const [seen, sightings] = [noneSeen.slice(), nothing.slice()];
+        const begun: number[] = [];
+        for (const ending of ends.seen)
+          for (const one of wanted[ending] ?? []) {
+            const known = seen[one.list];
+            if (known !== undefined) known.push(one);
+            else {
+              seen[one.list] = [one];
+              if (one.list < expressions.length) begun.push(one.list);
+            }
+          }
+        for (const number of begun) {
+          const [openings = [], needs] = [seen[number], seen[number + expressions.length]];
+          if (needs !== undefined)
+            sightings[number] = { places: placesOf(openings, ends), needs: placesOf(needs, ends) };
+          else if (outlines[number]?.needs === undefined) sightings[number] = { places: placesOf(openings, ends) };
         }
-      return { lists, ends };
+        return sightings;
+      };
     },
-    matches(text, { lists, ends }, { expression, most }) {
-      const find = unbound.get(expression);
-      if (find !== undefined) return matchesAnywhere(text, find, most);
-      const seen = lists[expression];
+    matches(text, sightings, { expression, most }) {
+      const sighting = sightings[expression];
       const one = sticky[expression];
-      if (seen === undefined || one === undefined) return NO_MATCH;
-      const needs = lists[expression + expressions.length];
-      if (needs === undefined && openings[expression + expressions.length] !== undefined) return NO_MATCH;
-      return matchesAt(text, one, {
-        places: placesOf(seen, ends),
-        needs: needs === undefined ? undefined : placesOf(needs, ends),
-        most,
-      });
+      if (sighting !== undefined && one !== undefined) return matchesAt(text, one, sighting, most);
+      const find = unbound.get(expression);
+      return find === undefined ? NO_MATCH : matchesAnywhere(text, find, most);
     },
   };
 }
@@ -129,13 +141,7 @@ function matchesAnywhere(text: string, find: RegExp, most: number): readonly Fou
   return found;
 }
 
-interface Tries {
-  readonly places: readonly number[];
-  readonly needs: readonly number[] | undefined;
-  readonly most: number;
-}
-
-function matchesAt(text: string, sticky: RegExp, { places, needs, most }: Tries): readonly FoundText[] {
+function matchesAt(text: string, sticky: RegExp, { places, needs }: Sighting, most: number): readonly FoundText[] {
   let found: FoundText[] | undefined;
   let end = 0;
   let need = 0;

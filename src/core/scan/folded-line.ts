@@ -36,10 +36,14 @@ export function isPlainText(text: string): boolean {
   return !UNUSUAL.test(text);
 }
 
-/** As `foldLine`, for a line of plain text. */
-export function foldPlainLine(line: string, kind: LineKind): string {
-  const inner = kind === 'prose' && line.includes('*') ? line.replaceAll('*', '').trim() : line.trim();
-  return inner.includes('  ') || inner.includes('\t') ? inner.replaceAll(BLANKS, ' ') : inner;
+/** As `foldLine`, for the lines of one plain text: what all of it has not, is not looked for in each. */
+export function openPlainFold(text: string): typeof foldLine {
+  const hasStars = text.includes('*');
+  const hasRuns = hasStars || text.includes('  ') || text.includes('\t');
+  return (line, kind) => {
+    const inner = hasStars && kind === 'prose' ? line.replaceAll('*', '').trim() : line.trim();
+    return hasRuns && (inner.includes('  ') || inner.includes('\t')) ? inner.replaceAll(BLANKS, ' ') : inner;
+  };
 }
 
 /** The 1-based column of `line` that became offset `at` of the folded line. */

@@ -1,22 +1,23 @@
 /**
  * Where many texts stand in another one, seen in one pass over it, one step for each character: the machine of Aho and Corasick. All texts are
- * of ASCII.
+ * of ASCII, and have no line feed in them.
  */
 export interface LetterMachine {
   /** The texts, by number, that end together at a place: `ends` of what is seen counts in these. */
   readonly endings: readonly (readonly number[])[];
-  readonly placesIn: (text: string) => SeenEnds;
+  /** A way to go over one text after the other. It keeps its memory for the next: what it gives is good until then. */
+  readonly openPass: () => (text: string) => SeenEnds;
 }
 
-/** Where texts end, in chains of places from the last to the first: arrays for each would take as long as the pass. */
+/** Where texts end, in a chain for each ending, from its last place to its first: an array for each would take as long as the pass. */
 export interface SeenEnds {
   /** The text, one byte for each character; 0 for what is not ASCII. */
   readonly bytes: Uint8Array;
   /** The numbers of the endings that were seen. */
   readonly seen: readonly number[];
-  /** By the number of an ending the last of its chain. */
+  /** By the number of an ending the last link of its chain. */
   readonly last: Uint32Array;
-  /** By links of chains, from 1 on: the place of the last character of the texts, and the link before, or 0. */
+  /** By links, from 1 on: the place of the last character of the texts, and the link before, or 0. */
   readonly at: Uint32Array;
   readonly before: Uint32Array;
 }
@@ -36,30 +37,24 @@ interface Table {
 const ASCII = 128;
 const ENDS = 0x80_00;
 const STATE = 0x7f_ff;
+const LINE_FEED = 0x0a;
 
 export function openLetterMachine(texts: readonly string[]): LetterMachine {
   const table = tableOf(texts);
-  const { endings, endingOf } = table;
   const encoder = new TextEncoder();
   return {
-    endings,
-    placesIn(text) {
-      const bytes = new Uint8Array(text.length);
-      // What is not ASCII takes more bytes than there are, and is not read to its end.
-      if (encoder.encodeInto(text, bytes).read < text.length) asciiOf(text, bytes);
-      const [at, states] = [new Uint32Array(text.length + 2), new Uint16Array(text.length + 2)];
-      const links = passOver(bytes, table, at, states);
-      const seen: number[] = [];
-      const last = new Uint32Array(endings.length);
-      const before = new Uint32Array(links + 1);
-      for (let link = 1; link <= links; link += 1) {
-        const ending = endingOf[(states[link] ?? 0) & STATE] ?? 0;
-        const known = last[ending] ?? 0;
-        if (known === 0) seen.push(ending);
-        before[link] = known;
-        last[ending] = link;
-      }
-      return { bytes, seen, last, at, before };
+    endings: table.endings,
+    openPass() {
+      let memory = newMemory(table, FIRST_ROOM);
+      return (text) => {
+        if (memory.bytes.length < text.length) memory = newMemory(table, 2 * text.length);
+        const { bytes, chains } = memory;
+        // What is not ASCII takes more bytes than there are, and is not read to its end.
+        if (encoder.encodeInto(text, bytes.subarray(0, text.length)).read < text.length) asciiOf(text, bytes);
+        clear(chains);
+        passOver(text.length, table, memory);
+        return { bytes, ...chains };
+      };
     },
   };
 }
@@ -72,20 +67,135 @@ function asciiOf(text: string, bytes: Uint8Array): void {
   }
 }
 
+interface Chains {
+  readonly seen: number[];
+  readonly last: Uint32Array;
+  readonly at: Uint32Array;
+  readonly before: Uint32Array;
+  links: number;
+}
+
+function clear(chains: Chains): void {
+  for (const ending of chains.seen) chains.last[ending] = 0;
+  chains.seen.length = 0;
+  chains.links = 0;
+}
+
+/** One way through a part of the text: where it has come to, and what was noted. */
+interface Runner {
+  state: number;
+  count: number;
+  /** The last characters of texts, `count` of them. */
+  readonly at: Uint32Array;
+  /** The states there. */
+  readonly states: Uint16Array;
+}
+
+/** For texts up to the length of `bytes`. Little of it is touched: most characters end no text. */
+interface Memory {
+  readonly bytes: Uint8Array;
+  readonly chains: Chains;
+  readonly first: Runner;
+  readonly second: Runner;
+}
+
+const FIRST_ROOM = 8_192;
+
+function newMemory({ endings }: Table, length: number): Memory {
+  const numbers = (): Uint32Array => new Uint32Array(length + 1);
+  const runner = (): Runner => ({ state: 0, count: 0, at: numbers(), states: new Uint16Array(length + 1) });
+  return {
+    bytes: new Uint8Array(length),
+    chains: { seen: [], last: new Uint32Array(endings.length), at: numbers(), before: numbers(), links: 0 },
+    first: runner(),
+    second: runner(),
+  };
+}
+
+function passOver(length: number, table: Table, { bytes, chains, first, second }: Memory): void {
+  const middle = lineNear(bytes, length);
+  const together = Math.min(middle, length - middle);
+  runBoth(bytes, table, { first, second, length: together, ahead: middle });
+  if (middle > together) runOn(bytes, table, { runner: first, from: together, to: middle });
+  else runOn(bytes, table, { runner: second, from: middle + together, to: length });
+  addLinks(chains, table, first);
+  addLinks(chains, table, second);
+}
+
+interface Both {
+  readonly first: Runner;
+  readonly second: Runner;
+  /** How far both go; the second is so many characters ahead of the first. */
+  readonly length: number;
+  readonly ahead: number;
+}
+
 /**
- * Gives how many places there are at which texts end; from 1 on, `at` has their last characters and `states` the states there. A function of its
- * own, and without a branch in the loop: which characters end a text cannot be foreseen, and a wrong guess costs more than to write each down.
+ * Two at a time: while the one waits for its next state, there is room for the other. And without a branch: which characters end a text cannot
+ * be foreseen, and a wrong guess costs more than to write each of them down.
  */
-function passOver(bytes: Uint8Array, { rows, shift, columns }: Table, at: Uint32Array, states: Uint16Array): number {
+function runBoth(bytes: Uint8Array, table: Table, { first, second, length, ahead }: Both): void {
+  const { rows, shift, columns } = table;
+  const { at, states } = first;
+  const { at: secondAt, states: secondStates } = second;
   let state = 0;
-  let next = 1;
-  for (let place = 0; place < bytes.length; place += 1) {
+  let secondState = 0;
+  let count = 0;
+  let secondCount = 0;
+  for (let place = 0; place < length; place += 1) {
     state = rows[((state & STATE) << shift) | (columns[bytes[place] ?? 0] ?? 0)] ?? 0;
-    at[next] = place;
-    states[next] = state;
-    next += state >> 15;
+    secondState = rows[((secondState & STATE) << shift) | (columns[bytes[place + ahead] ?? 0] ?? 0)] ?? 0;
+    at[count] = place;
+    states[count] = state;
+    count += state >> 15;
+    secondAt[secondCount] = place + ahead;
+    secondStates[secondCount] = secondState;
+    secondCount += secondState >> 15;
   }
-  return next - 1;
+  first.state = state;
+  first.count = count;
+  second.state = secondState;
+  second.count = secondCount;
+}
+
+/** The rest of the longer part. */
+function runOn(
+  bytes: Uint8Array,
+  { rows, shift, columns }: Table,
+  { runner, from, to }: { readonly runner: Runner; readonly from: number; readonly to: number },
+): void {
+  const { at, states } = runner;
+  let { state, count } = runner;
+  for (let place = from; place < to; place += 1) {
+    state = rows[((state & STATE) << shift) | (columns[bytes[place] ?? 0] ?? 0)] ?? 0;
+    at[count] = place;
+    states[count] = state;
+    count += state >> 15;
+  }
+  runner.count = count;
+}
+
+function addLinks(chains: Chains, { endingOf }: Table, { at: noted, states, count }: Runner): void {
+  const { seen, last, at, before } = chains;
+  let { links } = chains;
+  for (let note = 0; note < count; note += 1) {
+    const ending = endingOf[(states[note] ?? 0) & STATE] ?? 0;
+    const known = last[ending] ?? 0;
+    if (known === 0) seen.push(ending);
+    links += 1;
+    at[links] = noted[note] ?? 0;
+    before[links] = known;
+    last[ending] = links;
+  }
+  chains.links = links;
+}
+
+/** Where a line starts, in the middle or not far from it: no text goes over the end of a line. The start of all where there is one line. */
+function lineNear(bytes: Uint8Array, length: number): number {
+  const end = bytes.lastIndexOf(LINE_FEED, length >> 1);
+  if (end !== -1) return end + 1;
+  const next = bytes.indexOf(LINE_FEED, length >> 1);
+  return next < length ? next + 1 : 0;
 }
 
 /** A state while the machine is built: where each character leads, and where to go on when none does. */
@@ -100,7 +210,7 @@ function tableOf(texts: readonly string[]): Table {
   const columns = new Uint8Array(ASCII);
   for (const [place, letter] of letters.entries()) columns[letter.charCodeAt(0)] = place + 1;
   const nodes = nodesOf(texts, columns);
-  if (nodes.length > STATE) throw new RangeError('too many texts for one machine');
+  if (nodes.length > STATE || letters.includes('\n')) throw new RangeError('texts that one machine cannot seek');
   const numbers = new Map(nodes.map((node, number) => [node, number]));
   const shift = Math.ceil(Math.log2(letters.length + 1));
   const rows = new Uint16Array(nodes.length << shift);

@@ -8,7 +8,7 @@ import { hasLongRun } from './long-run.ts';
 import { proseOrCode } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { isDenied } from './pattern.ts';
-import type { Pattern, PatternPlace, Signal } from './pattern.ts';
+import type { Pattern, Signal } from './pattern.ts';
 import { PATTERNS } from './patterns/all.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 import type { RuleId } from './rules.ts';
@@ -39,30 +39,48 @@ interface Sheet {
 
 const FINDER = openManyFinder(PATTERNS.map(({ find }) => find));
 
-export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
-  const sheets = sheetsOf(passages);
+/** For one file after the other. */
+export function openMatcher(): (passages: readonly Passage[]) => readonly Hit[] {
+  const look = FINDER.openLook();
+  return (passages) => matchSheets(sheetsOf(passages, look));
+}
+
+type Look = ReturnType<typeof FINDER.openLook>;
+
+/** What is asked of every pattern for every file, in one form: to ask patterns of many forms takes longer than the answer. */
+const QUESTIONS = PATTERNS.map((pattern, number) => ({
+  pattern,
+  number,
+  isForProse: pattern.in !== 'code',
+  isForCode: pattern.in !== 'prose',
+  longRun: pattern.longRun ?? 0,
+}));
+
+function matchSheets(sheets: readonly Sheet[]): readonly Hit[] {
   const hits: Hit[] = [];
-  for (let number = 0; number < PATTERNS.length; number += 1) {
-    const pattern = PATTERNS[number];
-    if (pattern === undefined) continue;
-    for (const sheet of sheets)
-      if (looksAt(pattern.in, sheet.kind)) for (const hit of matchSheet(pattern, number, sheet)) hits.push(hit);
-  }
+  for (const { pattern, number, isForProse, isForCode, longRun } of QUESTIONS)
+    for (const sheet of sheets) {
+      const isSeen =
+        longRun === 0 ? sheet.sightings[number] !== undefined : hasLongRun(sheet.lower, longRun, isEncoded);
+      if (!isSeen) continue;
+      if (sheet.kind === 'prose' ? isForProse : isForCode)
+        for (const hit of matchSheet(pattern, number, sheet)) hits.push(hit);
+    }
   return hits;
 }
 
 /** Of the kinds that have any text. */
-function sheetsOf(all: readonly Passage[]): readonly Sheet[] {
+function sheetsOf(all: readonly Passage[], look: Look): readonly Sheet[] {
   const prose: Passage[] = [];
   const code: Passage[] = [];
   for (const passage of all) (proseOrCode(passage.kind) === 'prose' ? prose : code).push(passage);
   return [
-    ...(prose.length === 0 ? [] : [sheetOf(prose, 'prose')]),
-    ...(code.length === 0 ? [] : [sheetOf(code, 'code')]),
+    ...(prose.length === 0 ? [] : [sheetOf(prose, 'prose', look)]),
+    ...(code.length === 0 ? [] : [sheetOf(code, 'code', look)]),
   ];
 }
 
-function sheetOf(passages: readonly Passage[], kind: 'prose' | 'code'): Sheet {
+function sheetOf(passages: readonly Passage[], kind: 'prose' | 'code', look: Look): Sheet {
   let length = 0;
   const starts = passages.map(({ text }) => {
     const start = length;
@@ -70,18 +88,13 @@ function sheetOf(passages: readonly Passage[], kind: 'prose' | 'code'): Sheet {
     return start;
   });
   const lower = lowered(passages.map(({ text }) => text).join('\n'));
-  return { kind, passages, starts, lower, sightings: FINDER.look(lower) };
-}
-
-function looksAt(place: PatternPlace, kind: 'prose' | 'code'): boolean {
-  return place === 'any' || place === kind;
+  return { kind, passages, starts, lower, sightings: look(lower) };
 }
 
 const NO_HIT: readonly Hit[] = [];
 
 function matchSheet(pattern: Pattern, number: number, sheet: Sheet): readonly Hit[] {
   const { lower, sightings } = sheet;
-  if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isEncoded)) return NO_HIT;
   // More than hits: a text full of near misses must not cost more than one full of hits.
   const found = FINDER.matches(lower, sightings, { expression: number, most: MAX_HITS * 10 });
   if (found.length === 0) return NO_HIT;

@@ -4,7 +4,7 @@
  */
 import { closesFence, fenceMark } from '../code-fences.ts';
 import type { ScanFile } from './finding.ts';
-import { foldLine, foldPlainLine, isPlainText } from './folded-line.ts';
+import { foldLine, isPlainText, openPlainFold } from './folded-line.ts';
 import type { LineKind } from './folded-line.ts';
 
 /** `body` is prose of a document, `comment` prose in code, `fence` code in a document, `script` code in a file of its own. */
@@ -60,7 +60,7 @@ export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || 
 /** `isPlain`: as `isPlainText` says of the text. */
 export function passagesOf(file: ScanFile, isPlain = isPlainText(file.text)): readonly Passage[] {
   const lines = file.text.split(!isPlain && OTHER_LINE_ENDS.test(file.text) ? ANY_LINE_END : '\n');
-  const gathering: Gathering = { lines, fold: isPlain ? foldPlainLine : foldLine, found: [] };
+  const gathering: Gathering = { lines, fold: isPlain ? openPlainFold(file.text) : foldLine, found: [] };
   if (isDocument(file.path)) addDocument(gathering);
   else addCode(gathering, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
   return gathering.found;
@@ -71,7 +71,7 @@ const ANY_LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 
 interface Gathering {
   readonly lines: readonly string[];
-  readonly fold: (line: string, kind: LineKind) => string;
+  readonly fold: typeof foldLine;
   readonly found: Passage[];
 }
 

@@ -5,7 +5,7 @@ import { judgeFile } from './files.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import { isPlainText } from './folded-line.ts';
 import { findHidden } from './hidden.ts';
-import { findingOf, matchPassages } from './match.ts';
+import { findingOf, openMatcher } from './match.ts';
 import { passagesOf } from './passages.ts';
 import { findAcrossFiles, findTogether } from './together.ts';
 import type { ScannedFile } from './together.ts';
@@ -22,14 +22,22 @@ export interface ScanOptions {
   };
 }
 
+export type ScanSkill = (files: readonly ScanFile[], options?: ScanOptions) => readonly ScanFinding[];
+
 /** Every finding, by path, line, column and rule. Equal files give equal findings, in whatever order they come. */
-export function scanSkill(files: readonly ScanFile[], { declared = {} }: ScanOptions = {}): readonly ScanFinding[] {
-  const scanned = files.map((file) => scanOne(file));
-  return ordered([
-    ...scanned.flatMap(({ findings }) => findings),
-    ...findAcrossFiles(scanned),
-    ...findUndeclared(scanned, declared.allowedTools),
-  ]);
+export const scanSkill: ScanSkill = (files, options) => openScan()(files, options);
+
+/** The same for one skill after the other: it keeps the memory that it needs, and nothing of what it saw. */
+export function openScan(): ScanSkill {
+  const match = openMatcher();
+  return (files, { declared = {} } = {}) => {
+    const scanned = files.map((file) => scanOne(file, match));
+    return ordered([
+      ...scanned.flatMap(({ findings }) => findings),
+      ...findAcrossFiles(scanned),
+      ...findUndeclared(scanned, declared.allowedTools),
+    ]);
+  };
 }
 
 /** Rules that look at more than one file. */
@@ -39,14 +47,14 @@ interface Scanned extends ScannedFile {
   readonly findings: readonly ScanFinding[];
 }
 
-function scanOne(whole: ScanFile): Scanned {
+function scanOne(whole: ScanFile, match: ReturnType<typeof openMatcher>): Scanned {
   const path = printable(whole.path);
   const named = judgeFile(whole, path);
   if (whole.binary !== undefined) return { file: whole, path, hits: [], findings: named };
   const isLong = whole.text.length > MAX_SCANNED;
   const file = isLong ? { ...whole, text: whole.text.slice(0, MAX_SCANNED) } : whole;
   const isPlain = isPlainText(file.text);
-  const hits = matchPassages(passagesOf(file, isPlain));
+  const hits = match(passagesOf(file, isPlain));
   const scanned = { file, path, hits };
   const findings = [
     ...named,

@@ -5,6 +5,7 @@ import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { readSource } from '../../core/pack/source-text.ts';
 import type { BroughtSource, PackSource, SourceSkill } from '../../core/pack/source.ts';
+import { openScan } from '../../core/scan/scan.ts';
 import { quoted } from '../../core/text.ts';
 import { bringSource } from '../../install/sources/bring.ts';
 import type { BringProgress, ExtractArchive } from '../../install/sources/bring-options.ts';
@@ -120,10 +121,11 @@ export async function inspectSource(
     return packRefusal('pack/two-skills', `${quoted(repeated.name)} is in ${places.join(' and ')}`);
   }
   const wanted: InspectedSkill[] = [];
+  const scan = options.scan ?? openScan();
   for (const skill of chosen) {
     if (wanted.length % INSPECTED_AT_ONCE === 0) await new Promise(setImmediate);
     signal?.throwIfAborted();
-    const inspected = inspectSkill(skill, options);
+    const inspected = inspectSkill(skill, { ...options, scan });
     if (isRefusal(inspected)) return inspected;
     wanted.push(inspected);
     onProgress?.(wanted.length, chosen.length);

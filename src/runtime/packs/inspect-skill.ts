@@ -14,8 +14,7 @@ import type { SourceSkill } from '../../core/pack/source.ts';
 import { judge } from '../../core/scan/policy.ts';
 import type { ScanJudgement } from '../../core/scan/policy.ts';
 import { scanSkill } from '../../core/scan/scan.ts';
-import { parseSkillMd } from '../../core/skill-md.ts';
-import type { SkillHead } from '../../core/skill.ts';
+import type { ScanSkill } from '../../core/scan/scan.ts';
 import { printable, quoted } from '../../core/text.ts';
 import { looksOf, presentFiles } from '../../install/root/present-files.ts';
 import { readScanFiles } from '../../install/scan-files.ts';
@@ -51,12 +50,14 @@ export interface InspectOptions {
   readonly mode: Mode;
   /** Says of a name whether it looks like one of the root. */
   readonly judgeName: (name: string) => NameJudgement;
+  /** One that was opened for many skills. */
+  readonly scan?: ScanSkill;
   readonly signal?: AbortSignal;
 }
 
 /** Refused as a whole where its files cannot be read at all. */
 export function inspectSkill(skill: SourceSkill, options: InspectOptions): InspectedSkill | PackRefusal {
-  const { settings, mode, judgeName, signal } = options;
+  const { settings, mode, judgeName, scan: scanFiles = scanSkill, signal } = options;
   const tree = treeOf(skill);
   if (isRefusal(tree)) return tree;
   const checked = checkSkill(skill.path, 'SKILL.md', {
@@ -66,11 +67,11 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     maxBodyLines: settings.check.max_skill_body_lines,
     maxBodyCharacters: settings.check.max_skill_body_characters,
   });
-  const head = headOf(skill, checked.text);
+  const { head } = checked;
   const files = skill.seen?.files ?? readScanFiles(skill.path, signal === undefined ? {} : { signal });
   if (isRefusal(files)) return files;
   const allowedTools = head?.controls.allowedTools;
-  const findings = scanSkill(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
+  const findings = scanFiles(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
   const scan = judge(findings, settings.scanPolicy);
   const looks = judgeName(skill.name);
   const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
@@ -113,12 +114,6 @@ function treeOf({
   if (digest === undefined || files === undefined) return presentFiles(dir);
   const looks = looksOf(dir);
   return isRefusal(looks) ? looks : { digest, files, looks: looks.looks };
-}
-
-function headOf({ path: dir, name }: SourceSkill, text: string): SkillHead | undefined {
-  const file = path.join(dir, 'SKILL.md');
-  const source = { path: file, directory: name, fileName: 'SKILL.md', text, validUtf8: true };
-  return parseSkillMd(source, { mode: 'lenient', blockAngleBrackets: false }).head;
 }
 
 /** Findings name files of the skill, not of the folder that it is staged in. */

@@ -11,6 +11,7 @@ import { requirementRefusal, resolveRequirements } from '../../core/pack/resolve
 import type { RequiringSkill } from '../../core/pack/resolve-requires.ts';
 import { sourceText } from '../../core/pack/source-text.ts';
 import type { BroughtSource, ResolvedSource } from '../../core/pack/source.ts';
+import { openScan } from '../../core/scan/scan.ts';
 import { quoted } from '../../core/text.ts';
 import { withRoot } from '../../install/root/open-root.ts';
 import type { Committed, OpenRoot } from '../../install/root/open-root.ts';
@@ -171,9 +172,10 @@ export function neededSkills(
   const inspected = new Map<string, InspectedSkill>();
   const chosen = new Set(wanted.map(({ name }) => name));
   const available: RequiringSkill[] = [];
+  const scan = options.scan ?? openScan();
   for (const skill of skills) {
     if (chosen.has(skill.name)) continue;
-    const other = inspectSkill(skill, options);
+    const other = inspectSkill(skill, { ...options, scan });
     // One that cannot be read is not there.
     if (isRefusal(other)) continue;
     inspected.set(skill.name, other);

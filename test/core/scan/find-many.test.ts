@@ -11,6 +11,7 @@ import { SECRETS_CASES } from './rule-cases-secrets.ts';
 
 const EXPRESSIONS = PATTERNS.map(({ find }) => find);
 const FINDER = openManyFinder(EXPRESSIONS);
+const LOOK = FINDER.openLook();
 
 /** All that the expressions find, one after the other: what the one pass must find too. */
 function bySlowPath(text: string): readonly (readonly [number, number, number])[] {
@@ -20,7 +21,7 @@ function bySlowPath(text: string): readonly (readonly [number, number, number])[
 }
 
 function byOnePass(text: string): readonly (readonly [number, number, number])[] {
-  const sightings = FINDER.look(text);
+  const sightings = LOOK(text);
   return EXPRESSIONS.flatMap((_, number) =>
     [...FINDER.matches(text, sightings, { expression: number, most: Infinity })].map(
       ({ index, length }) => [number, index, length] as const,
@@ -66,7 +67,7 @@ describe('many expressions in one pass', () => {
   test('a match at the very start and at the very end is found', () => {
     const finder = openManyFinder([/\bif\b/g, /<x/g, /\b(?:send|post) it\b/g]);
     const found = (text: string) => {
-      const sightings = finder.look(text);
+      const sightings = finder.openLook()(text);
       return [0, 1, 2].map((number) => [...finder.matches(text, sightings, { expression: number, most: Infinity })]);
     };
     expect(found('if')).toEqual([[{ index: 0, length: 2 }], [], []]);
