@@ -19,6 +19,8 @@ export interface CheckOptions {
   readonly directory?: string;
   /** Check this instead of what the file holds: a repair before it is written. */
   readonly text?: string;
+  /** Names of files in `scripts` that are known to have no shebang: they are not opened. */
+  readonly withoutShebang?: ReadonlySet<string>;
 }
 
 export interface CheckedSkill {
@@ -64,7 +66,7 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
     diagnostics: [
       ...parsed.diagnostics,
       ...missingFiles(dir, file, parsed.body, parsed.bodyLine, options.mode),
-      ...scriptProblems(dir, options.mode),
+      ...scriptProblems(dir, options),
     ],
   };
 }
@@ -86,10 +88,11 @@ const MAX_SCRIPTS = 1_000;
 const SHEBANG_BYTES = 64 * 1024;
 
 /** A script that names its interpreter is meant to be started, which takes the exec bit; Windows has none. */
-function scriptProblems(dir: string, mode: Mode): readonly Diagnostic[] {
+function scriptProblems(dir: string, { mode, withoutShebang }: CheckOptions): readonly Diagnostic[] {
   if (path.sep === '\\') return [];
   const problems: Diagnostic[] = [];
   for (const name of scriptNames(path.join(dir, 'scripts')).slice(0, MAX_SCRIPTS)) {
+    if (withoutShebang?.has(name) === true) continue;
     const script = withForwardSlashes(path.join(dir, 'scripts', name));
     const stats = statSync(script, { throwIfNoEntry: false });
     if (stats === undefined || !stats.isFile() || (stats.mode & 0o111) !== 0 || stats.size > SHEBANG_BYTES) continue;

@@ -17,6 +17,7 @@ import { systemRefusal } from '../system-refusal.ts';
 import { applySteps, lockAfter, undoSteps } from './apply.ts';
 import type { OnStep, StepOutcome } from './apply.ts';
 import { syncPlace, syncPlaces } from './durable.ts';
+import type { Settling } from './durable.ts';
 import { removeJournal, writeJournal } from './journal.ts';
 import type { Step } from './journal.ts';
 import { RECORD_NAME } from './kept.ts';
@@ -39,6 +40,8 @@ export interface CommitOptions {
   /** Heeded until the commit counts. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: CommitProgress) => void;
+  /** Of `settle`: the staged folders are on the disk when it is done. */
+  readonly settling?: Settling;
   /** When it is done; now. */
   readonly at?: Date;
   /** For tests: told after everything that others can see. */
@@ -139,15 +142,17 @@ async function syncBefore(
   { held, staging }: Work,
   steps: readonly Step[],
   staged: readonly PutChange[],
-  { onProgress }: CommitOptions,
+  { settling, onProgress }: CommitOptions,
 ): Promise<void> {
   onProgress?.({ phase: 'write', done: 0, total: staged.length });
+  const isSettled = (await settling?.isDone()) ?? false;
+  const unsettled = isSettled ? [] : staged;
   const kept = keptFolders(steps).map((below) => statePlace(held, below));
-  const files = staged.reduce((sum, { lock }) => sum + Object.keys(lock.files).length, 0);
+  const files = unsettled.reduce((sum, { lock }) => sum + Object.keys(lock.files).length, 0);
   await syncPlaces({
     count: files + 2 * kept.length,
     places: () => [
-      ...staged.flatMap(({ from }) => placesIn(from)),
+      ...unsettled.flatMap(({ from }) => placesIn(from)),
       ...kept.flatMap((place) => [`${place}/${RECORD_NAME}`, place]),
       ...partsOf(steps, staging).map((below) => statePlace(held, below)),
       rootPlace(held),

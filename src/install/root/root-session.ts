@@ -13,6 +13,8 @@ import { removeTree } from '../../platform/remove-tree.ts';
 import { orSystemRefusal, systemRefusal } from '../system-refusal.ts';
 import { commitChanges } from './commit.ts';
 import type { CommitEnd, CommitOptions, Work } from './commit.ts';
+import { beginSync } from './durable.ts';
+import type { Settling } from './durable.ts';
 import { keptPlace, listKept, removeEmptyKept, removeKept, surplusKept } from './kept.ts';
 import type { KeptPart, KeptSkill } from './kept.ts';
 import { JOURNAL_NAME, identityAt, releaseRoot, shownPlace, statePlace, timedName, unusable } from './places.ts';
@@ -46,6 +48,11 @@ export interface OpenRoot {
   readonly lock: LockFile;
   /** A fresh folder that nobody else can enter, on the file system of the root. Removed when the root is closed. Throws `PackRefused`. */
   staging(): string;
+  /**
+   * All that will be put is staged: it begins to go to the disk, while it is looked at. For a commit that is told so; what is written into the
+   * staging folders after this call must not be part of it.
+   */
+  settle(count: number): Settling | undefined;
   /** All changes or none. */
   commit(changes: readonly RootChange[], options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Removed skills, newest first. */
@@ -71,6 +78,7 @@ export class RootSession {
   readonly #staging: string;
   #lock: LockFile;
   #isClosed = false;
+  #settling: Settling | undefined;
   #folders = 0;
 
   constructor(held: HeldRoot, rootLock: RootLock, lock: LockFile) {
@@ -88,6 +96,7 @@ export class RootSession {
         return lockNow();
       },
       staging: () => this.#newFolder(),
+      settle: (count) => this.#settle(count),
       commit: (changes, options) =>
         this.#commit(
           changes.map((change) => this.#planned(change)),
@@ -105,6 +114,7 @@ export class RootSession {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#settling?.drop();
     try {
       // What a journal still speaks of is for whoever comes next.
       if (identityAt(statePlace(this.#held, JOURNAL_NAME)) === undefined)
@@ -116,6 +126,13 @@ export class RootSession {
       this.#rootLock.release();
       releaseRoot(this.#held);
     }
+  }
+
+  #settle(count: number): Settling | undefined {
+    this.#refuseClosed();
+    this.#settling?.drop();
+    this.#settling = beginSync({ count, within: this.#held.path });
+    return this.#settling;
   }
 
   #newFolder(): string {

@@ -52,6 +52,8 @@ export class StagedSkill {
   readonly #files: [path: string, file: LockedFile][] = [];
   readonly #folders = new Set<string>();
   #bytes = 0;
+  /** Of the texts in `#seen`: of other files no byte is kept. */
+  #kept = 0;
   #head = '';
   /** Given up as soon as there is more than there is room for. */
   #seen: ScanFile[] | undefined = [];
@@ -120,7 +122,7 @@ export class StagedSkill {
 
   /** How much of what was kept counts against the room of others. */
   get keptBytes(): number {
-    return this.#seen === undefined ? 0 : this.#bytes;
+    return this.#seen === undefined ? 0 : this.#kept;
   }
 
   /** Files that came in one piece, whose memory belongs to others: only what is decoded is kept. */
@@ -129,10 +131,15 @@ export class StagedSkill {
     isExecutable: boolean,
     { piece, bytes }: { readonly piece: Uint8Array; readonly bytes: number },
   ): void {
-    if (piece.length < bytes || this.#bytes > (this.#options.room ?? 0)) this.#seen = undefined;
+    if (piece.length < bytes) this.#seen = undefined;
     if (this.#seen === undefined) return;
     const whole = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
     const file = toScanFile(at, whole, isExecutable);
+    if (file.binary === undefined) this.#kept += bytes;
+    if (this.#kept > (this.#options.room ?? 0)) {
+      this.#seen = undefined;
+      return;
+    }
     this.#seen.push(file);
     if (at === SKILL_FILE_NAME && isUtf8(whole)) this.#skillText = file.binary === undefined ? file.text : undefined;
   }

@@ -10,7 +10,7 @@ import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { readRequirements } from '../../core/pack/requires.ts';
 import type { SkillRequirement } from '../../core/pack/requires.ts';
-import type { SourceSkill } from '../../core/pack/source.ts';
+import type { SeenSkill, SourceSkill } from '../../core/pack/source.ts';
 import { judge } from '../../core/scan/policy.ts';
 import type { ScanJudgement } from '../../core/scan/policy.ts';
 import { scanSkill } from '../../core/scan/scan.ts';
@@ -64,6 +64,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     mode,
     directory: skill.name,
     ...(skill.seen?.skillText === undefined ? {} : { text: skill.seen.skillText }),
+    ...(skill.seen === undefined ? {} : { withoutShebang: withoutShebang(skill.seen) }),
     maxBodyLines: settings.check.max_skill_body_lines,
     maxBodyCharacters: settings.check.max_skill_body_characters,
   });
@@ -115,6 +116,17 @@ function treeOf({
   const looks = looksOf(dir);
   return isRefusal(looks) ? looks : { digest, files, looks: looks.looks };
 }
+
+/** Scripts that were seen to start otherwise; of what is no text nothing was kept. */
+function withoutShebang({ files }: SeenSkill): ReadonlySet<string> {
+  return new Set(
+    files
+      .filter(({ path: at, binary, text }) => at.startsWith(SCRIPTS) && binary === undefined && !text.startsWith('#!'))
+      .map(({ path: at }) => at.slice(SCRIPTS.length)),
+  );
+}
+
+const SCRIPTS = 'scripts/';
 
 /** Findings name files of the skill, not of the folder that it is staged in. */
 function belowSkill(diagnostic: Diagnostic, { path: dir, name }: SourceSkill): Diagnostic {

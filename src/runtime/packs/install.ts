@@ -15,7 +15,7 @@ import { openScan } from '../../core/scan/scan.ts';
 import { quoted } from '../../core/text.ts';
 import { withRoot } from '../../install/root/open-root.ts';
 import type { Committed, OpenRoot } from '../../install/root/open-root.ts';
-import type { CommitProgress } from '../../install/root/commit.ts';
+import type { CommitOptions, CommitProgress } from '../../install/root/commit.ts';
 import type { KeptSkill } from '../../install/root/kept.ts';
 import type { Existing } from '../../install/root/plan.ts';
 import type { BringProgress } from '../../install/sources/bring-options.ts';
@@ -108,11 +108,19 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
       });
       if (isRefusal(brought)) return brought;
       const resolved = { ...brought.resolved, source: sourceText(lockedSource(source, settings)) };
+      const settling = options.dryRun === true ? undefined : root.settle(newFiles(brought, root.lock));
       const plan = await planInstall({ ...brought, resolved }, root, options);
       if (isRefusal(plan)) return plan;
-      return await carryOut(plan, root, options);
+      return await carryOut(plan, root, { ...options, ...(settling === undefined ? {} : { settling }) });
     },
   );
+}
+
+/** About how many files there are that are not installed yet. */
+function newFiles({ skills }: BroughtSource, lock: LockFile): number {
+  return skills
+    .filter(({ name, digest }) => digest === undefined || lock.skills.get(name)?.digest !== digest)
+    .reduce((sum, { files = {} }) => sum + Object.keys(files).length, 0);
 }
 
 /** Inspection and policy: what would be done, or the first reason not to. */
@@ -218,8 +226,12 @@ export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, { a
   };
 }
 
-async function carryOut(plan: InstallPlan, root: OpenRoot, options: InstallOptions): Promise<Installed | PackRefusal> {
-  const { existing = 'refuse', signal, onProgress, at } = options;
+async function carryOut(
+  plan: InstallPlan,
+  root: OpenRoot,
+  options: InstallOptions & Pick<CommitOptions, 'settling'>,
+): Promise<Installed | PackRefusal> {
+  const { existing = 'refuse', signal, onProgress, at, settling } = options;
   const changing = plan.skills.filter(({ change }) => change !== 'same');
   const taken = changing.find(({ change }) => change === 'replace');
   if (taken !== undefined && existing === 'refuse')
@@ -240,6 +252,7 @@ async function carryOut(plan: InstallPlan, root: OpenRoot, options: InstallOptio
     {
       ...(signal === undefined ? {} : { signal }),
       ...(at === undefined ? {} : { at }),
+      ...(settling === undefined ? {} : { settling }),
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );
