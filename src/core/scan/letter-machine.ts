@@ -25,8 +25,8 @@ export interface SeenEnds {
 /** In rows of numbers: from a state, by the column of a character, to the next one, with `ENDS` where texts end there. */
 interface Table {
   readonly rows: Uint16Array;
-  /** A row has 2 to this power of columns. */
-  readonly shift: number;
+  /** Of a row. Not rounded up to a power of two: a smaller table stays nearer to the processor. */
+  readonly width: number;
   /** By character; 0 for all that stand in no text. */
   readonly columns: Uint8Array;
   /** By state the number of the ending. */
@@ -135,7 +135,7 @@ interface Both {
  * be foreseen, and a wrong guess costs more than to write each of them down.
  */
 function runBoth(bytes: Uint8Array, table: Table, { first, second, length, ahead }: Both): void {
-  const { rows, shift, columns } = table;
+  const { rows, width, columns } = table;
   const { at, states } = first;
   const { at: secondAt, states: secondStates } = second;
   let state = 0;
@@ -143,8 +143,8 @@ function runBoth(bytes: Uint8Array, table: Table, { first, second, length, ahead
   let count = 0;
   let secondCount = 0;
   for (let place = 0; place < length; place += 1) {
-    state = rows[((state & STATE) << shift) | (columns[bytes[place] ?? 0] ?? 0)] ?? 0;
-    secondState = rows[((secondState & STATE) << shift) | (columns[bytes[place + ahead] ?? 0] ?? 0)] ?? 0;
+    state = rows[Math.imul(state & STATE, width) + (columns[bytes[place] ?? 0] ?? 0)] ?? 0;
+    secondState = rows[Math.imul(secondState & STATE, width) + (columns[bytes[place + ahead] ?? 0] ?? 0)] ?? 0;
     at[count] = place;
     states[count] = state;
     count += state >> 15;
@@ -161,13 +161,13 @@ function runBoth(bytes: Uint8Array, table: Table, { first, second, length, ahead
 /** The rest of the longer part. */
 function runOn(
   bytes: Uint8Array,
-  { rows, shift, columns }: Table,
+  { rows, width, columns }: Table,
   { runner, from, to }: { readonly runner: Runner; readonly from: number; readonly to: number },
 ): void {
   const { at, states } = runner;
   let { state, count } = runner;
   for (let place = from; place < to; place += 1) {
-    state = rows[((state & STATE) << shift) | (columns[bytes[place] ?? 0] ?? 0)] ?? 0;
+    state = rows[Math.imul(state & STATE, width) + (columns[bytes[place] ?? 0] ?? 0)] ?? 0;
     at[count] = place;
     states[count] = state;
     count += state >> 15;
@@ -212,20 +212,20 @@ function tableOf(texts: readonly string[]): Table {
   const nodes = nodesOf(texts, columns);
   if (nodes.length > STATE || letters.includes('\n')) throw new RangeError('texts that one machine cannot seek');
   const numbers = new Map(nodes.map((node, number) => [node, number]));
-  const shift = Math.ceil(Math.log2(letters.length + 1));
-  const rows = new Uint16Array(nodes.length << shift);
+  const width = letters.length + 1;
+  const rows = new Uint16Array(nodes.length * width);
   const endingOf = new Uint16Array(nodes.length);
   const endings: (readonly number[])[] = [];
   for (const [number, node] of nodes.entries()) {
-    const row = number << shift;
+    const row = number * width;
     // Where a character leads nowhere, it leads where it does from the longest shorter ending, whose row is complete by now.
-    const other = node.otherwise === undefined ? row : (numbers.get(node.otherwise) ?? 0) << shift;
-    rows.copyWithin(row, other, other + (1 << shift));
+    const other = node.otherwise === undefined ? row : (numbers.get(node.otherwise) ?? 0) * width;
+    rows.copyWithin(row, other, other + width);
     for (const [column, next] of node.next)
-      rows[row | column] = (numbers.get(next) ?? 0) | (next.ends.length > 0 ? ENDS : 0);
+      rows[row + column] = (numbers.get(next) ?? 0) | (next.ends.length > 0 ? ENDS : 0);
     if (node.ends.length > 0) endingOf[number] = endings.push(node.ends) - 1;
   }
-  return { rows, shift, columns, endingOf, endings };
+  return { rows, width, columns, endingOf, endings };
 }
 
 /** All nodes, those of shorter texts first; each knows that of its longest proper ending, and the texts which end with it. */

@@ -8,7 +8,7 @@ import { hasLongRun } from './long-run.ts';
 import { proseOrCode } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { isDenied } from './pattern.ts';
-import type { Pattern, Signal } from './pattern.ts';
+import type { Signal } from './pattern.ts';
 import { PATTERNS } from './patterns/all.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 import type { RuleId } from './rules.ts';
@@ -47,25 +47,45 @@ export function openMatcher(): (passages: readonly Passage[]) => readonly Hit[] 
 
 type Look = ReturnType<typeof FINDER.openLook>;
 
-/** What is asked of every pattern for every file, in one form: to ask patterns of many forms takes longer than the answer. */
-const QUESTIONS = PATTERNS.map((pattern, number) => ({
-  pattern,
+/** A pattern with all its fields, also those that it has not: to ask objects of many forms takes longer than the answer. */
+interface Question {
+  readonly number: number;
+  readonly isForProse: boolean;
+  readonly isForCode: boolean;
+  readonly longRun: number;
+  readonly means: RuleId | Signal;
+  readonly severity: ScanSeverity;
+  readonly also: RegExp | undefined;
+  readonly unless: RegExp | undefined;
+  readonly evenDenied: boolean;
+  readonly says: string;
+}
+
+const QUESTIONS: readonly Question[] = PATTERNS.map((pattern, number) => ({
   number,
   isForProse: pattern.in !== 'code',
   isForCode: pattern.in !== 'prose',
   longRun: pattern.longRun ?? 0,
+  means: pattern.means,
+  severity: pattern.severity ?? severityOf(pattern.means),
+  also: pattern.also,
+  unless: pattern.unless,
+  evenDenied: pattern.evenDenied === true,
+  says: pattern.says,
 }));
 
 function matchSheets(sheets: readonly Sheet[]): readonly Hit[] {
   const hits: Hit[] = [];
-  for (const { pattern, number, isForProse, isForCode, longRun } of QUESTIONS)
+  for (const question of QUESTIONS) {
+    const { number, isForProse, isForCode, longRun } = question;
     for (const sheet of sheets) {
       const isSeen =
         longRun === 0 ? sheet.sightings[number] !== undefined : hasLongRun(sheet.lower, longRun, isEncoded);
       if (!isSeen) continue;
       if (sheet.kind === 'prose' ? isForProse : isForCode)
-        for (const hit of matchSheet(pattern, number, sheet)) hits.push(hit);
+        for (const hit of matchSheet(question, sheet)) hits.push(hit);
     }
+  }
   return hits;
 }
 
@@ -93,15 +113,15 @@ function sheetOf(passages: readonly Passage[], kind: 'prose' | 'code', look: Loo
 
 const NO_HIT: readonly Hit[] = [];
 
-function matchSheet(pattern: Pattern, number: number, sheet: Sheet): readonly Hit[] {
+function matchSheet(question: Question, sheet: Sheet): readonly Hit[] {
   const { lower, sightings } = sheet;
   // More than hits: a text full of near misses must not cost more than one full of hits.
-  const found = FINDER.matches(lower, sightings, { expression: number, most: MAX_HITS * 10 });
+  const found = FINDER.matches(lower, sightings, { expression: question.number, most: MAX_HITS * 10 });
   if (found.length === 0) return NO_HIT;
   const hits: Hit[] = [];
   for (const { index, length } of found) {
     if (hits.length >= MAX_HITS) break;
-    const hit = hitAt(pattern, sheet, index, length);
+    const hit = hitAt(question, sheet, index, length);
     if (hit !== undefined) hits.push(hit);
   }
   return hits;
@@ -111,21 +131,21 @@ function isEncoded(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x2f && code <= 0x39) || code === 0x2b;
 }
 
-function hitAt(pattern: Pattern, sheet: Sheet, index: number, length: number): Hit | undefined {
+function hitAt(question: Question, sheet: Sheet, index: number, length: number): Hit | undefined {
   const place = passageAt(sheet.starts, index);
   const passage = sheet.passages[place];
   const start = sheet.starts[place];
   if (passage === undefined || start === undefined) return undefined;
   const lower = sheet.lower.slice(start, start + passage.text.length);
-  if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return undefined;
+  if (question.also?.test(lower) === false || question.unless?.test(lower) === true) return undefined;
   const at = index - start;
-  if (sheet.kind === 'prose' && pattern.evenDenied !== true && isDenied(lower.slice(0, at))) return undefined;
+  if (sheet.kind === 'prose' && !question.evenDenied && isDenied(lower.slice(0, at))) return undefined;
   return {
-    means: pattern.means,
-    severity: pattern.severity ?? severityOf(pattern.means),
+    means: question.means,
+    severity: question.severity,
     passage,
     ...sourceOf(passage, at),
-    says: pattern.says,
+    says: question.says,
     excerpt: quoted(passage.text.slice(at, at + length).trim(), EXCERPT),
   };
 }

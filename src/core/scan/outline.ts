@@ -16,7 +16,7 @@ export interface Outline {
 }
 
 /** Longer ones, and more of them, tell no more apart than they cost. */
-const MAX_LENGTH = 6;
+const MAX_LENGTH = 10;
 const MAX_OPENINGS = 60;
 /** A class of more characters than this is anything. */
 const MAX_CLASS = 10;
