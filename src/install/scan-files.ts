@@ -1,5 +1,5 @@
 /** A skill's folder as the static scan reads it: text decoded, all else by its kind; nothing is followed, nothing is left out silently. */
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 
 import { packRefusal } from '../core/pack/problems.ts';
 import type { PackProblem, PackRefusal } from '../core/pack/problems.ts';
@@ -79,6 +79,8 @@ function startOf(path: string, file: { readonly descriptor: number; readonly siz
 
 /** What is not UTF-8 is read byte by byte: whatever a rule knows is ASCII, and a wrong letter hides nothing from it. */
 function decode(bytes: Buffer): string {
+  // Most are, and their bytes only need to be copied.
+  if (isAscii(bytes)) return bytes.toString('latin1');
   const encoding = utf16Of(bytes);
   if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');

@@ -19,8 +19,8 @@ export interface CheckOptions {
   readonly directory?: string;
   /** Check this instead of what the file holds: a repair before it is written. */
   readonly text?: string;
-  /** Names of files in `scripts` that are known to have no shebang: they are not opened. */
-  readonly withoutShebang?: ReadonlySet<string>;
+  /** Names in `scripts` of files that may start with a shebang, where that is known: no other is looked at. */
+  readonly mayHaveShebang?: ReadonlySet<string>;
 }
 
 export interface CheckedSkill {
@@ -88,11 +88,11 @@ const MAX_SCRIPTS = 1_000;
 const SHEBANG_BYTES = 64 * 1024;
 
 /** A script that names its interpreter is meant to be started, which takes the exec bit; Windows has none. */
-function scriptProblems(dir: string, { mode, withoutShebang }: CheckOptions): readonly Diagnostic[] {
-  if (path.sep === '\\') return [];
+function scriptProblems(dir: string, { mode, mayHaveShebang }: CheckOptions): readonly Diagnostic[] {
+  if (path.sep === '\\' || mayHaveShebang?.size === 0) return [];
   const problems: Diagnostic[] = [];
   for (const name of scriptNames(path.join(dir, 'scripts')).slice(0, MAX_SCRIPTS)) {
-    if (withoutShebang?.has(name) === true) continue;
+    if (mayHaveShebang?.has(name) === false) continue;
     const script = withForwardSlashes(path.join(dir, 'scripts', name));
     const stats = statSync(script, { throwIfNoEntry: false });
     if (stats === undefined || !stats.isFile() || (stats.mode & 0o111) !== 0 || stats.size > SHEBANG_BYTES) continue;

@@ -50,6 +50,8 @@ const PAIRS: readonly (readonly [RegExp, string])[] = [
 const MAX_NAME = 200;
 const MARKS = /\p{M}+/gu;
 const ODD = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
+/** Latin and what is common to all. */
+const ASCII = /^[\0-\x7f]*$/;
 const LATIN = /\p{Script=Latin}/u;
 
 /** What a name is drawn like. `I` is taken for an `l` in one spelling and for an `i` in the other. */
@@ -89,6 +91,7 @@ export function openLooks(installed: readonly string[]): (name: string) => NameL
   const found = (index: ReadonlyMap<string, readonly string[]>, keys: readonly string[], name: string): string[] =>
     [...new Set(keys.flatMap((key) => index.get(key) ?? []))].filter((other) => other !== name).sort(compareText);
   return (name) => {
+    if (names.length === 0) return { same: [], near: [], isMixed: isMixedScript(name) };
     const same = found(bySkeleton, skeletonsOf(name), name);
     const near = isLongEnough(name)
       ? found(byShortened, shortened(name), name).filter(
@@ -125,6 +128,7 @@ function shortened(name: string): readonly string[] {
 
 /** A Latin name with a word of another script is common in neither; digits and hyphens belong to all. */
 function isMixedScript(name: string): boolean {
+  if (ASCII.test(name)) return false;
   return name
     .slice(0, MAX_NAME)
     .normalize('NFKC')

@@ -107,9 +107,11 @@ export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): Loc
 }
 
 function isToExchange(held: HeldRoot, { name, from, identity, old }: Put): boolean {
+  // Most are new: nothing stood there when the journal was written.
+  if (old === undefined) return false;
   const target = identityAt(skillPlace(held, name));
   const isNew = identityAt(statePlace(held, from)) === identity;
-  return old !== undefined && target !== undefined && target !== identity && isNew && !isThere(statePlace(held, old));
+  return target !== undefined && target !== identity && isNew && !isThere(statePlace(held, old));
 }
 
 function put(held: HeldRoot, step: Put, onStep: OnStep): StepOutcome {

@@ -49,8 +49,8 @@ export interface OpenRoot {
   /** A fresh folder that nobody else can enter, on the file system of the root. Removed when the root is closed. Throws `PackRefused`. */
   staging(): string;
   /**
-   * All that will be put is staged: it begins to go to the disk, while it is looked at. For a commit that is told so; what is written into the
-   * staging folders after this call must not be part of it.
+   * Says that all is staged, about so many files: they begin to go to the disk, while they are looked at. Given to the commit, which then waits
+   * for the end of that. Nothing may be written into the staging folders after this; a further folder takes it back.
    */
   settle(count: number): Settling | undefined;
   /** All changes or none. */
@@ -137,6 +137,8 @@ export class RootSession {
 
   #newFolder(): string {
     this.#refuseClosed();
+    this.#settling?.drop();
+    this.#settling = undefined;
     this.#folders += 1;
     const below = `${this.#staging}/${String(this.#folders)}`;
     try {
@@ -175,7 +177,9 @@ export class RootSession {
       return Promise.resolve(this.#work());
     });
     if (isRefusal(made)) return made;
-    const end = await commitChanges(made, changes, staged, options);
+    const { settling, ...rest } = options;
+    const isCovered = settling !== undefined && settling === this.#settling;
+    const end = await commitChanges(made, changes, staged, isCovered ? { ...rest, settling } : rest);
     if (end.type === 'done') return this.#committed(end);
     if (end.type === 'refused') {
       await this.#orRefusal(() => removeEmptyKept(this.#held));

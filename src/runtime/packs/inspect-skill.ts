@@ -64,7 +64,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     mode,
     directory: skill.name,
     ...(skill.seen?.skillText === undefined ? {} : { text: skill.seen.skillText }),
-    ...(skill.seen === undefined ? {} : { withoutShebang: withoutShebang(skill.seen) }),
+    ...(skill.seen === undefined ? {} : { mayHaveShebang: mayHaveShebang(skill.seen) }),
     maxBodyLines: settings.check.max_skill_body_lines,
     maxBodyCharacters: settings.check.max_skill_body_characters,
   });
@@ -117,11 +117,11 @@ function treeOf({
   return isRefusal(looks) ? looks : { digest, files, looks: looks.looks };
 }
 
-/** Scripts that were seen to start otherwise; of what is no text nothing was kept. */
-function withoutShebang({ files }: SeenSkill): ReadonlySet<string> {
+/** Scripts that were not seen to start otherwise: of what is no text nothing was kept. */
+function mayHaveShebang({ files }: SeenSkill): ReadonlySet<string> {
   return new Set(
     files
-      .filter(({ path: at, binary, text }) => at.startsWith(SCRIPTS) && binary === undefined && !text.startsWith('#!'))
+      .filter(({ path: at, binary, text }) => at.startsWith(SCRIPTS) && (binary !== undefined || text.startsWith('#!')))
       .map(({ path: at }) => at.slice(SCRIPTS.length)),
   );
 }

@@ -49,5 +49,16 @@ describe('what a source has seen of a skill', () => {
   test('is nothing where that would be too much to keep', async () => {
     const skill = await broughtSkill({ 'SKILL.md': HEAD, 'large.txt': 'x'.repeat(5 * 1024 * 1024) });
     expect(skill.seen === undefined).toBe(true);
+    const texts = Array.from({ length: 30 }, (_, number) => [`text-${String(number)}.txt`, 'x'.repeat(200_000)]);
+    const many = await broughtSkill({ 'SKILL.md': HEAD, ...Object.fromEntries(texts) });
+    expect(many.seen === undefined).toBe(true);
+  });
+
+  test('has no limit for what is no text, of which nothing is kept but the kind', async () => {
+    const fonts = Array.from({ length: 30 }, (_, number) => [`font-${String(number)}.ttf`, Buffer.alloc(200_000)]);
+    const skill = await broughtSkill({ 'SKILL.md': HEAD, ...Object.fromEntries(fonts) });
+    const read = readScanFiles(skill.path);
+    if (isRefusal(read)) throw new Error(read.message);
+    expect(skill.seen).toEqual({ files: read, skillText: HEAD });
   });
 });

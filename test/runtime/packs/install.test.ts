@@ -2,6 +2,8 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync 
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import type { Diagnostic } from '../../../src/core/diagnostic.ts';
+import { checkSkill } from '../../../src/loader/check-skill.ts';
 import type { InstallPlan } from '../../../src/runtime/packs/install.ts';
 import { restoreLock } from '../../../src/runtime/packs/restore-lock.ts';
 import { verifyRoot } from '../../../src/runtime/packs/verify-root.ts';
@@ -44,6 +46,30 @@ describe('installing', () => {
       },
     });
     expect(await verifyRoot(root)).toMatchObject({ isIntact: true, skills: [{ name: 'letters' }, { name: 'tables' }] });
+  });
+
+  test('scripts that cannot be started are told as a check of the folder tells them, whatever their bytes are', async () => {
+    const { install, skill } = packWorld();
+    const dir = skill('source/tables', { 'scripts/deep/go.sh': '#!/bin/sh\n' });
+    const scripts: Readonly<Record<string, Buffer>> = {
+      'plain.sh': Buffer.from('#!/bin/sh\n'),
+      'none.sh': Buffer.from('echo\n'),
+      'empty.sh': Buffer.alloc(0),
+      'bytes.sh': Buffer.from('#!\0\x01\x02'),
+      'latin.sh': Buffer.from('#! caf\xe9', 'latin1'),
+      'wide.sh': Buffer.from('\ufeff#! wide', 'utf16le'),
+      'marked.sh': Buffer.from('\ufeff#!/bin/sh\n'),
+    };
+    for (const [name, bytes] of Object.entries(scripts)) writeFileSync(path.join(dir, 'scripts', name), bytes);
+    const said = (diagnostics: readonly Diagnostic[]) => diagnostics.map(({ code, message }) => `${code} ${message}`);
+    const done = await install('./source', { dryRun: true });
+    const planned = done.type === 'installed' ? done.plan.skills.map((one) => said(one.skill.diagnostics)) : done;
+    expect(planned).toEqual([said(checkSkill(dir, 'SKILL.md', { mode: 'strict' }).diagnostics)]);
+    expect(planned).toEqual([
+      ['bytes', 'latin', 'plain'].map(
+        (name) => `script/not-executable scripts/${name}.sh starts with a shebang and is not executable`,
+      ),
+    ]);
   });
 
   test('nobody says yes: nothing is installed, and nothing is left', async () => {
