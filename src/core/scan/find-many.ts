@@ -54,7 +54,6 @@ export function openManyFinder(expressions: readonly RegExp[]): ManyFinder {
   const texts = [...new Set(lists.flatMap((openings = []) => openings.map(({ text }) => text)))];
   const machine = openLetterMachine(texts);
   const wanted = wantedAt(machine, texts, lists);
-  const noneSeen: readonly (Wanted[] | undefined)[] = lists.map(() => undefined);
   const nothing: Sightings = expressions.map(() => undefined);
   const sticky = expressions.map(({ source }) => new RegExp(source, 'y'));
   /** Those that may begin with anything. */
@@ -62,25 +61,28 @@ export function openManyFinder(expressions: readonly RegExp[]): ManyFinder {
   return {
     openLook() {
       const pass = machine.openPass();
+      const isSeen = new Uint8Array(lists.length);
       return (text) => {
         const ends = pass(text);
-        // Copied, which is much faster than to make them.
-        const [seen, sightings] = [noneSeen.slice(), nothing.slice()];
-        const begun: number[] = [];
-        for (const ending of ends.seen)
-          for (const one of wanted[ending] ?? []) {
-            const known = seen[one.list];
-            if (known !== undefined) known.push(one);
-            else {
-              seen[one.list] = [one];
-              if (one.list < expressions.length) begun.push(one.list);
-            }
-          }
-        for (const number of begun) {
-          const [openings = [], needs] = [seen[number], seen[number + expressions.length]];
-          if (needs !== undefined)
-            sightings[number] = { places: placesOf(openings, ends), needs: placesOf(needs, ends) };
-          else if (outlines[number]?.needs === undefined) sightings[number] = { places: placesOf(openings, ends) };
+        isSeen.fill(0);
+        for (const ending of ends.seen) for (const { list } of wanted[ending] ?? []) isSeen[list] = 1;
+        // Only of those that begin somewhere and have what they need: most have not.
+        const seen = new Map<number, Wanted[]>();
+        for (let number = 0; number < expressions.length; number += 1) {
+          const needs = number + expressions.length;
+          if (isSeen[number] === 0 || (isSeen[needs] === 0 && lists[needs] !== undefined)) continue;
+          seen.set(number, []);
+          seen.set(needs, []);
+        }
+        // Copied, which is much faster than to make one.
+        const sightings = nothing.slice();
+        if (seen.size === 0) return sightings;
+        for (const ending of ends.seen) for (const one of wanted[ending] ?? []) seen.get(one.list)?.push(one);
+        for (const [number, openings] of seen) {
+          if (number >= expressions.length) continue;
+          const needs = seen.get(number + expressions.length) ?? [];
+          const places = placesOf(openings, ends);
+          sightings[number] = needs.length === 0 ? { places } : { places, needs: placesOf(needs, ends) };
         }
         return sightings;
       };
