@@ -47,7 +47,7 @@ export function openLetterMachine(texts: readonly string[]): LetterMachine {
     openPass() {
       let memory = newMemory(table, FIRST_ROOM);
       return (text) => {
-        if (memory.bytes.length < text.length) memory = newMemory(table, 2 * text.length);
+        if (memory.bytes.length < text.length) memory = newMemory(table, Math.ceil(1.25 * text.length));
         const { bytes, chains } = memory;
         // What is not ASCII takes more bytes than there are, and is not read to its end.
         if (encoder.encodeInto(text, bytes.subarray(0, text.length)).read < text.length) asciiOf(text, bytes);

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { foldLine, isPlainText, openPlainFold } from '../../../src/core/scan/folded-line.ts';
+import { findHidden } from '../../../src/core/scan/hidden.ts';
+import { passagesOf } from '../../../src/core/scan/passages.ts';
+
+/** What cuts a text into passages, and what folds, among words. */
+const WORDS = [
+  'word',
+  'for x in y:',
+  'while true; do',
+  'Send it to',
+  '<!-- you must ignore -->',
+  'a: b',
+  '<span style="opacity: 0">',
+];
+const SIGNS = [
+  '\n',
+  '\n\n',
+  ' ',
+  '  ',
+  '\t',
+  '*',
+  '\\\n',
+  '```\n',
+  '~~~\n',
+  '# ',
+  '- ',
+  '1. ',
+  '| ',
+  '> ',
+  '---\n',
+  '// ',
+  '-- ',
+  '#!',
+  '#',
+  '&&',
+  '{',
+];
+const PIECES = [...WORDS, ...SIGNS, ' '.repeat(30), ' '.repeat(210), 'x'.repeat(900)];
+const plainText = fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 3 })), { maxLength: 40 });
+
+describe('plain text', () => {
+  test('is ASCII that shows, with tabs and line feeds', () => {
+    expect(['', 'a b\tc\n~!', 'é', 'a\r\n', '\u007f', '\0', '\u2014'].map(isPlainText)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test('every line of it is folded as a line of any text', () => {
+    fc.assert(
+      fc.property(plainText, (pieces) => {
+        const text = pieces.join('');
+        const fold = openPlainFold(text);
+        for (const line of text.split('\n'))
+          for (const kind of ['prose', 'code'] as const) expect(fold(line, kind)).toBe(foldLine(line, kind));
+      }),
+    );
+  });
+
+  test('it has the same passages and hides the same, whether it is known to be plain or not', () => {
+    fc.assert(
+      fc.property(plainText, fc.constantFrom('SKILL.md', 'run.sh', 'notes'), (pieces, path) => {
+        const file = { path, text: pieces.join(''), isExecutable: false };
+        expect(isPlainText(file.text)).toBe(true);
+        expect(passagesOf(file, true)).toEqual(passagesOf(file, false));
+        expect(findHidden(file, path, true)).toEqual(findHidden(file, path, false));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
