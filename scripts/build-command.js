@@ -15,7 +15,13 @@ const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
  */
 const LATE = {
   // A file that the cache does not answer for.
-  reader: ['core/skill-head', 'core/frontmatter/missing', 'registry/assemble', 'registry/json-pieces'],
+  reader: [
+    'core/skill-head',
+    'core/colon-head',
+    'core/frontmatter/missing',
+    'registry/assemble',
+    'registry/json-pieces',
+  ],
   plan: ['core/catalog'],
   watch: ['registry/watch'],
 };

@@ -4,25 +4,27 @@
  * is nothing to tell. It says `undefined` wherever it is not sure; where it answers, `readPlainHead` gives the same head.
  */
 import { isToolPattern, splitToolList } from './allowed-tools.ts';
-import { isExtension, likelyField, restrictingField } from './frontmatter/fields.ts';
+import { likelyField } from './frontmatter/fields.ts';
 import { readName } from './frontmatter/name.ts';
-import type { ScalarNode, YamlNode } from './frontmatter/node.ts';
-import { isNothing, isUnsafeKey, jsonText } from './frontmatter/node.ts';
+import type { YamlNode } from './frontmatter/node.ts';
+import { isNothing } from './frontmatter/node.ts';
 import { readValue } from './frontmatter/plain.ts';
 import type { Cursor } from './frontmatter/scalars.ts';
-import { COLON, DOUBLE_QUOTE, LINE_FEED, SINGLE_QUOTE, SPACE, isPlainStart } from './frontmatter/scalars.ts';
+import { LINE_FEED, SPACE } from './frontmatter/scalars.ts';
 import { OPEN } from './frontmatter/controls.ts';
+import type { MetaPairs } from './quick-metadata.ts';
+import { QuickMetadata } from './quick-metadata.ts';
+import { PLAIN_KEY, shownText, textOf } from './quick-text.ts';
 import { makeHead } from './skill.ts';
 import type { SkillControls, SkillHead } from './skill.ts';
-import { cleanText, isVisible } from './text.ts';
+import { isVisible } from './text.ts';
 
 /** In bytes that is well below what frontmatter may have. */
 const MAX_LENGTH = 16 * 1024;
 const OPENING = '---\n';
 const CLOSING = '\n---\n';
 
-const DESCRIPTION_KEY = 'description:';
-
+/** Fields that are text on one line, most of the time. */
 const NAME = 0;
 const DESCRIPTION = 1;
 const LICENSE = 2;
@@ -31,10 +33,14 @@ const VERSION = 4;
 const AUTHOR = 5;
 const DISABLED = 6;
 const INVOCABLE = 7;
-const TOOLS = 8;
-const METADATA = 9;
 /** A field that nobody here reads: its value must be plain, and is dropped. */
-const OTHER = 10;
+const OTHER = 8;
+const TOOLS = 9;
+const METADATA = 10;
+/** No field: the line is empty. */
+const BLANK = 11;
+/** A field for the readers that know it, or no plain key. */
+const UNSURE = 12;
 
 /** All other fields of ours are left to the readers that know them. */
 const SLOTS: ReadonlyMap<string, number> = new Map([
@@ -50,69 +56,120 @@ const SLOTS: ReadonlyMap<string, number> = new Map([
   ['metadata', METADATA],
 ]);
 
-const NO_TEXTS: readonly (string | undefined)[] = Array.from({ length: SLOTS.size });
-const TILDE = 0x7e;
-const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
-/** A colon that ends a key, or a comment. */
-const ODD_IN_PLAIN = /: |:$| #/;
+/** Visible ASCII and line feeds need no second look. */
+const BEYOND_ASCII_LINES = /[^\n\x20-\x7e]/;
 const NO_META: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
+/** Strangers write the keys and the lists: no scan is to hold all that they can think of. */
+const MAX_REMEMBERED = 500;
+const MAX_KEY = 40;
 
-/** `text` is the frontmatter with both its fences, and no fence stands between them; `directory` is the folder's base name. */
-export function readQuickHead(text: string, directory: string): SkillHead | undefined {
-  const { length } = text;
-  if (length > MAX_LENGTH || !text.startsWith(OPENING) || !text.endsWith(CLOSING)) return undefined;
-  if (text.includes('\t') || !isVisible(text)) return undefined;
-  const end = length - CLOSING.length + 1;
-  const cursor: Cursor = { text, end, at: OPENING.length };
-  const texts = [...NO_TEXTS];
-  let tools: readonly string[] | undefined;
-  let metadata: MetaPairs | undefined;
-  let seen = 0;
-  while (cursor.at < end) {
-    const start = cursor.at;
-    if (text.charCodeAt(start) === LINE_FEED) {
-      cursor.at = start + 1;
-      continue;
-    }
-    const colon = text.indexOf(':', start);
-    const slot = text.startsWith(DESCRIPTION_KEY, start) ? DESCRIPTION : slotOf(text.slice(start, colon));
-    if (slot === undefined || (seen & (1 << slot)) !== 0) return undefined;
-    if (slot !== OTHER) seen |= 1 << slot;
-
-    const feed = text.indexOf('\n', colon);
-    const written =
-      text.charCodeAt(feed + 1) === SPACE ? textBelow(cursor, colon + 1, feed) : textOnLine(cursor, colon + 1, feed);
-    if (written !== undefined) {
-      if (slot === METADATA) return undefined;
-      if (slot === TOOLS) tools = toolsOf(written);
-      else if (slot !== OTHER) texts[slot] = written;
-      continue;
-    }
-    if (slot === OTHER && isSimpleList(cursor, colon + 1)) continue;
-    if (slot === METADATA) {
-      metadata = readMetaLines(cursor, feed) ?? metaPairs(readValue(cursor, colon + 1, 0, 0));
-      if (metadata === undefined) return undefined;
-      continue;
-    }
-    const value = readValue(cursor, colon + 1, 0, 0);
-    if (value === undefined) return undefined;
-    if (slot === OTHER) continue;
-    if (slot === TOOLS && value.type === 'list') tools = toolsIn(value.items);
-    else if (value.type !== 'scalar' || isNothing(value)) return undefined;
-    else if (slot === NAME) texts[NAME] = value.value;
-    else if (slot === TOOLS) tools = toolsOf(shownText(value));
-    else texts[slot] = shownText(value);
-    if (slot === TOOLS && tools === undefined) return undefined;
-  }
-  // The same text, but its own and not a piece of the frontmatter: all that compares names is faster for it.
-  if (texts[NAME] === directory) texts[NAME] = directory;
-  return headOf(texts, { seen, tools, metadata });
+/** What was found in one text, and how far it is read. */
+interface Draft extends Cursor {
+  /** By slot. */
+  readonly texts: (string | undefined)[];
+  /** A bit for each slot. */
+  seen: number;
+  tools: readonly string[] | undefined;
+  metadata: MetaPairs | undefined;
 }
 
-function slotOf(key: string): number | undefined {
-  const slot = SLOTS.get(key);
-  if (slot !== undefined) return slot;
-  return PLAIN_KEY.test(key) && likelyField(key) === undefined ? OTHER : undefined;
+/**
+ * Reads one text after the other. Skills share their keys and often their tools: what was found out of a key or a list is remembered,
+ * which is also why equal ones are kept once.
+ */
+export class QuickHeadReader {
+  readonly #slots = new Map(SLOTS);
+  readonly #metadata = new QuickMetadata();
+  readonly #tools = new Map<string, readonly string[]>();
+  readonly #texts: (string | undefined)[] = Array.from({ length: UNSURE });
+
+  /** `text` is the frontmatter with both its fences, and no fence stands between them; `directory` is the folder's base name. */
+  read(text: string, directory: string): SkillHead | undefined {
+    const { length } = text;
+    if (length > MAX_LENGTH || !text.startsWith(OPENING) || !text.endsWith(CLOSING)) return undefined;
+    if (BEYOND_ASCII_LINES.test(text) && (text.includes('\t') || !isVisible(text))) return undefined;
+    const end = length - CLOSING.length + 1;
+    const texts = this.#texts.fill(undefined);
+    const draft: Draft = { text, end, at: OPENING.length, texts, seen: 0, tools: undefined, metadata: undefined };
+    const slots = this.#slots;
+    let { at } = draft;
+    while (at < end) {
+      const colon = text.indexOf(':', at);
+      const key = text.slice(at, colon);
+      const slot = slots.get(key) ?? this.#slotOf(key);
+      if (slot >= BLANK) {
+        if (slot === UNSURE) return undefined;
+        at += 1;
+        continue;
+      }
+      const bit = 1 << slot;
+      if ((draft.seen & bit) !== 0 && slot !== OTHER) return undefined;
+      draft.seen |= bit;
+      const feed = text.indexOf('\n', colon);
+      // Nearly every field: kept short, because it runs before the engine has compiled anything.
+      if (slot <= OTHER && text.charCodeAt(colon + 1) === SPACE && text.charCodeAt(feed + 1) !== SPACE) {
+        const written = textOf(text.slice(colon + 2, feed));
+        if (written !== undefined) {
+          texts[slot] = written;
+          at = feed + 1;
+          continue;
+        }
+      }
+      draft.at = at;
+      if (!this.#readField(draft, slot, colon + 1, feed)) return undefined;
+      ({ at } = draft);
+    }
+    // The same text, but its own and not a piece of the frontmatter: all that compares names is faster for it.
+    if (texts[NAME] === directory) texts[NAME] = directory;
+    return headOf(draft);
+  }
+
+  #slotOf(key: string): number {
+    if (key.startsWith('\n')) return BLANK;
+    const slot = PLAIN_KEY.test(key) && likelyField(key) === undefined ? OTHER : UNSURE;
+    if (key.length <= MAX_KEY && this.#slots.size < MAX_REMEMBERED) this.#slots.set(key, slot);
+    return slot;
+  }
+
+  /** Any value of a field; false where it is not sure. The cursor is set after it. */
+  #readField(draft: Draft, slot: number, from: number, feed: number): boolean {
+    const { text } = draft;
+    if (slot === METADATA) {
+      draft.metadata = this.#metadata.read(draft, from, feed);
+      return draft.metadata !== undefined;
+    }
+    const written = text.charCodeAt(feed + 1) === SPACE ? textBelow(draft, from, feed) : textOnLine(draft, from, feed);
+    if (written !== undefined) {
+      if (slot === TOOLS) draft.tools = this.#toolsOf(written);
+      else draft.texts[slot] = written;
+      return true;
+    }
+    if (slot === OTHER && isSimpleList(draft, from)) return true;
+    const value = readValue(draft, from, 0, 0);
+    if (value === undefined) return false;
+    if (slot === OTHER) return true;
+    if (slot === TOOLS && value.type === 'list') {
+      draft.tools = toolsIn(value.items);
+      return draft.tools !== undefined;
+    }
+    if (value.type !== 'scalar' || isNothing(value)) return false;
+    if (slot === TOOLS) draft.tools = this.#toolsOf(shownText(value));
+    else draft.texts[slot] = slot === NAME ? value.value : shownText(value);
+    return true;
+  }
+
+  #toolsOf(written: string): readonly string[] {
+    const known = this.#tools.get(written);
+    if (known !== undefined) return known;
+    const tools = toolsOf(written);
+    if (written.length < SHORT && this.#tools.size < MAX_REMEMBERED) this.#tools.set(written, tools);
+    return tools;
+  }
+}
+
+/** The same for a single text. */
+export function readQuickHead(text: string, directory: string): SkillHead | undefined {
+  return new QuickHeadReader().read(text, directory);
 }
 
 /** The value after a colon, and the cursor after its line, where it is plain or in quotes without escapes, and nothing follows it. */
@@ -124,28 +181,13 @@ function textOnLine(cursor: Cursor, from: number, feed: number): string | undefi
   return value;
 }
 
-function textOf(line: string): string | undefined {
-  const first = line.charCodeAt(0);
-  if (first === DOUBLE_QUOTE) {
-    const end = line.length - 1;
-    return end > 0 && line.indexOf('"', 1) === end && !line.includes('\\') ? line.slice(1, end) : undefined;
-  }
-  if (first === SINGLE_QUOTE) {
-    const end = line.length - 1;
-    return end > 0 && line.indexOf("'", 1) === end ? line.slice(1, end) : undefined;
-  }
-  const small = first | 0x20;
-  const isWord = (small >= 0x61 && small <= 0x7a) || (first >= 0x30 && first <= 0x39) || first > 0x7f;
-  if (!(isWord || (first !== TILDE && isPlainStart(line, 0))) || line.charCodeAt(line.length - 1) === SPACE)
-    return undefined;
-  if ((line.includes(':') || line.includes('#')) && ODD_IN_PLAIN.test(line)) return undefined;
-  return line === 'null' || line === 'Null' || line === 'NULL' ? undefined : line;
-}
-
 const BLOCK_SIGN = / (?:>-?|\|-?)\n/y;
 const BLOCK_LINES = /(?:  [^ \n][^\n]*\n)+(?![ \n])/y;
 
-/** A text block whose lines all stand two columns in, with none empty among them; the cursor is set after it. */
+/**
+ * A text block whose lines all stand two columns in, with none empty among them; the cursor is set after it. The line feed that may
+ * belong to its end is left out: no field keeps white space there.
+ */
 function textBelow(cursor: Cursor, from: number, feed: number): string | undefined {
   const { text } = cursor;
   BLOCK_SIGN.lastIndex = from;
@@ -154,8 +196,7 @@ function textBelow(cursor: Cursor, from: number, feed: number): string | undefin
   const end = BLOCK_LINES.lastIndex;
   cursor.at = end;
   const isFolded = text.charCodeAt(from + 1) === 0x3e;
-  const value = text.slice(feed + 3, end - 1).replaceAll('\n  ', isFolded ? ' ' : '\n');
-  return feed - from === 2 ? `${value}\n` : value;
+  return text.slice(feed + 3, end - 1).replaceAll('\n  ', isFolded ? ' ' : '\n');
 }
 
 const LIST_LINES = /\n(?:  - (?!null|Null|NULL)[A-Za-z][\w .-]*\n)+(?! )/y;
@@ -168,46 +209,6 @@ function isSimpleList(cursor: Cursor, from: number): boolean {
   const found = pattern.test(cursor.text);
   if (found) cursor.at = pattern.lastIndex;
   return found;
-}
-
-/** What a value shows to a model; nothing outside of escapes is hidden here. */
-function shownText({ value, style }: ScalarNode): string {
-  return style === 'double' ? cleanText(value) : value;
-}
-
-/** Keys and values in turn. */
-type MetaPairs = readonly string[];
-
-/** The lines below `metadata:`, where each is a key and its text, two columns in; the cursor is set after them. */
-function readMetaLines(cursor: Cursor, feed: number): MetaPairs | undefined {
-  const { text } = cursor;
-  if (text.charCodeAt(feed - 1) !== COLON) return undefined;
-  const pairs: string[] = [];
-  let line = feed + 1;
-  while (text.charCodeAt(line) === SPACE) {
-    const colon = text.indexOf(':', line);
-    const key = text.slice(line + 2, colon);
-    const next = text.indexOf('\n', colon) + 1;
-    if (text.charCodeAt(line + 1) !== SPACE || !PLAIN_KEY.test(key) || text.charCodeAt(colon + 1) !== SPACE)
-      return undefined;
-    const value = textOf(text.slice(colon + 2, next - 1));
-    if (value === undefined) return undefined;
-    pairs.push(key, value);
-    line = next;
-  }
-  cursor.at = line;
-  return pairs.length === 0 ? undefined : pairs;
-}
-
-/** The same of any map; nothing where a value is missing, which counts where its key comes again. */
-function metaPairs(node: YamlNode | undefined): MetaPairs | undefined {
-  if (node?.type !== 'map') return undefined;
-  const pairs: string[] = [];
-  for (const { key, value } of node.entries) {
-    if (value === undefined) return undefined;
-    pairs.push(key, value.type === 'scalar' ? shownText(value) : cleanText(jsonText(value)));
-  }
-  return pairs;
 }
 
 const SIMPLE_TOOLS = /^[A-Za-z_][\w.:*/@-]*(?:\([^()]+\))?(?:[ ,]+[A-Za-z_][\w.:*/@-]*(?:\([^()]+\))?)*$/;
@@ -231,20 +232,15 @@ function toolsIn(items: readonly YamlNode[]): readonly string[] | undefined {
   return [...tools];
 }
 
-interface Found {
-  readonly seen: number;
-  readonly tools: readonly string[] | undefined;
-  readonly metadata: MetaPairs | undefined;
-}
-
-function headOf(texts: readonly (string | undefined)[], { seen, tools, metadata }: Found): SkillHead | undefined {
+function headOf({ texts, seen, tools, metadata }: Draft): SkillHead | undefined {
   const written = texts[NAME];
   const name = written === undefined ? undefined : readName(written).name;
   const description = texts[DESCRIPTION]?.trim();
   if (name === undefined || description === undefined || description === '') return undefined;
-  const controls = controlsOf(texts, seen, tools);
-  const meta = metaOf(texts[VERSION], texts[AUTHOR], metadata);
-  if (controls === undefined || meta === undefined) return undefined;
+  const controls = (seen & ANY_CONTROL) === 0 ? OPEN : controlsOf(texts, tools);
+  if (controls === undefined) return undefined;
+  const meta = (seen & ANY_META) === 0 ? NO_META : metaOf(texts[VERSION], texts[AUTHOR], metadata);
+  if ((seen & LICENSE_OR_COMPATIBILITY) === 0) return { name, description, controls, meta };
   const license = texts[LICENSE]?.trim();
   const compatibility = texts[COMPATIBILITY]?.trim();
   return makeHead({
@@ -258,13 +254,13 @@ function headOf(texts: readonly (string | undefined)[], { seen, tools, metadata 
 }
 
 const ANY_CONTROL = (1 << DISABLED) | (1 << INVOCABLE) | (1 << TOOLS);
+const ANY_META = (1 << VERSION) | (1 << AUTHOR) | (1 << METADATA);
+const LICENSE_OR_COMPATIBILITY = (1 << LICENSE) | (1 << COMPATIBILITY);
 
 function controlsOf(
   texts: readonly (string | undefined)[],
-  seen: number,
   tools: readonly string[] | undefined,
 ): SkillControls | undefined {
-  if ((seen & ANY_CONTROL) === 0) return OPEN;
   const disabled = texts[DISABLED]?.trim();
   const invocable = texts[INVOCABLE]?.trim();
   if (!isBoolean(disabled) || !isBoolean(invocable)) return undefined;
@@ -283,24 +279,14 @@ function metaOf(
   version: string | undefined,
   author: string | undefined,
   metadata: MetaPairs | undefined,
-): Readonly<Record<string, string>> | undefined {
-  if (version === undefined && author === undefined && metadata === undefined) return NO_META;
+): Readonly<Record<string, string>> {
   const meta: Record<string, string> = Object.create(null);
   if (version !== undefined) meta['version'] = version.trim();
   if (author !== undefined) meta['author'] = author.trim();
   if (metadata === undefined) return meta;
   for (let at = 0; at < metadata.length; at += 2) {
     const key = metadata[at] ?? '';
-    if (isUnsafeKey(key) || carriesControl(key)) return undefined;
     if (!(key in meta)) meta[key] = (metadata[at + 1] ?? '').trim();
   }
   return meta;
-}
-
-/** A field under `metadata` that counts as if it stood outside. */
-function carriesControl(key: string): boolean {
-  if (key === 'version' || key === 'author') return false;
-  const field = likelyField(key);
-  if (field === undefined || field === 'version' || field === 'author') return false;
-  return isExtension(field) || restrictingField(field) !== undefined;
 }

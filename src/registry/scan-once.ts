@@ -228,13 +228,11 @@ async function pause({ walked }: Scan, { signal, onProgress }: ScanSettings): Pr
   signal?.throwIfAborted();
 }
 
-/** Every skill of the walk; what the fast readers left is read with the others, loaded only now and one after the other. */
+/** Every skill of the walk; what the readers at hand left is read with the whole parser, loaded only now. */
 async function readPending(scan: Scan, settings: ScanSettings, memory: Memory): Promise<readonly ReadSkill[]> {
   const { fresh, pending, kept } = scan.walked;
   // Taken away from the walk: of very many skills nothing should be held twice.
-  let left: readonly PendingHead[] = pending.splice(0);
-  if (left.length > 0) left = await readEach(scan, settings, left, await scan.reader.loadColonReader());
-  if (left.length > 0) await readEach(scan, settings, left, await scan.reader.loadParser());
+  if (pending.length > 0) await readEach(scan, settings, pending.splice(0));
   const skills = fresh.splice(0);
   for (const place of kept) {
     for (const number of place.numbers) skills.push(toKept(place, memory.name(number), memory.record(number)));
@@ -242,22 +240,15 @@ async function readPending(scan: Scan, settings: ScanSettings, memory: Memory): 
   return skills;
 }
 
-/** Gives those that `read` said no to. */
-async function readEach(
-  scan: Scan,
-  settings: ScanSettings,
-  pending: readonly PendingHead[],
-  read: (head: PendingHead) => boolean,
-): Promise<readonly PendingHead[]> {
-  const left: PendingHead[] = [];
+async function readEach(scan: Scan, settings: ScanSettings, pending: readonly PendingHead[]): Promise<void> {
+  const read = await scan.reader.loadParser();
   let sliceEnd = performance.now() + SLICE_MS;
   for (const head of pending) {
-    if (!read(head)) left.push(head);
+    read(head);
     if (performance.now() < sliceEnd) continue;
     await pause(scan, settings);
     sliceEnd = performance.now() + SLICE_MS;
   }
-  return left;
 }
 
 const SLICE_MS = 20;

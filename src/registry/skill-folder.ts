@@ -1,7 +1,8 @@
+import { readColonHead } from '../core/colon-head.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
-import { readQuickHead } from '../core/quick-head.ts';
+import { QuickHeadReader } from '../core/quick-head.ts';
 import { readPlainHead } from '../core/skill-head.ts';
 import type { HeadOptions, HeadReading, HeadSource } from '../core/skill-head.ts';
 import { isSettled, statFile } from '../platform/file-stamp.ts';
@@ -35,13 +36,13 @@ const NONE: readonly Diagnostic[] = [];
 /** Reads the frontmatter of skill folders for one scan, and files what it finds with the walk. */
 export class FolderReader {
   readonly #reader = new HeadReader();
+  readonly #quick = new QuickHeadReader();
   readonly #walked: Walked;
   readonly #head: HeadOptions;
   readonly #now: () => number;
   readonly #ignoresCase: boolean;
   readonly #memory: Memory;
   readonly #tellsLater: boolean;
-  #colonReader: ReturnType<typeof importColonReader> | undefined;
 
   constructor(
     walked: Walked,
@@ -118,7 +119,7 @@ export class FolderReader {
     } else {
       const { text, validUtf8, digest } = reading;
       skill.digest = digest;
-      if (this.#tellsLater && validUtf8) skill.head = readQuickHead(text, folder.name);
+      if (this.#tellsLater && validUtf8) skill.head = this.#quick.read(text, folder.name);
       if (skill.head === undefined)
         this.#readInFull(skill, { path, directory: folder.name, fileName: file, text, validUtf8 });
       else skill.untold = text;
@@ -128,11 +129,12 @@ export class FolderReader {
   }
 
   #readInFull(skill: ReadSkill, source: HeadSource): void {
-    const understood = skill.digest === '' ? readWithoutFences(source, this.#head) : readPlainHead(source, this.#head);
-    if (understood !== undefined) return complete(skill, understood);
-    // Its modules come in while the walk goes on.
-    this.#colonReader ??= importColonReader();
-    this.#walked.pending.push({ skill, source });
+    const understood =
+      skill.digest === ''
+        ? readWithoutFences(source, this.#head)
+        : (readPlainHead(source, this.#head) ?? readColonHead(source, this.#head));
+    if (understood === undefined) this.#walked.pending.push({ skill, source });
+    else complete(skill, understood);
   }
 
   /** Makes the diagnostics of a skill, where that was put off. */
@@ -146,29 +148,13 @@ export class FolderReader {
     skill.untold = '';
   }
 
-  /** Loads the reader that mends the commonest mistake without the YAML library; it says false where it is another. */
-  async loadColonReader(): Promise<(pending: PendingHead) => boolean> {
-    const { readColonHead } = await (this.#colonReader ?? importColonReader());
-    return ({ skill, source }) => {
-      const reading = readColonHead(source, this.#head);
-      if (reading !== undefined) complete(skill, reading);
-      return reading !== undefined;
-    };
-  }
-
   /** Loads the whole parser, which completes whatever is pending. */
-  async loadParser(): Promise<(pending: PendingHead) => boolean> {
+  async loadParser(): Promise<(pending: PendingHead) => void> {
     const { readHead } = await import('../core/read-head.ts');
     return ({ skill, source }) => {
       complete(skill, readHead(source, this.#head));
-      return true;
     };
   }
-}
-
-/** Apart from the walk, so that a listing does not load it. */
-function importColonReader() {
-  return import('../core/colon-head.ts');
 }
 
 function complete(skill: ReadSkill, { head, diagnostics }: HeadReading | HeadRecord): void {

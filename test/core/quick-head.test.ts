@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { readQuickHead } from '../../src/core/quick-head.ts';
+import { QuickHeadReader, readQuickHead } from '../../src/core/quick-head.ts';
 import { readPlainHead } from '../../src/core/skill-head.ts';
 import { sourceOf } from './skill-source.ts';
 import { anyText, mostlyRight } from './yaml-ish.ts';
@@ -14,13 +14,18 @@ function cut(text: string): string {
   return end === null ? text : text.slice(0, 3 + end.index + end[0].length);
 }
 
-/** How many texts the quick reader took on; each with the head of the plain reader, the order of its keys included. */
+/**
+ * How many texts the quick reader took on; each with the head of the plain reader, the order of its keys included. One reader reads
+ * them all, as in a scan: what it remembers of one text may change nothing for the next.
+ */
 function countAgreed(texts: fc.Arbitrary<string>): number {
+  const reader = new QuickHeadReader();
   let taken = 0;
   fc.assert(
     fc.property(texts, (inner) => {
       const text = cut(`---\n${inner}\n---\n`);
-      const head = readQuickHead(text, 'pdf-forms');
+      const head = reader.read(text, 'pdf-forms');
+      expect(readQuickHead(text, 'pdf-forms')).toEqual(head);
       if (head === undefined) return;
       taken += 1;
       const reading = readPlainHead(sourceOf(text), { mode: 'lenient' });
@@ -75,6 +80,18 @@ const pairs = piecesOf(
   '\n  paths: x',
   '\n  k:',
   '\n    l: w',
+  '\n    n: 2',
+  '\n    q: "2"',
+  '\n    l: true',
+  '\n      m: x',
+  '\n    - i',
+  '\n  t: [a, b c]',
+  '\n  t: [a, true]',
+  '\n  t: [a , b]',
+  '\n  t: [nullable, 1]',
+  '\n  技: é',
+  '\n  constructor: x',
+  ' a:',
   ' #',
   '\n k: v',
   '\n',
@@ -102,6 +119,31 @@ describe('the quick reader', () => {
     expect(countAgreed(texts)).toBeGreaterThan(RUNS / 10);
   });
 
+  it('leaves text where metadata should be to others, whatever stands below it', () => {
+    const text = '---\nname: pdf-forms\ndescription: x\nmetadata: a:\n  k: v\n---\n';
+    expect(readQuickHead(text, 'pdf-forms')).toBeUndefined();
+  });
+
+  it('holds no more of what strangers write than it needs, and reads on', () => {
+    const reader = new QuickHeadReader();
+    for (let number = 0; number < 2000; number += 1) {
+      const id = String(number);
+      const lines = [
+        '---',
+        'name: a',
+        'description: b',
+        `key-${id}: x`,
+        `allowed-tools: T${id} Read`,
+        'metadata:',
+        `  m-${id}: y`,
+      ];
+      expect(reader.read([...lines, '---', ''].join('\n'), 'a')).toMatchObject({
+        controls: { allowedTools: [`T${id}`, 'Read'] },
+        meta: { [`m-${id}`]: 'y' },
+      });
+    }
+  });
+
   it('takes on what most skills look like', () => {
     const head = readQuickHead(
       [
@@ -115,6 +157,10 @@ describe('the quick reader', () => {
         'metadata:',
         '  version: "1.2"',
         '  author: me',
+        '  tags: [one, two words]',
+        '  owner:',
+        '    team: "7"',
+        '    level: 2',
         '---',
         '',
       ].join('\n'),
@@ -129,7 +175,7 @@ describe('the quick reader', () => {
         allowedTools: ['Read', 'Bash(git add:*)'],
         runMode: 'inline',
       },
-      meta: { version: '1.2', author: 'me' },
+      meta: { version: '1.2', author: 'me', tags: '["one","two words"]', owner: '{"team":"7","level":2}' },
     });
   });
 });
