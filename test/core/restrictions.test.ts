@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { findLineRestrictions } from '../../src/core/frontmatter/restrictions.ts';
 import { readHead } from '../../src/core/read-head.ts';
 import type { SkillControls } from '../../src/core/skill.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -322,5 +323,77 @@ describe('a mistake anywhere', () => {
       ),
       { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
     );
+  });
+});
+
+describe('restrictions in text that no reader understood', () => {
+  const pieces = fc.constantFrom(
+    ...[
+      'allowed',
+      'Disallowed',
+      'disable',
+      'USER',
+      'paths',
+      'tool',
+      'tools',
+      'Model',
+      'invocation',
+      'invocable',
+      's',
+      'a',
+      'd',
+    ],
+    ...[
+      '-',
+      '_',
+      ' ',
+      '.',
+      ':',
+      '=',
+      '"',
+      "'",
+      '`',
+      '*',
+      '#',
+      '{',
+      '1',
+      '\t',
+      '\r',
+      '\u200b',
+      '\u0301',
+      '：',
+      'é',
+      'ſ',
+      'K',
+    ],
+  );
+
+  it('are found alike in a line of ASCII and in one with a letter beyond it at its end', () => {
+    const found = new Set<string>();
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 9 }), (parts) => {
+        const line = parts.join('');
+        const fields = findLineRestrictions(line, 0, line.length).map(({ field }) => field);
+        // Not a letter of the word itself: a space stands between.
+        const wider = `${line} 技`;
+        expect(findLineRestrictions(wider, 0, wider.length).map(({ field }) => field)).toEqual(fields);
+        for (const field of fields) found.add(field);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(found.size).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['a\u200bllowed-tools: Read', ['allowed-tools']],
+    ['\0d\0isallowed tools', ['disallowed-tools']],
+    ['  - "User_Invocable": no', ['user-invocable']],
+    ['技 allowed-tools: Read', []],
+    ['describe: allowed-tools', []],
+    ['# paths: x', []],
+    ['paths x', []],
+    ['p', []],
+  ])('of %j are %j', (line, fields) => {
+    expect(findLineRestrictions(line, 0, line.length).map(({ field }) => field)).toEqual(fields);
   });
 });

@@ -22,9 +22,15 @@ const KEY_AT_START =
 /** The same anywhere inside a broken flow map: after a brace, a comma or a quote. */
 const KEY_IN_FLOW =
   /[{,"'\s](?:(allowed|disallowed)[-_ .]?tools?(?!\p{L})|(disable)[-_ .]?model[-_ .]?invocations?(?!\p{L})|(user)[-_ .]?invocable(?!\p{L})|(paths)["' \t]*[:=：])/giu;
-/** Most lines are visible ASCII without any of the words; the patterns above take long to compile. */
+/**
+ * The same of a line of visible ASCII in lower case, counted from its start. The patterns above know all letters, and take long to
+ * compile, as would these if they ignored case.
+ */
+const ASCII_KEY =
+  /^[^a-z#]*(?:(allowed|disallowed)[-_ .]?tools?(?![a-z])|(disable)[-_ .]?model[-_ .]?invocations?(?![a-z])|(user)[-_ .]?invocable(?![a-z])|(paths)["'`*_ ]*[:=])/;
 const PRINTABLE = /^[ -~]*$/;
-const ANY_WORD = /allowed|disable|user|paths/i;
+/** Whatever could be one of the words: their first letters, or one of them with something after it that may not show. */
+const MAY_BE_KEY = /^[^A-Za-z#\x80-\uffff]*(?:[aA][lL]|[dD][iI]|[uU][sS]|[pP][aA]|[adupADUP](?![ -~])|[\x80-\uffff])/;
 const FIRST_LETTER = /[\p{L}#]/u;
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Mn}]/gu;
 
@@ -52,16 +58,16 @@ export function findFlowRestrictions(text: string, start: number, end: number): 
 }
 
 function keyOfLine(line: string): RestrictingField | undefined {
-  if (PRINTABLE.test(line) && !ANY_WORD.test(line)) return undefined;
+  if (!MAY_BE_KEY.test(line)) return undefined;
+  if (PRINTABLE.test(line)) return fieldOfMatch(ASCII_KEY.exec(line.toLowerCase()));
   const visible = line.replaceAll(INVISIBLE, (character) => (character === '\t' ? ' ' : ''));
   const first = FIRST_LETTER.exec(visible);
   if (first === null || first[0] === '#') return undefined;
-  const match = KEY_AT_START.exec(visible.slice(first.index));
-  return match === null ? undefined : fieldOfMatch(match);
+  return fieldOfMatch(KEY_AT_START.exec(visible.slice(first.index)));
 }
 
-function fieldOfMatch(match: RegExpExecArray): RestrictingField | undefined {
-  const word = match.slice(1).find((group) => group !== undefined);
+function fieldOfMatch(match: RegExpExecArray | null): RestrictingField | undefined {
+  const word = match?.slice(1).find((group) => group !== undefined);
   return word === undefined ? undefined : WORDS.get(word.toLowerCase());
 }
 
