@@ -89,17 +89,25 @@ export interface SkillIndex {
 /** The report as far as the scan itself knows it. */
 export type ScanFacts = Pick<ScanReport, 'roots' | 'leftOut' | 'directories' | 'bytesRead' | 'fromCache' | 'cache'>;
 
+/** Takes a text in pieces; `digest` gives the hash of all of them in hex, once. */
+export interface TextHash {
+  update(text: string): void;
+  digest(): string;
+}
+
 export interface IndexInput {
   readonly candidates: readonly SkillCandidate[];
   readonly diagnostics: readonly Diagnostic[];
   readonly facts: ScanFacts;
   readonly visibility?: Readonly<Record<string, Visibility>>;
   readonly explain?: readonly ExplainedDirectory[];
-  /** Hex SHA-256 of a text. */
-  readonly hash: (text: string) => string;
+  /** SHA-256, with nothing in it yet. */
+  readonly hash: TextHash;
   /** Milliseconds since the scan began; asked last. */
   readonly elapsed: () => number;
 }
+
+const HASHED_AT_ONCE = 4096;
 
 /** Turns what a scan found into the index: who wins each name, what is hidden, what each entry may show. */
 export function indexSkills({
@@ -119,8 +127,9 @@ export function indexSkills({
   const shadowed: ShadowedSkill[] = [];
   let repeats = 0;
   let winner: Keyed | undefined;
-  // Joined once: a text that grows by pieces would keep every piece of it alive.
-  const places: string[] = [];
+  // Hashed while it is made: all of it at once would be a long text beside the index.
+  let lines = '';
+  let isByName = true;
   // Counted loops here and below: where nothing is compiled yet, an iterator makes an object at every step.
   for (let at = 0; at < keyed.length; at += 1) {
     const item = keyed[at];
@@ -134,13 +143,19 @@ export function indexSkills({
     } else {
       winner = item;
       skills.push(entry);
+      isByName &&= item.key === entry.name;
     }
-    places.push(hashedLine(item, entry));
+    lines += hashedLine(item, entry);
+    if (lines.length < HASHED_AT_ONCE) continue;
+    hash.update(lines);
+    lines = '';
   }
-  const indexHash = `sha256:${hash(places.join(''))}`;
+  hash.update(lines);
+  const indexHash = `sha256:${hash.digest()}`;
   const valid = candidates.length - repeats;
   return {
-    skills: sortSkills(skills),
+    // Keys that are the names as they are have them in order already.
+    skills: isByName ? skills : sortSkills(skills),
     all,
     shadowed,
     diagnostics: diagnostics.toSorted(compareDiagnostics),

@@ -1,3 +1,5 @@
+import type { TextHash } from '../core/index-skills.ts';
+
 /**
  * SHA-256 in hex, of bytes or of the UTF-8 bytes of a text. Loading the cryptography of Node takes milliseconds, and a listing that
  * finds nothing changed needs none of it: hence at the first call.
@@ -10,6 +12,15 @@ export function sha256(data: Uint8Array | string): string {
 export function openSha256(): (data: Uint8Array | string) => string {
   const { hash } = process.getBuiltinModule('node:crypto');
   return (data) => hash('sha256', data, 'hex');
+}
+
+/** SHA-256 in hex of a text that comes in pieces. */
+export function openTextHash(): TextHash {
+  const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
+  return {
+    update: (text) => void hash.update(text),
+    digest: () => hash.digest('hex'),
+  };
 }
 
 /** A short name for a text, for files that are checked by what is in them. Not for anything an attacker could gain by. */

@@ -3,7 +3,7 @@ import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { indexSkills } from '../core/index-skills.ts';
 import type { CacheReport, ScanReport, SkillIndex } from '../core/index-skills.ts';
 import type { SkillRoot, Visibility } from '../core/skill.ts';
-import { sha256 } from '../platform/hash.ts';
+import { openTextHash } from '../platform/hash.ts';
 import { assemble, toPlaced } from './assemble.ts';
 import { loadCache, saveCache } from './cache.ts';
 import { NOTHING_KNOWN, remember } from './head-record.ts';
@@ -159,7 +159,7 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
     facts: { ...facts, roots: assembled.roots, leftOut: assembled.leftOut, directories: walked.directories },
     visibility,
     ...(explain ? { explain: assembled.explain } : {}),
-    hash: sha256,
+    hash: openTextHash(),
     elapsed: () => performance.now() - started,
   });
   const placed = lazily(() => toPlaced(told().skills, made.all));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
 import { indexSkills } from '../../src/core/index-skills.ts';
+import { openTextHash } from '../../src/platform/hash.ts';
 import { nearestNames, resolveSkill } from '../../src/core/resolve-skill.ts';
 import type { IndexInput, SkillCandidate, SkillIndex } from '../../src/core/index-skills.ts';
 import type { SkillRoot, Visibility } from '../../src/core/skill.ts';
@@ -50,7 +51,7 @@ function index(
     diagnostics: [],
     facts: { roots: [], leftOut: [], directories: 0, bytesRead: 0, fromCache: 0, cache: { status: 'off' } },
     visibility,
-    hash: (text) => createHash('sha256').update(text).digest('hex'),
+    hash: openTextHash(),
     elapsed: () => 0,
   };
   return indexSkills(input);
@@ -113,6 +114,13 @@ describe('order and hash', () => {
     expect(index([candidate('a', { group: 'g' })]).indexHash).not.toBe(plain);
     expect(index([candidate('a')], { a: 'pinned' }).indexHash).not.toBe(plain);
     expect(index([candidate('a', { root: { ...PROJECT, path: '/elsewhere' } })]).indexHash).toBe(plain);
+  });
+
+  test('the hash is that of one text with a line for each skill, however many there are', () => {
+    const names = Array.from({ length: 500 }, (_, number) => `skill-${String(number).padStart(3, '0')}-é`);
+    const text = names.map((name) => `0\0project\0\0${name}\0SKILL.md\0sha256:${name}\0auto\n`).join('');
+    const hash = createHash('sha256').update(text).digest('hex');
+    expect(index(names.map((name) => candidate(name))).indexHash).toBe(`sha256:${hash}`);
   });
 
   test('an index of nothing is an index', () => {
