@@ -10,7 +10,7 @@ import type { Piece } from './frontmatter/pieces.ts';
 import { cutPieces } from './frontmatter/pieces.ts';
 import { readPlain } from './frontmatter/plain.ts';
 import { rescueFields } from './frontmatter/rescue.ts';
-import { isPlainStart } from './frontmatter/scalars.ts';
+import { NESTED_KEY, isPlainStart } from './frontmatter/scalars.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './frontmatter/source.ts';
 import type { YamlReading } from './frontmatter/yaml.ts';
 import { finishHead, openReport } from './skill-head.ts';
@@ -51,8 +51,6 @@ function isBrokenByColons(text: string, { start, close }: Fences): boolean {
 /** Tabs, CR LF and controls mean more to the library than can be told from here. */
 const DOUBTFUL = /[\0-\x09\x0b-\x1f]/;
 const PLAIN_KEY = /[A-Za-z_][\w-]*: +/y;
-/** A colon that ends a key, with no comment begun before it. */
-const NESTED_KEY = /^(?:[^ :]| (?!#)|:(?! |$))+:(?: |$)/;
 
 /** A map inside a map on one line: an error to YAML, wherever it stands. */
 function isColonText(text: string, { start, bodyStart, end }: Piece): boolean {

@@ -4,15 +4,17 @@
  * is nothing to tell. It says `undefined` wherever it is not sure; where it answers, `readPlainHead` gives the same head.
  */
 import { isToolPattern, splitToolList } from './allowed-tools.ts';
+import { MAX_LIBRARY_TEXT, findTooDeep } from './frontmatter/guard.ts';
+import { findLineRestrictions } from './frontmatter/restrictions.ts';
 import { likelyField } from './frontmatter/fields.ts';
 import { readName } from './frontmatter/name.ts';
 import type { YamlNode } from './frontmatter/node.ts';
-import { isNothing } from './frontmatter/node.ts';
+import { isNothing, isUnsafeKey } from './frontmatter/node.ts';
 import { readValue } from './frontmatter/plain.ts';
 import type { Cursor } from './frontmatter/scalars.ts';
-import { LINE_FEED, SPACE } from './frontmatter/scalars.ts';
+import { LINE_FEED, NESTED_KEY, SPACE, isPlainStart } from './frontmatter/scalars.ts';
 import { OPEN } from './frontmatter/controls.ts';
-import type { MetaPairs } from './quick-metadata.ts';
+import type { MetaPairs, QuickCursor } from './quick-metadata.ts';
 import { QuickMetadata } from './quick-metadata.ts';
 import { PLAIN_KEY, shownText, textOf } from './quick-text.ts';
 import { makeHead } from './skill.ts';
@@ -23,6 +25,8 @@ import { isVisible } from './text.ts';
 const MAX_LENGTH = 16 * 1024;
 const OPENING = '---\n';
 const CLOSING = '\n---\n';
+const OPENING_CRLF = '---\r\n';
+const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Fields that are text on one line, most of the time. */
 const NAME = 0;
@@ -64,14 +68,20 @@ const MAX_REMEMBERED = 500;
 const MAX_KEY = 40;
 
 /** What was found in one text, and how far it is read. */
-interface Draft extends Cursor {
+interface Draft extends QuickCursor {
   /** By slot. */
   readonly texts: (string | undefined)[];
   /** A bit for each slot. */
   seen: number;
   tools: readonly string[] | undefined;
   metadata: MetaPairs | undefined;
+  /** The description has a colon that breaks YAML. */
+  hasColon: boolean;
 }
+
+/** All is plain, but there is no description, so that the skill is left out. */
+export const NO_DESCRIPTION = 'no description';
+export type QuickReading = SkillHead | typeof NO_DESCRIPTION | undefined;
 
 /**
  * Reads one text after the other. Skills share their keys and often their tools: what was found out of a key or a list is remembered,
@@ -83,14 +93,35 @@ export class QuickHeadReader {
   readonly #tools = new Map<string, readonly string[]>();
   readonly #texts: (string | undefined)[] = Array.from({ length: UNSURE });
 
-  /** `text` is the frontmatter with both its fences, and no fence stands between them; `directory` is the folder's base name. */
-  read(text: string, directory: string): SkillHead | undefined {
+  /**
+   * `text` is the frontmatter with both its fences, and no fence stands between them; `directory` is the folder's base name. Where it
+   * gives anything, `readPlainHead` or `readColonHead` takes the text too.
+   */
+  read(text: string, directory: string): QuickReading {
+    if (text.startsWith(OPENING)) return this.#readLines(text, directory, true);
+    const start = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
+    if (start === 0 && !text.startsWith(OPENING_CRLF)) return undefined;
+    // Rare: what is left of line ends that are no line ends is seen by whoever reads on.
+    return this.#readLines(text.slice(start).replaceAll('\r\n', '\n'), directory, false);
+  }
+
+  #readLines(text: string, directory: string, mayHaveColon: boolean): QuickReading {
     const { length } = text;
     if (length > MAX_LENGTH || !text.startsWith(OPENING) || !text.endsWith(CLOSING)) return undefined;
     if (BEYOND_ASCII_LINES.test(text) && (text.includes('\t') || !isVisible(text))) return undefined;
     const end = length - CLOSING.length + 1;
     const texts = this.#texts.fill(undefined);
-    const draft: Draft = { text, end, at: OPENING.length, texts, seen: 0, tools: undefined, metadata: undefined };
+    const draft: Draft = {
+      text,
+      end,
+      at: OPENING.length,
+      isLineByLine: true,
+      texts,
+      seen: 0,
+      tools: undefined,
+      metadata: undefined,
+      hasColon: false,
+    };
     const slots = this.#slots;
     let { at } = draft;
     while (at < end) {
@@ -99,6 +130,7 @@ export class QuickHeadReader {
       const slot = slots.get(key) ?? this.#slotOf(key);
       if (slot >= BLANK) {
         if (slot === UNSURE) return undefined;
+        draft.isLineByLine = false;
         at += 1;
         continue;
       }
@@ -121,12 +153,13 @@ export class QuickHeadReader {
     }
     // The same text, but its own and not a piece of the frontmatter: all that compares names is faster for it.
     if (texts[NAME] === directory) texts[NAME] = directory;
-    return headOf(draft);
+    return draft.hasColon && !(mayHaveColon && isOnlyColon(draft)) ? undefined : headOf(draft);
   }
 
   #slotOf(key: string): number {
     if (key.startsWith('\n')) return BLANK;
-    const slot = PLAIN_KEY.test(key) && likelyField(key) === undefined ? OTHER : UNSURE;
+    const isOther = PLAIN_KEY.test(key) && !isUnsafeKey(key) && likelyField(key) === undefined;
+    const slot = isOther ? OTHER : UNSURE;
     if (key.length <= MAX_KEY && this.#slots.size < MAX_REMEMBERED) this.#slots.set(key, slot);
     return slot;
   }
@@ -145,6 +178,13 @@ export class QuickHeadReader {
       return true;
     }
     if (slot === OTHER && isSimpleList(draft, from)) return true;
+    if (slot === DESCRIPTION && isColonText(text, from, feed)) {
+      draft.hasColon = true;
+      draft.texts[DESCRIPTION] = text.slice(from, feed);
+      draft.at = feed + 1;
+      return true;
+    }
+    draft.isLineByLine = false;
     const value = readValue(draft, from, 0, 0);
     if (value === undefined) return false;
     if (slot === OTHER) return true;
@@ -167,9 +207,26 @@ export class QuickHeadReader {
   }
 }
 
-/** The same for a single text. */
+/** The head of a single text. */
 export function readQuickHead(text: string, directory: string): SkillHead | undefined {
-  return new QuickHeadReader().read(text, directory);
+  const reading = new QuickHeadReader().read(text, directory);
+  return reading === NO_DESCRIPTION ? undefined : reading;
+}
+
+/** A colon in unquoted text on one line, as `colon-head.ts` knows it. */
+function isColonText(text: string, from: number, feed: number): boolean {
+  if (text.charCodeAt(from) !== SPACE || text.charCodeAt(feed + 1) === SPACE) return false;
+  const line = text.slice(from + 1, feed);
+  return isPlainStart(line, 0) && NESTED_KEY.test(line);
+}
+
+/** Nothing else is the matter, and no line looks like a restriction that was not read as one. */
+function isOnlyColon({ text, end, seen, isLineByLine }: Draft): boolean {
+  const start = OPENING.length;
+  if (!isLineByLine || end - start > MAX_LIBRARY_TEXT || findTooDeep(text, start, end) !== undefined) return false;
+  let controls = 0;
+  for (const slot of [DISABLED, INVOCABLE, TOOLS]) if ((seen & (1 << slot)) !== 0) controls += 1;
+  return findLineRestrictions(text, start, end).length === controls;
 }
 
 /** The value after a colon, and the cursor after its line, where it is plain or in quotes without escapes, and nothing follows it. */
@@ -232,13 +289,14 @@ function toolsIn(items: readonly YamlNode[]): readonly string[] | undefined {
   return [...tools];
 }
 
-function headOf({ texts, seen, tools, metadata }: Draft): SkillHead | undefined {
+function headOf({ texts, seen, tools, metadata }: Draft): QuickReading {
   const written = texts[NAME];
   const name = written === undefined ? undefined : readName(written).name;
   const description = texts[DESCRIPTION]?.trim();
-  if (name === undefined || description === undefined || description === '') return undefined;
+  if (name === undefined || description === '') return undefined;
   const controls = (seen & ANY_CONTROL) === 0 ? OPEN : controlsOf(texts, tools);
   if (controls === undefined) return undefined;
+  if (description === undefined) return NO_DESCRIPTION;
   const meta = (seen & ANY_META) === 0 ? NO_META : metaOf(texts[VERSION], texts[AUTHOR], metadata);
   if ((seen & LICENSE_OR_COMPATIBILITY) === 0) return { name, description, controls, meta };
   const license = texts[LICENSE]?.trim();

@@ -11,6 +11,11 @@ import { cleanText } from './text.ts';
 /** Keys and values in turn. */
 export type MetaPairs = readonly string[];
 
+export interface QuickCursor extends Cursor {
+  /** No value so far needed the plain reader. */
+  isLineByLine: boolean;
+}
+
 /** Strangers write the keys: no scan is to hold all that they can think of. */
 const MAX_REMEMBERED = 500;
 const MAX_KEY = 40;
@@ -26,9 +31,11 @@ export class QuickMetadata {
   readonly #keys = new Map<string, string>();
 
   /** The value after the colon at `from - 1`, whose line ends at `feed`; the cursor is set after it. Nothing where it is not sure. */
-  read(cursor: Cursor, from: number, feed: number): MetaPairs | undefined {
+  read(cursor: QuickCursor, from: number, feed: number): MetaPairs | undefined {
     const lines = from === feed ? this.#readLines(cursor, feed + 1) : undefined;
-    return lines ?? this.#pairsOf(readValue(cursor, from, 0, 0));
+    if (lines !== undefined) return lines;
+    cursor.isLineByLine = false;
+    return this.#pairsOf(readValue(cursor, from, 0, 0));
   }
 
   /** Lines that each are a key and its value, two columns in. */

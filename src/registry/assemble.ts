@@ -145,11 +145,13 @@ function withoutRepeats(failed: readonly LeftOutSkill[]): LeftOutSkill[] {
   return [...byPlace.values()];
 }
 
-function leaveOut({ dir, diagnostics, file }: ReadSkill): LeftOutSkill {
+function leaveOut({ dir, diagnostics, file, untold }: ReadSkill): LeftOutSkill {
+  const path = `${dir}/${file}`;
+  // Not told yet: there is one such reason.
+  if (untold !== '') return { path, code: 'description/missing', message: 'there is no description' };
   const cause =
     diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes) ??
     diagnostics.find(({ severity }) => severity === 'error');
-  const path = `${dir}/${file}`;
   if (cause === undefined) return { path, code: 'frontmatter/invalid-yaml', message: 'the frontmatter cannot be read' };
   return { path, code: cause.code, message: cause.message };
 }

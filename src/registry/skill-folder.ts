@@ -2,7 +2,7 @@ import { readColonHead } from '../core/colon-head.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
-import { QuickHeadReader } from '../core/quick-head.ts';
+import { NO_DESCRIPTION, QuickHeadReader } from '../core/quick-head.ts';
 import { readPlainHead } from '../core/skill-head.ts';
 import type { HeadOptions, HeadReading, HeadSource } from '../core/skill-head.ts';
 import { isSettled, statFile } from '../platform/file-stamp.ts';
@@ -119,10 +119,13 @@ export class FolderReader {
     } else {
       const { text, validUtf8, digest } = reading;
       skill.digest = digest;
-      if (this.#tellsLater && validUtf8) skill.head = this.#quick.read(text, folder.name);
-      if (skill.head === undefined)
+      const quick = this.#tellsLater && validUtf8 ? this.#quick.read(text, folder.name) : undefined;
+      if (quick === undefined) {
         this.#readInFull(skill, { path, directory: folder.name, fileName: file, text, validUtf8 });
-      else skill.untold = text;
+      } else {
+        skill.untold = text;
+        if (quick !== NO_DESCRIPTION) skill.head = quick;
+      }
     }
     walked.fresh.push(skill);
     return true;
@@ -142,8 +145,8 @@ export class FolderReader {
     const { dir, file, name, untold } = skill;
     if (untold === '') return;
     const source = { path: `${dir}/${file}`, directory: name, fileName: file, text: untold, validUtf8: true };
-    const reading = readPlainHead(source, this.#head);
-    if (reading === undefined) throw new Error('the quick reader took what the plain reader does not take');
+    const reading = readPlainHead(source, this.#head) ?? readColonHead(source, this.#head);
+    if (reading === undefined) throw new Error('the quick reader took what the others do not take');
     skill.diagnostics = reading.diagnostics;
     skill.untold = '';
   }

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { QuickHeadReader, readQuickHead } from '../../src/core/quick-head.ts';
+import { readColonHead } from '../../src/core/colon-head.ts';
+import { DIAGNOSTIC_RULES } from '../../src/core/diagnostic-codes.ts';
+import { NO_DESCRIPTION, QuickHeadReader, readQuickHead } from '../../src/core/quick-head.ts';
 import { readPlainHead } from '../../src/core/skill-head.ts';
 import { sourceOf } from './skill-source.ts';
 import { anyText, mostlyRight } from './yaml-ish.ts';
@@ -14,23 +16,43 @@ function cut(text: string): string {
   return end === null ? text : text.slice(0, 3 + end.index + end[0].length);
 }
 
+const asWritten = fc.constantFrom(
+  (text: string) => text,
+  (text: string) => text.replaceAll('\n', '\r\n'),
+  (text: string) => `\uFEFF${text}`,
+  (text: string) => `\uFEFF${text.replaceAll('\n', '\r\n')}`,
+  (text: string) => text.replace('\n', '\r\n'),
+);
+
 /**
- * How many texts the quick reader took on; each with the head of the plain reader, the order of its keys included. One reader reads
- * them all, as in a scan: what it remembers of one text may change nothing for the next.
+ * How many texts the quick reader took on; each with the head of the reader that tells of it later, the order of its keys included,
+ * or with the reason why there is none. One reader reads them all, as in a scan: what it remembers of one text may change nothing for
+ * the next.
  */
 function countAgreed(texts: fc.Arbitrary<string>): number {
   const reader = new QuickHeadReader();
   let taken = 0;
   fc.assert(
-    fc.property(texts, (inner) => {
-      const text = cut(`---\n${inner}\n---\n`);
+    fc.property(texts, asWritten, (inner, write) => {
+      const text = cut(write(`---\n${inner}\n---\n`));
       const head = reader.read(text, 'pdf-forms');
-      expect(readQuickHead(text, 'pdf-forms')).toEqual(head);
+      expect(new QuickHeadReader().read(text, 'pdf-forms')).toEqual(head);
       if (head === undefined) return;
       taken += 1;
-      const reading = readPlainHead(sourceOf(text), { mode: 'lenient' });
-      expect(head).toEqual(reading?.head);
-      expect(JSON.stringify(head)).toBe(JSON.stringify(reading?.head));
+      for (const mode of ['lenient', 'strict'] as const) {
+        const reading = readPlainHead(sourceOf(text), { mode }) ?? readColonHead(sourceOf(text), { mode });
+        expect(reading).toBeDefined();
+        if (head === NO_DESCRIPTION) {
+          expect(reading?.head).toBeUndefined();
+          expect(reading?.diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes)).toMatchObject({
+            code: 'description/missing',
+            message: 'there is no description',
+          });
+        } else {
+          expect(head).toEqual(reading?.head);
+          expect(JSON.stringify(head)).toBe(JSON.stringify(reading?.head));
+        }
+      }
     }),
     { numRuns: RUNS },
   );
@@ -117,6 +139,46 @@ describe('the quick reader', () => {
       .tuple(fc.array(field, { minLength: 1, maxLength: 3 }), fc.nat(3))
       .map(([fields, at]) => fields.toSpliced(at, 0, 'name: pdf-forms', 'description: x').join('\n'));
     expect(countAgreed(texts)).toBeGreaterThan(RUNS / 10);
+  });
+
+  it('gives the same where colons break the description, and where there is none', () => {
+    const colons = piecesOf(
+      'Use when',
+      ': ',
+      ':',
+      ' ',
+      'b: c',
+      '#',
+      ' #',
+      '"',
+      "'",
+      '[',
+      '{',
+      '- ',
+      '技',
+      '<',
+      '\n  d',
+      '\n\n',
+    );
+    const odd = fc.constantFrom(
+      '',
+      '\n',
+      '# c',
+      'disallowed-tools: x',
+      '  user-invocable: no',
+      'x:\n  - paths: y',
+      'constructor: x',
+    );
+    const others = fc.oneof(field, field, odd, fc.constantFrom('user: a', 'all: b', 'note: allowed-tools'));
+    const description = fc.oneof(
+      { weight: 5, arbitrary: colons.map((text) => `description: Use when: ${text}`) },
+      colons.map((text) => `description: ${text}`),
+      fc.constantFrom('', 'description:', 'note: Use when: asked'),
+    );
+    const texts = fc
+      .tuple(fc.array(others, { maxLength: 3 }), fc.nat(3), description)
+      .map(([fields, at, line]) => fields.toSpliced(at, 0, 'name: pdf-forms', line).join('\n'));
+    expect(countAgreed(texts)).toBeGreaterThan(RUNS / 20);
   });
 
   it('leaves text where metadata should be to others, whatever stands below it', () => {

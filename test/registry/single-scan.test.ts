@@ -40,12 +40,30 @@ test('diagnostics are made when they are asked for, of what was read, and are th
   writeSkill(path.join(root, 'colon'), { description: 'Use when: asked' });
   writeSkill(path.join(root, 'tagged'), { fields: ['x: !tag y'] });
   writeSkill(path.join(root, 'spelled'), { file: 'skill.md', fields: ['colour: red'] });
+  const written = {
+    'colon-tools': '---\nname: a\ndescription: Use when: asked\nallowed-tools: Read, Write\nx: y\n---\n',
+    'colon-doubt': '---\nname: a\ndescription: Use when: asked\nx:\n  - paths: y\n---\n',
+    crlf: '---\r\nname: crlf\r\ndescription: |\r\n  One.\r\n  Two.\r\nx: y\r\n---\r\n',
+    mark: '\uFEFF---\nname: mark\ndescription: b\nx: y\n---\n',
+    bare: '---\nname: bare\nx: y\n---\n',
+    'bare-crlf': '\uFEFF---\r\nname: bare-crlf\r\nallowed-tools: Read, Write\r\n---\r\n',
+    unsafe: '---\nname: unsafe\nconstructor: y\n---\n',
+  };
+  for (const [folder, text] of Object.entries(written)) {
+    mkdirSync(path.join(root, folder));
+    writeFileSync(path.join(root, folder, 'SKILL.md'), text);
+  }
   symlinkSync('plain', path.join(root, 'linked'));
+  symlinkSync('bare', path.join(root, 'linked-bare'));
   for (const mode of ['lenient', 'strict'] as const) {
     const settings = { roots: rootsOf(['a', root]), mode };
     const cacheFile = path.join(directory, `${mode}.cache`);
-    const atOnce = JSON.stringify((await buildIndex({ ...settings, cacheFile })).diagnostics);
+    const whole = await buildIndex({ ...settings, cacheFile });
+    const atOnce = JSON.stringify(whole.diagnostics);
     const later = await buildIndex(settings);
+    expect(later.all).toEqual(whole.all);
+    expect(later.report.leftOut).toEqual(whole.report.leftOut);
+    expect(later.report.leftOut.filter(({ code }) => code === 'description/missing')).toHaveLength(3);
     const registry = await openRegistry(settings);
     const refreshed = await registry.refresh();
     const moved = path.join(directory, 'moved');

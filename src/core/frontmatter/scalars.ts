@@ -51,6 +51,9 @@ export function isPlainStart(text: string, at: number): boolean {
   }
 }
 
+/** Unquoted text with a colon that ends a key, and no comment begun before it. */
+export const NESTED_KEY = /^(?:[^ :]| (?!#)|:(?! |$))+:(?: |$)/;
+
 /** What takes a look at each character: the rest of an unquoted line is itself, and the engine finds that out faster. */
 const ODD_IN_PLAIN = /[\0-\x1f]|:(?= |$)| (?=#|$)/;
 
