@@ -17,6 +17,7 @@ const LATE = {
   // A file that the cache does not answer for.
   reader: [
     'core/skill-head',
+    'core/quick-head',
     'core/colon-head',
     'core/frontmatter/missing',
     'registry/assemble',

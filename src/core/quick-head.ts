@@ -79,24 +79,38 @@ interface Draft extends QuickCursor {
   hasColon: boolean;
 }
 
-/** All is plain, but there is no description, so that the skill is left out. */
-export const NO_DESCRIPTION = 'no description';
-export type QuickReading = SkillHead | typeof NO_DESCRIPTION | undefined;
+/** `no description`: all is plain, but the skill is left out for that. */
+export type QuickReading = SkillHead | 'no description' | undefined;
+
+/** Reads one text after the other. */
+export interface QuickHeadReader {
+  /**
+   * `text` is the frontmatter with both its fences, and no fence stands between them; `directory` is the folder's base name. Where it
+   * gives anything, `readPlainHead` or `readColonHead` takes the text too.
+   */
+  read(text: string, directory: string): QuickReading;
+}
+
+export function openQuickHeadReader(): QuickHeadReader {
+  return new LineReader();
+}
+
+/** The head of a single text. */
+export function readQuickHead(text: string, directory: string): SkillHead | undefined {
+  const reading = openQuickHeadReader().read(text, directory);
+  return reading === 'no description' ? undefined : reading;
+}
 
 /**
- * Reads one text after the other. Skills share their keys and often their tools: what was found out of a key or a list is remembered,
- * which is also why equal ones are kept once.
+ * Skills share their keys and often their tools: what was found out of a key or a list is remembered, which is also why equal ones are
+ * kept once.
  */
-export class QuickHeadReader {
+class LineReader implements QuickHeadReader {
   readonly #slots = new Map(SLOTS);
   readonly #metadata = new QuickMetadata();
   readonly #tools = new Map<string, readonly string[]>();
   readonly #texts: (string | undefined)[] = Array.from({ length: UNSURE });
 
-  /**
-   * `text` is the frontmatter with both its fences, and no fence stands between them; `directory` is the folder's base name. Where it
-   * gives anything, `readPlainHead` or `readColonHead` takes the text too.
-   */
   read(text: string, directory: string): QuickReading {
     if (text.startsWith(OPENING)) return this.#readLines(text, directory, true);
     const start = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
@@ -207,12 +221,6 @@ export class QuickHeadReader {
   }
 }
 
-/** The head of a single text. */
-export function readQuickHead(text: string, directory: string): SkillHead | undefined {
-  const reading = new QuickHeadReader().read(text, directory);
-  return reading === NO_DESCRIPTION ? undefined : reading;
-}
-
 /** A colon in unquoted text on one line, as `colon-head.ts` knows it. */
 function isColonText(text: string, from: number, feed: number): boolean {
   if (text.charCodeAt(from) !== SPACE || text.charCodeAt(feed + 1) === SPACE) return false;
@@ -296,7 +304,7 @@ function headOf({ texts, seen, tools, metadata }: Draft): QuickReading {
   if (name === undefined || description === '') return undefined;
   const controls = (seen & ANY_CONTROL) === 0 ? OPEN : controlsOf(texts, tools);
   if (controls === undefined) return undefined;
-  if (description === undefined) return NO_DESCRIPTION;
+  if (description === undefined) return 'no description';
   const meta = (seen & ANY_META) === 0 ? NO_META : metaOf(texts[VERSION], texts[AUTHOR], metadata);
   if ((seen & LICENSE_OR_COMPATIBILITY) === 0) return { name, description, controls, meta };
   const license = texts[LICENSE]?.trim();

@@ -2,7 +2,8 @@ import { readColonHead } from '../core/colon-head.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
-import { NO_DESCRIPTION, QuickHeadReader } from '../core/quick-head.ts';
+import { openQuickHeadReader } from '../core/quick-head.ts';
+import type { QuickHeadReader, QuickReading } from '../core/quick-head.ts';
 import { readPlainHead } from '../core/skill-head.ts';
 import type { HeadOptions, HeadReading, HeadSource } from '../core/skill-head.ts';
 import { isSettled, statFile } from '../platform/file-stamp.ts';
@@ -36,7 +37,7 @@ const NONE: readonly Diagnostic[] = [];
 /** Reads the frontmatter of skill folders for one scan, and files what it finds with the walk. */
 export class FolderReader {
   readonly #reader = new HeadReader();
-  readonly #quick = new QuickHeadReader();
+  #quick: QuickHeadReader | undefined;
   readonly #walked: Walked;
   readonly #head: HeadOptions;
   readonly #now: () => number;
@@ -119,16 +120,22 @@ export class FolderReader {
     } else {
       const { text, validUtf8, digest } = reading;
       skill.digest = digest;
-      const quick = this.#tellsLater && validUtf8 ? this.#quick.read(text, folder.name) : undefined;
+      const quick = this.#tellsLater && validUtf8 ? this.#readQuick(text, folder.name) : undefined;
       if (quick === undefined) {
         this.#readInFull(skill, { path, directory: folder.name, fileName: file, text, validUtf8 });
       } else {
         skill.untold = text;
-        if (quick !== NO_DESCRIPTION) skill.head = quick;
+        if (quick !== 'no description') skill.head = quick;
       }
     }
     walked.fresh.push(skill);
     return true;
+  }
+
+  /** Opened for the first file that is read: a listing that finds all as remembered needs none. */
+  #readQuick(text: string, directory: string): QuickReading {
+    this.#quick ??= openQuickHeadReader();
+    return this.#quick.read(text, directory);
   }
 
   #readInFull(skill: ReadSkill, source: HeadSource): void {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { readColonHead } from '../../src/core/colon-head.ts';
 import { DIAGNOSTIC_RULES } from '../../src/core/diagnostic-codes.ts';
-import { NO_DESCRIPTION, QuickHeadReader, readQuickHead } from '../../src/core/quick-head.ts';
+import { openQuickHeadReader, readQuickHead } from '../../src/core/quick-head.ts';
 import { readPlainHead } from '../../src/core/skill-head.ts';
 import { sourceOf } from './skill-source.ts';
 import { anyText, mostlyRight } from './yaml-ish.ts';
@@ -30,19 +30,19 @@ const asWritten = fc.constantFrom(
  * the next.
  */
 function countAgreed(texts: fc.Arbitrary<string>): number {
-  const reader = new QuickHeadReader();
+  const reader = openQuickHeadReader();
   let taken = 0;
   fc.assert(
     fc.property(texts, asWritten, (inner, write) => {
       const text = cut(write(`---\n${inner}\n---\n`));
       const head = reader.read(text, 'pdf-forms');
-      expect(new QuickHeadReader().read(text, 'pdf-forms')).toEqual(head);
+      expect(openQuickHeadReader().read(text, 'pdf-forms')).toEqual(head);
       if (head === undefined) return;
       taken += 1;
       for (const mode of ['lenient', 'strict'] as const) {
         const reading = readPlainHead(sourceOf(text), { mode }) ?? readColonHead(sourceOf(text), { mode });
         expect(reading).toBeDefined();
-        if (head === NO_DESCRIPTION) {
+        if (head === 'no description') {
           expect(reading?.head).toBeUndefined();
           expect(reading?.diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes)).toMatchObject({
             code: 'description/missing',
@@ -187,7 +187,7 @@ describe('the quick reader', () => {
   });
 
   it('holds no more of what strangers write than it needs, and reads on', () => {
-    const reader = new QuickHeadReader();
+    const reader = openQuickHeadReader();
     for (let number = 0; number < 2000; number += 1) {
       const id = String(number);
       const lines = [
