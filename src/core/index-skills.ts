@@ -7,6 +7,8 @@ import type { ShadowReason, ShadowedSkill, SkillEntry, SkillHead, SkillRoot, Vis
 export interface SkillCandidate {
   readonly head: SkillHead;
   readonly root: SkillRoot;
+  /** The base name of its folder. */
+  readonly name: string;
   /** Absolute, with forward slashes. */
   readonly dir: string;
   readonly file: string;
@@ -271,7 +273,10 @@ function shadowReason(candidate: SkillCandidate, winner: Keyed, rank: number): S
 }
 
 /** The entry of a candidate in the state the configuration gives it. */
-export function toEntry({ head, root, group, dir, file, digest }: SkillCandidate, state: Visibility): SkillEntry {
+export function toEntry(
+  { head, root, group, dir, file, digest }: Omit<SkillCandidate, 'name'>,
+  state: Visibility,
+): SkillEntry {
   const { name, description, license, compatibility, controls, meta } = head;
   const { source } = root;
   const version = meta['version'];
@@ -292,12 +297,8 @@ function stateOf({ head }: SkillCandidate, configured: Visibility): Visibility {
   return 'manual';
 }
 
-function hashedLine({ place, candidate: { dir, file, digest } }: Keyed, { state }: SkillEntry): string {
-  return `${place}${baseName(dir)}\0${file}\0${digest}\0${state}\n`;
-}
-
-function baseName(dir: string): string {
-  return dir.slice(dir.lastIndexOf('/') + 1);
+function hashedLine({ place, candidate: { name, file, digest } }: Keyed, { state }: SkillEntry): string {
+  return `${place}${name}\0${file}\0${digest}\0${state}\n`;
 }
 
 interface VisibilityRules {

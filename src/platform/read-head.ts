@@ -33,6 +33,8 @@ const MAX_READ = MAX_FRONTMATTER_BYTES + BLOCK;
 // Where a system lacks a flag its constant is undefined, which counts as 0 here. Node itself adds CLOEXEC.
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
+const IS_WINDOWS = process.platform === 'win32';
+
 /** Reads frontmatter and, beyond it, less than one block of the body. Holds the one buffer all files pass through. */
 export class HeadReader {
   readonly #buffer = Buffer.allocUnsafeSlow(MAX_READ);
@@ -46,7 +48,7 @@ export class HeadReader {
   /** `directory` is the skill's folder: a link named `file` must stay inside it. Never throws for what is on the disk. */
   read(file: string, directory: string): HeadFile {
     try {
-      if (process.platform === 'win32' && lstatSync(file).isSymbolicLink()) return this.#readLink(file, directory);
+      if (IS_WINDOWS && lstatSync(file).isSymbolicLink()) return this.#readLink(file, directory);
       return this.#readOpened(openSync(file, FLAGS));
     } catch (error) {
       if (!isSystemError(error)) throw error;

@@ -44,9 +44,10 @@ export function assemble(
     stands &&= isPlaced(skill);
     const first = firsts?.get(skill);
     if (first !== undefined) {
-      const { root, dir, group } = skill;
+      const { root, name, dir, group } = skill;
       const { head, file, digest, mtimeMs } = first;
-      if (head !== undefined) candidates.push({ head, root, dir, file, group, digest, mtimeMs, sameAs: first.dir });
+      if (head !== undefined)
+        candidates.push({ head, root, name, dir, file, group, digest, mtimeMs, sameAs: first.dir });
       if (explain) explained.push({ path: dir, decision: 'repeated', reason: `the same folder as ${first.dir}` });
       continue;
     }

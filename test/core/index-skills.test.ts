@@ -33,6 +33,7 @@ function candidate(
       meta: version === undefined ? {} : { version },
     },
     root,
+    name: folder,
     dir: [root.path, group, folder].filter((part) => part !== '').join('/'),
     file: 'SKILL.md',
     group,
