@@ -15,7 +15,8 @@ import type { CanaryResult, ProbeReport } from './probe.ts';
 /** A way to run programs that could be chosen. */
 export interface ExecutorCandidate {
   readonly name: ExecutorName;
-  readonly make: () => Executor;
+  /** `isKnown`: a kept verdict says that it isolates, as it is now. */
+  readonly make: (known?: { readonly isKnown: boolean }) => Executor;
   /** Changes when what it does could change: its version, its settings, its profile. */
   readonly fingerprint: string;
 }
@@ -53,16 +54,17 @@ const DEFAULT_INSTALL = 'apt-get install bubblewrap';
  */
 export async function chooseExecutor(choice: 'auto' | ExecutorName, options: ChooseOptions): Promise<ChosenExecutor> {
   const wanted = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
-  const examined: Examined[] = [];
+  const others: Examined[] = [];
   for (const candidate of wanted) {
-    const executor = candidate.make();
-    if (candidate.name === 'local') return { executor };
-    const found = await examine(candidate, executor, options);
+    if (candidate.name === 'local') return { executor: candidate.make() };
+    const known = readVerdict(candidate, options);
+    const executor = candidate.make({ isKnown: known !== undefined });
+    const found = known === undefined ? await examine(candidate, executor, options) : examined(candidate.name, known);
     if (found.report?.isIsolating === true) return { executor, report: found.report };
-    examined.push(found);
+    others.push(found);
   }
-  const reasons = examined.flatMap(({ name, reasons: said }) => said.map((reason) => `${name}: ${reason}`));
-  const install = examined[0]?.install ?? DEFAULT_INSTALL;
+  const reasons = others.flatMap(({ name, reasons: said }) => said.map((reason) => `${name}: ${reason}`));
+  const install = others[0]?.install ?? DEFAULT_INSTALL;
   throw new SkillError({
     code: 'executor/unavailable',
     message: `nothing here isolates programs${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
@@ -85,8 +87,6 @@ export async function examineExecutors({ candidates, probe }: ChooseOptions): Pr
 
 async function examine(candidate: ExecutorCandidate, executor: Executor, options: ChooseOptions): Promise<Examined> {
   const { name } = candidate;
-  const known = readVerdict(candidate, options);
-  if (known !== undefined) return examined(name, known);
   try {
     const report = await (options.probe ?? probeExecutor)(executor);
     writeVerdict(candidate, report, options);

@@ -121,7 +121,7 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
       isDetached = true;
       for (const stop of running.keys()) stop.abort();
       await Promise.all(running.values());
-      pipes.close();
+      await pipes.close();
     },
   };
 }

@@ -5,6 +5,7 @@ import { quoted } from '../core/text.ts';
 import { isInRange } from '../core/version-range.ts';
 import { runChild } from '../platform/child-process.ts';
 import { PROGRAM_FOLDERS } from './environment.ts';
+import { findProgram, ownVersion } from './machine-programs.ts';
 import { needsOf } from './needs.ts';
 import type { Need, NeedsRequest } from './needs.ts';
 
@@ -38,12 +39,19 @@ export interface PreflightRequest extends NeedsRequest {
 export async function preflight(request: PreflightRequest): Promise<readonly MissingThing[]> {
   const needs = needsOf(request);
   if (needs.length === 0) return [];
-  const { inspect = inspectMachine() } = request;
+  const place: Place =
+    request.inspect === undefined
+      ? { inspect: inspectMachine(), find: (name) => findProgram(name, PROGRAM_FOLDERS) }
+      : { inspect: request.inspect, find: () => undefined };
+  const [programs, packages] = await Promise.all([
+    versionsOfPrograms(needs, place),
+    versionsOfPackages(needs, place.inspect),
+  ]);
   const found: Found = {
     variables: new Set(request.variables),
     hasNetwork: request.hasNetwork === true,
-    programs: await versionsOfPrograms(needs, inspect),
-    packages: await versionsOfPackages(needs, inspect),
+    programs,
+    packages,
   };
   const missing = needs.flatMap((need) => {
     const message = problemOf(need, found);
@@ -53,6 +61,13 @@ export async function preflight(request: PreflightRequest): Promise<readonly Mis
   });
   // Ten scripts may need the same thing; it is missing once.
   return missing.filter((thing, at) => missing.findIndex((other) => other.message === thing.message) === at);
+}
+
+/** Where programs will run. */
+interface Place {
+  readonly inspect: Inspect;
+  /** A program's file, where that can be seen without asking. */
+  readonly find: (name: string) => string | undefined;
 }
 
 interface Found {
@@ -120,21 +135,29 @@ const PACKAGES: ReadonlyMap<string, string> = new Map([
 
 const WHICH = 'for program do command -v -- "$program" >/dev/null 2>&1 && printf "%s\\n" "$program"; done; true';
 
-async function versionsOfPrograms(needs: readonly Need[], inspect: Inspect): Promise<ReadonlyMap<string, string>> {
+async function versionsOfPrograms(needs: readonly Need[], place: Place): Promise<ReadonlyMap<string, string>> {
   const names = [...new Set(needs.filter(({ kind }) => kind === 'program').map(({ name }) => name))];
-  if (names.length === 0) return new Map();
-  const present = (await inspect(['sh', '-c', WHICH, 'sh', ...names]))?.split('\n') ?? [];
+  const seen = new Map(names.map((name) => [name, place.find(name)]));
+  const unseen = names.filter((name) => seen.get(name) === undefined);
+  // A shell knows programs that are no files.
+  const present = unseen.length === 0 ? '' : await place.inspect(['sh', '-c', WHICH, 'sh', ...unseen]);
+  const known = new Set(present?.split('\n'));
   const ranged = new Set(needs.filter(({ range }) => range !== undefined).map(({ name }) => name));
   const entries = await Promise.all(
     names
-      .filter((name) => present.includes(name))
+      .filter((name) => !unseen.includes(name) || known.has(name))
       .map(async (name): Promise<[string, string]> => {
         // Others print anything from a banner to a help page, or wait for input: presence has to do.
         const asks = ranged.has(name) && /^(?:python3?|node)$/.test(name);
-        return [name, asks ? (/\d+(?:\.\d+)*/.exec((await inspect([name, '--version'])) ?? '')?.[0] ?? '') : ''];
+        return [name, asks ? await versionOf(name, seen.get(name), place) : ''];
       }),
   );
   return new Map(entries);
+}
+
+async function versionOf(name: string, file: string | undefined, { inspect }: Place): Promise<string> {
+  const own = file === undefined ? undefined : ownVersion(file);
+  return own ?? /\d+(?:\.\d+)*/.exec((await inspect([name, '--version'])) ?? '')?.[0] ?? '';
 }
 
 /** Isolated (`-I`): neither the folder we stand in nor the user's own packages, which a sandbox does not show either. */

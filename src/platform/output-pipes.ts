@@ -13,12 +13,14 @@ export interface OutputPipe {
   read(): Readable;
 }
 
+/** Most workspaces run one program; those that run a second one are likely to run many. */
+const FIRST_BATCH = 2;
 const BATCH = 64;
 const MAKE_MS = 5_000;
 
 /**
  * Real pipes for the outputs of programs. Node's own are sockets, and Linux lets nobody open a socket by name: `echo x > /dev/stderr`
- * fails on one. Node can make no pipe, but it can open one that has a name; those are made many at a time, and none has its name for
+ * fails on one. Node can make no pipe, but it can open one that has a name; those are made several at a time, and none has its name for
  * longer than a start takes.
  */
 export class OutputPipes {
@@ -37,19 +39,29 @@ export class OutputPipes {
     if (process.platform !== 'linux') return undefined;
     while (this.#ready.length < 2) {
       const before = this.#made;
-      this.#making ??= this.#make().finally(() => {
-        this.#making = undefined;
-      });
-      await this.#making;
+      await this.#begin();
       if (this.#made === before) return undefined;
     }
     const [first, second] = this.#ready.splice(0, 2);
     return first === undefined || second === undefined ? undefined : [opened(first), opened(second)];
   }
 
-  close(): void {
+  /** Makes the first ones while others work, for a program that is likely to come. */
+  prepare(): void {
+    if (process.platform === 'linux' && this.#made === 0) this.#begin().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await this.#making?.catch(() => undefined);
     rmSync(this.#folder, { recursive: true, force: true });
     this.#ready = [];
+  }
+
+  #begin(): Promise<void> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = undefined;
+    });
+    return this.#making;
   }
 
   async #make(): Promise<void> {
@@ -59,7 +71,8 @@ export class OutputPipes {
       if (!isSystemError(error)) throw error;
       if (error.code !== 'EEXIST') return;
     }
-    const names = Array.from({ length: BATCH }, (_, number) => path.join(this.#folder, String(this.#made + number)));
+    const length = this.#made === 0 ? FIRST_BATCH : BATCH;
+    const names = Array.from({ length }, (_, number) => path.join(this.#folder, String(this.#made + number)));
     // Everybody may open what a program passes on as its output; by name nobody else gets here.
     const child = spawn('mkfifo', ['-m', '666', ...names], {
       stdio: 'ignore',
@@ -70,7 +83,7 @@ export class OutputPipes {
       child.once('error', () => resolve(false)).once('exit', (code) => resolve(code === 0));
     });
     if (!isMade) return;
-    this.#made += BATCH;
+    this.#made += length;
     this.#ready.push(...names);
   }
 }

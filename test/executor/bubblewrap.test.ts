@@ -324,6 +324,37 @@ describe('a sandbox that is missing or broken', () => {
     },
   );
 
+  test.skipIf(!hasBubblewrap())(
+    'that was seen to isolate before is not tried out again, and its first program is refused in the same words (needs bubblewrap)',
+    async () => {
+      const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-broken-'));
+      chmodSync(folder, 0o755);
+      const command = path.join(folder, 'bwrap');
+      const write = (script: string): void => writeFileSync(command, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      const refusal = { code: 'executor/unavailable', message: expect.stringContaining('uid map') };
+      write(`echo "$1" >> ${folder}/asked; exec /usr/bin/bwrap "$@"`);
+      writeFileSync(path.join(folder, 'asked'), '', { mode: 0o666 });
+      chmodSync(path.join(folder, 'asked'), 0o666);
+      const opened = await openBubblewrap({ command, isKnown: true });
+      try {
+        expect(readFileSync(path.join(folder, 'asked'), 'utf8')).toBe('');
+        write('echo "bwrap: setting up uid map: Permission denied" >&2; exit 1');
+        await expect(collected(opened.workspace, ['true'])).rejects.toMatchObject(refusal);
+        const sinks = { stdout: textSink(), stderr: textSink(), terminal: false };
+        const talked = await opened.workspace.start?.(programSpec(['true']), sinks);
+        await expect(talked?.ended).rejects.toMatchObject(refusal);
+        write('exec /usr/bin/bwrap "$@"');
+        expect((await collected(opened.workspace, ['echo', 'stands'])).stdout).toBe('stands\n');
+        // From then on it is known here as well: what fails is this one program.
+        write('exit 1');
+        await expect(collected(opened.workspace, ['true'])).rejects.toMatchObject({ code: 'executor/failed' });
+      } finally {
+        await opened.close();
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+
   test.skipIf(process.getuid?.() !== 0)('never takes root for an identity (needs root)', () => {
     expect(() => bubblewrapExecutor({ identity: { uid: 0, gid: 0 } })).toThrow('programs never run as root');
   });

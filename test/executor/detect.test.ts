@@ -89,11 +89,18 @@ describe('the choice of an executor', () => {
   test('a good verdict is kept for a day, for this version, and not where somebody changed it', async () => {
     const cacheDirectory = mkdtempSync(path.join(os.tmpdir(), 'skillwright-verdicts-'));
     let probes = 0;
+    const made: boolean[] = [];
     const probe = async ({ name }: Executor): Promise<ProbeReport> => {
       probes += 1;
       return await Promise.resolve(report(name, true));
     };
-    const first = candidate('bubblewrap');
+    const first: ExecutorCandidate = {
+      ...candidate('bubblewrap'),
+      make: (known) => {
+        made.push(known?.isKnown === true);
+        return fakeExecutor('bubblewrap');
+      },
+    };
     const choose = async (now: number, changed: Partial<ExecutorCandidate> = {}): Promise<number> => {
       await chooseExecutor('auto', { candidates: [{ ...first, ...changed }], cacheDirectory, now, probe });
       return probes;
@@ -102,6 +109,8 @@ describe('the choice of an executor', () => {
     expect([await choose(day), await choose(2 * day - 1), await choose(2 * day), await choose(1)]).toEqual([
       1, 1, 2, 3,
     ]);
+    // Whoever is not probed is told that it need not be tried out either.
+    expect(made).toEqual([false, true, false, false]);
     expect([await choose(2), await choose(2, { fingerprint: 'bubblewrap 2' })]).toEqual([3, 4]);
     const file = path.join(cacheDirectory, 'probe-bubblewrap.json');
     for (const broken of [

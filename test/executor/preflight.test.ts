@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { findProgram, ownVersion } from '../../src/executor/machine-programs.ts';
 import { inspectMachine, preflight } from '../../src/executor/preflight.ts';
 import type { Inspect, PreflightRequest } from '../../src/executor/preflight.ts';
 import { openConfined } from '../../src/platform/confined-directory.ts';
@@ -190,6 +191,38 @@ test('this machine is asked without running anything of the skill', async () => 
     'the program "no-such-program-of-skillwright" is missing',
     'the Python package "no-such-package-of-skillwright" is missing',
   ]);
+});
+
+test('what this machine says of its programs is what a shell and the programs themselves say', async () => {
+  const names = ['node', 'python3', 'sh', 'cd', 'if', 'no-such-program-of-skillwright', 'ls'];
+  const inspect = inspectMachine();
+  // Ranges that nothing fulfils show the versions.
+  const requires = names.map((name) => `${name}>=999`);
+  expect(await missing({}, { requires })).toEqual(await missing({}, { requires, inspect }));
+});
+
+test('programs are found as a shell finds them, and this Node knows its version', () => {
+  const folder = scratch();
+  writeFileSync(path.join(folder, 'plain'), '#!/bin/sh\n');
+  writeFileSync(path.join(folder, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
+  mkdirSync(path.join(folder, 'folder'));
+  symlinkSync('/nowhere', path.join(folder, 'dangling'));
+  symlinkSync(process.execPath, path.join(folder, 'node'));
+  const found = ['plain', 'tool', 'folder', 'dangling', 'node', 'absent', '', '../x', 'tool/', 'a\0b'].map((name) =>
+    findProgram(name, ['/nonexistent', folder]),
+  );
+  const nothing = undefined;
+  expect(found).toEqual([
+    nothing,
+    path.join(folder, 'tool'),
+    nothing,
+    nothing,
+    path.join(folder, 'node'),
+    ...Array.from({ length: 5 }, () => nothing),
+  ]);
+  const isKnown = process.platform === 'linux';
+  expect(ownVersion(path.join(folder, 'node'))).toBe(isKnown ? process.versions.node : undefined);
+  expect([ownVersion(path.join(folder, 'tool')), ownVersion('/nonexistent')]).toEqual([undefined, undefined]);
 });
 
 test('hostile lists cost nothing and lead nowhere', async () => {

@@ -31,13 +31,35 @@ test.skipIf(!isLinux)('pipes carry what is written and end with their writer (Li
   expect(texts).toEqual(Array.from({ length: 100 }, (_, number) => [`out ${String(number)}`, '']));
   // What is open has no name any more.
   const left = readdirSync(folder).length;
-  expect(left % 64).toBe((64 * 4 - 200) % 64);
-  pipes.close();
+  expect(left).toBe(2 + 64 * 4 - 200);
+  await pipes.close();
   expect(existsSync(folder)).toBe(false);
 });
 
 test('where no folder can be made there are no pipes, and nothing is thrown', async () => {
   const pipes = new OutputPipes('/proc/none/pipes');
+  pipes.prepare();
   expect(await pipes.take()).toBeUndefined();
-  pipes.close();
+  await pipes.close();
 });
+
+test.skipIf(!isLinux)(
+  'two pipes are made beforehand, and go away also while they are being made (Linux only)',
+  async () => {
+    const folder = path.join(scratch(), 'pipes');
+    const pipes = new OutputPipes(folder);
+    pipes.prepare();
+    pipes.prepare();
+    const pair = await pipes.take();
+    expect([pair?.length, readdirSync(folder)]).toEqual([2, ['0', '1']]);
+    for (const pipe of pair ?? []) {
+      closeSync(pipe.writer);
+      expect(await readAll(pipe.read())).toBe('');
+    }
+    await pipes.close();
+    const others = new OutputPipes(folder);
+    others.prepare();
+    await others.close();
+    expect(existsSync(folder)).toBe(false);
+  },
+);

@@ -9,6 +9,7 @@ import type {
   Executor,
   Identity,
   LimitName,
+  ProgramEnd,
   ProgramSpec,
   RunStreams,
   RunningProgram,
@@ -50,6 +51,8 @@ export interface BubblewrapOptions {
   readonly interpreters?: readonly string[];
   /** Opens the way to granted hosts; without it a program that needs one is denied. */
   readonly bridge?: (hosts: readonly string[]) => Promise<NetworkBridge>;
+  /** It was seen to isolate here, as it is now: it is not tried out again before the first program, which then tells what is wrong. */
+  readonly isKnown?: boolean;
   /** False: limits of memory and processes are held by looking, as where the kernel allows no groups. */
   readonly controlGroups?: boolean;
   readonly temporaryBytes?: number;
@@ -86,6 +89,10 @@ export function bubblewrapExecutor(options: BubblewrapOptions = {}): Executor {
       if (machine !== undefined) return attached({ options, identity, machine, place });
       const found = await examine(options, identity);
       const workspace = attached({ options, identity, machine: found, place });
+      if (options.isKnown === true) {
+        machine = found;
+        return explaining(workspace);
+      }
       await tryOut(workspace).catch(async (error: unknown) => {
         await workspace.detach();
         throw error;
@@ -111,7 +118,7 @@ async function examine(options: BubblewrapOptions, identity: Identity | undefine
   const command = options.command ?? findBubblewrap();
   if (command === undefined || !isPresent(command))
     throw unavailable(['bubblewrap is not installed'], 'apt-get install bubblewrap');
-  await checkInstalled(command, identity);
+  if (options.isKnown !== true) await checkInstalled(command, identity);
   const groups = options.controlGroups === false ? undefined : findControlGroups();
   if (groups !== undefined) removeLeftGroups(groups);
   const interpreters = options.interpreters ?? [process.execPath];
@@ -130,7 +137,7 @@ interface Attachment {
   readonly place: WorkspacePlace;
 }
 
-function attached(attachment: Attachment): AttachedWorkspace {
+function attached(attachment: Attachment): Required<AttachedWorkspace> {
   const { machine, options, place } = attachment;
   const pipes = new OutputPipes(path.join(place.root, PIPES_FOLDER));
   const kept = new KeptFiles(machine.filter);
@@ -142,6 +149,7 @@ function attached(attachment: Attachment): AttachedWorkspace {
       hint: 'make the workspace anew',
       data: { path: place.root },
     });
+  pipes.prepare();
   // Skills are staged while the workspace is in use: each program sees those of its moment.
   const skillsNow = (): readonly Shown[] =>
     place.skills.flatMap(({ name, snapshot }) => skillView(snapshot, `${SANDBOX_ROOT}/skills/${name}`));
@@ -177,7 +185,7 @@ function attached(attachment: Attachment): AttachedWorkspace {
           await program.ended;
         }),
       );
-      pipes.close();
+      await pipes.close();
       kept.close();
     },
   };
@@ -208,10 +216,37 @@ async function tryOut(workspace: AttachedWorkspace): Promise<void> {
     if (end.reason === 'exited' && end.exitCode === 0) return;
     throw unavailable([`\`true\` ended with ${end.reason} ${String(end.exitCode ?? end.signal)}`], INSTALL_HINT);
   } catch (error) {
-    if (!isSkillError(error) || error.code !== 'executor/failed' || !('cause' in error.data)) throw error;
-    const explained = whyNot(error.data.cause);
-    throw explained === undefined ? error : unavailable([explained.reason], explained.install);
+    throw explained(error);
   }
+}
+
+/** What a sandbox that could not be made says about this machine. */
+function explained(error: unknown): unknown {
+  if (!isSkillError(error) || error.code !== 'executor/failed' || !('cause' in error.data)) return error;
+  const reasons = whyNot(error.data.cause);
+  return reasons === undefined ? error : unavailable([reasons.reason], reasons.install);
+}
+
+/** The machine may have changed since it was seen to isolate: until a program has come to its end, failures are told as a trial's. */
+function explaining(workspace: Required<AttachedWorkspace>): AttachedWorkspace {
+  let isTried = false;
+  const told = async (ended: Promise<ProgramEnd>): Promise<ProgramEnd> => {
+    try {
+      const end = await ended;
+      isTried = true;
+      return end;
+    } catch (error) {
+      throw isTried ? error : explained(error);
+    }
+  };
+  return {
+    ...workspace,
+    run: (spec, streams) => told(workspace.run(spec, streams)),
+    start: async (spec, streams) => {
+      const running = await workspace.start(spec, streams);
+      return { ...running, ended: told(running.ended) };
+    },
+  };
 }
 
 interface Talk {

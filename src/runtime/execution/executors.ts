@@ -24,15 +24,19 @@ export interface ExecutorSettings {
 
 /** Every way to run programs, in the order in which `auto` tries them. */
 export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSettings): readonly ExecutorCandidate[] {
-  const candidates: readonly (readonly [ExecutorName, () => Executor, unknown])[] = [
+  const candidates: readonly (readonly [ExecutorName, ExecutorCandidate['make'], unknown])[] = [
     [
       'bubblewrap',
-      () => bubblewrapExecutor({ bridge: (hosts) => openBridge({ hosts, folder: bridgeFolder, ...sandboxUser() }) }),
+      ({ isKnown = false } = { isKnown: false }) =>
+        bubblewrapExecutor({
+          isKnown,
+          bridge: (hosts) => openBridge({ hosts, folder: bridgeFolder, ...sandboxUser() }),
+        }),
       bubblewrapFingerprint(),
     ],
-    ['macos', macosExecutor, ''],
+    ['macos', () => macosExecutor(), ''],
     ['container', () => containerExecutor(container), container],
-    ['local', localExecutor, ''],
+    ['local', () => localExecutor(), ''],
   ];
   return candidates
     .filter(([name]) => name !== 'macos' || process.platform === 'darwin')
