@@ -76,6 +76,58 @@ const shorter = {
   },
 };
 
+/**
+ * Modules of Node that a chunk may do without are asked for when one of their functions is used first: all of them together take as long
+ * to load as half of our own code, and a run without the network needs neither http nor tls.
+ */
+const NEEDED_ALWAYS = new Set(['node:fs', 'node:path', 'node:buffer']);
+const lateBuiltins = {
+  name: 'late-builtins',
+  renderChunk(code) {
+    const found = [...code.matchAll(/^const ([\w$]+) = require\('(node:[\w/]+)'\);\n/gm)].filter(
+      ([, , id]) => !NEEDED_ALWAYS.has(id),
+    );
+    const uses = usesOf(
+      parseAst(code),
+      found.map(([, name]) => name),
+    );
+    const edits = found.flatMap(({ 0: line, 1: name, 2: id, index }) => {
+      const places = uses.get(name);
+      // One that stands for more than its members, or that something else is named like.
+      if (places === undefined) return [];
+      const declared = `let ${name}$$;\nconst ${name} = () => (${name}$$ ??= require('${id}'));\n`;
+      return [
+        { from: index, to: index + line.length, text: declared },
+        // In brackets: `new name().Class` would make a new `name`.
+        ...places.map((place) => ({ from: place, to: place + name.length, text: `(${name}())` })),
+      ];
+    });
+    let late = code;
+    for (const { from, to, text } of edits.toSorted((one, other) => other.from - one.from))
+      late = late.slice(0, from) + text + late.slice(to);
+    return late;
+  },
+};
+
+/** Where `name` of `name.member` stands; no list for a name that also stands for anything else, a variable of the same name included. */
+function usesOf(tree, names) {
+  const uses = new Map(names.map((name) => [name, []]));
+  const visit = (node, parent, key) => {
+    if (node.type === 'Identifier' && uses.has(node.name)) {
+      const isMember = parent.type === 'MemberExpression' && key === 'object';
+      const isLabel = !parent.computed && (key === 'property' || (key === 'key' && !parent.shorthand));
+      const isRequired = parent.type === 'VariableDeclarator' && key === 'id' && parent.init?.callee?.name === 'require';
+      if (isMember) uses.get(node.name).push(node.start);
+      else if (!isLabel && !isRequired) uses.delete(node.name);
+    }
+    for (const [inner, value] of Object.entries(node))
+      for (const child of Array.isArray(value) ? value : [value])
+        if (typeof child === 'object' && child !== null && typeof child.type === 'string') visit(child, node, inner);
+  };
+  visit(tree, {}, '');
+  return uses;
+}
+
 /** The syntax tree without the places in the text. */
 function meaningOf(code) {
   return JSON.stringify(parseAst(code), (key, value) => {
@@ -84,18 +136,36 @@ function meaningOf(code) {
   });
 }
 
-/** What these import belongs to the first chunk that needs it; everything else is left to the bundler. */
+const command = (name) => project(`dist/cli/commands/${name}.js`);
+/** Commands that load little: of what a session loads they get what they need, and not the rest. */
+const SMALL = ['inspect', 'check', 'trust', 'approvals', 'install'];
+
+/**
+ * What these import belongs to the first chunk that needs it; everything else is left to the bundler, which would cut what `run` loads
+ * into ninety files.
+ */
 const CHUNKS = new Map([
   ['skillwright', [project('dist/cli/bin.js')]],
   ['main', ['main', 'connection', 'commands/list'].map((name) => project(`dist/cli/${name}.js`))],
   ...Object.keys(LATE).map((chunk) => [chunk, [ENTRY + chunk]]),
   // All that a listing loads more where there is a configuration.
   ['settings', [project('dist/runtime/config-files.js')]],
+  ['search', [project('dist/runtime/skill-search.js')]],
+  ['common', SMALL.map(command)],
+  ['session', ['start-session', 'start-run'].map((name) => project(`dist/runtime/${name}.js`))],
+  ['execution', ['execution/execution', 'host-files'].map((name) => project(`dist/runtime/${name}.js`))],
+  ['agent', [command('run')]],
 ]);
 
-function reachable(starts, getModuleInfo) {
-  const seen = new Set(starts);
+const OF_SESSIONS = ['session', 'execution', 'agent'];
+
+const reached = new Map();
+function reachable(chunk, getModuleInfo) {
+  const known = reached.get(chunk);
+  if (known !== undefined) return known;
+  const seen = new Set(CHUNKS.get(chunk));
   for (const id of seen) for (const next of getModuleInfo(id)?.importedIds ?? []) seen.add(next);
+  reached.set(chunk, seen);
   return seen;
 }
 
@@ -113,6 +183,7 @@ const bundle = await rollup({
     { name: 'dirname', resolveImportMeta: (property) => (property === 'dirname' ? '__dirname' : null) },
     loadLate,
     shorter,
+    lateBuiltins,
   ],
   onwarn(warning) {
     throw new Error(warning.message);
@@ -128,8 +199,8 @@ await bundle.write({
   // What `list` needs in one file: each file more costs Node half a millisecond to find and open. The file before it is small and all
   // that `--version` loads; it loads the large one from kept code.
   manualChunks(id, { getModuleInfo }) {
-    const chunk = [...CHUNKS].find(([, starts]) => reachable(starts, getModuleInfo).has(id));
-    return chunk?.[0];
+    const isIn = (chunk) => reachable(chunk, getModuleInfo).has(id);
+    return [...CHUNKS.keys()].find((chunk) => isIn(chunk) && (chunk !== 'common' || OF_SESSIONS.some(isIn)));
   },
   hoistTransitiveImports: false,
   onlyExplicitManualChunks: true,
