@@ -35,51 +35,109 @@ interface Entry {
   readonly trust: number;
 }
 
+const LISTS = [SOFTWARE_WORDS, OFFICE_WORDS, BUSINESS_WORDS, GENERAL_WORDS, CATALOG_WORDS, JAPANESE_WORDS];
+
+/** So many beginnings are looked for in the texts; who asks for more has the lists cut into entries once. */
+const FEW = 32;
+
 /**
- * Opens the word lists. To stem them all would take longer than a search, so they are only cut into entries and sorted by how
- * they begin, which stemming leaves alone; entries are read when a query first has a word that begins so.
+ * Opens the word lists. To stem them all would take longer than a search, and to cut them into entries nearly as long: entries are read
+ * when a query first has a word that begins like them, which stemming leaves alone.
  */
 export function openLexicon(): Lexicon {
-  const byInitial = new Map<string, string[]>();
-  const byBeginning = new Map<string, Entry[]>();
+  let byInitial: ReadonlyMap<string, readonly string[]> | undefined;
+  let byBeginning: ReadonlyMap<string, readonly Entry[]> | undefined;
   const read = new Map<string, ReadonlyMap<string, readonly Meaning[]>>();
-  const enter = (phrase: string, stands: string, trust: number): void => {
-    append(byBeginning, beginningOf(phrase), { phrase, stands, trust });
+  const entriesWith = (beginning: string): readonly Entry[] => {
+    if (read.size < FEW) return entriesFound(beginning);
+    byBeginning ??= allEntries();
+    return byBeginning.get(beginning) ?? [];
   };
-
-  for (const list of [SOFTWARE_WORDS, OFFICE_WORDS, BUSINESS_WORDS, GENERAL_WORDS, CATALOG_WORDS, JAPANESE_WORDS]) {
-    for (const entry of list.trim().split(/\s+/)) {
-      const [word = '', choices = ''] = entry.split('=');
-      if (word.length > 1) append(byInitial, word.charAt(0), word);
-      for (const choice of choices.split('|')) {
-        enter(word, choice, settings.translationTrust);
-        if (word.length > 1) enter(choice, word, settings.translationTrust);
-      }
-    }
-  }
-  for (const line of SYNONYM_GROUPS.trim().split('\n')) {
-    const group = line.split(' ');
-    for (const phrase of group) {
-      for (const stands of group) {
-        if (stands !== phrase) enter(phrase, stands, settings.synonymTrust);
-      }
-    }
-  }
-  for (const words of byInitial.values()) words.sort((left, right) => right.length - left.length);
-
   return {
     meanings(key) {
       const beginning = key.slice(0, BEGINNING);
       let table = read.get(beginning);
       if (table === undefined) {
-        table = readEntries(byBeginning.get(beginning) ?? []);
+        table = readEntries(entriesWith(beginning));
         read.set(beginning, table);
       }
       return table.get(key) ?? [];
     },
-    // Sorted by length, so the first that fits is the longest.
-    wordAt: (run, start) => byInitial.get(run.charAt(start))?.find((word) => run.startsWith(word, start)) ?? '',
+    wordAt(run, start) {
+      byInitial ??= wordsByInitial();
+      // Sorted by length, so the first that fits is the longest.
+      return byInitial.get(run.charAt(start))?.find((word) => run.startsWith(word, start)) ?? '';
+    },
   };
+}
+
+function wordsByInitial(): ReadonlyMap<string, readonly string[]> {
+  const byInitial = new Map<string, string[]>();
+  for (const list of LISTS)
+    for (const entry of allWords(list)) {
+      const word = entry.slice(0, entry.indexOf('='));
+      if (word.length > 1) append(byInitial, word.charAt(0), word);
+    }
+  for (const words of byInitial.values()) words.sort((left, right) => right.length - left.length);
+  return byInitial;
+}
+
+function allEntries(): ReadonlyMap<string, readonly Entry[]> {
+  const byBeginning = new Map<string, Entry[]>();
+  readLists(allWords, (entry) => append(byBeginning, beginningOf(entry.phrase), entry));
+  return byBeginning;
+}
+
+/** The entries whose phrase begins so. */
+function entriesFound(beginning: string): readonly Entry[] {
+  const entries: Entry[] = [];
+  const enter = (entry: Entry): void => {
+    if (beginningOf(entry.phrase) === beginning) entries.push(entry);
+  };
+  readLists((list) => wordsHolding(list, beginning), enter);
+  return entries;
+}
+
+/** Gives the entries in the order of the lists, both ways; of a list only what is chosen. */
+function readLists(choose: (list: string) => readonly string[], enter: (entry: Entry) => void): void {
+  const trust = settings.translationTrust;
+  for (const list of LISTS)
+    for (const entry of choose(list)) {
+      const [word = '', choices = ''] = entry.split('=');
+      for (const choice of choices.split('|')) {
+        enter({ phrase: word, stands: choice, trust });
+        if (word.length > 1) enter({ phrase: choice, stands: word, trust });
+      }
+    }
+  for (const line of SYNONYM_GROUPS.trim().split('\n')) {
+    const group = line.split(' ');
+    for (const phrase of group)
+      for (const stands of group) if (stands !== phrase) enter({ phrase, stands, trust: settings.synonymTrust });
+  }
+}
+
+function allWords(list: string): readonly string[] {
+  return list.trim().split(/\s+/);
+}
+
+/** What stands between blanks of a list and holds a phrase that begins so, in order. */
+function wordsHolding(list: string, beginning: string): readonly string[] {
+  if (beginning === '') return [];
+  const starts = new Set<number>();
+  for (const spelling of new Set([beginning.replace(' ', '_'), beginning.replace(' ', '-')]))
+    for (let at = list.indexOf(spelling); at !== -1; at = list.indexOf(spelling, at + 1)) {
+      const isBeginning = SEPARATORS.includes(list.charAt(at - 1));
+      if (isBeginning) starts.add(Math.max(list.lastIndexOf(' ', at), list.lastIndexOf('\n', at)) + 1);
+    }
+  return [...starts].toSorted((left, right) => left - right).map((start) => wordFrom(list, start));
+}
+
+/** Each list begins with a line break. */
+const SEPARATORS = ' \n=|';
+
+function wordFrom(list: string, start: number): string {
+  const ends = [list.indexOf(' ', start), list.indexOf('\n', start)].filter((end) => end !== -1);
+  return list.slice(start, ends.length === 0 ? undefined : Math.min(...ends));
 }
 
 function beginningOf(phrase: string): string {

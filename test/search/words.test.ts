@@ -1,10 +1,42 @@
 import { describe, expect, test } from 'vitest';
 
+import { BUSINESS_WORDS } from '../../src/search/bilingual-business.ts';
+import { CATALOG_WORDS } from '../../src/search/bilingual-catalog.ts';
+import { GENERAL_WORDS } from '../../src/search/bilingual-general.ts';
+import { JAPANESE_WORDS } from '../../src/search/bilingual-japanese.ts';
+import { OFFICE_WORDS } from '../../src/search/bilingual-office.ts';
+import { SOFTWARE_WORDS } from '../../src/search/bilingual-software.ts';
 import { splitClauses } from '../../src/search/clauses.ts';
 import { openLexicon } from '../../src/search/lexicon.ts';
 import { segmentRun } from '../../src/search/segment.ts';
 import { stem } from '../../src/search/stem.ts';
-import { scanRuns, wordsOf } from '../../src/search/tokenize.ts';
+import { SYNONYM_GROUPS } from '../../src/search/synonyms.ts';
+import { scanRuns, termOf, wordsOf } from '../../src/search/tokenize.ts';
+
+describe('the lexicon', () => {
+  const lists = [SOFTWARE_WORDS, OFFICE_WORDS, BUSINESS_WORDS, GENERAL_WORDS, CATALOG_WORDS, JAPANESE_WORDS];
+  const phrases = [
+    ...new Set([...lists, SYNONYM_GROUPS].flatMap((list) => list.split(/[\s=|]+/).filter((phrase) => phrase !== ''))),
+  ];
+  const keyOf = (phrase: string): string =>
+    phrase.charCodeAt(0) > 0x2e_7f ? phrase : phrase.split(/[_-]/).map(termOf).join(' ');
+
+  test('says the same of a word whether it is asked first or after many others', () => {
+    // Every tenth: each is looked for in all lists.
+    const some = phrases.filter((_, place) => place % 10 === 0);
+    const keys = [...some.map(keyOf), ...some.map((phrase) => phrase.slice(0, 2)), '', ' ', '=', '|', 'a b', '\n'];
+    const asked = openLexicon();
+    const afterOthers = keys.map((key) => asked.meanings(key));
+    // One lexicon for a few keys each, so that every key is looked for in the texts.
+    const alone: typeof afterOthers = [];
+    for (let start = 0; start < keys.length; start += 20) {
+      const few = openLexicon();
+      alone.push(...keys.slice(start, start + 20).map((key) => few.meanings(key)));
+    }
+    expect(alone).toEqual(afterOthers);
+    expect(afterOthers.filter((meanings) => meanings.length > 0).length).toBeGreaterThan(400);
+  });
+});
 
 describe('stems', () => {
   test.each([
