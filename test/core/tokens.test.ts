@@ -31,3 +31,32 @@ test('adds up over lines, so that a planner can count each line once', () => {
 test('never gets smaller when text is added after a space', () => {
   fc.assert(fc.property(fc.string(), fc.string(), (a, b) => tokenWeight(`${a} ${b}`) >= tokenWeight(a)));
 });
+
+/** The same rules, piece by piece. */
+function plainWeight(text: string): number {
+  let weight = 0;
+  for (const [piece] of text.matchAll(/[A-Za-z]+|\d+|\n|([\0-\x7f])\1*|[^]/g)) {
+    const code = piece.charCodeAt(0);
+    if (/^[A-Za-z]/.test(piece)) {
+      for (const _ of piece.matchAll(/(?<=[a-z])[A-Z]/g)) weight += 0.7;
+      weight += 1.04 + 0.06 * Math.max(0, piece.length - 5);
+    } else if (/^\d/.test(piece)) weight += 1.6 * Math.ceil(piece.length / 3);
+    else if (code >= 128) weight += (code >= 0x2e80 && code < 0xd800) || (code >= 0xf900 && code <= 0xffef) ? 1 : 1.1;
+    else if (code !== 32) weight += 0.8;
+  }
+  return weight;
+}
+
+test('counts as its rules say, to the last bit', () => {
+  const character = fc.constantFrom(...'aBzZ059 \n\t-={}"\0\x7f\x80é中가豈\uffef\ufff0', '\ud83d', '\ude00');
+  const text = fc.oneof(
+    fc.array(character, { maxLength: 60 }).map((characters) => characters.join('')),
+    fc.string({ unit: 'binary' }),
+  );
+  fc.assert(
+    fc.property(text, (given) => {
+      expect(tokenWeight(given)).toBe(plainWeight(given));
+    }),
+    { numRuns: 300 },
+  );
+});
