@@ -32,32 +32,36 @@ export function byNumber(stretches: readonly Stretch[]): Rule {
     starts.set(rule, next);
     next += rule.length;
   }
-  return [...halved(stretches, { at: 0, starts }), ...rules.flat()];
+  const program: Instruction[] = [];
+  halve(stretches, { from: 0, to: stretches.length, starts, program });
+  for (const rule of rules) program.push(...rule);
+  return program;
 }
 
-interface Place {
-  /** Of the first comparison. */
-  readonly at: number;
+interface Part {
+  readonly from: number;
+  readonly to: number;
   readonly starts: ReadonlyMap<Rule, number>;
+  /** Where the comparisons are added. */
+  readonly program: Instruction[];
 }
 
 /** One comparison fewer than there are stretches: the lower half right behind its comparison, and then the upper one. */
-function halved(stretches: readonly Stretch[], { at, starts }: Place): Rule {
-  const middle = Math.floor(stretches.length / 2);
-  const [lower, upper] = [stretches.slice(0, middle), stretches.slice(middle)];
-  const [first] = upper;
-  if (first === undefined || lower.length === 0) return [];
-  const begin = (half: readonly Stretch[], own: number): number =>
-    (half.length > 1 || half[0] === undefined ? own : (starts.get(half[0].rule) ?? own)) - at - 1;
-  const [lowerAt, upperAt] = [at + 1, at + lower.length];
-  return [
-    {
-      code: JUMP_AT_LEAST,
-      whenTrue: begin(upper, upperAt),
-      whenFalse: begin(lower, lowerAt),
-      operand: first.from,
-    },
-    ...halved(lower, { at: lowerAt, starts }),
-    ...halved(upper, { at: upperAt, starts }),
-  ];
+function halve(stretches: readonly Stretch[], { from, to, starts, program }: Part): void {
+  const middle = from + Math.floor((to - from) / 2);
+  const first = stretches[middle];
+  if (first === undefined || middle === from) return;
+  const at = program.length;
+  const begin = (low: number, high: number, own: number): number => {
+    const only = high - low > 1 ? undefined : stretches[low];
+    return (only === undefined ? own : (starts.get(only.rule) ?? own)) - at - 1;
+  };
+  program.push({
+    code: JUMP_AT_LEAST,
+    whenTrue: begin(middle, to, at + middle - from),
+    whenFalse: begin(from, middle, at + 1),
+    operand: first.from,
+  });
+  halve(stretches, { from, to: middle, starts, program });
+  halve(stretches, { from: middle, to, starts, program });
 }
