@@ -36,8 +36,15 @@ export interface PreflightRequest extends NeedsRequest {
 }
 
 /** What is missing for the scripts of a skill, before the first of them runs. No code of the skill is run to find out. */
-export async function preflight(request: PreflightRequest): Promise<readonly MissingThing[]> {
-  const needs = needsOf(request);
+export function preflight(request: PreflightRequest): Promise<readonly MissingThing[]> {
+  return missingOf(needsOf(request), request);
+}
+
+/** Which of these needs are not met. */
+export async function missingOf(
+  needs: readonly Need[],
+  request: Omit<PreflightRequest, keyof NeedsRequest>,
+): Promise<readonly MissingThing[]> {
   if (needs.length === 0) return [];
   const place: Place =
     request.inspect === undefined
@@ -59,7 +66,7 @@ export async function preflight(request: PreflightRequest): Promise<readonly Mis
       ? []
       : [{ kind: need.kind, name: need.name, neededBy: need.neededBy, message, hint: hintFor(need) }];
   });
-  // Ten scripts may need the same thing; it is missing once.
+  // Ten scripts may need the same thing; it is missing once, for the first of them.
   return missing.filter((thing, at) => missing.findIndex((other) => other.message === thing.message) === at);
 }
 

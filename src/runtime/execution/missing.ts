@@ -1,48 +1,68 @@
 import type { StagedSkill } from '../../core/execution.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { preflight } from '../../executor/preflight.ts';
+import { needsOf } from '../../executor/needs.ts';
+import type { Need } from '../../executor/needs.ts';
+import { missingOf } from '../../executor/preflight.ts';
 import { openConfined } from '../../platform/confined-directory.ts';
 import type { ProgramAction } from './execution-action.ts';
 import type { ExecutionParts, Missing } from './parts.ts';
 
-export interface MissingNow extends Missing {
+export interface MissingNow {
   /** This very program cannot work without it. */
-  readonly isNeeded: boolean;
+  readonly blocking: readonly Missing[];
+  /** All that the skill is said to need and that is not there; found out when it is asked for, which may be while the program runs. */
+  readonly all: () => Promise<readonly Missing[]>;
 }
 
-/** What is missing for a skill, looked at before its first program runs (EXEC-10) and remembered. */
+/** What is missing for a skill, looked at with its first program (EXEC-10) and remembered; what the program itself needs comes first. */
 export async function missingFor(
   skill: SkillEntry,
   { digest, snapshot }: StagedSkill,
   action: ProgramAction,
   parts: ExecutionParts,
-): Promise<readonly MissingNow[]> {
-  const known = parts.examined.get(digest);
-  const missing = known ?? (await examine(skill, snapshot, parts));
-  parts.examined.set(digest, missing);
+): Promise<MissingNow> {
   const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
-  return missing.map((thing) => ({ ...thing, isNeeded: thing.neededBy === script }));
+  const isOwn = ({ neededBy }: { readonly neededBy: string }): boolean => neededBy === script;
+  const known = parts.examined.get(digest);
+  if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
+  const needs = needsIn(snapshot, skill);
+  const { env, network, inspect } = parts;
+  const look = (some: readonly Need[]): Promise<readonly Missing[]> =>
+    missingOf(some, {
+      variables: Object.keys(env),
+      hasNetwork: network.length > 0,
+      ...(inspect === undefined ? {} : { inspect }),
+    });
+  const all = async (): Promise<readonly Missing[]> => {
+    const missing = await look(needs);
+    parts.examined.set(digest, missing);
+    return missing;
+  };
+  if (inspect === undefined) return { blocking: await look(firstOfEach(needs).filter(isOwn)), all };
+  // Another place is asked by programs in it: not while this one runs.
+  const missing = await all();
+  return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
 }
 
-async function examine(
-  { controls, compatibility }: SkillEntry,
-  snapshot: string,
-  { env, network, inspect }: ExecutionParts,
-): Promise<readonly Missing[]> {
+function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): readonly Need[] {
   const opening = openConfined(snapshot);
   if (opening.type === 'failed') return [];
   try {
-    return await preflight({
+    return needsOf({
       directory: opening.directory,
-      variables: Object.keys(env),
-      hasNetwork: network.length > 0,
       ...(controls.requires === undefined ? {} : { requires: controls.requires }),
       ...(compatibility === undefined ? {} : { compatibility }),
-      ...(inspect === undefined ? {} : { inspect }),
     });
   } finally {
     opening.directory.close();
   }
+}
+
+/** What several need is missing for the first of them. */
+function firstOfEach(needs: readonly Need[]): readonly Need[] {
+  const isSame = (one: Need, other: Need): boolean =>
+    one.kind === other.kind && one.name === other.name && one.range === other.range;
+  return needs.filter((need, place) => needs.findIndex((other) => isSame(need, other)) === place);
 }
 
 /** As the skill's list of files has it. */

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Redactor } from '../../audit/redact.ts';
 import type { InputRequest } from '../../core/action.ts';
@@ -40,6 +41,8 @@ export interface PreparedProgram {
   readonly outputs: OutputRequest;
   readonly stagedInputs: readonly StagedInput[];
   readonly warnings: readonly string[];
+  /** More of them: what the skill is said to need and this program does not. To be asked for once it runs. */
+  readonly missing: () => Promise<readonly string[]>;
   /** Takes secrets out of all that the program leaves: its own, and those that others left in the workspace. */
   readonly redactor: Redactor | undefined;
 }
@@ -87,9 +90,9 @@ export async function prepareProgram(
 
   const missing =
     skill === undefined || staged === undefined
-      ? []
+      ? undefined
       : await missingFor(skill, staged, action, { ...parts, env: { ...parts.env, ...secrets?.env } });
-  const blocking = missing.filter(({ isNeeded }) => isNeeded);
+  const { blocking = [] } = missing ?? {};
   if (blocking.length > 0)
     return refused(
       failure('execution/missing', `the script cannot run: ${blocking.map(({ message }) => message).join('; ')}`, {
@@ -141,12 +144,8 @@ export async function prepareProgram(
     },
     outputs: outputs.request,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
-    warnings: [
-      ...workspace.warnings,
-      ...(secrets?.problems ?? []),
-      ...inputs.warnings,
-      ...missing.map(({ message }) => message),
-    ],
+    warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings],
+    missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
   };
 }
@@ -173,6 +172,9 @@ export async function runPrepared(
 ): Promise<RunResult> {
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
+  // After the program was started, and whatever comes of it.
+  const looking = nextTurn().then(prepared.missing);
+  looking.catch(() => undefined);
   const watching = parts.onOutput === undefined ? undefined : watchedOutput(parts.onOutput, prepared.redactor);
   const end = await spanned(
     parts.onSpan,
@@ -193,8 +195,9 @@ export async function runPrepared(
   });
   // Not with the signal: what a program that was stopped left behind is brought back too, and collecting has limits of its own.
   const collected = await collectFor(prepared, end, parts);
+  const missing = await looking;
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
-    resultOf(prepared, parts, {
+    resultOf({ ...prepared, warnings: [...prepared.warnings, ...missing] }, parts, {
       end,
       stdout: streams.stdout.finish(),
       stderr: streams.stderr.finish(),

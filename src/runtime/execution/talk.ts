@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { KillCommand, PollCommand, StartCommand, WriteInput } from '../../core/action.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { failure } from '../../core/failure-codes.ts';
@@ -24,7 +26,7 @@ export interface Talk {
 }
 
 export function openTalk(shared: ExecutionParts): Talk {
-  const interactions = openInteractions({ now: Date.now, newId: () => crypto.randomUUID().slice(0, 8) });
+  const interactions = openInteractions({ now: Date.now, newId: () => randomUUID().slice(0, 8) });
   const prepared = new Map<string, PreparedProgram>();
 
   const seen = async <Type extends 'start_command' | 'write_input' | 'poll_command'>(
@@ -111,6 +113,6 @@ async function endOf(
     isolation: program.workspace.attached.capabilities.isolation,
     collected: await collectFor(program, end, parts),
     stagedInputs: program.stagedInputs,
-    warnings: [...program.warnings, ...warnings],
+    warnings: [...program.warnings, ...(await program.missing()), ...warnings],
   });
 }
