@@ -5,6 +5,7 @@ import type { FailureCode } from '../core/failure-codes.ts';
 import { typedWord } from '../core/shell-word.ts';
 import { printable } from '../core/text.ts';
 import { openApprovals } from '../runtime/approval/approver.ts';
+import type { Asker } from '../runtime/approval/approver.ts';
 import { pendingFolder } from '../runtime/approval/pending-approvals.ts';
 import { surroundingsOf } from '../runtime/config.ts';
 import { askStreams, openTerminalAsker } from './ask.ts';
@@ -23,15 +24,20 @@ export const APPROVAL_FLAGS = {
   defer: { type: 'boolean', about: 'write a question down for `skillwright approvals answer` instead of asking it' },
 } as const satisfies Flags;
 
+/** Looked for when there is a question: to open the keys of a terminal takes milliseconds, and most runs ask nothing. */
+const PERSON: Asker = {
+  by: 'terminal',
+  ask: async (request, options) => (await openTerminalAsker(askStreams(process))?.ask(request, options)) ?? 'nobody',
+};
+
 /** Who is asked at this terminal, or instead of it. */
 export function openApprover(flags: FlagValues<typeof APPROVAL_FLAGS>, terminal: Terminal): Approve {
   const { home } = surroundingsOf({});
-  const asker = flags.defer === true ? undefined : openTerminalAsker(askStreams(process));
   const { approve } = openApprovals({
     home,
     approved: flags.approve ?? [],
     yes: flags.yes === true,
-    ...(asker === undefined ? {} : { asker }),
+    ...(flags.defer === true ? {} : { asker: PERSON }),
     ...(flags.defer === true && home !== undefined ? { pending: { folder: pendingFolder(home), waitMs: 0 } } : {}),
     onWarning: (message) => terminal.err(`${terminal.style('yellow', 'warning')}: ${printable(message)}`),
   });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, rmSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -53,8 +53,15 @@ export class OutputPipes {
 
   async close(): Promise<void> {
     await this.#making?.catch(() => undefined);
-    rmSync(this.#folder, { recursive: true, force: true });
-    this.#ready = [];
+    const left = this.#ready.splice(0);
+    try {
+      for (const name of left) unlinkSync(name);
+      rmdirSync(this.#folder);
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      // Never made, made in part, or somebody was there.
+      rmSync(this.#folder, { recursive: true, force: true });
+    }
   }
 
   #begin(): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
 import { openFileArtifacts } from '../../artifact/file-store.ts';
@@ -85,7 +86,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const { executor, profile } = await findExecutor(options.executor ?? 'auto', settings, places.cacheDir);
   const workspaces = openWorkspaces({ base: places.base });
   const artifacts = artifactsOf(options.artifacts, places.artifacts);
-  const key = options.key ?? crypto.randomUUID();
+  const key = options.key ?? randomUUID();
   let known: Promise<void> | undefined;
   const openWorkspace = async (): Promise<Workspace> => {
     const workspace = await workspaces.open(key, executor);
