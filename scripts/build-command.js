@@ -13,7 +13,7 @@ const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
  * Modules that a listing from the cache does not need: half of all the code. Each is in a chunk that is loaded by the first call of one
  * of its functions. It must export functions only.
  */
-const LATE = {
+const LATE_FOR_LISTS = {
   // A file that the cache does not answer for.
   reader: [
     'core/skill-head',
@@ -26,6 +26,28 @@ const LATE = {
   plan: ['core/catalog'],
   watch: ['registry/watch'],
 };
+/** The same for a run with one script in a sandbox: nearly half of what sessions import. */
+const LATE_FOR_RUNS = {
+  executors: [
+    ...['container/executor', 'local', 'macos', 'probe', 'bridge', 'bubblewrap/support'].map(
+      (name) => `executor/${name}`,
+    ),
+  ],
+  host: ['network-request', 'grep', 'read-file', 'write-file', 'list-directory', 'trash'].map((name) => `host/${name}`),
+  verifying: ['audit/verify', 'audit/journal-reader'],
+  past: ['open-past', 'past-run', 'follow-past', 'past-child'].map((name) => `agent/${name}`),
+  replaying: ['runtime/replay-run'],
+  chatting: ['agent/chat'],
+  documents: ['loader/read-resource'],
+  models: ['model/open-model'],
+  indexing: ['search/build', 'runtime/deep-index'],
+  lines: ['core/command-line', 'core/command-meaning', 'core/command-pattern'],
+  questions: ['runtime/approval/pending-approvals', 'core/approval-text'],
+  answers: ['core/action-stream', 'core/answer-json'],
+  copying: ['platform/copy-tree'],
+  rare: ['runtime/compact', 'runtime/secret-sources'],
+};
+const LATE = { ...LATE_FOR_LISTS, ...LATE_FOR_RUNS };
 const ENTRY = '\0entry:';
 const STAND_IN = '\0stand-in:';
 const chunkOf = new Map(
@@ -49,7 +71,7 @@ const loadLate = {
         .join('\n');
     if (!id.startsWith(STAND_IN)) return null;
     const file = id.slice(STAND_IN.length);
-    const stands = [...readFileSync(file, 'utf8').matchAll(/^export (async function|function\*?|\S+) (\w+)/gm)].map(
+    const stands = [...readFileSync(file, 'utf8').matchAll(/^export ((?:async )?function\*?|\S+) (\w+)/gm)].map(
       ([, kind, name]) => {
         if (!kind.includes('function')) throw new Error(`${file} exports ${name}, which is no function`);
         return `export function ${name}(...given) { return load().${name}(...given); }`;
@@ -116,7 +138,8 @@ function usesOf(tree, names) {
     if (node.type === 'Identifier' && uses.has(node.name)) {
       const isMember = parent.type === 'MemberExpression' && key === 'object';
       const isLabel = !parent.computed && (key === 'property' || (key === 'key' && !parent.shorthand));
-      const isRequired = parent.type === 'VariableDeclarator' && key === 'id' && parent.init?.callee?.name === 'require';
+      const isRequired =
+        parent.type === 'VariableDeclarator' && key === 'id' && parent.init?.callee?.name === 'require';
       if (isMember) uses.get(node.name).push(node.start);
       else if (!isLabel && !isRequired) uses.delete(node.name);
     }
@@ -147,7 +170,7 @@ const SMALL = ['inspect', 'check', 'trust', 'approvals', 'install'];
 const CHUNKS = new Map([
   ['skillwright', [project('dist/cli/bin.js')]],
   ['main', ['main', 'connection', 'commands/list'].map((name) => project(`dist/cli/${name}.js`))],
-  ...Object.keys(LATE).map((chunk) => [chunk, [ENTRY + chunk]]),
+  ...Object.keys(LATE_FOR_LISTS).map((chunk) => [chunk, [ENTRY + chunk]]),
   // All that a listing loads more where there is a configuration.
   ['settings', [project('dist/runtime/config-files.js')]],
   ['search', [project('dist/runtime/skill-search.js')]],
@@ -155,6 +178,8 @@ const CHUNKS = new Map([
   ['session', ['start-session', 'start-run'].map((name) => project(`dist/runtime/${name}.js`))],
   ['execution', ['execution/execution', 'host-files'].map((name) => project(`dist/runtime/${name}.js`))],
   ['agent', [command('run')]],
+  // Last: what they share with the others is there already.
+  ...Object.keys(LATE_FOR_RUNS).map((chunk) => [chunk, [ENTRY + chunk]]),
 ]);
 
 const OF_SESSIONS = ['session', 'execution', 'agent'];
