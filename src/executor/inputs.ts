@@ -85,7 +85,7 @@ export async function stageInputs(
     for (const item of ready) refusePlace(item.made, placeOptions(staging, item));
     for (const item of ready) putInput(item.made, placeOptions(staging, item));
     const records = ready.map(({ record }) => record);
-    workspace.record((metadata) => ({ ...metadata, inputs: [...metadata.inputs, ...records] }));
+    workspace.note((metadata) => ({ ...metadata, inputs: [...metadata.inputs, ...records] }));
     return { type: 'staged', inputs: records, warnings: staging.warnings };
   } catch (error) {
     if (error instanceof InputRefused) return { type: 'failed', failure: error.failure };

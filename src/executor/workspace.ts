@@ -74,6 +74,11 @@ export interface Workspace {
   newRunFolder(): RunFolder;
   /** Changes what is recorded; on disk before it returns. */
   record(change: (metadata: WorkspaceMetadata) => WorkspaceMetadata): void;
+  /**
+   * The same for what only the next one wants to know who opens a workspace that was kept: on disk with the next record, at the latest
+   * when it is kept. One whose process dies is removed, whatever its record says.
+   */
+  note(change: (metadata: WorkspaceMetadata) => WorkspaceMetadata): void;
   /** Where it lies, with others. */
   readonly base: Base;
   /** `keep`: the next one who opens the key finds everything in it. Otherwise nothing is left. May be called twice. */
@@ -217,11 +222,16 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
   const refuseClosed = (): void => {
     if (closing !== undefined) throw invalid(root, 'is a workspace that was closed', 'open it again by its key');
   };
-  const record: Workspace['record'] = (change) => {
+  let isNoted = false;
+  const changed = (change: (before: WorkspaceMetadata) => WorkspaceMetadata): WorkspaceMetadata => {
     refuseClosed();
-    const next = { ...change(metadata), updated: new Date(now()).toISOString() };
+    return { ...change(metadata), updated: new Date(now()).toISOString() };
+  };
+  const record: Workspace['record'] = (change) => {
+    const next = changed(change);
     writeMetadata(root, next);
     metadata = next;
+    isNoted = false;
   };
   const stage = async (skill: SkillSource, signal: AbortSignal | undefined): Promise<StagedSkill> => {
     const known = staged.get(skill.name);
@@ -253,6 +263,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
   const shut = async (keep: boolean): Promise<void> => {
     await Promise.allSettled(staging.values());
     await withDeadline(attached.detach(), executor.name);
+    if (keep && isNoted) writeMetadata(root, metadata);
     if (keep) await keepFolder(base, root, opening.name);
     else await discard(base, root);
   };
@@ -295,6 +306,10 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
       throw invalid(root, 'has no room for another run', 'close the workspace and open it again');
     },
     record,
+    note(change) {
+      metadata = changed(change);
+      isNoted = true;
+    },
     close({ keep = false } = {}) {
       if (closing === undefined) {
         closing = shut(keep);

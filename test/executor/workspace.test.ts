@@ -279,6 +279,9 @@ describe('a workspace', () => {
     const staged = await first.stage({ name: 'demo', dir });
     writeFileSync(path.join(first.place.root, 'work/state.txt'), 'kept');
     first.newRunFolder();
+    const output = { globs: ['out/*'], savedAs: [], limitsHit: false, at: '2026-01-02T03:04:05.000Z' };
+    first.note((metadata) => ({ ...metadata, outputs: [output] }));
+    expect(first.metadata.outputs).toEqual([output]);
     const closing = first.close({ keep: true });
     writeFileSync(path.join(dir, 'SKILL.md'), 'two');
     // Asked for while it is still being kept.
@@ -286,6 +289,7 @@ describe('a workspace', () => {
     await closing;
     expect(second.id).not.toBe(first.id);
     expect(second.metadata).toEqual(first.metadata);
+    expect(second.metadata.outputs).toEqual([output]);
     expect(second.warnings).toEqual([]);
     expect(readFileSync(path.join(second.place.root, 'work/state.txt'), 'utf8')).toBe('kept');
     expect(second.newRunFolder().name).toBe('run-2');

@@ -34,7 +34,10 @@ export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
   });
   const { bridge, ...settings } = options;
   const parts = [stampOf(options.command ?? findBubblewrap()), profile, gate, settings, bridge !== undefined];
-  const filters = SECCOMP_ARCHITECTURES.map((architecture) => sha256(seccompBytes(architecture)));
+  // What holds for another processor says nothing about this one.
+  const filters = SECCOMP_ARCHITECTURES.filter((name) => name === process.arch).map((name) =>
+    sha256(seccompBytes(name)),
+  );
   return `bubblewrap ${sha256(JSON.stringify([parts, filters]))}`;
 }
 
