@@ -91,8 +91,10 @@ function allEntries(): ReadonlyMap<string, readonly Entry[]> {
 /** The entries whose phrase begins so. */
 function entriesFound(beginning: string): readonly Entry[] {
   const entries: Entry[] = [];
+  const initial = beginning.charCodeAt(0);
   const enter = (entry: Entry): void => {
-    if (beginningOf(entry.phrase) === beginning) entries.push(entry);
+    const { phrase } = entry;
+    if (phrase.charCodeAt(0) === initial && beginningOf(phrase) === beginning) entries.push(entry);
   };
   readLists((list) => wordsHolding(list, beginning), enter);
   return entries;

@@ -74,6 +74,44 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
   );
 
   verifies(
+    'EXEC-10',
+    'a script that lacks what it needs does not begin; what others need is said with its result',
+    async () => {
+      const root = scratch();
+      const dir = path.join(root, 'needy');
+      writeSkill(dir, {
+        fields: ['compatibility: Needs git, soffice-of-nobody and pandoc; an ACME_API_TOKEN.'],
+        body: '# Needy\n',
+      });
+      mkdirSync(path.join(dir, 'scripts'));
+      writeFileSync(path.join(dir, 'scripts/works.sh'), 'echo works\n');
+      const lacking =
+        '# /// script\n# dependencies = ["no-such-package-of-skillwright"]\n# ///\nopen("/workspace/out/ran", "w")\n';
+      writeFileSync(path.join(dir, 'scripts/lacks.py'), lacking);
+      const session = await (await runtimeOver(root)).startSession({ execution: { executor, artifacts: false } });
+      onTestFinished(() => session.close());
+      const script = (name: string): Action => ({ type: 'run_script', skill: 'needy', script: name, args: [] });
+      const needs = [
+        'the variable "ACME_API_TOKEN" is not given to programs',
+        'the Python package "no-such-package-of-skillwright" is missing',
+      ];
+      // The second time it is remembered.
+      for (const _ of ['first', 'second']) {
+        const { stdout, warnings } = await run(session, script('works.sh'));
+        expect([stdout, warnings.filter((warning) => needs.includes(warning))]).toEqual(['works\n', needs]);
+        expect(await session.perform(script('lacks.py'))).toMatchObject({
+          type: 'failed',
+          code: 'execution/missing',
+          message: 'the script cannot run: the Python package "no-such-package-of-skillwright" is missing',
+        });
+      }
+      const other = await (await runtimeOver(root)).startSession({ execution: { executor, artifacts: false } });
+      onTestFinished(() => other.close());
+      expect(await other.perform(script('lacks.py'))).toMatchObject({ type: 'failed', code: 'execution/missing' });
+    },
+  );
+
+  verifies(
     ['EXEC-1', 'EXEC-3', 'EXEC-4', 'EXEC-5', 'EXEC-9'],
     'inputs go in, files come out, and artifacts are inputs of the next run',
     async () => {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Redactor } from '../../audit/redact.ts';
 import type { InputRequest } from '../../core/action.ts';
@@ -172,11 +172,8 @@ export async function runPrepared(
 ): Promise<RunResult> {
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
-  // After the program was started, and whatever comes of it.
-  const looking = nextTurn().then(prepared.missing);
-  looking.catch(() => undefined);
   const watching = parts.onOutput === undefined ? undefined : watchedOutput(parts.onOutput, prepared.redactor);
-  const end = await spanned(
+  const running = spanned(
     parts.onSpan,
     {
       name: 'workspace.run',
@@ -193,6 +190,9 @@ export async function runPrepared(
     streams.stdout.finish();
     streams.stderr.finish();
   });
+  const looking = whenUnderWay(running).then(prepared.missing);
+  looking.catch(() => undefined);
+  const end = await running;
   // Not with the signal: what a program that was stopped left behind is brought back too, and collecting has limits of its own.
   const collected = await collectFor(prepared, end, parts);
   const missing = await looking;
@@ -204,6 +204,18 @@ export async function runPrepared(
       collected,
     }),
   );
+}
+
+/** By then it has been started, and to start others does not hold it up. */
+const UNDER_WAY_MS = 25;
+
+async function whenUnderWay(running: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([running, delay(UNDER_WAY_MS, undefined, { signal: over.signal })]);
+  } finally {
+    over.abort();
+  }
 }
 
 export interface ProgramStreams {
@@ -258,7 +270,7 @@ export async function collectFor(
   );
   const at = new Date().toISOString();
   const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
-  workspace.record((metadata) => ({
+  workspace.note((metadata) => ({
     ...metadata,
     outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
   }));
