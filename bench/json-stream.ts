@@ -22,7 +22,10 @@ export function benchJsonStream(): readonly BenchRow[] {
       chunk: CHUNK,
     }),
     measured('a long answer of Chinese, whole', longAnswer('表格中的行按部门合计。'), { open: watched, isBound: true }),
-    measured('objects of small values, whole, nobody told', smallValues(), { open: () => openJsonStream() }),
+    measured('objects of small values, whole, nobody told', smallValues(), {
+      open: () => openJsonStream(),
+      isBound: true,
+    }),
     measured('objects of small values, whole', smallValues(), { open: watched }),
     measured('a decision with a long answer, as it is shown', answer, {
       open: () => openActionStream({ onAnswerText: nothing, onField: nothing }),

@@ -2,6 +2,7 @@ import { isObject } from './json-schema.ts';
 import type { JsonPath } from './json-schema.ts';
 import { endOfRun, JsonStringReader } from './json-string.ts';
 import { JsonValueBuilder } from './json-value.ts';
+import { isWordCode, PlainWord } from './json-word.ts';
 import { countText } from './line-text.ts';
 import { quoted } from './text.ts';
 
@@ -71,19 +72,18 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What is read, or what must come next. */
-type Expected =
-  | 'object'
-  | 'first key or end'
-  | 'first key'
-  | 'key'
-  | 'colon'
-  | 'first item'
-  | 'value'
-  | 'comma or end'
-  | 'rest of string'
-  | 'rest of word'
-  | 'nothing';
+/** What is read, or what must come next. Numbers and not words: every sign asks. */
+const AN_OBJECT = 0;
+const FIRST_KEY_OR_END = 1;
+const FIRST_KEY = 2;
+const KEY = 3;
+const A_COLON = 4;
+const FIRST_ITEM = 5;
+const VALUE = 6;
+const COMMA_OR_END = 7;
+const REST_OF_STRING = 8;
+const REST_OF_WORD = 9;
+const NOTHING = 10;
 
 /**
  * Reads the first object of a text that comes in any pieces. What stands before it may be anything: a brace begins the object where a
@@ -99,8 +99,9 @@ class JsonStreamReader implements JsonStream {
   readonly #maxCharacters: number;
   readonly #maxDepth: number;
   readonly #string = new JsonStringReader();
+  readonly #plainWord = new PlainWord();
   readonly #built: JsonValueBuilder;
-  #expected: Expected = 'object';
+  #expected = AN_OBJECT;
   #isKey = false;
   #word = '';
   #wordStart = 0;
@@ -125,7 +126,7 @@ class JsonStreamReader implements JsonStream {
     const piece = chunk.length > room ? chunk.slice(0, room) : chunk;
     let at = 0;
     while (at < piece.length && this.#end === undefined) at = this.#step(piece, at);
-    if (this.#expected === 'rest of string') this.#tellText();
+    if (this.#expected === REST_OF_STRING) this.#tellText();
     if (piece !== chunk) this.#fail('too-large', `more than ${this.#maxCharacters} characters`, room);
     this.#before += piece.length;
     return this.#end === undefined;
@@ -133,10 +134,10 @@ class JsonStreamReader implements JsonStream {
 
   end(): JsonStreamEnd {
     if (this.#end !== undefined) return this.#end;
-    if (this.#expected === 'object') {
+    if (this.#expected === AN_OBJECT) {
       this.#finish({ type: 'broken', problem: this.#looseBrace ?? this.#problem('missing', NO_OBJECT, 0) });
     } else {
-      const inside = this.#expected === 'rest of string' ? 'inside a string, ' : '';
+      const inside = this.#expected === REST_OF_STRING ? 'inside a string, ' : '';
       const open = countText(Math.max(1, this.#built.depth), 'bracket');
       this.#fail('cut', `the text ends ${inside}with ${open} open`, 0);
     }
@@ -146,20 +147,32 @@ class JsonStreamReader implements JsonStream {
   /** Reads at least one character, or expects something else at the same place. Gives the next place. */
   #step(piece: string, at: number): number {
     switch (this.#expected) {
-      case 'object':
+      case AN_OBJECT:
         return this.#findObject(piece, at);
-      case 'rest of string':
+      case REST_OF_STRING:
         return this.#readString(piece, at);
-      case 'rest of word':
+      case REST_OF_WORD:
         return this.#readWord(piece, at);
-      default: {
-        const code = piece.charCodeAt(at);
-        if (code === 0x20 || code === 0x0d || code === 0x09) return at + 1;
-        if (code !== 0x0a) return this.#readSign(piece, at, code);
-        this.#countLine(at);
-        return at + 1;
-      }
+      default:
+        return this.#readSigns(piece, at);
     }
+  }
+
+  /** Signs, blanks and what lies whole in this piece, until something else is to be read. */
+  #readSigns(piece: string, from: number): number {
+    let at = from;
+    while (at < piece.length) {
+      const code = piece.charCodeAt(at);
+      if (code === 0x0a) this.#countLine(at);
+      if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+        at += 1;
+        continue;
+      }
+      at = this.#readSign(piece, at, code);
+      const expected = this.#expected;
+      if (expected >= REST_OF_STRING || expected === AN_OBJECT) return at;
+    }
+    return at;
   }
 
   #findObject(piece: string, at: number): number {
@@ -169,31 +182,31 @@ class JsonStreamReader implements JsonStream {
     for (let place = at; place < end; place += 1) if (piece.charCodeAt(place) === 0x0a) this.#countLine(place);
     if (brace === -1) return end;
     this.#start = this.#before + brace;
-    this.#expected = 'first key or end';
+    this.#expected = FIRST_KEY_OR_END;
     return brace + 1;
   }
 
   #readSign(piece: string, at: number, code: number): number {
     switch (this.#expected) {
-      case 'first key or end':
+      case FIRST_KEY_OR_END:
         return this.#beginObject(piece, at, code);
-      case 'first key':
-      case 'key':
-        if (code === QUOTE) return this.#beginString(piece, at, true);
-        if (code === CLOSE_OBJECT && this.#expected === 'first key') return this.#close(at);
+      case FIRST_KEY:
+      case KEY:
+        if (code === QUOTE) return this.#beginKey(piece, at);
+        if (code === CLOSE_OBJECT && this.#expected === FIRST_KEY) return this.#close(at);
         return this.#refuse(
           piece,
           at,
-          this.#expected === 'key' ? 'another key in double quotes behind the comma' : 'a key in double quotes or }',
+          this.#expected === KEY ? 'another key in double quotes behind the comma' : 'a key in double quotes or }',
         );
-      case 'colon':
+      case A_COLON:
         if (code !== COLON) return this.#refuse(piece, at, 'a colon behind the key');
-        this.#expected = 'value';
+        this.#expected = VALUE;
         return at + 1;
-      case 'first item':
+      case FIRST_ITEM:
         if (code === CLOSE_LIST) return this.#close(at);
         return this.#beginValue(piece, at, code);
-      case 'comma or end':
+      case COMMA_OR_END:
         return this.#readBetween(piece, at, code);
       default:
         return this.#beginValue(piece, at, code);
@@ -208,7 +221,7 @@ class JsonStreamReader implements JsonStream {
       `${NO_OBJECT}: ${mismatch('a key in double quotes behind {', piece, at)}`,
       at,
     );
-    this.#expected = 'object';
+    this.#expected = AN_OBJECT;
     return at;
   }
 
@@ -217,20 +230,38 @@ class JsonStreamReader implements JsonStream {
     if (code === OPEN_OBJECT) return this.#open('object', at + 1);
     if (code === OPEN_LIST) return this.#open('list', at + 1);
     if (!isWordCode(code)) return this.#refuse(piece, at, 'a value');
+    const end = this.#plainWord.read(piece, at, code);
+    if (end !== -1) {
+      this.#complete(this.#plainWord.value, end);
+      return end;
+    }
     this.#word = '';
     this.#wordStart = at + this.#before;
-    this.#expected = 'rest of word';
+    this.#expected = REST_OF_WORD;
     return at;
   }
 
   #readBetween(piece: string, at: number, code: number): number {
     const isList = this.#built.isInList;
     if (code === COMMA) {
-      this.#expected = isList ? 'value' : 'key';
-      return at + 1;
+      this.#expected = isList ? VALUE : KEY;
+      return !isList && piece.charCodeAt(at + 1) === QUOTE ? this.#beginKey(piece, at + 1) : at + 1;
     }
     if (code === (isList ? CLOSE_LIST : CLOSE_OBJECT)) return this.#close(at);
     return this.#refuse(piece, at, isList ? 'a comma or ]' : 'a comma or }');
+  }
+
+  /** With its colon and the value, where they follow at once: most often they do. */
+  #beginKey(piece: string, at: number): number {
+    const end = this.#built.keyAsExpected(piece, at + 1);
+    if (end === -1) return this.#beginString(piece, at, true);
+    if (piece.charCodeAt(end) !== COLON) {
+      this.#expected = A_COLON;
+      return end;
+    }
+    this.#expected = VALUE;
+    const next = piece.charCodeAt(end + 1);
+    return next > 0x20 ? this.#beginValue(piece, end + 1, next) : end + 1;
   }
 
   /** Most strings are short and lie in one piece without an escape: they are taken as they are. */
@@ -243,7 +274,7 @@ class JsonStreamReader implements JsonStream {
       return this.#completeString(text, end + 1);
     }
     this.#string.start();
-    this.#expected = 'rest of string';
+    this.#expected = REST_OF_STRING;
     return at + 1;
   }
 
@@ -258,7 +289,7 @@ class JsonStreamReader implements JsonStream {
 
   #completeString(text: string, next: number): number {
     if (!this.#isKey) this.#complete(text, next);
-    else if (this.#built.key(text)) this.#expected = 'colon';
+    else if (this.#built.key(text)) this.#expected = A_COLON;
     else this.#fail('invalid', `the key ${quoted(text)} stands twice in one object`, next - 1);
     return next;
   }
@@ -294,7 +325,7 @@ class JsonStreamReader implements JsonStream {
       return next;
     }
     this.#built.open(type);
-    this.#expected = type === 'object' ? 'first key' : 'first item';
+    this.#expected = type === 'object' ? FIRST_KEY : FIRST_ITEM;
     return next;
   }
 
@@ -305,7 +336,7 @@ class JsonStreamReader implements JsonStream {
 
   #complete(value: unknown, next: number): void {
     this.#handlers.onValue?.(this.#built.path(), value);
-    this.#expected = 'comma or end';
+    this.#expected = COMMA_OR_END;
     if (this.#built.depth > 0) this.#built.add(value);
     else if (isObject(value)) this.#finish({ type: 'object', value, from: this.#start, to: this.#before + next });
   }
@@ -332,7 +363,7 @@ class JsonStreamReader implements JsonStream {
   #finish(end: JsonStreamEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
-    this.#expected = 'nothing';
+    this.#expected = NOTHING;
     this.#handlers.onEnd?.(end);
   }
 }
@@ -347,17 +378,4 @@ function mismatch(expected: string, piece: string, at: number): string {
 function signText(sign: string): string {
   if (sign === '"') return 'a double quote';
   return /[\ud800-\udfff]/.test(sign) ? 'a symbol' : quoted(sign);
-}
-
-/** What numbers and the three words are made of, and what people write for others: NaN, Infinity, undefined, +1, 0x10. */
-function isWordCode(code: number): boolean {
-  return (
-    (code >= 0x30 && code <= 0x39) ||
-    (code >= 0x61 && code <= 0x7a) ||
-    (code >= 0x41 && code <= 0x5a) ||
-    code === 0x2d ||
-    code === 0x2e ||
-    code === 0x2b ||
-    code === 0x5f
-  );
 }

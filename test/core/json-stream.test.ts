@@ -51,6 +51,104 @@ const written = fc
   .map(([value, indent]) => JSON.stringify(value, undefined, indent));
 const inPieces = written.chain((text) => fc.tuple(fc.constant(text), piecesOf(text)));
 
+/** Numbers as they may be written, right and wrong: every one beside the way that reads plain ones. */
+const writtenNumber = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+  fc.integer().map(String),
+  fc.bigInt({ min: 0n, max: 10n ** 20n }).map(String),
+  fc
+    .tuple(fc.bigInt({ min: 0n, max: 10n ** 9n }), fc.stringMatching(/^[0-9]{0,18}$/))
+    .map(([whole, decimals]) => `${String(whole)}.${decimals}`),
+  fc.stringMatching(/^-?[0-9]{0,18}(\.[0-9]{0,4})?([eE][+-]?[0-9]{0,2})?$/),
+  fc.constantFrom(
+    '0',
+    '-0',
+    '00',
+    '01',
+    '0.',
+    '.5',
+    '1.',
+    '0.0',
+    '-',
+    '1e5',
+    '0.1.2',
+    '9007199254740993',
+    'truex',
+    'nul',
+  ),
+  fc.constantFrom('true', 'false', 'null', 'True', 'nulll', 'tru', '1_0', '0x10', '1a'),
+);
+
+/** What `JSON.parse` says; a list, because any value is one. */
+function parsed(text: string): readonly [unknown] | 'refused' {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return 'refused';
+  }
+}
+
+describe('rows of one shape, and of nearly one', () => {
+  const key = fc.constantFrom('id', 'name', 'i', 'idx', '', '1', '__proto__', 'a\\b', 'q"', 'é', '\n', 'constructor');
+  const value = fc.oneof(
+    fc.integer(),
+    fc.constantFrom('text', '', true, null, 0.25, -0.5),
+    fc.array(fc.boolean(), { maxLength: 3 }),
+  );
+  const row = fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 });
+  const rows = fc.tuple(fc.array(row, { maxLength: 3 }), fc.array(fc.nat(2), { maxLength: 12 }));
+  const rowText = (entries: readonly (readonly [string, unknown])[], gap: string): string =>
+    `{${entries.map(([name, one]) => `${JSON.stringify(name)}${gap}:${gap}${JSON.stringify(one)}`).join(`${gap},${gap}`)}}`;
+  const written = fc.tuple(rows, fc.constantFrom('', ' ', '\n')).map(([[shapes, order], gap]) => {
+    const texts = order.flatMap((place) => (shapes[place] === undefined ? [] : [rowText(shapes[place], gap)]));
+    return `{"rows":[${texts.join(',')}],"one":[${texts.join(',')},[[${texts.join(',')}]]]}`.replace('[,', '[');
+  });
+
+  test('are what JSON.parse makes of them, and told alike however they are cut', () => {
+    fc.assert(
+      fc.property(
+        written.chain((text) => fc.tuple(fc.constant(text), piecesOf(text))),
+        ([text, pieces]) => {
+          expect(read([text])).toEqual({ type: 'object', value: JSON.parse(text), from: 0, to: text.length });
+          expect(read(pieces)).toEqual(read([text]));
+          const whole = hear([text]);
+          expect(hear(pieces).values).toEqual(whole.values);
+          expect(whole.values).toEqual(hear(singlePieces(text)).values);
+        },
+      ),
+    );
+  });
+
+  test('a key that stands twice is found also where the row before had the same ones', () => {
+    for (const last of ['{"a":1,"b":2,"a":3}', '{"a":1,"a":3}', '{"b":1,"a":2,"b":3}', '{"a":1,"b":2,"c":3,"b":4}']) {
+      const text = `{"rows":[{"a":1,"b":2},{"a":1,"b":2},${last}]}`;
+      expect(problemOf(text)).toMatch(/^invalid 1:\d+ the key "[ab]" stands twice in one object$/);
+      const [whole, single] = [read([text]), read(singlePieces(text))];
+      expect(single).toEqual(whole);
+    }
+  });
+
+  test('a key that is written with an escape is not taken for one without', () => {
+    expect(read(['{"rows":[{"a\\\\b":1},{"a\\\\b":2}]}'])).toMatchObject({
+      value: { rows: [{ 'a\\b': 1 }, { 'a\\b': 2 }] },
+    });
+    expect(problemOf('{"rows":[{"a\\\\x":1},{"a\\x":2}]}')).toContain('begins no escape');
+  });
+});
+
+test('numbers and words are read as JSON.parse reads them, or refused as it does', () => {
+  fc.assert(
+    fc.property(writtenNumber, fc.constantFrom('}', ' }', ',"b":1}', ']}'), (word, rest) => {
+      const text = `{"a":${word}${rest}`;
+      const end = read([text]);
+      const known = parsed(text);
+      expect(end.type === 'object' ? [end.value] : 'refused').toEqual(known);
+      expect(read(singlePieces(text))).toEqual(end);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 describe('an object that comes in pieces', () => {
   verifies('MOD-4', 'is what JSON.parse makes of the whole, however it is cut', () => {
     fc.assert(
