@@ -28,11 +28,9 @@ const LATE_FOR_LISTS = {
 };
 /** The same for a run with one script in a sandbox: nearly half of what sessions import. */
 const LATE_FOR_RUNS = {
-  executors: [
-    ...['container/executor', 'local', 'macos', 'probe', 'bridge', 'bubblewrap/support'].map(
-      (name) => `executor/${name}`,
-    ),
-  ],
+  executors: ['container/executor', 'local', 'macos', 'probe', 'bridge', 'bubblewrap/support'].map(
+    (name) => `executor/${name}`,
+  ),
   host: ['network-request', 'grep', 'read-file', 'write-file', 'list-directory', 'trash'].map((name) => `host/${name}`),
   verifying: ['audit/verify', 'audit/journal-reader'],
   past: ['open-past', 'past-run', 'follow-past', 'past-child'].map((name) => `agent/${name}`),
