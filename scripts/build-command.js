@@ -159,7 +159,7 @@ function meaningOf(code) {
 
 const command = (name) => project(`dist/cli/commands/${name}.js`);
 /** Commands that load little: of what a session loads they get what they need, and not the rest. */
-const SMALL = ['inspect', 'check', 'trust', 'approvals', 'install'];
+const SMALL = ['inspect', 'check', 'trust', 'approvals', 'install', 'runs'];
 
 /**
  * What these import belongs to the first chunk that needs it; everything else is left to the bundler, which would cut what `run` loads
@@ -176,6 +176,8 @@ const CHUNKS = new Map([
   ['session', ['start-session', 'start-run'].map((name) => project(`dist/runtime/${name}.js`))],
   ['execution', ['execution/execution', 'host-files'].map((name) => project(`dist/runtime/${name}.js`))],
   ['agent', [command('run')]],
+  // Before what goes on with runs: to list them needs none of it.
+  ['records', [command('runs')]],
   // Last: what they share with the others is there already.
   ...Object.keys(LATE_FOR_RUNS).map((chunk) => [chunk, [ENTRY + chunk]]),
 ]);
