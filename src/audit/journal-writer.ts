@@ -86,7 +86,8 @@ class JournalWriter implements RunRecord {
   #head = FIRST_HASH;
   /** Lines that are not written yet. */
   #held = '';
-  #isFlushDue = false;
+  /** A flush that is due before the program waits; it holds nothing once the run is over, however long nothing waits. */
+  #due: DueFlush | undefined;
   /** With what is held. */
   #summary: RunSummary | undefined;
   /** Of what is written. */
@@ -135,9 +136,9 @@ class JournalWriter implements RunRecord {
   hold(event: RunEvent): void {
     if (this.#options.sync === 'each') return this.append(event);
     this.#guarded(() => this.#holdLine(event));
-    if (this.#isFlushDue) return;
-    this.#isFlushDue = true;
-    process.nextTick(() => this.#flushNow());
+    if (this.#due !== undefined) return;
+    this.#due = { flush: () => this.#flushNow() };
+    process.nextTick(flushDue, this.#due);
   }
 
   flush(): void {
@@ -162,6 +163,7 @@ class JournalWriter implements RunRecord {
       this.#writeHeld();
       this.#events.sync();
       this.#isEnded = true;
+      if (this.#due !== undefined) this.#due.flush = undefined;
       const { state } = this.#written ?? {};
       if (state !== undefined) this.#write(STATE_FILE, Buffer.from(stateText(state), 'utf8'));
       if (this.#answer !== undefined) this.#write(FINAL_FILE, Buffer.from(finalText(this.#answer), 'utf8'));
@@ -186,8 +188,8 @@ class JournalWriter implements RunRecord {
 
   /** Nobody waits for it, so that nobody is told: whoever comes next is, by the failure that is kept. */
   #flushNow(): void {
-    this.#isFlushDue = false;
-    if (this.#isEnded || this.#failure !== undefined) return;
+    this.#due = undefined;
+    if (this.#failure !== undefined) return;
     try {
       this.flush();
     } catch (error) {
@@ -269,6 +271,15 @@ class JournalWriter implements RunRecord {
       this.#events.close();
     }
   }
+}
+
+interface DueFlush {
+  flush: (() => void) | undefined;
+}
+
+/** A function of its own: the queue must not hold the run through what a closure sees. */
+function flushDue(due: DueFlush): void {
+  due.flush?.();
 }
 
 const START_BYTES = 200;
