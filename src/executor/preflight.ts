@@ -31,6 +31,8 @@ export interface PreflightRequest extends NeedsRequest {
   readonly variables?: readonly string[];
   /** Some hosts may be reached. */
   readonly hasNetwork?: boolean;
+  /** Where programs will look first: interpreters that lie elsewhere than usual. */
+  readonly programFolders?: readonly string[];
   /** This machine by default. */
   readonly inspect?: Inspect;
 }
@@ -46,9 +48,10 @@ export async function missingOf(
   request: Omit<PreflightRequest, keyof NeedsRequest>,
 ): Promise<readonly MissingThing[]> {
   if (needs.length === 0) return [];
+  const folders = [...(request.programFolders ?? []), ...PROGRAM_FOLDERS];
   const place: Place =
     request.inspect === undefined
-      ? { inspect: inspectMachine(), find: (name) => findProgram(name, PROGRAM_FOLDERS) }
+      ? { inspect: inspectMachine(folders), find: (name) => findProgram(name, folders) }
       : { inspect: request.inspect, find: () => undefined };
   const [programs, packages] = await Promise.all([
     versionsOfPrograms(needs, place),

@@ -12,7 +12,7 @@ import type { TreeLimits, WalkOptions } from './tree-walk.ts';
 export class TreeLooks {
   readonly #paths: string[] = [];
   /** `LOOK_NUMBERS` for each path. As numbers: to write the times of thousands of files as text took longer than to ask for them. */
-  #numbers = new Float64Array(LOOK_NUMBERS * 128);
+  #numbers = new Float64Array(LOOK_NUMBERS * FIRST_PLACES);
 
   /** Keeps a place for what is known only later. */
   expect(): number {
@@ -49,6 +49,8 @@ export class TreeLooks {
 }
 
 const LOOK_NUMBERS = 5;
+/** Most skills have fewer files; the list doubles where it is full. */
+const FIRST_PLACES = 16;
 
 /** The fingerprint of a tree as it is now. Throws `TreeRefused`. */
 export function fingerprintTree(root: string, options: WalkOptions): string {

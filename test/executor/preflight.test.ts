@@ -225,6 +225,14 @@ test('programs are found as a shell finds them, and this Node knows its version'
   expect([ownVersion(path.join(folder, 'tool')), ownVersion('/nonexistent')]).toEqual([undefined, undefined]);
 });
 
+test('an interpreter that lies elsewhere is there for whoever will look there', async () => {
+  const folder = scratch();
+  writeFileSync(path.join(folder, 'julia-elsewhere'), '#!/bin/sh\necho 1.10\n', { mode: 0o755 });
+  const requires = ['julia-elsewhere'];
+  expect(await messages({}, { requires, programFolders: [folder] })).toEqual([]);
+  expect(await messages({}, { requires })).toEqual(['the program "julia-elsewhere" is missing']);
+});
+
 test('hostile lists cost nothing and lead nowhere', async () => {
   const files = {
     'package.json': '{ broken',

@@ -153,15 +153,16 @@ export class RootSession {
     if (change.type === 'remove') return change;
     const { looks: _, from, ...rest } = change;
     const own = shownPlace(this.#held, this.#staging);
-    if (!isInside(path.resolve(from), own) || path.resolve(from) === own)
+    const staged = path.resolve(from);
+    if (!isInside(staged, own) || staged === own)
       throw new SkillError({
         code: 'input/invalid',
         message: `${JSON.stringify(from)} does not lie in a folder that staging() gave`,
         hint: 'put the files there first',
         data: { expected: own },
       });
-    const below = path.relative(shownPlace(this.#held, ''), path.resolve(from)).split(path.sep).join('/');
-    return { ...rest, from: below };
+    const below = path.relative(own, staged).split(path.sep).join('/');
+    return { ...rest, from: `${this.#staging}/${below}` };
   }
 
   async #commit(

@@ -26,11 +26,12 @@ export async function missingFor(
   const known = parts.examined.get(digest);
   if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
   const needs = needsIn(snapshot, skill);
-  const { env, network, inspect } = parts;
+  const { env, network, programFolders, inspect } = parts;
   const look = (some: readonly Need[]): Promise<readonly Missing[]> =>
     missingOf(some, {
       variables: Object.keys(env),
       hasNetwork: network.length > 0,
+      programFolders,
       ...(inspect === undefined ? {} : { inspect }),
     });
   const all = async (): Promise<readonly Missing[]> => {
