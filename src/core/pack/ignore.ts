@@ -81,9 +81,29 @@ function readLine(line: string, folder: string, from: string): IgnoreRule | unde
   const named = foldersOnly ? wanted.slice(0, -1) : wanted;
   if (named === '' || named === '/') return undefined;
   // A slash that is not at the end ties the pattern to the folder of its file.
-  const place = named.includes('/') ? named.replace(/^\//, '') : `**/${named}`;
+  const glob = named.includes('/') ? tiedGlob(named.replace(/^\//, '')) : `**/${toGlob(named)}`;
   const prefix = folder === '' ? '' : `${literal(folder)}/`;
-  return { pattern, from, takes, foldersOnly, glob: compileGlob(prefix + toGlob(place), { hidden: true }) };
+  return { pattern, from, takes, foldersOnly, glob: compileGlob(prefix + glob, { hidden: true }) };
+}
+
+/** A plain start, several stars right behind it, and the end or a slash with what follows it. */
+const STARS_BEHIND_START = /^([^*?[\\]*[^*?[\\/])\*{2,}(?:\/(.*))?$/;
+const MAX_STARS = 8;
+
+/**
+ * Git compares a plain start first and matches the rest as if it stood alone: so `**` counts as folders behind it as well. `a**` at the end
+ * means all that starts so with all below it, and `b` after `a**` and a slash means `ab`, `ax/b` and `ax/y/b`.
+ */
+function tiedGlob(pattern: string): string {
+  const ways: string[] = [];
+  let left = pattern;
+  for (let found = STARS_BEHIND_START.exec(left); found !== null; found = STARS_BEHIND_START.exec(left)) {
+    const [, start = '', rest = '**'] = found;
+    ways.push(toGlob(`${start}*/**/${rest}`));
+    left = found[2] === undefined ? `${start}*` : start + rest;
+    if (ways.length >= MAX_STARS) break;
+  }
+  return ways.length === 0 ? toGlob(pattern) : `{${[...ways, toGlob(left)].join(',')}}`;
 }
 
 /** A space at the end counts only behind a backslash. */
@@ -115,7 +135,7 @@ function toGlob(pattern: string): string {
     } else if (sign === '\\') {
       at += 1;
       glob += literal(pattern.charAt(at));
-    } else glob += sign === '{' || sign === '}' ? `[${sign}]` : sign;
+    } else glob += '{},'.includes(sign) ? `[${sign}]` : sign;
   }
   return glob;
 }
