@@ -1,9 +1,7 @@
 /** Files that a person gives with a request: brought to the workspace, or named as files of the project where nothing can run. */
-import path from 'node:path';
-
 import type { Failure } from '../core/failure-codes.ts';
 import { printable } from '../core/text.ts';
-import { stageInputs } from '../executor/inputs.ts';
+import { bringGivenFiles } from '../runtime/given-files.ts';
 import type { Run } from '../runtime/start-run.ts';
 
 export interface GivenFiles {
@@ -19,13 +17,11 @@ export async function bringFiles(
   signal: AbortSignal,
 ): Promise<GivenFiles | Failure> {
   if (files.length === 0) return { type: 'given', references: [] };
-  if (run.session.execution === undefined) return { type: 'given', references: files };
-  const workspace = await run.session.execution.openWorkspace();
-  const requests = files.map((file) => ({ from: `host://${path.resolve(file)}` }));
-  const staged = await stageInputs(workspace, requests, { host: () => true }, { signal });
-  if (staged.type === 'failed') return staged.failure;
-  for (const message of staged.warnings) run.record({ type: 'note', message });
-  const references = staged.inputs.map(({ to }) => `workspace://${to}`);
+  const brought = await bringGivenFiles(run.session, files, signal);
+  if (brought === undefined) return { type: 'given', references: files };
+  if ('code' in brought) return brought;
+  const { references, warnings } = brought;
+  for (const message of warnings) run.record({ type: 'note', message });
   for (const [place, reference] of references.entries())
     run.record({ type: 'note', message: `${files[place] ?? ''} was brought to ${reference}` });
   return { type: 'given', references };

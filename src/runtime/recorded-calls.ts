@@ -29,6 +29,8 @@ export interface RecordedRun {
   readonly skills: readonly UsedSkill[];
   /** Absent where the record ends before a session began. */
   readonly settings: SessionSettings | undefined;
+  /** That a person gave with the request, by their paths. */
+  readonly files: readonly string[];
 }
 
 export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
@@ -36,7 +38,9 @@ export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
   const places = new Map<number, number>();
   const skills = new Map<string, UsedSkill>();
   let settings: SessionSettings | undefined;
+  let files: readonly string[] = [];
   for (const { event } of lines) {
+    if (event.type === 'run-start') files = event.agent?.files ?? [];
     if (event.type === 'session') {
       const { event: inner } = event;
       if (inner.type === 'session-start') settings = inner.settings;
@@ -52,7 +56,7 @@ export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
       if (open?.type === 'call') steps[place] = withEvent(open, event);
     }
   }
-  return { steps, skills: [...skills.values()], settings };
+  return { steps, skills: [...skills.values()], settings, files };
 }
 
 type CallEvent = Extract<JournalLine['event'], { readonly call: number }>;

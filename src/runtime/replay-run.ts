@@ -11,6 +11,7 @@ import { resolveSkill } from '../core/resolve-skill.ts';
 import { quoted } from '../core/text.ts';
 import { openTreeDigests } from '../platform/tree-digest.ts';
 import type { ExecutionOptions } from './execution/execution.ts';
+import { bringGivenFiles } from './given-files.ts';
 import { recordedRun } from './recorded-calls.ts';
 import type { RecordedCall, RecordedRun } from './recorded-calls.ts';
 import { isSameOutline, outlineOf } from './replay-outline.ts';
@@ -95,7 +96,7 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
     });
     const { session, run, end } = await openReplay(options, settings, stage);
     try {
-      const remarks = circumstances(info, session);
+      const remarks = [...circumstances(info, session), ...(await bringAgain(recorded, session, isOwn, signal))];
       const steps = await repeat(isOwn ? recorded : asStrangers(recorded), session, stage, options);
       const status = steps.every(({ same }) => same) ? 'same' : 'different';
       return { status, problems: [], remarks, steps, ...(run === undefined ? {} : { run }) };
@@ -106,6 +107,21 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
     if (isSkillError(error) && error.code === 'executor/unavailable') return impossible([error.message]);
     throw error;
   }
+}
+
+/** What keeps the files from coming that were given with the request. Nobody brings a file here because a stranger's record names it. */
+async function bringAgain(
+  { files }: RecordedRun,
+  session: Session,
+  isOwn: boolean,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  if (files.length === 0 || session.execution === undefined) return [];
+  if (!isOwn) return ['the files that were given with the request are not brought: the record is not our own'];
+  const brought = await bringGivenFiles(session, files, signal);
+  return brought !== undefined && 'code' in brought
+    ? [`the files that were given with the request cannot be brought: ${brought.message}`]
+    : [];
 }
 
 function impossible(problems: readonly string[]): Replay {

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
 import type { Approve } from '../../src/core/approval.ts';
 import type { ExecutorName } from '../../src/core/execution.ts';
+import { bringGivenFiles } from '../../src/runtime/given-files.ts';
 import { temporaryFolder } from '../cli/run-cli.ts';
 import { outlines, replayWorld } from './replay-support.ts';
 
@@ -41,6 +42,38 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     const { status, steps } = await replay(folder);
     expect(status).toBe('different');
     expect({ ...steps[0]?.expected.shown, stdout: '' }).toEqual({ ...steps[0]?.got.shown, stdout: '' });
+  });
+
+  test('find the files again that were given with the request, and not because a stranger’s record names them', async () => {
+    const { root, runtime, replay } = replayWorld(CACHE);
+    const file = path.join(root, 'given.txt');
+    writeFileSync(file, 'given\n');
+    const agent = {
+      protocol: 'tools',
+      vocabulary: 'skillwright',
+      activation: 'model',
+      required: [],
+      files: [file],
+    } as const;
+    const execution = { executor, artifacts: false } as const;
+    const run = await (await runtime()).startRun({ request: 'read it', execution, agent });
+    const brought = await bringGivenFiles(run.session, [file], undefined);
+    expect(brought).toEqual({ type: 'brought', references: ['workspace://work/inputs/given.txt'], warnings: [] });
+    await run.session.perform({ type: 'run_command', command: 'cat inputs/given.txt' });
+    await run.end('done');
+    const folder = run.path ?? '';
+    expect(await replay(folder)).toMatchObject({ status: 'same', remarks: [] });
+    expect(await replay(folder, { isOwn: false, execution: { executor, opens: true } })).toMatchObject({
+      status: 'different',
+      remarks: expect.arrayContaining([
+        'the files that were given with the request are not brought: the record is not our own',
+      ]),
+    });
+    rmSync(file);
+    expect(await replay(folder)).toMatchObject({
+      status: 'different',
+      remarks: [expect.stringContaining('the files that were given with the request cannot be brought: ')],
+    });
   });
 
   test('that were talked to are talked to again, under their new names', async () => {

@@ -1,0 +1,31 @@
+/** Files that a person gives with a request, brought to the workspace of a session. */
+import path from 'node:path';
+
+import type { Failure } from '../core/failure-codes.ts';
+import { stageInputs } from '../executor/inputs.ts';
+import type { Session } from './session.ts';
+
+export interface BroughtFiles {
+  readonly type: 'brought';
+  /** `workspace://…`, in the order of the files. */
+  readonly references: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Whoever calls knows that a person named these very files, so that no rule is asked. Nothing where nothing can run. */
+export async function bringGivenFiles(
+  { execution }: Session,
+  files: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<BroughtFiles | Failure | undefined> {
+  if (execution === undefined) return undefined;
+  const workspace = await execution.openWorkspace();
+  const requests = files.map((file) => ({ from: `host://${path.resolve(file)}` }));
+  const staged = await stageInputs(workspace, requests, { host: () => true }, signal === undefined ? {} : { signal });
+  if (staged.type === 'failed') return staged.failure;
+  return {
+    type: 'brought',
+    references: staged.inputs.map(({ to }) => `workspace://${to}`),
+    warnings: staged.warnings,
+  };
+}
