@@ -14,7 +14,7 @@ import { digestOfEntries, isProgram } from '../../platform/tree-digest.ts';
 import type { DigestEntry } from '../../platform/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/tree-file.ts';
 import { TreeLooks } from '../../platform/tree-look.ts';
-import { TreeRefused } from '../../platform/tree-walk.ts';
+import { NO_PART, TreeRefused } from '../../platform/tree-walk.ts';
 import { systemRefusal } from '../system-refusal.ts';
 
 export interface PresentTree {
@@ -42,7 +42,6 @@ export interface PresentOptions {
 
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
-const NO_PART = '.git';
 const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 /** A buffer that serves any number of calls of `presentFiles`. */
