@@ -1,3 +1,6 @@
+import path from 'node:path';
+
+import type { ExecutorName } from '../core/execution.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { quoted } from '../core/text.ts';
@@ -20,6 +23,11 @@ export type ProgramEnvironment =
   | { readonly type: 'refused'; readonly failure: Failure };
 
 export const PROGRAM_FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin'];
+
+/** Where programs look before that: this Node may lie elsewhere. A container has its own. */
+export function interpreterFolders(executor: ExecutorName): readonly string[] {
+  return executor === 'container' ? [] : [path.dirname(process.execPath)];
+}
 
 /**
  * All that a program sees in its environment, made from nothing. HOME is the working folder and TMPDIR the folder of the run: both are

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { ProgramEnd } from '../../core/execution.ts';
-import { programEnvironment } from '../../executor/environment.ts';
+import { interpreterFolders, programEnvironment } from '../../executor/environment.ts';
 import { scriptCommand } from '../../executor/interpreter.ts';
 import type { Workspace } from '../../executor/workspace.ts';
 import { copyTree } from '../../platform/copy-tree.ts';
@@ -59,7 +59,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     root: attached.root,
     runFolder: folder,
     declared: { PROJECT_DIR: `${there}/project` },
-    programFolders: run.execution.executor === 'container' ? [] : [path.dirname(process.execPath)],
+    programFolders: interpreterFolders(run.execution.executor),
   });
   if (environment.type === 'refused') return broken(environment.failure.message);
   const said = keptStart();

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 
 import { openFileArtifacts } from '../../artifact/file-store.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
@@ -15,6 +14,7 @@ import { spanned } from '../../core/span.ts';
 import type { OnSpan } from '../../core/span.ts';
 import type { ContainerOptions } from '../../executor/container/engine.ts';
 import { DEFAULT_IMAGE } from '../../executor/container/image.ts';
+import { interpreterFolders } from '../../executor/environment.ts';
 import type { ExecutionAction } from './execution-action.ts';
 import { inspectIn } from './inspect.ts';
 import { openWorkspaces } from '../../executor/workspace.ts';
@@ -98,7 +98,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     limits: options.limits ?? {},
     network: options.network ?? [],
     env: options.env ?? {},
-    programFolders: executor.name === 'container' ? [] : [path.dirname(process.execPath)],
+    programFolders: interpreterFolders(executor.name),
     artifacts,
     inputSources: {
       ...(artifacts === undefined ? {} : { artifact: (name, version) => artifacts.load(name, version) }),
