@@ -146,10 +146,12 @@ function withoutRepeats(failed: readonly LeftOutSkill[]): LeftOutSkill[] {
   return [...byPlace.values()];
 }
 
+const MISSING = 'description/missing';
+
 function leaveOut({ dir, diagnostics, file, untold }: ReadSkill): LeftOutSkill {
   const path = `${dir}/${file}`;
-  // Not told yet: there is one such reason.
-  if (untold !== '') return { path, code: 'description/missing', message: 'there is no description' };
+  // Not told yet: there is one such reason, and it is told in the words of its rule.
+  if (untold !== '') return { path, code: MISSING, message: DIAGNOSTIC_RULES[MISSING].about };
   const cause =
     diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes) ??
     diagnostics.find(({ severity }) => severity === 'error');
