@@ -19,19 +19,21 @@ import type { Invocation } from './command.ts';
 import { EXIT } from './exit.ts';
 import { jsonText } from './json.ts';
 import { openRuntime } from './open-runtime.ts';
+import { openRefusalWatch } from './refusal-watch.ts';
 import type { RESUME_FLAGS } from './resume-flags.ts';
 import type { Terminal } from './terminal.ts';
 
 type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
 
 export async function resumeRun(invocation: ResumeInvocation, place: string): Promise<number> {
-  const { flags: given, terminal, signal } = invocation;
+  const { flags: given, terminal, signal, words } = invocation;
   const { cwd, home } = surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const { info } = readRun(place, { content: 'start' });
   const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor) ?? 'auto';
   const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
   const runtime = await openRuntime(invocation);
+  const refusals = openRefusalWatch(words);
   const { resumeAgent } = await import('../agent/resume.ts');
   const resumed = await resumeAgent({
     runtime,
@@ -45,8 +47,9 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
       host: {},
       directory: path.dirname(place),
       approve: openApprover(given, terminal),
-      ...(info.executor === null ? {} : { execution: { executor } }),
-      sinks: given.json === true ? [] : [progress(terminal)],
+      // What is run needs its yes as it did in the run that goes on here.
+      ...(info.executor === null ? {} : { execution: { executor, opens: false } }),
+      sinks: [refusals.sink, ...(given.json === true ? [] : [progress(terminal)])],
     },
   });
   if (resumed.type === 'impossible') {
@@ -58,7 +61,9 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   terminal.out(
     given.json === true ? visibleJson(jsonText({ resumes: info.run, ...result })) : cleanText(result.answer),
   );
-  return statusOf(result, false);
+  const refused = refusals.last();
+  if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
+  return statusOf(result, refused !== undefined);
 }
 
 /** Links are resolved: a name inside that leads outside is none of the project's. */

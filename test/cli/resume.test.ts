@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -64,5 +65,22 @@ describe('runs resume', () => {
     });
     expect(await resume('--budget', 'coins=3')).toMatchObject({ status: 2, err: expect.stringContaining('coins') });
     expect(await resume('--budget', 'turns=-1')).toMatchObject({ status: 2 });
+  });
+
+  test('asks before a program as the run itself would have: naming an executor is no yes to what it runs', async () => {
+    const { root, project } = await world();
+    const env = { HOME: path.join(root, 'home') };
+    const table = path.join(project, 'rows.csv');
+    writeFileSync(table, 'a,b\n1,2\n');
+    const rules = ['--model', 'rules', '--executor', 'local', '--json'];
+    const begun = ['run', 'What is in this CSV file?', '--in', table, '--budget', 'turns=2', ...rules];
+    expect(await spawnCli(project, begun, env)).toMatchObject({ status: 1 });
+    const resumed = await spawnCli(project, ['runs', 'resume', 'last', '--budget', 'turns=9', ...rules], env);
+    expect([resumed.status, resumed.err]).toEqual([3, expect.stringContaining('--approve')]);
+    const { path: folder } = JSON.parse(resumed.out) as { readonly path: string };
+    const programs = [...readRun(folder).lines].flatMap(({ event }) =>
+      event.type === 'observation' && event.observation.action === 'run_script' ? [event.observation.type] : [],
+    );
+    expect(programs).toEqual(['failed']);
   });
 });
