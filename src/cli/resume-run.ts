@@ -21,6 +21,7 @@ import { jsonText } from './json.ts';
 import { openRuntime } from './open-runtime.ts';
 import { openRefusalWatch } from './refusal-watch.ts';
 import type { RESUME_FLAGS } from './resume-flags.ts';
+import { tellTrial } from './tell-trial.ts';
 import type { Terminal } from './terminal.ts';
 
 type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
@@ -48,7 +49,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
       directory: path.dirname(place),
       approve: openApprover(given, terminal),
       // What is run needs its yes as it did in the run that goes on here.
-      ...(info.executor === null ? {} : { execution: { executor, opens: false } }),
+      ...(info.executor === null ? {} : { execution: { ...tellTrial(terminal), executor, opens: false } }),
       sinks: [refusals.sink, ...(given.json === true ? [] : [progress(terminal)])],
     },
   });

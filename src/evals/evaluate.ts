@@ -84,7 +84,7 @@ async function executorFor({ executor = 'auto', places }: EvaluateOptions): Prom
   const { base, cacheDir, engine } = places;
   try {
     const settings = { bridgeFolder: base, container: containerSettings(engine, undefined) };
-    return { executor: (await findExecutor(executor, settings, cacheDir)).executor, reason: '' };
+    return { executor: (await findExecutor(executor, settings, { cacheDir })).executor, reason: '' };
   } catch (error) {
     const isNamed = executor !== 'auto';
     if (isNamed || !isSkillError(error) || error.code !== 'executor/unavailable') throw error;

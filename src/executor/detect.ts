@@ -12,6 +12,8 @@ import { CANARY_NAMES } from './canaries.ts';
 import { probeExecutor } from './probe.ts';
 import type { CanaryResult, ProbeReport } from './probe.ts';
 
+export type OnTrial = (name: ExecutorName) => void;
+
 /** A way to run programs that could be chosen. */
 export interface ExecutorCandidate {
   readonly name: ExecutorName;
@@ -27,6 +29,8 @@ export interface ChooseOptions {
   /** Where verdicts are kept for a day; absent: every time anew. */
   readonly cacheDirectory?: string;
   readonly now?: number;
+  /** Told of each candidate that has to be tried out, which takes seconds. */
+  readonly onTrial?: OnTrial | undefined;
   readonly probe?: (executor: Executor) => Promise<ProbeReport>;
 }
 
@@ -59,6 +63,7 @@ export async function chooseExecutor(choice: 'auto' | ExecutorName, options: Cho
     if (candidate.name === 'local') return { executor: candidate.make() };
     const known = readVerdict(candidate, options);
     const executor = candidate.make({ isKnown: known !== undefined });
+    if (known === undefined) options.onTrial?.(candidate.name);
     const found = known === undefined ? await examine(candidate, executor, options) : examined(candidate.name, known);
     if (found.report?.isIsolating === true) return { executor, report: found.report };
     others.push(found);

@@ -54,6 +54,16 @@ export interface ProbeOptions {
 /** Ended before it could say that it tried: it did. */
 const LIMIT_REASONS: ReadonlySet<EndReason> = new Set(['memory', 'processes', 'disk']);
 
+/**
+ * Tried at once, list after list. The environment of the process outside is read while that lives; limits are tried alone, since some
+ * executors have them for all programs together.
+ */
+const STEPS: readonly (readonly CanaryName[])[] = [
+  CANARY_NAMES.slice(0, CANARY_NAMES.indexOf('kills other processes')),
+  CANARY_NAMES.slice(CANARY_NAMES.indexOf('kills other processes'), CANARY_NAMES.indexOf('more memory than allowed')),
+  ...CANARY_NAMES.slice(CANARY_NAMES.indexOf('more memory than allowed')).map((name) => [name]),
+];
+
 const CANARY_MS = 20_000;
 const SURVIVOR_MS = 700;
 const SETTLE_MS = 150;
@@ -70,9 +80,7 @@ export async function probeExecutor(executor: Executor, options: ProbeOptions = 
     const root = makeWorkspace(base, executor);
     const workspace = await executor.attach({ id: 'probe', root, skills: [] });
     try {
-      const results: CanaryResult[] = [];
-      for (const name of CANARY_NAMES)
-        results.push({ name, verdict: await tryCanary(name, { workspace, root, watched }) });
+      const results = await tryCanaries({ workspace, root, watched });
       const isIsolating =
         results.every(({ verdict }) => verdict !== 'open') &&
         results.every(({ name, verdict }) => verdict === 'blocked' || !ESSENTIAL.has(name));
@@ -93,7 +101,27 @@ interface Trial {
   readonly watched: WatchedHost;
 }
 
-async function tryCanary(name: CanaryName, { workspace, root, watched }: Trial): Promise<CanaryVerdict> {
+interface Attempt {
+  readonly name: CanaryName;
+  readonly end: ProgramEnd;
+  readonly isTried: boolean;
+}
+
+/** All of them, and then what the host shows. */
+async function tryCanaries(trial: Trial): Promise<readonly CanaryResult[]> {
+  const attempts: Attempt[] = [];
+  for (const names of STEPS) attempts.push(...(await Promise.all(names.map((name) => tryCanary(name, trial)))));
+  // What reached us, or ended a process of ours, is told by events that may still be on their way.
+  await delay(SETTLE_MS);
+  const results: CanaryResult[] = [];
+  for (const { name, end, isTried } of attempts) {
+    const isOpen = await worked(name, { out: path.join(trial.root, 'out'), watched: trial.watched, end });
+    results.push({ name, verdict: isOpen ? 'open' : isTried ? 'blocked' : 'unknown' });
+  }
+  return results;
+}
+
+async function tryCanary(name: CanaryName, { workspace, root, watched }: Trial): Promise<Attempt> {
   const out = path.join(root, 'out');
   const isShort = name === 'survives its time';
   const end = await workspace.run(
@@ -108,11 +136,7 @@ async function tryCanary(name: CanaryName, { workspace, root, watched }: Trial):
     { stdout: { write: () => true }, stderr: { write: () => true } },
   );
   const left = [`${fileName(name)}.tried`, ...(name === 'more processes than allowed' ? ['born'] : [])];
-  const isTried = left.some((file) => isPresent(path.join(out, file))) || LIMIT_REASONS.has(end.reason);
-  // What reached us, or ended a process of ours, is told by events that may still be on their way.
-  await delay(SETTLE_MS);
-  const isOpen = await worked(name, { out, watched, end });
-  return isOpen ? 'open' : isTried ? 'blocked' : 'unknown';
+  return { name, end, isTried: left.some((file) => isPresent(path.join(out, file))) || LIMIT_REASONS.has(end.reason) };
 }
 
 function limitsFor(name: CanaryName, wallMs: number): RunLimits {

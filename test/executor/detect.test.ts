@@ -90,6 +90,8 @@ describe('the choice of an executor', () => {
     const cacheDirectory = mkdtempSync(path.join(os.tmpdir(), 'skillwright-verdicts-'));
     let probes = 0;
     const made: boolean[] = [];
+    const told: string[] = [];
+    const onTrial = (name: string): void => void told.push(name);
     const probe = async ({ name }: Executor): Promise<ProbeReport> => {
       probes += 1;
       return await Promise.resolve(report(name, true));
@@ -102,7 +104,7 @@ describe('the choice of an executor', () => {
       },
     };
     const choose = async (now: number, changed: Partial<ExecutorCandidate> = {}): Promise<number> => {
-      await chooseExecutor('auto', { candidates: [{ ...first, ...changed }], cacheDirectory, now, probe });
+      await chooseExecutor('auto', { candidates: [{ ...first, ...changed }], cacheDirectory, now, probe, onTrial });
       return probes;
     };
     const day = 86_400_000;
@@ -111,6 +113,7 @@ describe('the choice of an executor', () => {
     ]);
     // Whoever is not probed is told that it need not be tried out either.
     expect(made).toEqual([false, true, false, false]);
+    expect(told).toEqual(['bubblewrap', 'bubblewrap', 'bubblewrap']);
     expect([await choose(2), await choose(2, { fingerprint: 'bubblewrap 2' })]).toEqual([3, 4]);
     const file = path.join(cacheDirectory, 'probe-bubblewrap.json');
     for (const broken of [

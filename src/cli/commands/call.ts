@@ -11,6 +11,7 @@ import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { tellTrial } from '../tell-trial.ts';
 
 const flags = {
   vocabulary: { type: 'string', value: 'NAME', choices: VOCABULARY_NAMES, about: 'whose tools; skills-agent' },
@@ -59,7 +60,7 @@ export const command = defineCommand({
       // A model's programs are asked about unless a rule allows them.
       policy: { opens: [] },
       approve: openApprover(given, terminal),
-      ...(executor === undefined ? {} : { execution: { executor, opens: false } }),
+      ...(executor === undefined ? {} : { execution: { ...tellTrial(terminal), executor, opens: false } }),
       ...(isListing
         ? { directory: false }
         : {

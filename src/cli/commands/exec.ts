@@ -15,6 +15,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { tellTrial } from '../tell-trial.ts';
 import type { Terminal } from '../terminal.ts';
 
 const flags = {
@@ -104,6 +105,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
     request: `exec ${positionals.join(' ')}`,
     approve: openApprover(given, terminal),
     execution: {
+      ...tellTrial(terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),
       ...(given.allow === undefined ? {} : { network: given.allow }),

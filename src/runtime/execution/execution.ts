@@ -47,6 +47,8 @@ export interface ExecutionOptions {
   readonly redactor?: Redactor;
   readonly container?: ContainerOptions;
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
+  /** Told of each executor that has to be tried out first, which takes seconds and is remembered for a day. */
+  readonly onTrial?: (executor: ExecutorName) => void;
   /** Told of each step of a run, for tracing. */
   readonly onSpan?: OnSpan;
 }
@@ -83,7 +85,9 @@ export interface Execution {
 export async function openExecution(options: ExecutionOptions, places: ExecutionPlaces): Promise<Execution> {
   const container = { ...containerSettings(places.engine, undefined), ...options.container };
   const settings = { bridgeFolder: places.base, container };
-  const { executor, profile } = await findExecutor(options.executor ?? 'auto', settings, places.cacheDir);
+  const { cacheDir } = places;
+  const { onTrial } = options;
+  const { executor, profile } = await findExecutor(options.executor ?? 'auto', settings, { cacheDir, onTrial });
   const workspaces = openWorkspaces({ base: places.base });
   const artifacts = artifactsOf(options.artifacts, places.artifacts);
   const key = options.key ?? randomUUID();

@@ -9,7 +9,7 @@ import { openBridge } from '../../executor/bridge.ts';
 import { containerExecutor } from '../../executor/container/executor.ts';
 import type { ContainerOptions } from '../../executor/container/engine.ts';
 import { chooseExecutor, examineExecutors as examineCandidates } from '../../executor/detect.ts';
-import type { Examined, ExecutorCandidate } from '../../executor/detect.ts';
+import type { Examined, ExecutorCandidate, OnTrial } from '../../executor/detect.ts';
 import { isRoot } from '../../executor/layout.ts';
 import { localExecutor } from '../../executor/local.ts';
 import { macosExecutor } from '../../executor/macos.ts';
@@ -62,12 +62,13 @@ export interface FoundExecutor {
 export async function findExecutor(
   wanted: 'auto' | ExecutorName | Executor,
   settings: ExecutorSettings,
-  cacheDir: string | undefined,
+  { cacheDir, onTrial }: { readonly cacheDir: string | undefined; readonly onTrial?: OnTrial | undefined },
 ): Promise<FoundExecutor> {
   if (typeof wanted === 'object') return { executor: wanted };
   const candidates = executorCandidates(settings);
   const { executor } = await chooseExecutor(wanted, {
     candidates,
+    onTrial,
     ...(cacheDir === undefined ? {} : { cacheDirectory: path.join(cacheDir, 'executors') }),
   });
   const { fingerprint = '' } = candidates.find(({ name }) => name === executor.name) ?? {};
