@@ -6,7 +6,7 @@
 import { openLetterMachine } from './letter-machine.ts';
 import type { LetterMachine, SeenEnds } from './letter-machine.ts';
 import { outlineOf } from './outline.ts';
-import type { Opening } from './outline.ts';
+import type { Opening, Outline } from './outline.ts';
 
 export interface FoundText {
   readonly index: number;
@@ -26,8 +26,8 @@ export interface WhichMatches {
   readonly most: number;
 }
 
-/** By the number of an expression; absent where it matches nothing. */
-export type Sightings = readonly (Sighting | undefined)[];
+/** By the number of an expression; absent where it matches nothing. `anywhere`: it was not sought. */
+export type Sightings = readonly (Sighting | 'anywhere' | undefined)[];
 
 interface Sighting {
   /** Where the expression could begin, in order. */
@@ -46,15 +46,23 @@ interface Wanted {
 }
 
 const NO_MATCH: readonly FoundText[] = [];
+const BEYOND_ASCII = /[^\0-\x7f]/;
+/** Begins nowhere. */
+const NO_OUTLINE: Outline = { openings: [] };
 
-/** The expressions are global, have no other flag, and match neither an empty text nor a line end. */
+/**
+ * The expressions are global, have no other flag, and match neither an empty text nor a line end. Those with letters beyond ASCII are few, and
+ * most texts have no such letter: they are no part of the pass, and are tried by themselves where a text could have what they name.
+ */
 export function openManyFinder(expressions: readonly RegExp[]): ManyFinder {
-  const outlines = expressions.map(({ source }) => outlineOf(source));
+  const isWide = expressions.map(({ source }) => BEYOND_ASCII.test(source));
+  const outlines = expressions.map(({ source }, number) => (isWide[number] === true ? NO_OUTLINE : outlineOf(source)));
   const lists = [...outlines.map(({ openings }) => openings), ...outlines.map(({ needs }) => needs)];
   const texts = [...new Set(lists.flatMap((openings = []) => openings.map(({ text }) => text)))];
   const machine = openLetterMachine(texts);
   const wanted = wantedAt(machine, texts, lists);
   const nothing: Sightings = expressions.map(() => undefined);
+  const onlyWide: Sightings = isWide.map((wide) => (wide ? 'anywhere' : undefined));
   const sticky = expressions.map(({ source }) => new RegExp(source, 'y'));
   /** Those that may begin with anything. */
   const unbound = new Map([...expressions.entries()].filter(([number]) => outlines[number]?.openings === undefined));
@@ -75,7 +83,7 @@ export function openManyFinder(expressions: readonly RegExp[]): ManyFinder {
           seen.set(needs, []);
         }
         // Copied, which is much faster than to make one.
-        const sightings = nothing.slice();
+        const sightings = (BEYOND_ASCII.test(text) ? onlyWide : nothing).slice();
         if (seen.size === 0) return sightings;
         for (const ending of ends.seen) for (const one of wanted[ending] ?? []) seen.get(one.list)?.push(one);
         for (const [number, openings] of seen) {
@@ -90,8 +98,9 @@ export function openManyFinder(expressions: readonly RegExp[]): ManyFinder {
     matches(text, sightings, { expression, most }) {
       const sighting = sightings[expression];
       const one = sticky[expression];
-      if (sighting !== undefined && one !== undefined) return matchesAt(text, one, sighting, most);
-      const find = unbound.get(expression);
+      if (sighting !== undefined && sighting !== 'anywhere' && one !== undefined)
+        return matchesAt(text, one, sighting, most);
+      const find = sighting === 'anywhere' ? expressions[expression] : unbound.get(expression);
       return find === undefined ? NO_MATCH : matchesAnywhere(text, find, most);
     },
   };

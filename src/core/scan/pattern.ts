@@ -31,7 +31,12 @@ export interface Pattern {
 const DENIAL =
   /\b(?:never|not|don't|cannot|can't|won't|avoid|avoids|instead of|refuse|refuses|reject|rejects|block|blocks|blocked|prevent|prevents|detect|detects|flag|flags|against|forbidden|prohibited|dangerous|anti-pattern|check for|look for|scan for|search for|warn)\b(?! (?:forget|fail|hesitate|skip|only|omit|neglect))(?:(?![.;!?] )[^\n]){0,60}$/;
 
+/** The same in Chinese, whose words have no borders. */
+const CHINESE_DENIAL =
+  /(?:不要|不得|不可|不能|不应|切勿|请勿|绝不|严禁|禁止|避免|防止|拒绝|警惕|检测|识别)(?!忘|错过|只|仅)[^\n。;!?]{0,20}$/;
+
 /** Whether the words before a place take back what follows. */
 export function isDenied(before: string): boolean {
-  return DENIAL.test(before.slice(-80));
+  const near = before.slice(-80);
+  return DENIAL.test(near) || CHINESE_DENIAL.test(near);
 }

@@ -3,12 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { SCAN_RULES } from '../../../src/core/scan/rules.ts';
 import { scanSkill } from '../../../src/core/scan/scan.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { CHINESE_CASES } from './rule-cases-chinese.ts';
 import { CONTROL_CASES } from './rule-cases-control.ts';
 import { DAMAGE_CASES } from './rule-cases-damage.ts';
 import { RUNNING_CASES } from './rule-cases-running.ts';
 import { SECRETS_CASES } from './rule-cases-secrets.ts';
 import type { RuleCase } from './rule-case.ts';
 
+const IN_CHINESE = Object.entries(CHINESE_CASES);
 const CASES = { ...RUNNING_CASES, ...SECRETS_CASES, ...CONTROL_CASES, ...DAMAGE_CASES };
 /** They need two files, a declaration or a huge file: see scan.test.ts. */
 const ELSEWHERE = ['effect-of-script', 'not-scanned', 'undeclared-access'];
@@ -21,12 +23,14 @@ const found = (rule: string, { path, text, binary, isExecutable = false }: RuleC
 describe('the rules of the scan', () => {
   test('each has at least two examples and two near misses', () => {
     expect([...Object.keys(CASES), ...ELSEWHERE].toSorted()).toEqual(Object.keys(SCAN_RULES).toSorted());
-    const thin = Object.entries(CASES).filter(([, { fires, misses }]) => fires.length < 2 || misses.length < 2);
+    const thin = [...Object.entries(CASES), ...IN_CHINESE].filter(
+      ([, { fires, misses }]) => fires.length < 2 || misses.length < 2,
+    );
     expect(thin.map(([rule]) => rule)).toEqual([]);
   });
 
   verifies('PACK-7', 'each rule finds what it is for, with its severity and its place', () => {
-    for (const [rule, { fires }] of Object.entries(CASES)) {
+    for (const [rule, { fires }] of [...Object.entries(CASES), ...IN_CHINESE]) {
       for (const one of fires) {
         const expected = one.found.map(([severity, line, column, message]) => ({
           rule,
@@ -42,7 +46,7 @@ describe('the rules of the scan', () => {
   });
 
   verifies('PACK-7', 'each rule lets pass what only looks like it', () => {
-    for (const [rule, { misses }] of Object.entries(CASES))
+    for (const [rule, { misses }] of [...Object.entries(CASES), ...IN_CHINESE])
       for (const one of misses) expect(found(rule, one), `${rule}: ${one.text}`).toEqual([]);
   });
 });

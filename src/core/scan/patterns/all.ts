@@ -1,4 +1,5 @@
 import type { Pattern } from '../pattern.ts';
+import { CHINESE_PATTERNS } from './chinese.ts';
 import { CONTEXTUAL_PATTERNS } from './contextual.ts';
 import { CONTROL_PATTERNS } from './control.ts';
 import { DAMAGE_PATTERNS } from './damage.ts';
@@ -13,4 +14,5 @@ export const PATTERNS: readonly Pattern[] = [
   ...DAMAGE_PATTERNS,
   ...CONTEXTUAL_PATTERNS,
   ...LOYALTY_PATTERNS,
+  ...CHINESE_PATTERNS,
 ];
