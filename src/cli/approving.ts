@@ -38,7 +38,10 @@ export function openApprover(flags: FlagValues<typeof APPROVAL_FLAGS>, terminal:
     approved: flags.approve ?? [],
     yes: flags.yes === true,
     ...(flags.defer === true ? {} : { asker: PERSON }),
-    ...(flags.defer === true && home !== undefined ? { pending: { folder: pendingFolder(home), waitMs: 0 } } : {}),
+    // Whoever has answered a question that was left need not say again that it could be left.
+    ...(home === undefined
+      ? {}
+      : { pending: { folder: pendingFolder(home), ...(flags.defer === true ? { waitMs: 0 } : {}) } }),
     onWarning: (message) => terminal.err(`${terminal.style('yellow', 'warning')}: ${printable(message)}`),
   });
   return approve;

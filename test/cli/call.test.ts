@@ -130,13 +130,16 @@ describe('call', () => {
 
   test('--defer writes the question down, and another process answers it', async () => {
     const world = await trustedWorld();
-    const words = [...write('a.md', 'x'), '--defer'];
-    const waiting = await call(world, ...words);
+    const words = write('a.md', 'x');
+    const waiting = await call(world, ...words, '--defer');
     const [, id = ''] = /approvals answer ([0-9a-f]{12}) yes/.exec(waiting.err) ?? [];
     expect(waiting.status).toBe(3);
     expect(await typed(world, `skillwright approvals answer ${id} yes`)).toMatchObject({ status: 0 });
+    // The answer is found without the flag, and is good for one asking, which leaves no new question without it.
     expect(await call(world, ...words)).toMatchObject({ status: 0 });
     expect(readFileSync(path.join(world.project, 'a.md'), 'utf8')).toBe('x');
+    expect(await call(world, ...write('a.md', 'y'))).toMatchObject({ status: 3 });
+    expect((await typed(world, 'skillwright approvals')).out).not.toContain('waits since');
   });
 
   verifies('POL-2', '--load makes a skill active: its list counts, and a rule that denies is named', async () => {

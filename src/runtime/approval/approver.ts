@@ -20,8 +20,8 @@ export interface ApprovalsOptions {
   readonly approved?: readonly string[];
   /** `--yes`: to all that is not of high risk and not without isolation. */
   readonly yes?: boolean;
-  /** Where questions wait that nobody here answers; `waitMs` 0: nobody waits for them either. */
-  readonly pending?: { readonly folder: string; readonly waitMs: number };
+  /** Where questions wait that nobody here answers, and where answers lie. No `waitMs`: none is left there; 0: nobody waits for them. */
+  readonly pending?: { readonly folder: string; readonly waitMs?: number };
   readonly asker?: Asker;
   /** After this a question that was asked counts as answered with no. */
   readonly deadlineMs?: number;
@@ -88,12 +88,13 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     request: ApprovalRequest,
     signal: AbortSignal,
   ): Promise<ApprovalAnswer | 'nobody' | 'pending'> => {
-    if (pending === undefined) return 'nobody';
+    if (pending?.waitMs === undefined) return 'nobody';
+    const { waitMs: timeoutMs } = pending;
     if (place === undefined) {
       warn('there is no home folder: a question cannot be left for later');
       return 'nobody';
     }
-    const later = await waitOrWarn(() => waitForAnswer(place, request, { timeoutMs: pending.waitMs, signal }), warn);
+    const later = await waitOrWarn(() => waitForAnswer(place, request, { timeoutMs, signal }), warn);
     return typeof later === 'string' ? later : remember(request, asFarAsOffered(later, request));
   };
 
