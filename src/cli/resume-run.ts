@@ -73,8 +73,8 @@ function isOfProject(file: string, cwd: string): boolean {
   return real !== undefined && project !== undefined && isInside(real, project);
 }
 
-function progress({ pass, style }: Terminal): ReturnType<typeof terminalSink> {
-  return terminalSink({ level: 'normal', style, write: (text) => pass('stderr', text) });
+function progress({ remark, style }: Terminal): ReturnType<typeof terminalSink> {
+  return terminalSink({ level: 'normal', style, write: (text) => remark(text.trimEnd()) });
 }
 
 async function modelFor({ flags: given, terminal, signal }: ResumeInvocation, { config }: Runtime): Promise<Model> {

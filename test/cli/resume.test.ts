@@ -54,6 +54,8 @@ describe('runs resume', () => {
     expect(status).toBe(0);
     expect(out).toMatch(/\S/);
     expect(err).toContain('load_skill report');
+    const { resume: again } = await ended([LOAD], { budget: { turns: 1 } });
+    expect(await again('--budget', 'turns=6', '--quiet')).toMatchObject({ status: 0, err: '' });
   });
 
   test('exits 4 for a run that is done, and 2 for a budget that is none', async () => {
