@@ -22,7 +22,7 @@ class SchemaUnusable extends Error {
 
 export function checkAnySchema(value: unknown, schema: unknown): SchemaVerdict {
   try {
-    const message = problemOf(value, schema, [], 0);
+    const message = problemOf(value, schema, { path: [], depth: 0, whole: { schema, steps: 0 } });
     return message === undefined ? { type: 'fits' } : { type: 'differs', message };
   } catch (error) {
     if (error instanceof SchemaUnusable) return { type: 'unusable', message: error.message };
@@ -33,16 +33,31 @@ export function checkAnySchema(value: unknown, schema: unknown): SchemaVerdict {
 type Fields = Readonly<Record<string, unknown>>;
 type Keyword = (value: unknown, wanted: unknown, place: Place) => string | undefined;
 
-interface Place {
+interface Spot {
   readonly path: JsonPath;
   readonly depth: number;
+  readonly whole: Whole;
+}
+
+interface Place extends Spot {
+  /** That the keyword stands in. */
   readonly schema: Fields;
 }
 
-const DEEPEST = 100;
+/** What `$ref` refers to, and how often a schema was held against a value so far. */
+interface Whole {
+  readonly schema: unknown;
+  steps: number;
+}
 
-function problemOf(value: unknown, schema: unknown, path: JsonPath, depth: number): string | undefined {
-  if (depth > DEEPEST) throw new SchemaUnusable('the schema is nested too deep');
+const DEEPEST = 300;
+/** References can double the work at every level. */
+const MOST_STEPS = 100_000;
+
+function problemOf(value: unknown, schema: unknown, { path, depth, whole }: Spot): string | undefined {
+  if (depth > DEEPEST) throw new SchemaUnusable('the schema is nested too deep, or refers to itself without end');
+  whole.steps += 1;
+  if (whole.steps > MOST_STEPS) throw new SchemaUnusable('the schema takes too many steps');
   if (schema === true) return undefined;
   if (schema === false) return `${at(path)} must not be there`;
   if (!isObject(schema)) throw new SchemaUnusable(`a schema must be an object, not ${describeValue(schema)}`);
@@ -50,14 +65,16 @@ function problemOf(value: unknown, schema: unknown, path: JsonPath, depth: numbe
     if (ANNOTATIONS.has(name)) continue;
     const keyword = KEYWORDS.get(name);
     if (keyword === undefined) throw new SchemaUnusable(`the keyword ${quoted(name)} is not checked here`);
-    const problem = keyword(value, wanted, { path, depth: depth + 1, schema });
+    const problem = keyword(value, wanted, { path, depth: depth + 1, whole, schema });
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
 const ANNOTATIONS: ReadonlySet<string> = new Set(
-  '$schema $id $comment title description default examples deprecated readOnly writeOnly format'.split(' '),
+  '$schema $id $comment $defs definitions title description default examples deprecated readOnly writeOnly format'.split(
+    ' ',
+  ),
 );
 
 function at(path: JsonPath): string {
@@ -127,19 +144,19 @@ function checkPattern(value: unknown, wanted: unknown, { path }: Place): string 
     : `${at(path)} must match ${quoted(String(wanted))}, not ${describeValue(value)}`;
 }
 
-function checkProperties(value: unknown, wanted: unknown, { path, depth }: Place): string | undefined {
+function checkProperties(value: unknown, wanted: unknown, { path, ...spot }: Place): string | undefined {
   const schemas = Object.entries(objectOf(wanted, 'properties'));
   if (!isObject(value)) return undefined;
   return first(schemas, ([key, schema]) =>
-    Object.hasOwn(value, key) ? problemOf(value[key], schema, [...path, key], depth) : undefined,
+    Object.hasOwn(value, key) ? problemOf(value[key], schema, { ...spot, path: [...path, key] }) : undefined,
   );
 }
 
-function checkAdditional(value: unknown, wanted: unknown, { path, depth, schema }: Place): string | undefined {
+function checkAdditional(value: unknown, wanted: unknown, { path, schema, ...spot }: Place): string | undefined {
   const known = isObject(schema['properties']) ? schema['properties'] : {};
   if (!isObject(value)) return undefined;
   return first(Object.entries(value), ([key, item]) =>
-    Object.hasOwn(known, key) ? undefined : problemOf(item, wanted, [...path, key], depth),
+    Object.hasOwn(known, key) ? undefined : problemOf(item, wanted, { ...spot, path: [...path, key] }),
   );
 }
 
@@ -151,16 +168,43 @@ function checkRequired(value: unknown, wanted: unknown, { path }: Place): string
   );
 }
 
-function checkItems(value: unknown, wanted: unknown, { path, depth }: Place): string | undefined {
+function checkItems(value: unknown, wanted: unknown, { path, ...spot }: Place): string | undefined {
   if (!Array.isArray(value)) return undefined;
-  return first([...value.entries()], ([place, item]) => problemOf(item, wanted, [...path, place], depth));
+  return first([...value.entries()], ([place, item]) => problemOf(item, wanted, { ...spot, path: [...path, place] }));
+}
+
+/** A part of the same schema, by a JSON pointer; nothing is fetched. */
+function checkReference(value: unknown, wanted: unknown, spot: Spot): string | undefined {
+  if (typeof wanted !== 'string' || !/^#(?:\/|$)/.test(wanted))
+    throw new SchemaUnusable(`$ref must be "#" or begin with "#/", not ${describeValue(wanted)}`);
+  const steps = pointerSteps(wanted);
+  let part: unknown = spot.whole.schema;
+  for (const step of steps) part = memberOf(part, step);
+  if (part === undefined) throw new SchemaUnusable(`$ref ${quoted(wanted)} leads nowhere`);
+  return problemOf(value, part, spot);
+}
+
+function pointerSteps(reference: string): readonly string[] {
+  try {
+    return decodeURIComponent(reference)
+      .split('/')
+      .slice(1)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  } catch (error) {
+    if (error instanceof URIError) throw new SchemaUnusable(`$ref ${quoted(reference)} is not encoded as it should be`);
+    throw error;
+  }
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return /^\d{1,6}$/.test(key) ? value[Number(key)] : undefined;
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** How many of the schemas fit. */
-function fitting(value: unknown, wanted: unknown, { path, depth }: Place): number {
-  return listOf(wanted, 'anyOf, allOf and oneOf').filter(
-    (schema) => problemOf(value, schema, path, depth) === undefined,
-  ).length;
+function fitting(value: unknown, wanted: unknown, spot: Spot): number {
+  return listOf(wanted, 'anyOf, allOf and oneOf').filter((schema) => problemOf(value, schema, spot) === undefined)
+    .length;
 }
 
 function first<Item>(items: readonly Item[], problem: (item: Item) => string | undefined): string | undefined {
@@ -198,6 +242,7 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['additionalProperties', checkAdditional],
   ['required', checkRequired],
   ['items', checkItems],
+  ['$ref', checkReference],
   [
     'uniqueItems',
     (value, wanted, { path }) =>
@@ -216,13 +261,10 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
       return count === 1 ? undefined : `${at(place.path)} fits ${String(count)} of oneOf`;
     },
   ],
-  [
-    'allOf',
-    (value, wanted, { path, depth }) => first(listOf(wanted, 'allOf'), (one) => problemOf(value, one, path, depth)),
-  ],
+  ['allOf', (value, wanted, spot) => first(listOf(wanted, 'allOf'), (one) => problemOf(value, one, spot))],
   [
     'not',
-    (value, wanted, { path, depth }) =>
-      problemOf(value, wanted, path, depth) === undefined ? `${at(path)} fits what it must not` : undefined,
+    (value, wanted, spot) =>
+      problemOf(value, wanted, spot) === undefined ? `${at(spot.path)} fits what it must not` : undefined,
   ],
 ]);

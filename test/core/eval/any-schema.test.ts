@@ -8,6 +8,14 @@ function said(value: unknown, schema: unknown): string {
   return verdict.type === 'fits' ? 'fits' : `${verdict.type}: ${verdict.message}`;
 }
 
+/** Each level refers twice to the next. */
+function doubling(levels: number): unknown {
+  const level = (next: number): unknown => ({
+    allOf: [{ $ref: `#/$defs/${String(next)}` }, { $ref: `#/$defs/${String(next)}` }],
+  });
+  return Object.fromEntries(Array.from({ length: levels }, (_, at) => [at, at + 1 < levels ? level(at + 1) : true]));
+}
+
 describe('a schema of a case', () => {
   test.each<readonly [unknown, unknown, string]>([
     [{ a: 1 }, true, 'fits'],
@@ -31,7 +39,24 @@ describe('a schema of a case', () => {
     [1, { allOf: [{ type: 'number' }, { minimum: 2 }] }, 'differs: the value must be at least 2, not 1'],
     [1, { not: { type: 'number' } }, 'differs: the value fits what it must not'],
     [1, { description: 'a number', format: 'x', type: 'number' }, 'fits'],
-    [1, { $ref: '#' }, 'unusable: the keyword "$ref" is not checked here'],
+    [1, { unevaluatedItems: false }, 'unusable: the keyword "unevaluatedItems" is not checked here'],
+    [
+      { a: 'x' },
+      { properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: { type: 'number' } } },
+      'differs: "a" must be number',
+    ],
+    [[[], [[1]]], { items: { $ref: '#' }, type: 'array' }, 'differs: "1.0.0" must be array, not 1'],
+    [
+      1,
+      { $ref: '#/definitions/a~1b/0', definitions: { 'a/b': [{ minimum: 2 }] } },
+      'differs: the value must be at least 2',
+    ],
+    [1, { $ref: '#/$defs/%20', $defs: { ' ': true } }, 'fits'],
+    [1, { $ref: '#/$defs/%', $defs: {} }, 'unusable: $ref "#/$defs/%" is not encoded'],
+    [1, { $ref: '#/$defs/toString', $defs: {} }, 'unusable: $ref "#/$defs/toString" leads nowhere'],
+    [1, { $ref: 'https://example.org/s.json' }, 'unusable: $ref must be "#" or begin with "#/"'],
+    [1, { $ref: '#' }, 'unusable: the schema is nested too deep, or refers to itself without end'],
+    [1, { $ref: '#/$defs/0', $defs: doubling(40) }, 'unusable: the schema takes too many steps'],
     [1, { type: 'any' }, 'unusable: the type "any" is not known'],
     [1, { minimum: Number.NaN }, 'unusable: a bound must be a finite number, not NaN'],
     ['a', { pattern: '(a)\\1' }, 'unusable: the expression "(a)\\\\1" cannot be used'],
@@ -48,6 +73,6 @@ describe('a schema of a case', () => {
     );
     let deep: unknown = {};
     for (let level = 0; level < 1_000; level += 1) deep = { not: deep };
-    expect(said(1, deep)).toBe('unusable: the schema is nested too deep');
+    expect(said(1, deep)).toBe('unusable: the schema is nested too deep, or refers to itself without end');
   });
 });
