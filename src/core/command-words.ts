@@ -2,6 +2,7 @@
  * One word of a shell line, read the way bash reads it: quotes and backslashes taken away, our own variables put in, and a note where
  * names of files will take its place. What bash would compute is not guessed: such a word has a reason instead of a text.
  */
+import { codePointAt } from './code-point.ts';
 
 /** One word of a command as the shell will see it, as far as that can be known. */
 export interface CommandWord {
@@ -125,7 +126,7 @@ function readSingleQuoted(line: string, at: number): Part | Unclear {
 function readEscaped(line: string, at: number): Part | Unclear {
   if (followsForeign(line, at)) return unclear(BACKSLASH_AFTER_FOREIGN);
   if (at + 1 >= line.length) return unclear('the line ends with a backslash; leave it out');
-  const text = String.fromCodePoint(line.codePointAt(at + 1) ?? 0);
+  const text = String.fromCodePoint(codePointAt(line, at + 1));
   return plain(text, at + 1 + text.length);
 }
 

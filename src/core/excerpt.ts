@@ -1,4 +1,5 @@
 /** Parts of a text by lines and by characters: where they start, and where a text that is too long is best cut. */
+import { codePointAt } from './code-point.ts';
 
 /** Where line number `count + 1` starts, if that is before `length`. */
 export function offsetOfLine(text: string, count: number, length = text.length): number | undefined {
@@ -39,6 +40,6 @@ export function startOfText(text: string, limit: number): string {
 function offsetOfCharacter(text: string, count: number): number {
   if (text.length <= count) return text.length;
   let at = 0;
-  for (let seen = 0; seen < count && at < text.length; seen += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  for (let seen = 0; seen < count && at < text.length; seen += 1) at += codePointAt(text, at) > 0xffff ? 2 : 1;
   return at;
 }

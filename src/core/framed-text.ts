@@ -1,3 +1,4 @@
+import { codePointAt } from './code-point.ts';
 import { countCharacters, printable } from './text.ts';
 
 /**
@@ -110,5 +111,5 @@ function isWrittenOut(character: string): boolean {
 }
 
 function escaped(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return `\\u{${codePointAt(character, 0).toString(16)}}`;
 }

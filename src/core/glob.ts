@@ -2,6 +2,7 @@
  * Patterns for files of a workspace: `*`, `?`, `**`, `[abc]`, `[!a]`, `{a,b}`. A pattern becomes a small automaton whose states are
  * followed side by side, so that a path is read once, whatever the pattern: nothing in one can make matching run away.
  */
+import { codePointAt } from './code-point.ts';
 import { failure } from './failure-codes.ts';
 import type { Failure, FailureCode } from './failure-codes.ts';
 import { hiddenCharacters, quoted } from './text.ts';
@@ -89,7 +90,7 @@ function readSet(
 }
 
 function codeOf(character: string | undefined): number {
-  return character?.codePointAt(0) ?? 0;
+  return character === undefined ? 0 : codePointAt(character, 0);
 }
 
 /** Braces that have no partner, or no comma between them, stand for themselves, and so does a comma outside of braces. */
@@ -249,7 +250,7 @@ function follow({ states, start, hidden }: Program, path: string, isOpenEnd: boo
   };
   enter(start, active);
   while (at < path.length && active.length > 0) {
-    const code = path.codePointAt(at) ?? 0;
+    const code = codePointAt(path, at);
     const isHidden = !hidden && isNameStart && code === DOT;
     const following: number[] = [];
     const from = active;

@@ -1,4 +1,5 @@
 /** Text of a skill between delimiters of ours, from which it cannot break out and which it cannot imitate. */
+import { codePointAt } from './code-point.ts';
 import { cleanText, escapeXml, isVisible } from './text.ts';
 
 export interface Delimited {
@@ -41,7 +42,7 @@ function withoutTags(text: string, tags: ReadonlySet<string>): string {
 function opensTag(text: string, from: number, tags: ReadonlySet<string>): boolean {
   let name = '';
   for (let at = from; at < text.length;) {
-    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    const character = String.fromCodePoint(codePointAt(text, at));
     at += character.length;
     if (isIgnored(character)) {
       // To a reader that stops here, the name is complete.
@@ -95,7 +96,7 @@ const STARTS_LINE_END = /[\n\v\f\r\u0085\u2028\u2029]/;
 function foldedStart(text: string, from: number, length: number): string {
   let out = '';
   for (let at = from; at < text.length && out.length < length;) {
-    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    const character = String.fromCodePoint(codePointAt(text, at));
     if (STARTS_LINE_END.test(character)) break;
     at += character.length;
     if (!isIgnored(character) && !/\s/.test(character)) out += fold(character);

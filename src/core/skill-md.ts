@@ -1,4 +1,5 @@
 /** A whole SKILL.md: its head and its body. Imports `yaml`; a scan, which needs only heads, uses `skill-head.ts`. */
+import { codePointAt } from './code-point.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { lengthWithoutTrailingSpace, offsetOfLine } from './excerpt.ts';
 import { findFences } from './frontmatter/fences.ts';
@@ -75,7 +76,7 @@ function tellHidden(report: Report, body: string, start: number, first: number):
     last = next.index;
   const feed = body.indexOf('\n', last);
   const end = feed === -1 ? body.length : feed;
-  const code = body.codePointAt(first) ?? 0;
+  const code = codePointAt(body, first);
   tell(report, {
     code: 'body/hidden-characters',
     at: start + first,

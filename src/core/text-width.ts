@@ -1,7 +1,9 @@
 /** How many columns of a terminal a text takes: East Asian wide characters and emoji take two. Controls must be gone already. */
+import { codePointAt } from './code-point.ts';
+
 export function textWidth(text: string): number {
   let width = 0;
-  for (const character of text) width += characterWidth(character.codePointAt(0) ?? 0);
+  for (const character of text) width += characterWidth(codePointAt(character, 0));
   return width;
 }
 
@@ -11,7 +13,7 @@ export function fitText(text: string, columns: number): string {
   let width = 1;
   let fitted = '';
   for (const character of text) {
-    width += characterWidth(character.codePointAt(0) ?? 0);
+    width += characterWidth(codePointAt(character, 0));
     if (width > columns) break;
     fitted += character;
   }

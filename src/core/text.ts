@@ -2,6 +2,7 @@
  * Cleaning and escaping of untrusted text. What a model sees is cleaned; what a person sees in a terminal or a log shows
  * every character that would otherwise hide or act.
  */
+import { codePointAt } from './code-point.ts';
 
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
 const PICTOGRAPH = /\p{Extended_Pictographic}/u;
@@ -32,7 +33,7 @@ export function cleanText(text: string): string {
   let kept = 0;
   let index = 0;
   while (index < text.length) {
-    const code = text.codePointAt(index) ?? 0;
+    const code = codePointAt(text, index);
     const kind = kindOf(text, index, code);
     const width = code > 0xffff ? 2 : 1;
     if (kind === undefined) {
@@ -61,7 +62,7 @@ export function nextHidden(text: string, from: number): HiddenCharacter | undefi
   for (let index = from; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit >= 0x20 && unit < 0x7f) continue;
-    const codePoint = text.codePointAt(index) ?? 0;
+    const codePoint = codePointAt(text, index);
     const kind = kindOf(text, index, codePoint);
     if (kind !== undefined && !(codePoint === 0x0d && text.charCodeAt(index + 1) === 0x0a)) {
       return { index, codePoint, kind };
@@ -76,7 +77,7 @@ export function printable(text: string): string {
   if (!BEYOND_ASCII_LINE.test(text)) return text;
   let out = '';
   for (let index = 0; index < text.length; index += 1) {
-    const code = text.codePointAt(index) ?? 0;
+    const code = codePointAt(text, index);
     if (code >= 0x20 && code < 0x7f) {
       out += text.charAt(index);
       continue;
@@ -200,7 +201,7 @@ function isInvisible(code: number): boolean {
 
 /** A zero-width joiner between two pictographs makes one emoji of them. */
 function isEmojiJoin(text: string, index: number): boolean {
-  return isPictograph(text.codePointAt(index + 1)) && endsEmoji(codeBefore(text, index));
+  return isPictograph(codePointAt(text, index + 1)) && endsEmoji(codeBefore(text, index));
 }
 
 /** Joiners between letters of Arabic and the Indic scripts are spelling, not hiding. */
@@ -227,13 +228,13 @@ function endsEmoji(code: number): boolean {
   return code === EMOJI_STYLE || (code >= 0x1f3fb && code <= 0x1f3ff) || isPictograph(code);
 }
 
-function isPictograph(code: number | undefined): boolean {
-  return code !== undefined && code >= 0x80 && PICTOGRAPH.test(String.fromCodePoint(code));
+function isPictograph(code: number): boolean {
+  return code >= 0x80 && PICTOGRAPH.test(String.fromCodePoint(code));
 }
 
 function codeBefore(text: string, index: number): number {
   const unit = text.charCodeAt(index - 1);
-  return isLow(unit) && isHigh(text.charCodeAt(index - 2)) ? (text.codePointAt(index - 2) ?? 0) : unit || 0;
+  return isLow(unit) && isHigh(text.charCodeAt(index - 2)) ? codePointAt(text, index - 2) : unit || 0;
 }
 
 function isHigh(unit: number): boolean {

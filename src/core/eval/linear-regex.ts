@@ -3,6 +3,7 @@
  * that a text is read once, whatever the expression. Whether a text matches is all that is asked; what was caught is not. Single
  * characters, classes and `\p{…}` are left to the engine of JavaScript, one character at a time, and mean exactly what they mean there.
  */
+import { codePointAt } from '../code-point.ts';
 import { quoted } from '../text.ts';
 import { assembleRegex } from './regex-automaton.ts';
 import type { RegexProgram } from './regex-automaton.ts';
@@ -69,7 +70,7 @@ function follow({ states, start }: RegexProgram, text: string): boolean {
   };
   let isFound = enter(start, active);
   while (at < text.length && !isFound) {
-    const code = text.codePointAt(at) ?? 0;
+    const code = codePointAt(text, at);
     const character = String.fromCodePoint(code);
     const from = active;
     const following: number[] = [];

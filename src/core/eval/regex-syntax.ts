@@ -1,4 +1,5 @@
 /** A regular expression of JavaScript as a tree. What cannot be matched in one pass is named, with its place. */
+import { codePointAt } from '../code-point.ts';
 
 export type RegexNode =
   /** `source`: one character, class or escape, as JavaScript writes it. */
@@ -85,7 +86,7 @@ export function parseRegex(source: string, { dotAll }: RegexOptions): RegexNode 
     }
     if (sign === '*' || sign === '+' || sign === '?' || sign === '{' || sign === '}' || sign === ']')
       throw problem(`${sign} must be written \\${sign} where it stands for itself`);
-    const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
+    const character = String.fromCodePoint(codePointAt(source, at));
     at += character.length;
     if (character === '.') return { type: 'character', source: dotAll ? '[^]' : '.' };
     return { type: 'character', source: character === '/' ? '\\/' : character };

@@ -2,6 +2,7 @@
  * Names that a person takes for another one. Two names look alike where their skeletons are equal: every letter replaced by the one it is
  * drawn like. The table covers what stands beside Latin letters in Cyrillic, Greek and a few others; it is no full list of Unicode's.
  */
+import { codePointAt } from '../code-point.ts';
 import { compareText } from '../diagnostic.ts';
 import { editDistance } from '../nearest.ts';
 import { quoted } from '../text.ts';
@@ -169,6 +170,6 @@ function judge(name: string, { same, near, isMixed }: NameLooks): NameJudgement 
 function spelled(name: string): string {
   const odd = [...new Set(Array.from(name.slice(0, MAX_NAME)).filter((letter) => letter > '~'))].slice(0, 5);
   if (odd.length === 0) return quoted(name);
-  const codes = odd.map((letter) => `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`);
+  const codes = odd.map((letter) => `U+${codePointAt(letter, 0).toString(16).toUpperCase().padStart(4, '0')}`);
   return `${quoted(name)} (${codes.join(', ')})`;
 }

@@ -2,6 +2,7 @@
  * Lines as rules look at them: what can be varied without changing what a reader understands (emphasis, runs of white space, invisible
  * characters, full width, case) is gone, so that a rule need not think of it. Where something stood is worked out only for findings.
  */
+import { codePointAt } from '../code-point.ts';
 import { isVisible } from '../text.ts';
 
 /** Words of ASCII with one blank between them: nothing to fold. */
@@ -62,7 +63,7 @@ function walk(line: string, kind: LineKind, take: (folded: string, index: number
   let hasText = false;
   let space = -1;
   for (let index = 0; index < line.length;) {
-    const character = String.fromCodePoint(line.codePointAt(index) ?? 0);
+    const character = String.fromCodePoint(codePointAt(line, index));
     const start = index;
     index += character.length;
     if (isSpace(character)) {

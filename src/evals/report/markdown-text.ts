@@ -1,3 +1,4 @@
+import { codePointAt } from '../../core/code-point.ts';
 import { printable } from '../../core/text.ts';
 
 /** Letters of any script, digits and harmless signs stay; everything that Markdown, a table or HTML could read is a numbered entity. */
@@ -11,5 +12,5 @@ export function markdownText(text: string, limit: number): string {
   const line = printable(text.length > limit * 4 ? text.slice(0, limit * 4) : text).trim();
   const cut = [...line].slice(0, limit).join('');
   const shown = cut.length < line.length ? `${cut}…` : cut;
-  return shown.replaceAll(ACTIVE, (character) => `&#${String(character.codePointAt(0) ?? 0)};`);
+  return shown.replaceAll(ACTIVE, (character) => `&#${String(codePointAt(character, 0))};`);
 }
