@@ -36,6 +36,8 @@ export interface SourceSkill {
   /** `sha256-tree:<hex>` of what lies at `path`, and its files by path: where the bytes were hashed as they were written there. */
   readonly digest?: string;
   readonly files?: Readonly<Record<string, LockedFile>>;
+  /** What it looked like from outside when its bytes had been written, as `looksOf` says it. */
+  readonly looks?: string;
   /** What was seen of its bytes on the way, so that they need not be read again: absent where that would have been too much to keep. */
   readonly seen?: SeenSkill;
 }

@@ -1,5 +1,5 @@
 /** Skills of a folder on this machine: found, and copied into staging, each file read once and hashed on the way. */
-import { existsSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { leftOutLine, whyLeftOut } from '../../core/pack/left-out.ts';
@@ -11,9 +11,9 @@ import type { BroughtSource, PackSource, SourceSkill } from '../../core/pack/sou
 import { quoted } from '../../core/text.ts';
 import { isDirectory, isSystemError } from '../../platform/paths.ts';
 import { isProgram, pause } from '../../platform/tree-digest.ts';
-import { SMALL_FILE, hashOpened, withEntryNow } from '../../platform/tree-file.ts';
-import { orRefusal, walkTree } from '../../platform/tree-walk.ts';
-import type { TreeEntry } from '../../platform/tree-walk.ts';
+import { SMALL_FILE, hashOpened } from '../../platform/tree-file.ts';
+import { orRefusal, walkOpened } from '../../platform/tree-walk.ts';
+import type { OpenedEntry } from '../../platform/tree-walk.ts';
 import { treeRefusal } from '../system-refusal.ts';
 import type { Bringing } from './bring-options.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
@@ -135,7 +135,7 @@ async function copySkill(folder: string, copying: Copying): Promise<SourceSkill>
   const { bringing, root, fallbackName, leftOut } = copying;
   const { limits, tree, signal } = bringing;
   const room = Math.min(MAX_KEPT_OF_SKILL, copying.room);
-  const skill = new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, room });
+  const skill = new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, room, isInOrder: true });
   const skip = (at: string, isFolder: () => boolean): boolean => {
     const name = at.slice(at.lastIndexOf('/') + 1);
     // Nearly all: only what starts so is asked about.
@@ -148,15 +148,15 @@ async function copySkill(folder: string, copying: Copying): Promise<SourceSkill>
   };
   const names = openOtherNames(folder);
   const refused = await orRefusal(async () => {
-    for (const entry of walkTree(path.join(root, folder), { limits, skip })) {
-      copying.count += 1;
-      if (copying.count % SLICE === 0) await pause(signal);
+    for (const entry of walkOpened(path.join(root, folder), { limits, skip })) {
       if (entry.type === 'folder') skill.folder(entry.path);
       else if (entry.type === 'file') {
         names.see(entry);
         copyFile(entry, skill, copying);
       } else
         refuse(packRefusal('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path)));
+      copying.count += 1;
+      if (copying.count % SLICE === 0) await pause(signal);
     }
     return undefined;
   });
@@ -171,7 +171,7 @@ async function copySkill(folder: string, copying: Copying): Promise<SourceSkill>
  * inside the skill are its own affair: they become files of their own.
  */
 function openOtherNames(folder: string): {
-  readonly see: (entry: TreeEntry) => void;
+  readonly see: (entry: OpenedEntry) => void;
   readonly refuseStrangers: () => void;
 } {
   const linked = new Map<number, { readonly path: string; readonly names: number; seen: number }>();
@@ -192,23 +192,24 @@ function openOtherNames(folder: string): {
   };
 }
 
+/** Closes the file. */
 function copyFile(
-  entry: Extract<TreeEntry, { type: 'file' }>,
+  { path: at, descriptor, stats }: OpenedEntry,
   skill: StagedSkill,
   { bringing, buffer }: Copying,
 ): void {
   const { maxFileBytes } = bringing.limits;
-  if (entry.stats.size > maxFileBytes)
-    refuse(
-      packRefusal('archive/too-large', `${quoted(entry.path)} has more than ${String(maxFileBytes)} bytes`, entry.path),
-    );
-  withEntryNow(entry, (descriptor, before) => {
-    skill.file(entry.path, isProgram(before), (write) => {
-      const hash = hashOpened(entry.path, { descriptor, size: before.size, buffer }, write);
+  try {
+    if (stats.size > maxFileBytes)
+      refuse(packRefusal('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at));
+    skill.file(at, isProgram(stats), (write) => {
+      const hash = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
       // A small file is read in one go; whether a large one stayed the same is seen afterwards.
-      if (before.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== before.mtimeMs)
-        refuse(packRefusal('source/changed', `${quoted(entry.path)} changed while it was read`, entry.path));
-      return { hash, bytes: before.size };
+      if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
+        refuse(packRefusal('source/changed', `${quoted(at)} changed while it was read`, at));
+      return { hash, bytes: stats.size };
     });
-  });
+  } finally {
+    closeSync(descriptor);
+  }
 }

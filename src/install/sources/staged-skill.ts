@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fchmodSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
@@ -18,6 +18,7 @@ import { quoted } from '../../core/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { digestOfEntries } from '../../platform/tree-digest.ts';
 import type { DigestEntry } from '../../platform/tree-digest.ts';
+import { TreeLooks } from '../../platform/tree-look.ts';
 import { toScanFile } from '../scan-files.ts';
 import { MAX_HEAD, skillName } from './skill-name.ts';
 
@@ -36,6 +37,8 @@ export interface StagedSkillOptions {
   readonly limits: ArchiveLimits;
   /** How many bytes of its files may be kept for the inspection; none. */
   readonly room?: number;
+  /** Files and folders come in the order of a walk: then what they look like is told when they are written. */
+  readonly isInOrder?: boolean;
 }
 
 /** What a file is filled with: it gives every piece to `write`, and says what it gave. */
@@ -58,27 +61,36 @@ export class StagedSkill {
   /** Given up as soon as there is more than there is room for. */
   #seen: ScanFile[] | undefined = [];
   #skillText: string | undefined;
+  /** Given up where a name is not written as it came: the order of the copy is then another. */
+  #looks: TreeLooks | undefined;
+  /** Those whose looks are expected: what is made in a folder changes its time. */
+  readonly #unfinished: { readonly at: string; readonly place: string; readonly look: number }[] = [];
 
   constructor(options: StagedSkillOptions) {
     this.#options = options;
     this.#judge = openPathJudge(options.limits);
+    this.#looks = options.isInOrder === true ? new TreeLooks() : undefined;
     makeFolder(options.path);
+    this.#expectLook('', options.path);
   }
 
   folder(at: string): void {
     if (at === '' || this.#folders.has(at)) return;
     this.folder(folderOf(at));
-    const place = this.#usable(at, 'folder');
-    mkdirSync(`${this.#options.path}/${place}`);
+    const below = this.#usable(at, 'folder');
+    const place = `${this.#options.path}/${below}`;
+    mkdirSync(place);
     this.#folders.add(at);
-    this.#entries.push({ kind: 'folder', path: place, content: new Uint8Array() });
+    this.#entries.push({ kind: 'folder', path: below, content: NOTHING });
+    this.#expectLook(below, place);
   }
 
   file(from: string, isExecutable: boolean, fill: Fill): void {
     this.folder(folderOf(from));
     const at = this.#usable(from, 'file');
     const mode = isExecutable ? PROGRAM_MODE : FILE_MODE;
-    const descriptor = openSync(`${this.#options.path}/${at}`, NEW_FILE, mode);
+    const place = `${this.#options.path}/${at}`;
+    const descriptor = openSync(place, NEW_FILE, mode);
     try {
       let first: Uint8Array = NOTHING;
       const { hash, bytes } = fill((piece) => {
@@ -94,6 +106,8 @@ export class StagedSkill {
     } finally {
       closeSync(descriptor);
     }
+    // By its name and once it is closed, as whoever looks again will see it: some file systems tell other times before.
+    this.#looks?.append(at, lstatSync(place));
   }
 
   /** A file whose bytes are all here. */
@@ -110,12 +124,14 @@ export class StagedSkill {
     if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
       refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file that is called exactly ${SKILL_FILE_NAME}`));
     const seen = this.#seenSkill();
+    for (const { at, place: folderPlace, look } of this.#unfinished) this.#looks?.add(look, at, lstatSync(folderPlace));
     return {
       folder,
       path: place,
       name: await skillName(this.#head, named),
       digest: digestOfEntries(this.#entries),
       files: Object.fromEntries(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      ...(this.#looks === undefined ? {} : { looks: this.#looks.fingerprint() }),
       ...(seen === undefined ? {} : { seen }),
     };
   }
@@ -154,7 +170,12 @@ export class StagedSkill {
   #usable(at: string, type: 'file' | 'folder'): string {
     const usable = this.#judge.judge(at, type);
     if (isRefusal(usable)) throw new PackRefused(usable);
+    if (usable.path !== at) this.#looks = undefined;
     return usable.path;
+  }
+
+  #expectLook(at: string, place: string): void {
+    if (this.#looks !== undefined) this.#unfinished.push({ at, place, look: this.#looks.expect() });
   }
 
   #write(at: string, descriptor: number, bytes: Uint8Array): void {

@@ -111,10 +111,12 @@ function treeOf({
   path: dir,
   digest,
   files,
+  looks,
 }: SourceSkill): Pick<InspectedSkill, 'digest' | 'files' | 'looks'> | PackRefusal {
   if (digest === undefined || files === undefined) return presentFiles(dir);
-  const looks = looksOf(dir);
-  return isRefusal(looks) ? looks : { digest, files, looks: looks.looks };
+  if (looks !== undefined) return { digest, files, looks };
+  const now = looksOf(dir);
+  return isRefusal(now) ? now : { digest, files, looks: now.looks };
 }
 
 /** Scripts that were not seen to start otherwise: of what is no text nothing was kept. */

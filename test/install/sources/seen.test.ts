@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { isRefusal } from '../../../src/core/pack/problems.ts';
+import { looksOf } from '../../../src/install/root/present-files.ts';
 import { readScanFiles } from '../../../src/install/scan-files.ts';
 import { scratch } from '../../registry/support.ts';
 import { mustBring } from './bring-support.ts';
@@ -60,5 +61,28 @@ describe('what a source has seen of a skill', () => {
     const read = readScanFiles(skill.path);
     if (isRefusal(read)) throw new Error(read.message);
     expect(skill.seen).toEqual({ files: read, skillText: HEAD });
+  });
+});
+
+describe('what a copied skill looked like', () => {
+  test('is what a look at the staged folder gives, as long as nobody changes it', async () => {
+    const skill = await broughtSkill({
+      'SKILL.md': HEAD,
+      'a.txt': 'a',
+      'a/b.txt': 'b',
+      'a/c/d.sh': '#!/bin/sh\n',
+      'a-b': 'ab',
+      'z/large': 'x'.repeat(300_000),
+      'é.txt': 'é',
+      '.gitignore': '*\n',
+    });
+    expect(looksOf(skill.path)).toEqual({ looks: skill.looks, leftOut: [] });
+    writeFileSync(path.join(skill.path, 'a/b.txt'), 'other');
+    expect(looksOf(skill.path)).not.toEqual({ looks: skill.looks, leftOut: [] });
+  });
+
+  test('is not told where a name is written otherwise than it came: its place is then another', async () => {
+    const skill = await broughtSkill({ 'SKILL.md': HEAD, 'e\u0301.txt': 'decomposed', 'ez.txt': 'after it' });
+    expect([skill.looks, Object.keys(skill.files ?? {})]).toEqual([undefined, ['SKILL.md', 'ez.txt', 'é.txt']]);
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { isRefusal } from '../../../src/core/pack/problems.ts';
 import type { PackRefusal } from '../../../src/core/pack/problems.ts';
 import { readTreeDigest } from '../../../src/platform/tree-digest.ts';
-import type { Installed, InstallPlan } from '../../../src/runtime/packs/install.ts';
+import type { Installed, InstallPlan, InstallProgress } from '../../../src/runtime/packs/install.ts';
 import { restoreLock } from '../../../src/runtime/packs/restore-lock.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { makeZip } from '../../corpus/archives-make-zip.ts';
@@ -249,5 +249,22 @@ describe('86: a pack that is exchanged after somebody said yes', () => {
     rmSync(path.join(world.root, 'sample'), { recursive: true });
     expect(await restoreLock({ settings: world.settings })).toMatchObject({ code: 'lock/not-reproducible' });
     expect(rootOf(world)).toEqual(['skills.lock.json']);
+  });
+});
+
+describe('86: a file that is exchanged in the staging folder', () => {
+  test('between the copy and the inspection is seen: nothing is installed', async () => {
+    const world = packWorld();
+    for (const name of ['first', 'second']) world.skill(`pack/${name}`, { 'scripts/run.py': 'print(1)\n' });
+    const staging = path.join(world.root, '.skillwright/staging');
+    const onProgress = ({ step, done, total }: InstallProgress): void => {
+      if (step !== 'copy' || done !== total) return;
+      const staged = readdirSync(staging, { recursive: true, encoding: 'utf8' }).filter((at) =>
+        at.endsWith('first/scripts/run.py'),
+      );
+      for (const at of staged) writeFileSync(path.join(staging, at), 'import evil\n');
+    };
+    expect(codeOf(await world.install('./pack', { onProgress }))).toBe('source/changed');
+    expect(rootOf(world)).toEqual([]);
   });
 });
