@@ -28,23 +28,71 @@ export type LineKind = 'prose' | 'code';
 export function foldLine(line: string, kind: LineKind): string {
   const inner = kind === 'prose' && line.includes('*') ? line.replaceAll('*', '').trim() : line.trim();
   if (inner === '' || PLAIN.test(inner)) return inner;
+  if (!UNUSUAL.test(inner)) return inner.replaceAll(BLANKS, ' ');
   const known = line.replaceAll(DOUBTFUL, (character) => (isSpace(character) ? ' ' : foldCharacter(character, kind)));
   return (kind === 'prose' ? known.replaceAll('*', '') : known).replaceAll(BLANKS, ' ').trim();
 }
 
-/** A text of ASCII that shows, blanks, tabs and line feeds: most are, and much need not be asked of such. */
-export function isPlainText(text: string): boolean {
-  return !UNUSUAL.test(text);
+/** What a text is made of: much need not be asked of most. */
+export interface TextLook {
+  /** ASCII that shows, blanks, tabs and line feeds. */
+  readonly isPlain: boolean;
+  /** Of plain text: its lines have nothing to fold but blanks at their ends. */
+  readonly isSingle: boolean;
 }
 
-/** As `foldLine`, for the lines of one plain text: what all of it has not, is not looked for in each. */
-export function openPlainFold(text: string): typeof foldLine {
-  const hasStars = text.includes('*');
-  const hasRuns = hasStars || text.includes('  ') || text.includes('\t');
-  return (line, kind) => {
-    const inner = hasStars && kind === 'prose' ? line.replaceAll('*', '').trim() : line.trim();
-    return hasRuns && (inner.includes('  ') || inner.includes('\t')) ? inner.replaceAll(BLANKS, ' ') : inner;
+const BLANK = 1;
+const FOLDED = 2;
+const UNUSUAL_BYTE = 4;
+const MADE_OF = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === 0x20) return BLANK;
+  if (byte === 0x09 || byte === 0x2a) return FOLDED;
+  return byte === 0x0a || (byte > 0x20 && byte < 0x7f) ? 0 : UNUSUAL_BYTE;
+});
+
+/**
+ * A way to look at one text after the other, whose memory serves the next. Byte by byte, because a look for two blanks stops at each of them,
+ * and an expression for the rest takes longer than this does for all.
+ */
+export function openTextLook(): (text: string) => TextLook {
+  const encoder = new TextEncoder();
+  let bytes = new Uint8Array(FIRST_ROOM);
+  return (text) => {
+    if (bytes.length < text.length) bytes = new Uint8Array(Math.ceil(1.25 * text.length));
+    // What is not ASCII takes more bytes than there are, and is not read to its end.
+    const { read } = encoder.encodeInto(text, bytes.subarray(0, text.length));
+    if (read < text.length) return { isPlain: false, isSingle: false };
+    const parts = partsOf(bytes, text.length);
+    return { isPlain: (parts & UNUSUAL_BYTE) === 0, isSingle: parts <= BLANK };
   };
+}
+
+const FIRST_ROOM = 16_384;
+
+function partsOf(bytes: Uint8Array, length: number): number {
+  let parts = 0;
+  let before = 0;
+  for (let at = 0; at < length; at += 1) {
+    const part = MADE_OF[bytes[at] ?? 0] ?? 0;
+    parts |= part | ((part & before & BLANK) << 3);
+    before = part;
+  }
+  return parts;
+}
+
+/** As `foldLine`, for the lines of one text: what all of it has not, is not looked for in each. */
+export function foldFor({ isPlain, isSingle }: TextLook): typeof foldLine {
+  if (isSingle) return trimmed;
+  return isPlain ? foldPlainLine : foldLine;
+}
+
+function trimmed(line: string): string {
+  return line.trim();
+}
+
+function foldPlainLine(line: string, kind: LineKind): string {
+  const inner = kind === 'prose' && line.includes('*') ? line.replaceAll('*', '').trim() : line.trim();
+  return inner.includes('  ') || inner.includes('\t') ? inner.replaceAll(BLANKS, ' ') : inner;
 }
 
 /** The 1-based column of `line` that became offset `at` of the folded line. */

@@ -31,7 +31,7 @@ interface Place {
   readonly severity?: ScanSeverity;
 }
 
-/** `isPlain`: as `isPlainText` says of the text. Such hides nothing by its characters. */
+/** `isPlain`: as `openTextLook` says of the text. Such hides nothing by its characters. */
 export function findHidden(file: ScanFile, path: string, isPlain: boolean): readonly ScanFinding[] {
   const { text } = file;
   const places = [

@@ -5,7 +5,7 @@ import { columnBefore, lowered } from './folded-line.ts';
 import { openManyFinder } from './find-many.ts';
 import type { Sightings } from './find-many.ts';
 import { hasLongRun } from './long-run.ts';
-import { proseOrCode } from './passages.ts';
+import { proseOrCode, sourceLines } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { isDenied } from './pattern.ts';
 import type { Signal } from './pattern.ts';
@@ -168,7 +168,8 @@ function passageAt(starts: readonly number[], index: number): number {
 /** Where offset `at` of a passage stands in its file. */
 export function sourceOf(passage: Passage, at: number): { readonly line: number; readonly column: number } {
   const offset = at + passage.skipped;
-  const source = passage.lines.findLast((line) => line.at <= offset) ?? passage.lines[0];
+  const lines = sourceLines(passage);
+  const source = lines.findLast((line) => line.at <= offset) ?? lines[0];
   if (source === undefined) return { line: 1, column: 1 };
   return {
     line: source.line,

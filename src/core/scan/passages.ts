@@ -4,8 +4,8 @@
  */
 import { closesFence, fenceMark } from '../code-fences.ts';
 import type { ScanFile } from './finding.ts';
-import { foldLine, isPlainText, openPlainFold } from './folded-line.ts';
-import type { LineKind } from './folded-line.ts';
+import { foldFor, foldLine, openTextLook } from './folded-line.ts';
+import type { LineKind, TextLook } from './folded-line.ts';
 
 /** `body` is prose of a document, `comment` prose in code, `fence` code in a document, `script` code in a file of its own. */
 export type PassageKind = 'body' | 'comment' | 'fence' | 'script';
@@ -23,9 +23,20 @@ export interface Passage {
   /** Counts the headings before it; all of a script is one section. */
   readonly section: number;
   readonly text: string;
-  readonly lines: readonly SourceLine[];
+  /** The lines that it was made from, for `sourceLines`. */
+  readonly made: MadeFrom;
   /** Of the source line where a window starts; 0 for all else. */
   readonly skipped: number;
+}
+
+/** Lines by their places, which count from 0. */
+interface MadeFrom {
+  readonly from: number;
+  readonly to: number;
+  /** Those of the file; of a comment, what they say. */
+  readonly lines: readonly string[];
+  /** The place of the first of `lines`. */
+  readonly first: number;
 }
 
 /** Longer passages are looked at in windows, so that the work for a file stays in proportion to its size. */
@@ -57,10 +68,10 @@ export function isDocument(path: string): boolean {
 
 export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || kind === 'comment' ? 'prose' : 'code');
 
-/** `isPlain`: as `isPlainText` says of the text. */
-export function passagesOf(file: ScanFile, isPlain = isPlainText(file.text)): readonly Passage[] {
-  const lines = file.text.split(!isPlain && OTHER_LINE_ENDS.test(file.text) ? ANY_LINE_END : '\n');
-  const gathering: Gathering = { lines, fold: isPlain ? openPlainFold(file.text) : foldLine, found: [] };
+/** `look`: as `openTextLook` says of the text. */
+export function passagesOf(file: ScanFile, look: TextLook = openTextLook()(file.text)): readonly Passage[] {
+  const lines = file.text.split(!look.isPlain && OTHER_LINE_ENDS.test(file.text) ? ANY_LINE_END : '\n');
+  const gathering: Gathering = { lines, fold: foldFor(look), found: [] };
   if (isDocument(file.path)) addDocument(gathering);
   else addCode(gathering, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
   return gathering.found;
@@ -196,22 +207,37 @@ interface JoinedAs {
 }
 
 function addJoined({ lines, fold, found }: Gathering, { from, to }: Range, { kind, section, said }: JoinedAs): void {
+  const made = said === undefined ? { from, to, lines, first: 0 } : { from, to, lines: said, first: from };
   let text = '';
-  const as = proseOrCode(kind);
-  const placed: SourceLine[] = [];
   for (let at = from; at < to; at += 1) {
-    const source = (said === undefined ? lines[at] : said[at - from]) ?? '';
-    const isCut = as === 'code' && source.endsWith('\\');
-    const folded = fold(isCut ? source.slice(0, -1) : source, as);
-    if (folded === '') continue;
-    if (text !== '') text += ' ';
-    placed.push({ line: at + 1, source, at: text.length });
-    text += folded;
+    const folded = foldedAt(made, at, kind, fold);
+    text = text === '' || folded === '' ? text + folded : `${text} ${folded}`;
   }
   if (text === '') return;
-  const whole = { kind, section, text, lines: placed, skipped: 0 };
+  const whole = { kind, section, text, made, skipped: 0 };
   if (text.length <= WINDOW) found.push(whole);
   else for (const window of windows(whole)) found.push(window);
+}
+
+/** What the line at a place adds to a passage. */
+function foldedAt({ lines, first }: MadeFrom, at: number, kind: PassageKind, fold: typeof foldLine): string {
+  const source = lines[at - first] ?? '';
+  const as = proseOrCode(kind);
+  return fold(as === 'code' && source.endsWith('\\') ? source.slice(0, -1) : source, as);
+}
+
+/** The lines of a passage that are not blank, and where each begins in it. Worked out anew: few passages are asked. */
+export function sourceLines({ made, kind }: Passage): readonly SourceLine[] {
+  const placed: SourceLine[] = [];
+  let length = 0;
+  for (let at = made.from; at < made.to; at += 1) {
+    const folded = foldedAt(made, at, kind, foldLine);
+    if (folded === '') continue;
+    const start = length === 0 ? 0 : length + 1;
+    placed.push({ line: at + 1, source: made.lines[at - made.first] ?? '', at: start });
+    length = start + folded.length;
+  }
+  return placed;
 }
 
 function windows(whole: Passage): readonly Passage[] {

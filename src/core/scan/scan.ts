@@ -3,7 +3,7 @@ import { compareText } from '../diagnostic.ts';
 import { printable } from '../text.ts';
 import { judgeFile } from './files.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
-import { isPlainText } from './folded-line.ts';
+import { openTextLook } from './folded-line.ts';
 import { findHidden } from './hidden.ts';
 import { findingOf, openMatcher } from './match.ts';
 import { passagesOf } from './passages.ts';
@@ -29,9 +29,9 @@ export const scanSkill: ScanSkill = (files, options) => openScan()(files, option
 
 /** The same for one skill after the other: it keeps the memory that it needs, and nothing of what it saw. */
 export function openScan(): ScanSkill {
-  const match = openMatcher();
+  const scanning: Scanning = { match: openMatcher(), look: openTextLook() };
   return (files, { declared = {} } = {}) => {
-    const scanned = files.map((file) => scanOne(file, match));
+    const scanned = files.map((file) => scanOne(file, scanning));
     return ordered([
       ...scanned.flatMap(({ findings }) => findings),
       ...findAcrossFiles(scanned),
@@ -47,19 +47,25 @@ interface Scanned extends ScannedFile {
   readonly findings: readonly ScanFinding[];
 }
 
-function scanOne(whole: ScanFile, match: ReturnType<typeof openMatcher>): Scanned {
+/** What serves one file after the other. */
+interface Scanning {
+  readonly match: ReturnType<typeof openMatcher>;
+  readonly look: ReturnType<typeof openTextLook>;
+}
+
+function scanOne(whole: ScanFile, { match, look }: Scanning): Scanned {
   const path = printable(whole.path);
   const named = judgeFile(whole, path);
   if (whole.binary !== undefined) return { file: whole, path, hits: [], findings: named };
   const isLong = whole.text.length > MAX_SCANNED;
   const file = isLong ? { ...whole, text: whole.text.slice(0, MAX_SCANNED) } : whole;
-  const isPlain = isPlainText(file.text);
-  const hits = match(passagesOf(file, isPlain));
+  const looks = look(file.text);
+  const hits = match(passagesOf(file, looks));
   const scanned = { file, path, hits };
   const findings = [
     ...named,
     ...hits.flatMap((hit) => findingOf(hit, path) ?? []),
-    ...findHidden(file, path, isPlain),
+    ...findHidden(file, path, looks.isPlain),
     ...findTogether(scanned),
     ...(isLong || whole.isCut === true ? [unread(path, file.text.length)] : []),
   ];
