@@ -1,7 +1,9 @@
 /**
  * Where many texts stand in another one, seen in one pass over it, one step for each character: the machine of Aho and Corasick. All texts are
- * of ASCII, and have no line feed in them.
+ * of ASCII, have no line feed in them, and no two are alike.
  */
+import { compareText } from '../diagnostic.ts';
+
 export interface LetterMachine {
   /** The texts, by number, that end together at a place: `ends` of what is seen counts in these. */
   readonly endings: readonly (readonly number[])[];
@@ -198,57 +200,93 @@ function lineNear(bytes: Uint8Array, length: number): number {
   return next < length ? next + 1 : 0;
 }
 
-/** A state while the machine is built: where each character leads, and where to go on when none does. */
-interface Node {
-  readonly next: Map<number, Node>;
-  readonly ends: number[];
-  otherwise: Node | undefined;
+/** The texts in order: those that begin alike follow each other. */
+interface Sorted {
+  readonly texts: readonly string[];
+  /** Of each, its number as it was given. */
+  readonly numbers: readonly number[];
+  /** Of each, how many characters it begins with as the one before does. */
+  readonly shared: Uint16Array;
 }
 
-function tableOf(texts: readonly string[]): Table {
-  const letters = [...new Set(texts.join(''))];
+function sortedTexts(given: readonly string[]): Sorted {
+  const numbers = [...given.keys()].sort((a, b) => compareText(given[a] ?? '', given[b] ?? ''));
+  const texts = numbers.map((number) => given[number] ?? '');
+  const shared = Uint16Array.from(texts, (text, at) => sharedStart(text, texts[at - 1] ?? ''));
+  return { texts, numbers, shared };
+}
+
+function sharedStart(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one.charCodeAt(length) === other.charCodeAt(length)) length += 1;
+  return length;
+}
+
+/** A table while it is made. Its states are the starts of texts, shorter ones first. */
+interface Making extends Table {
+  readonly endings: (readonly number[])[];
+  /** By state that of its longest proper ending: where the search goes on when no text does. */
+  readonly otherwise: Uint16Array;
+  /** By text the state that it has come to. */
+  readonly reached: Uint16Array;
+  count: number;
+}
+
+function tableOf(given: readonly string[]): Table {
+  const sorted = sortedTexts(given);
+  const { texts, shared } = sorted;
+  const letters = [...new Set(given.join(''))];
   const columns = new Uint8Array(ASCII);
   for (const [place, letter] of letters.entries()) columns[letter.charCodeAt(0)] = place + 1;
-  const nodes = nodesOf(texts, columns);
-  if (nodes.length > STATE || letters.includes('\n')) throw new RangeError('texts that one machine cannot seek');
-  const numbers = new Map(nodes.map((node, number) => [node, number]));
+  const states = texts.reduce((sum, text, at) => sum + text.length - (shared[at] ?? 0), 1);
+  if (states > STATE || letters.includes('\n')) throw new RangeError('texts that one machine cannot seek');
   const width = letters.length + 1;
-  const rows = new Uint16Array(nodes.length * width);
-  const endingOf = new Uint16Array(nodes.length);
-  const endings: (readonly number[])[] = [];
-  for (const [number, node] of nodes.entries()) {
-    const row = number * width;
-    // Where a character leads nowhere, it leads where it does from the longest shorter ending, whose row is complete by now.
-    const other = node.otherwise === undefined ? row : (numbers.get(node.otherwise) ?? 0) * width;
-    rows.copyWithin(row, other, other + width);
-    for (const [column, next] of node.next)
-      rows[row + column] = (numbers.get(next) ?? 0) | (next.ends.length > 0 ? ENDS : 0);
-    if (node.ends.length > 0) endingOf[number] = endings.push(node.ends) - 1;
-  }
-  return { rows, width, columns, endingOf, endings };
+  const making: Making = {
+    rows: new Uint16Array(states * width),
+    width,
+    columns,
+    endingOf: new Uint16Array(states),
+    endings: [],
+    otherwise: new Uint16Array(states),
+    reached: new Uint16Array(texts.length),
+    count: 1,
+  };
+  for (let length = 1; making.count < states; length += 1) addStarts(making, sorted, length);
+  return making;
 }
 
-/** All nodes, those of shorter texts first; each knows that of its longest proper ending, and the texts which end with it. */
-function nodesOf(texts: readonly string[], columns: Uint8Array): readonly Node[] {
-  const top: Node = { next: new Map(), ends: [], otherwise: undefined };
-  for (const [number, text] of texts.entries()) {
-    let node = top;
-    for (const letter of text) {
-      const column = columns[letter.charCodeAt(0)] ?? 0;
-      const next = node.next.get(column) ?? { next: new Map(), ends: [], otherwise: undefined };
-      node.next.set(column, next);
-      node = next;
-    }
-    node.ends.push(number);
+/** The states of all starts of a length. */
+function addStarts(making: Making, { texts, numbers, shared }: Sorted, length: number): void {
+  const { reached, count: first } = making;
+  for (let at = 0; at < texts.length; at += 1) {
+    const text = texts[at] ?? '';
+    if (text.length < length) continue;
+    // The shortest of those that start so comes first: it ends here, or none does.
+    const own = text.length === length ? numbers[at] : undefined;
+    const isKnown = (shared[at] ?? 0) >= length;
+    reached[at] =
+      (isKnown ? reached[at - 1] : addState(making, reached[at] ?? 0, text.charCodeAt(length - 1), own)) ?? 0;
   }
-  const nodes = [top];
-  for (const node of nodes)
-    for (const [column, next] of node.next) {
-      let shorter = node.otherwise;
-      while (shorter !== undefined && !shorter.next.has(column)) shorter = shorter.otherwise;
-      next.otherwise = shorter?.next.get(column) ?? top;
-      next.ends.push(...next.otherwise.ends);
-      nodes.push(next);
-    }
-  return nodes;
+  const { rows, width, otherwise } = making;
+  // Only now are the rows of shorter starts complete, which each begins as a copy of.
+  for (let state = first; state < making.count; state += 1) {
+    const other = Math.imul(otherwise[state] ?? 0, width);
+    rows.copyWithin(Math.imul(state, width), other, other + width);
+  }
+}
+
+/** The state to which a character leads from another. Where it led before is the longest proper ending of the new start. */
+function addState(making: Making, from: number, character: number, own: number | undefined): number {
+  const { rows, width, columns, endingOf, endings, otherwise, count: state } = making;
+  const place = Math.imul(from, width) + (columns[character] ?? 0);
+  const before = rows[place] ?? 0;
+  const ends = [
+    ...(own === undefined ? [] : [own]),
+    ...(before >= ENDS ? (endings[endingOf[before & STATE] ?? 0] ?? []) : []),
+  ];
+  if (ends.length > 0) endingOf[state] = endings.push(ends) - 1;
+  otherwise[state] = before & STATE;
+  rows[place] = state | (ends.length > 0 ? ENDS : 0);
+  making.count += 1;
+  return state;
 }
