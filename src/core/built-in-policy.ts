@@ -65,7 +65,7 @@ export function builtInRules(): readonly PolicyRule[] {
   ];
 }
 
-/** One rule a pattern, for all of the tools: a session reads them anew, so there should be few. */
+/** One rule a pattern, for all of the tools: each runtime reads them anew, so there should be few. */
 function rulesFor(
   effect: 'deny' | 'ask',
   tools: readonly [string, ...string[]],

@@ -48,7 +48,7 @@ export function configuredPolicy(
   for (const { policy } of own) Object.assign(byRisk, policy.default);
   return {
     opening: {
-      rules: [...own.flatMap(read), ...written('ask', asked, 'user', places)],
+      rules: [...builtInRules(), ...own.flatMap(read), ...written('ask', asked, 'user', places)],
       byRisk,
     },
     narrowing: [
@@ -91,7 +91,6 @@ export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPoli
   const { opening, narrowing, places } = configured;
   const program: RuleOrigin = { layer: 'program', where: '' };
   const rules = [
-    ...builtInRules(),
     ...opening.rules,
     ...rulesOf({ allow: [...opened, ...(session.opens ?? [])] }, program, places),
   ];

@@ -25,7 +25,7 @@ import type { SearchOptions, SearchResult, SkillSearch } from './skill-search.ts
 import type { Distrust, DistrustOptions } from './skill-trust.ts';
 import type { PerformSingle } from './single-actions.ts';
 import type { Run, RunOptions } from './start-run.ts';
-import type { SessionOptions, SessionSourceParts } from './start-session.ts';
+import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 
 export interface RuntimeOptions extends Partial<Surroundings> {
   /** More roots, above all others. */
@@ -114,16 +114,15 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       { ...catalogDefaults(loaded.config), ...catalogOptions },
     );
   const vouched = (options.vouched ?? []).map((folder) => path.resolve(surroundings.cwd, folder));
-  const parts = (): SessionSourceParts => ({
-    surroundings,
-    loaded,
-    vouched,
-    places: executionPlaces,
-    index: registry.index,
-    search,
-    catalog: catalogOf,
-  });
-
+  const parts = { surroundings, loaded, vouched, places: executionPlaces, search, catalog: catalogOf };
+  // What opens sessions and runs is loaded by the first of them, not by a listing.
+  let opened: Promise<OpenedSessions> | undefined;
+  const sessions = (): Promise<OpenedSessions> =>
+    (opened ??= import('./start-session.ts').then(({ openSessionSources, startSession }) => ({
+      sourceOf: openSessionSources(parts),
+      start: startSession,
+    })));
+  let runs: Promise<typeof import('./start-run.ts')> | undefined;
   let single: Promise<PerformSingle> | undefined;
   const runtime: Runtime = {
     config: loaded.config,
@@ -160,22 +159,26 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       return untrustedSkills(skills, trust, { ...distrustOptions, projects });
     },
     async perform(action, { askedBy = 'model', signal } = {}) {
-      single ??= import('./single-actions.ts').then(({ openSingleActions }) => openSingleActions(parts));
+      single ??= Promise.all([import('./single-actions.ts'), sessions()]).then(([{ openSingleActions }, { sourceOf }]) =>
+        openSingleActions(sourceOf, () => registry.index),
+      );
       return (await single)(action, { askedBy, signal });
     },
     async startRun(runOptions) {
-      const [{ startRun }, { sessionSource }] = await Promise.all([
-        import('./start-run.ts'),
-        import('./start-session.ts'),
-      ]);
-      return startRun(sessionSource(parts()), surroundings, runOptions);
+      const [{ startRun }, { sourceOf }] = await Promise.all([(runs ??= import('./start-run.ts')), sessions()]);
+      return startRun(sourceOf(registry.index), surroundings, runOptions);
     },
     async startSession(sessionOptions = {}) {
-      const { sessionSource, startSession } = await import('./start-session.ts');
-      return startSession(sessionSource(parts()), sessionOptions);
+      const { sourceOf, start } = await sessions();
+      return start(sourceOf(registry.index), sessionOptions);
     },
   };
   return runtime;
+}
+
+interface OpenedSessions {
+  readonly sourceOf: SessionSources;
+  readonly start: (source: SessionSource, options: SessionOptions) => Promise<Session>;
 }
 
 /** An install that was killed in its last moments is finished by whoever looks next. One look a root; nothing is loaded for it. */

@@ -4,8 +4,8 @@ import type { Observation } from '../core/observation.ts';
 import type { AskedBy } from '../core/session.ts';
 import { performAction } from './perform.ts';
 import type { ActionContext } from './perform.ts';
-import { actionBasis, sessionSource } from './start-session.ts';
-import type { SessionSourceParts } from './start-session.ts';
+import { actionBasis } from './start-session.ts';
+import type { SessionSource, SessionSources } from './start-session.ts';
 
 type SingleBasis = Omit<ActionContext, 'askedBy' | 'signal'>;
 
@@ -15,17 +15,16 @@ export type PerformSingle = (
 ) => Promise<Observation>;
 
 /** Actions that belong to no session: nothing remembers them. What they share is made once for a snapshot of skills. */
-export function openSingleActions(parts: () => SessionSourceParts): PerformSingle {
+export function openSingleActions(sources: SessionSources, index: () => SkillIndex): PerformSingle {
   let known: { readonly of: SkillIndex; readonly basis: SingleBasis } | undefined;
   return (action, { askedBy, signal }) => {
-    const now = parts();
-    if (known?.of !== now.index) known = { of: now.index, basis: basisOf(now) };
+    const now = index();
+    if (known?.of !== now) known = { of: now, basis: basisOf(sources(now)) };
     return performAction(action, { ...known.basis, askedBy, signal });
   };
 }
 
-function basisOf(parts: SessionSourceParts): SingleBasis {
-  const source = sessionSource(parts);
+function basisOf(source: SessionSource): SingleBasis {
   return {
     ...actionBasis(source, {}),
     index: source.index,

@@ -17,6 +17,7 @@ import type { Offer, Vocabulary } from '../core/tool.ts';
 import { findVocabulary } from '../dialect/vocabularies.ts';
 import type { VocabularyName } from '../dialect/vocabularies.ts';
 import { openTreeDigests } from '../platform/tree-digest.ts';
+import type { TreeDigests } from '../platform/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from './config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
 import type { GuardParts } from './guard.ts';
@@ -57,13 +58,12 @@ export interface SessionOptions extends Partial<SessionSettings> {
   readonly recall?: Recall;
 }
 
-/** What a runtime knows when a session is wanted. */
+/** What a runtime knows before a session is wanted, and what stays as it is. */
 export interface SessionSourceParts {
   readonly surroundings: Surroundings;
   readonly loaded: LoadedConfig;
   /** Folders whose skills need no trust. */
   readonly vouched: readonly string[];
-  readonly index: SkillIndex;
   readonly places: Omit<ExecutionPlaces, 'findSkill'>;
   readonly search: SkillSearch;
   readonly catalog: SessionSource['catalog'];
@@ -79,24 +79,33 @@ export interface SessionSource {
   readonly policy: ConfiguredPolicy;
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
+  /** Of the trees of skills: known for all sessions of a runtime, and looked at each time. */
+  readonly digests: TreeDigests;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
 }
 
-export function sessionSource(parts: SessionSourceParts): SessionSource {
+/** Sources for sessions over one snapshot after the other: what does not change with them is made once. */
+export type SessionSources = (index: SkillIndex) => SessionSource;
+
+export function openSessionSources(parts: SessionSourceParts): SessionSources {
   const { surroundings, loaded, places, search, catalog } = parts;
-  const secrets = openSecrets(loaded.config.secrets ?? {}, surroundings);
-  const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched });
-  const index = trustedIndex(parts.index, trust);
-  return {
-    config: loaded.config,
-    index,
-    places,
-    project: surroundings.cwd,
-    policy: configuredPolicy(loaded, surroundings.home),
-    trust,
-    secrets,
-    search: (query, n, options) => search(index, query, n, options),
-    catalog,
+  const policy = configuredPolicy(loaded, surroundings.home);
+  const digests = openTreeDigests();
+  return (snapshot) => {
+    const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched });
+    const index = trustedIndex(snapshot, trust);
+    return {
+      config: loaded.config,
+      index,
+      places,
+      project: surroundings.cwd,
+      policy,
+      trust,
+      digests,
+      secrets: openSecrets(loaded.config.secrets ?? {}, surroundings),
+      search: (query, n, options) => search(index, query, n, options),
+      catalog,
+    };
   };
 }
 
@@ -153,7 +162,6 @@ export function actionBasis(
 }
 
 function guardOf(source: SessionSource, options: SessionOptions): GuardParts {
-  const digests = openTreeDigests();
   return {
     policy: policyOf(source, options),
     allowedTools: meaningFor(source.config.policy?.allowed_tools ?? 'restrict', options.parent),
@@ -161,7 +169,7 @@ function guardOf(source: SessionSource, options: SessionOptions): GuardParts {
     approve: (request, more) =>
       options.approve?.(redacted(request, source.secrets.redactor), more) ?? Promise.resolve('nobody'),
     async digestOf(skill, signal) {
-      const read = await digests.of(skill.dir, signal === undefined ? {} : { signal });
+      const read = await source.digests.of(skill.dir, signal === undefined ? {} : { signal });
       if (read.type === 'digest') return read.digest;
       return failure('skill/invalid', `the files of the skill ${quoted(skill.name)} have no identity: ${read.message}`);
     },
