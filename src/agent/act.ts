@@ -66,7 +66,9 @@ async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutc
 }
 
 /** The skill of a call that loads just this one and wants it to run in a context of its own. */
-function childSkill(call: ModelToolCall, { run: { session } }: AgentParts): SkillEntry | undefined {
+function childSkill(call: ModelToolCall, { run: { session }, mayDelegate }: AgentParts): SkillEntry | undefined {
+  // What a call would do is not worked out twice where no answer would change anything.
+  if (!mayDelegate) return undefined;
   const actions = plannedActions(call, session.vocabulary, session.offer);
   const [action] = actions;
   const skill = action === undefined || actions.length > 1 ? undefined : loadedBy(action, session.index);

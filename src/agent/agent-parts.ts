@@ -25,6 +25,8 @@ export interface AgentParts {
   readonly outputs: KeptOutputs;
   readonly measure: Measure;
   readonly subagents: SubagentParts;
+  /** Some skill wants a context of its own. */
+  readonly mayDelegate: boolean;
   /** Skills that were put before the model, by id, and why. */
   readonly proposed: Map<string, ActivationReason>;
   /** The run that this one goes on with; absent where it begins by itself. */

@@ -143,6 +143,7 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
     measure: openMeasure(),
     proposed,
     tools: openAgentTools({ session: run.session, gate, protocol, outputs, updatePlan }),
+    mayDelegate: run.session.index.all.some(({ controls }) => controls.runMode === 'subagent'),
     isWatched: (options.run?.sinks ?? []).length > 0,
     subagents: {
       run,

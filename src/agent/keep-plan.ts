@@ -18,7 +18,8 @@ export function keepPlan(update: PlanUpdate | undefined, { run, state, request }
   const { turn, plan: before } = state;
   const plan = before ?? startPlan(request);
   const changed = update === undefined ? { plan, problems: [] } : applyPlanUpdate(plan, update);
-  const isSame = before !== undefined && JSON.stringify(changed.plan) === JSON.stringify(before);
+  const isSame =
+    changed.plan === before || (before !== undefined && JSON.stringify(changed.plan) === JSON.stringify(before));
   if (!isSame) run.record({ type: 'plan', turn, plan: changed.plan });
   for (const problem of changed.problems) run.record({ type: 'note', message: `plan: ${problem}` });
   return changed.problems;

@@ -41,30 +41,30 @@ export const FIRST_STATE: AgentState = {
 
 /** The state after an event that came `elapsedMs` after the start of the run. Pure. */
 export function reduceAgent(state: AgentState, event: RunEvent, elapsedMs: number): AgentState {
-  const counted = { ...state, used: countEvent(state.used, event, elapsedMs) };
+  const used = countEvent(state.used, event, elapsedMs);
   switch (event.type) {
     case 'run-start':
-      return { ...counted, phase: 'index-skills' };
+      return { ...state, used, phase: 'index-skills' };
     case 'turn':
-      return { ...counted, phase: 'decide', turn: event.turn };
+      return { ...state, used, phase: 'decide', turn: event.turn };
     case 'plan':
-      return { ...counted, plan: event.plan };
+      return { ...state, used, plan: event.plan };
     case 'action':
-      return { ...counted, phase: 'act', call: event.call, open: { ...state.open, [event.call]: event.action } };
+      return { ...state, used, phase: 'act', call: event.call, open: { ...state.open, [event.call]: event.action } };
     case 'observation': {
       const { [event.call]: action, ...open } = state.open;
       const what = action === undefined ? event.observation.action : describeAction(action);
       const line = `${what}: ${describeOutcome(event.observation, false)}`;
-      return { ...counted, phase: 'observe', open, done: [...state.done, line].slice(-KEPT_LINES) };
+      return { ...state, used, phase: 'observe', open, done: [...state.done.slice(1 - KEPT_LINES), line] };
     }
     case 'session':
       // The person speaks again: what was done for another message is in the record.
-      return event.event.type === 'turn-start' ? { ...counted, done: [], subagents: 0 } : counted;
+      return event.event.type === 'turn-start' ? { ...state, used, done: [], subagents: 0 } : { ...state, used };
     case 'subagent-start':
-      return { ...counted, subagents: state.subagents + 1 };
+      return { ...state, used, subagents: state.subagents + 1 };
     case 'run-end':
-      return { ...counted, phase: 'final' };
+      return { ...state, used, phase: 'final' };
     default:
-      return counted;
+      return { ...state, used };
   }
 }

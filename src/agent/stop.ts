@@ -37,21 +37,13 @@ export function openStop(outer: AbortSignal | undefined, wallMs: number): Stop {
 }
 
 /** The value, or the reason of the signal as soon as it is aborted, however long the other takes to notice. */
-export async function untilStopped<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  // Where the signal is first, nobody waits for the value any more.
-  value.catch(() => undefined);
-  signal.throwIfAborted();
-  let stop = (): void => undefined;
-  const stopped = new Promise<'stopped'>((resolve) => {
-    stop = (): void => resolve('stopped');
-    signal.addEventListener('abort', stop, { once: true });
+export function untilStopped<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    const leave = (): void => signal.removeEventListener('abort', stop);
+    // Where the signal is first, what comes of the value later is of no interest to anybody.
+    value.then(resolve, reject).finally(leave);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
   });
-  try {
-    const first = await Promise.race([value.then((settled) => ({ settled })), stopped]);
-    if (first !== 'stopped') return first.settled;
-    signal.throwIfAborted();
-    throw new TypeError('a signal that is not aborted has stopped something');
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

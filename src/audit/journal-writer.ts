@@ -16,8 +16,8 @@ import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath, keepContent } from './content.ts';
 import { asRead, ownFields } from './recorded-event.ts';
 import type { Redactor } from './redact.ts';
-import { storedJson, storedValue } from './references.ts';
-import type { Keep, RedactText } from './references.ts';
+import { openStore, storedJson } from './references.ts';
+import type { Keep } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, makeRunFolder } from './run-folder.ts';
 import { finalText, infoOf, infoText, stateText, summarise, withSeal } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
@@ -27,7 +27,7 @@ export interface RunRecordOptions {
   /** `each`: every line is on the disk before `append` returns. `none`: the system decides when; a kill loses nothing either way. */
   readonly sync?: 'none' | 'each';
   /** Takes secrets out of every text, before it is written anywhere. */
-  readonly redactor?: Pick<Redactor, 'text' | 'bytes'>;
+  readonly redactor?: Pick<Redactor, 'text' | 'bytes' | 'isEmpty'>;
   readonly now?: () => Date;
   /** Seals the run when it ends. */
   readonly sealKey?: Uint8Array;
@@ -78,7 +78,15 @@ class JournalWriter implements RunRecord {
   readonly path: string;
   readonly #events: AppendFile;
   readonly #options: RunRecordOptions & { readonly now: () => Date };
-  readonly #redact: RedactText;
+  /** Texts of the event that is being stored which get files of their own. */
+  readonly #contents = new Map<string, Uint8Array>();
+  readonly #keepLong: Keep = (bytes) => {
+    const $ref = contentPath('observations', bytes);
+    this.#contents.set($ref, bytes);
+    return { $ref, bytes: bytes.length };
+  };
+  readonly #storePlain = openStore({ keep: this.#keepLong });
+  readonly #storeClean = openStore({ keep: this.#keepLong, redact: (text) => this.#redact(text) });
   readonly #hash = openSha256();
   readonly #openedAt = performance.now();
   #checkpointAt = performance.now();
@@ -104,8 +112,6 @@ class JournalWriter implements RunRecord {
     this.id = folder.id;
     this.path = folder.path;
     this.#options = options;
-    const { redactor } = options;
-    this.#redact = redactor === undefined ? (text) => text : (text) => redactor.text(text);
     const index = Buffer.from(this.#indexText(start.index), 'utf8');
     this.#write(INDEX_FILE, index);
     this.#events = new AppendFile(path.join(this.path, EVENTS_FILE));
@@ -197,16 +203,18 @@ class JournalWriter implements RunRecord {
     }
   }
 
+  /** Not before the whole line is made: a value that is refused leaves no file behind. */
+  #keepContents(): void {
+    for (const [place, content] of this.#contents) this.#keepFile(place, content);
+    this.#contents.clear();
+  }
+
   #holdLine(event: RunEvent): void {
-    const contents = new Map<string, Uint8Array>();
-    const keep: Keep = (bytes) => {
-      const $ref = contentPath('observations', bytes);
-      contents.set($ref, bytes);
-      return { $ref, bytes: bytes.length };
-    };
-    const clean = storedValue(event, { redact: this.#redact, keep });
+    // Of one that was refused.
+    if (this.#contents.size > 0) this.#contents.clear();
+    const clean = this.#mayHoldSecrets() ? this.#storeClean(event) : this.#storePlain(event);
     const stored = clean === event ? event : { ...clean, ...ownFields(event) };
-    const eventJson = storedJson(stored, keep);
+    const eventJson = storedJson(stored, this.#keepLong);
     const seq = this.#seq + 1;
     const time = this.#options.now().toISOString();
     const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
@@ -214,8 +222,7 @@ class JournalWriter implements RunRecord {
       `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`,
     );
     const { line, hash } = linkLine(this.#head, json, this.#hash);
-    // Not before the whole line is made: a value that is refused leaves no file behind.
-    for (const [place, content] of contents) this.#keepFile(place, content);
+    if (this.#contents.size > 0) this.#keepContents();
     this.#held += line;
     this.#seq = seq;
     this.#head = hash;
@@ -234,7 +241,17 @@ class JournalWriter implements RunRecord {
   }
 
   #indexText(index: unknown): string {
-    return `${visibleJson(JSON.stringify(storedValue(index ?? null, { redact: this.#redact })))}\n`;
+    const store = openStore({ redact: (text) => this.#redact(text) });
+    return `${visibleJson(JSON.stringify(store(index ?? null)))}\n`;
+  }
+
+  /** Asked for each event: a run gets to know secrets while it goes on. */
+  #mayHoldSecrets(): boolean {
+    return this.#options.redactor?.isEmpty === false;
+  }
+
+  #redact(text: string): string {
+    return this.#options.redactor?.text(text) ?? text;
   }
 
   #keepFile(place: string, bytes: Uint8Array): boolean {

@@ -22,22 +22,29 @@ export type Keep = (bytes: Uint8Array) => { readonly $ref: string; readonly byte
 export type RedactText = (text: string) => string;
 
 export interface Storing {
-  readonly redact: RedactText;
+  /** Absent: there is no secret that could be found. */
+  readonly redact?: RedactText | undefined;
   /** Absent: everything stays where it is. */
   readonly keep?: Keep;
 }
 
 /** A value as it is stored: redacted, long strings kept apart. Throws `input/invalid` for what is too deep. */
-export function storedValue(value: object, storing: Storing): object;
-export function storedValue(value: unknown, storing: Storing): unknown;
-export function storedValue(value: unknown, storing: Storing): unknown {
-  return walk(value, {
-    text: (text) => {
-      const clean = storing.redact(text);
-      return clean.length > LONG_TEXT && storing.keep !== undefined ? keptText(clean, storing.keep) : clean;
-    },
-    key: (key) => storing.redact(key.startsWith('$') && REFERENCE_KEY.test(key) ? `$${key}` : key),
-  });
+export interface StoreValue {
+  (value: object): object;
+  (value: unknown): unknown;
+}
+
+/** For many values: a run has thousands of events. */
+export function openStore({ redact, keep }: Storing): StoreValue;
+export function openStore({ redact, keep }: Storing): (value: unknown) => unknown {
+  const keepLong = (text: string): unknown =>
+    text.length > LONG_TEXT && keep !== undefined ? keptText(text, keep) : text;
+  const markKey = (key: string): string => (key.startsWith('$') && REFERENCE_KEY.test(key) ? `$${key}` : key);
+  const how: Walk =
+    redact === undefined
+      ? { text: keepLong, key: markKey }
+      : { text: (text) => keepLong(redact(text)), key: (key) => redact(markKey(key)) };
+  return (value) => walk(value, how);
 }
 
 /** The JSON of a stored event; a very large one is a reference itself. */
@@ -141,7 +148,8 @@ function walk(value: unknown, how: Walk, depth = 0): unknown {
 
 function walkList(list: readonly unknown[], how: Walk, depth: number): readonly unknown[] {
   let after: unknown[] | undefined;
-  for (const [place, item] of list.entries()) {
+  for (let place = 0; place < list.length; place += 1) {
+    const item = list[place];
     const walked = walk(item, how, depth + 1);
     if (walked === item) continue;
     after ??= [...list];
@@ -153,11 +161,12 @@ function walkList(list: readonly unknown[], how: Walk, depth: number): readonly 
 function walkRecord(record: Readonly<Record<string, unknown>>, how: Walk, depth: number): object {
   const keys = Object.keys(record);
   let after: [string, unknown][] | undefined;
-  for (const [place, key] of keys.entries()) {
+  for (const key of keys) {
     const item = record[key];
     const name = how.key(key);
     const walked = walk(item, how, depth + 1);
-    if (name !== key || walked !== item) after ??= keys.slice(0, place).map((before) => [before, record[before]]);
+    if (name !== key || walked !== item)
+      after ??= keys.slice(0, keys.indexOf(key)).map((before) => [before, record[before]]);
     after?.push([name, walked]);
   }
   return after === undefined ? record : fromEntries(after);

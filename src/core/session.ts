@@ -81,7 +81,9 @@ export function reduceSession(state: SessionState, event: SessionEvent): Session
       return { ...rest, turn: state.turn + 1, loaded, failures: {} };
     }
     case 'request-start':
-      return { ...state, loaded: state.loaded.filter(({ lifetime }) => lifetime !== 'once') };
+      return state.loaded.length === 0
+        ? state
+        : { ...state, loaded: state.loaded.filter(({ lifetime }) => lifetime !== 'once') };
     case 'skill-load': {
       const before = findLoaded(state, event.skill.id);
       const { skill, digest, askedBy, lifetime } = event;
@@ -96,8 +98,10 @@ export function reduceSession(state: SessionState, event: SessionEvent): Session
     case 'content-show':
       // To be found or carried over is not to be used.
       return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;
-    case 'action-end':
-      return { ...state, failures: withoutAction(state.failures, event.action) };
+    case 'action-end': {
+      const failures = withoutAction(state.failures, event.action);
+      return failures === state.failures ? state : { ...state, failures };
+    }
     case 'action-fail': {
       const key = `${event.action} ${event.code}`;
       const count = (state.failures[key] ?? 0) + 1;
@@ -142,5 +146,7 @@ function used(
 }
 
 function withoutAction(failures: SessionState['failures'], action: ActionType): SessionState['failures'] {
-  return Object.fromEntries(Object.entries(failures).filter(([key]) => !key.startsWith(`${action} `)));
+  const isOfAction = (key: string): boolean => key.startsWith(`${action} `);
+  if (!Object.keys(failures).some(isOfAction)) return failures;
+  return Object.fromEntries(Object.entries(failures).filter(([key]) => !isOfAction(key)));
 }

@@ -90,10 +90,7 @@ function written(
 export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPolicy, opened: readonly string[]): Policy {
   const { opening, narrowing, places } = configured;
   const program: RuleOrigin = { layer: 'program', where: '' };
-  const rules = [
-    ...opening.rules,
-    ...rulesOf({ allow: [...opened, ...(session.opens ?? [])] }, program, places),
-  ];
+  const rules = [...opening.rules, ...rulesOf({ allow: [...opened, ...(session.opens ?? [])] }, program, places)];
   const base: PolicyLayer = {
     origin: { layer: 'built-in', where: '' },
     rules,

@@ -122,7 +122,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       sourceOf: openSessionSources(parts),
       start: startSession,
     })));
-  let runs: Promise<typeof import('./start-run.ts')> | undefined;
+  let begin: Promise<BeginRun> | undefined;
   let single: Promise<PerformSingle> | undefined;
   const runtime: Runtime = {
     config: loaded.config,
@@ -159,14 +159,15 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       return untrustedSkills(skills, trust, { ...distrustOptions, projects });
     },
     async perform(action, { askedBy = 'model', signal } = {}) {
-      single ??= Promise.all([import('./single-actions.ts'), sessions()]).then(([{ openSingleActions }, { sourceOf }]) =>
-        openSingleActions(sourceOf, () => registry.index),
+      single ??= Promise.all([import('./single-actions.ts'), sessions()]).then(
+        ([{ openSingleActions }, { sourceOf }]) => openSingleActions(sourceOf, () => registry.index),
       );
       return (await single)(action, { askedBy, signal });
     },
     async startRun(runOptions) {
-      const [{ startRun }, { sourceOf }] = await Promise.all([(runs ??= import('./start-run.ts')), sessions()]);
-      return startRun(sourceOf(registry.index), surroundings, runOptions);
+      begin ??= import('./start-run.ts').then(({ startRun }) => startRun);
+      const [beginRun, { sourceOf }] = await Promise.all([begin, sessions()]);
+      return beginRun(sourceOf(registry.index), surroundings, runOptions);
     },
     async startSession(sessionOptions = {}) {
       const { sourceOf, start } = await sessions();
@@ -180,6 +181,8 @@ interface OpenedSessions {
   readonly sourceOf: SessionSources;
   readonly start: (source: SessionSource, options: SessionOptions) => Promise<Session>;
 }
+
+type BeginRun = (source: SessionSource, surroundings: Surroundings, options: RunOptions) => Promise<Run>;
 
 /** An install that was killed in its last moments is finished by whoever looks next. One look a root; nothing is loaded for it. */
 async function recoverInterrupted(roots: readonly SkillRoot[], signal?: AbortSignal): Promise<readonly Diagnostic[]> {

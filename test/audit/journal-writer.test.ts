@@ -183,7 +183,7 @@ describe('a line of a journal', () => {
 });
 
 function redactorOf(text: (text: string) => string): NonNullable<RunRecordOptions['redactor']> {
-  return { text, bytes: (bytes) => Buffer.from(text(Buffer.from(bytes).toString('utf8'))) };
+  return { isEmpty: false, text, bytes: (bytes) => Buffer.from(text(Buffer.from(bytes).toString('utf8'))) };
 }
 
 describe('secrets', () => {

@@ -5,10 +5,10 @@ import {
   LONG_TEXT,
   MAX_DEPTH,
   isReference,
+  openStore,
   referencesIn,
   restoredValue,
   storedJson,
-  storedValue,
 } from '../../src/audit/references.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 
@@ -42,7 +42,7 @@ describe('a stored value', () => {
     fc.assert(
       fc.property(tree, (value) => {
         const { keep, read } = shelf();
-        const json = storedJson(storedValue(value, { redact: same, keep }), keep);
+        const json = storedJson(openStore({ redact: same, keep })(value), keep);
         expect(restoredValue(JSON.parse(json), read)).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
@@ -52,7 +52,7 @@ describe('a stored value', () => {
     const forged = { $ref: `observations/${'0'.repeat(64)}`, bytes: 1, start: '' };
     expect(isReference(forged)).toBe(true);
     const { keep, read } = shelf();
-    const stored = storedValue({ forged }, { redact: same, keep });
+    const stored = openStore({ redact: same, keep })({ forged });
     expect(referencesIn(stored)).toEqual([]);
     expect(restoredValue(stored, read)).toEqual({ forged });
   });
@@ -61,7 +61,7 @@ describe('a stored value', () => {
     const { files, keep } = shelf();
     const text = `${'a'.repeat(199)}👍${'b'.repeat(LONG_TEXT)}`;
     const reference = { $ref: `observations/${sha256(text)}`, bytes: Buffer.byteLength(text), start: 'a'.repeat(199) };
-    expect(storedValue([text, { text }, 'x'.repeat(LONG_TEXT)], { redact: same, keep })).toEqual([
+    expect(openStore({ redact: same, keep })([text, { text }, 'x'.repeat(LONG_TEXT)])).toEqual([
       reference,
       { text: reference },
       'x'.repeat(LONG_TEXT),
@@ -75,7 +75,7 @@ describe('a stored value', () => {
       type: 'note',
       items: Array.from({ length: 60_000 }, (_, place) => `line ${String(place)} of many`),
     };
-    const json = storedJson(storedValue(value, { redact: same, keep }), keep);
+    const json = storedJson(openStore({ redact: same, keep })(value), keep);
     expect(json.length).toBeLessThan(300);
     expect(files.size).toBe(1);
     expect(restoredValue(JSON.parse(json), read)).toEqual(value);
@@ -85,7 +85,7 @@ describe('a stored value', () => {
     const { files, keep } = shelf();
     const redact = (text: string): string => text.replaceAll(/secret-\d+/g, '***');
     const value = { 'secret-1': 1, 'secret-2': 'a secret-3', long: `secret-4 ${'x'.repeat(LONG_TEXT)}` };
-    expect(storedValue(value, { redact, keep })).toEqual({
+    expect(openStore({ redact, keep })(value)).toEqual({
       '***': 1,
       '*** (2)': 'a ***',
       long: expect.objectContaining({ start: `*** ${'x'.repeat(196)}` }) as object,
@@ -97,10 +97,10 @@ describe('a stored value', () => {
     const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     const { keep, read } = shelf();
     const fits: unknown = JSON.parse(nested(MAX_DEPTH));
-    expect(storedValue(fits, { redact: same, keep })).toEqual(fits);
+    expect(openStore({ redact: same, keep })(fits)).toEqual(fits);
     for (const levels of [MAX_DEPTH + 1, 100_000]) {
       const value: unknown = JSON.parse(nested(levels));
-      expect(() => storedValue(value, { redact: same, keep })).toThrow('more than 200 levels');
+      expect(() => openStore({ redact: same, keep })(value)).toThrow('more than 200 levels');
       expect(() => restoredValue(value, read)).toThrow('more than 200 levels');
     }
   });
