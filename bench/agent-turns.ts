@@ -1,0 +1,202 @@
+/**
+ * What a turn costs beside the model: our loop, which judges each call, counts budgets and writes the journal to the disk, and the AI
+ * SDK's own loop with the same tools and the same scripted answers, which does none of that.
+ */
+import type {
+  LanguageModelV3,
+  LanguageModelV3Content,
+  LanguageModelV3GenerateResult,
+  LanguageModelV3StreamPart,
+} from '@ai-sdk/provider';
+import { generateText, stepCountIs, streamText } from 'ai';
+
+import { runAgent } from '../src/agent/agent.ts';
+import type { AgentResult } from '../src/agent/agent-options.ts';
+import type { Model } from '../src/core/model.ts';
+import type { Runtime } from '../src/runtime/runtime.ts';
+import { openSkillTools } from '../src/runtime/skill-tools.ts';
+import { median } from './median.ts';
+import type { BenchRow } from './row.ts';
+
+const ANSWER = 'All notes are read.';
+/** Files of the skill that the turns read, one after the other. */
+export const FILES = 4;
+const TURNS = 20;
+const ROUNDS = 25;
+const WARM_ROUNDS = 25;
+/** Runs of other lengths, measured after those of 20 turns: of each length one in every round. */
+const LENGTHS = [2, 20, 60, 200] as const;
+const LENGTH_ROUNDS = 15;
+const LENGTH_WARM_ROUNDS = 5;
+const BUDGET = { turns: 1_000, toolCalls: 1_000, contextTokens: 1_000_000, tokens: 1_000_000_000 };
+
+/** The same answers for both loops: a file of a skill each turn, then an answer. */
+function inputOf(turn: number, turns: number): string | undefined {
+  return turn < turns ? JSON.stringify({ skill: 'notes', path: `references/${String(turn % FILES)}.md` }) : undefined;
+}
+
+function ourModel(turns: number): Model {
+  let turn = 0;
+  return {
+    id: 'bench',
+    call() {
+      const input = inputOf(turn, turns);
+      turn += 1;
+      const toolCalls = input === undefined ? [] : [{ id: `call-${String(turn)}`, name: 'read_resource', input }];
+      const text = input === undefined ? ANSWER : '';
+      return Promise.resolve({ text, toolCalls, finish: 'stop', usage: {}, retries: 0 });
+    },
+  };
+}
+
+function theirModel(turns: number): LanguageModelV3 {
+  let turn = 0;
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  };
+  const next = (): Pick<LanguageModelV3GenerateResult, 'content' | 'finishReason'> => {
+    const input = inputOf(turn, turns);
+    turn += 1;
+    return {
+      content:
+        input === undefined
+          ? [{ type: 'text', text: ANSWER }]
+          : [{ type: 'tool-call', toolCallId: `call-${String(turn)}`, toolName: 'read_resource', input }],
+      finishReason: { unified: input === undefined ? 'stop' : 'tool-calls', raw: undefined },
+    };
+  };
+  return {
+    specificationVersion: 'v3',
+    provider: 'bench',
+    modelId: 'bench',
+    supportedUrls: {},
+    doGenerate: () => Promise.resolve({ ...next(), usage, warnings: [] }),
+    doStream() {
+      const { content, finishReason } = next();
+      const parts = content.flatMap(streamed);
+      const all: readonly LanguageModelV3StreamPart[] = [
+        { type: 'stream-start', warnings: [] },
+        ...parts,
+        { type: 'finish', usage, finishReason },
+      ];
+      return Promise.resolve({ stream: ReadableStream.from(all) });
+    },
+  };
+}
+
+function streamed(part: LanguageModelV3Content): readonly LanguageModelV3StreamPart[] {
+  if (part.type === 'tool-call') return [part];
+  return part.type === 'text'
+    ? [
+        { type: 'text-start', id: 't' },
+        { type: 'text-delta', id: 't', delta: part.text },
+        { type: 'text-end', id: 't' },
+      ]
+    : [];
+}
+
+/** A run of ours with so many tool calls, a turn each, and an answer. */
+export async function ourRun(runtime: Runtime, turns: number): Promise<AgentResult> {
+  const result = await runAgent({ runtime, model: ourModel(turns), request: 'read my notes', budget: BUDGET });
+  if (result.outcome !== 'done' || result.used.turns !== turns + 1) throw new Error(`it ended as ${result.outcome}`);
+  return result;
+}
+
+export async function benchTurns(runtime: Runtime): Promise<readonly BenchRow[]> {
+  return [...(await benchTwentyTurns(runtime)), ...(await benchLengths(runtime))];
+}
+
+async function benchTwentyTurns(runtime: Runtime): Promise<readonly BenchRow[]> {
+  const times: Readonly<Record<'ours' | 'whole' | 'stream', number[]>> = { ours: [], whole: [], stream: [] };
+  const loops = {
+    ours: () => ourRun(runtime, TURNS),
+    whole: () => generated(runtime, TURNS),
+    stream: () =>
+      theirs(runtime, TURNS, async (request) => {
+        const result = streamText(request);
+        await result.consumeStream();
+        return (await result.steps).length;
+      }),
+  };
+  for (let round = -WARM_ROUNDS; round < ROUNDS; round += 1)
+    for (const name of ['ours', 'whole', 'stream'] as const) {
+      const ms = await timed(loops[name]);
+      if (round >= 0) times[name].push(ms / (TURNS + 1));
+    }
+  const ratio = median(times.ours) / median(times.whole);
+  return [
+    { name: 'a turn of an agent, judged and recorded', value: median(times.ours), unit: 'ms' },
+    { name: 'a step of generateText, neither', value: median(times.whole), unit: 'ms' },
+    { name: 'the first over the second', value: ratio, unit: 'x', bound: '<= 0.5', ok: ratio <= 0.5 },
+    { name: 'the first over a step of streamText', value: median(times.ours) / median(times.stream), unit: 'x' },
+  ];
+}
+
+/**
+ * Whole runs of several lengths. `generateText` converts all that was said so far in each of its steps, so that its steps become dearer;
+ * what a run costs that has hardly begun is mostly its start and its end. By now the engine has compiled both loops, which after the
+ * warm rounds of 20 turns it has not.
+ */
+async function benchLengths(runtime: Runtime): Promise<readonly BenchRow[]> {
+  const lengths = LENGTHS.map((turns) => ({ turns, ours: new Array<number>(), theirs: new Array<number>() }));
+  for (let round = -LENGTH_WARM_ROUNDS; round < LENGTH_ROUNDS; round += 1)
+    for (const { turns, ours, theirs: other } of lengths) {
+      const [one, two] = [await timed(() => ourRun(runtime, turns)), await timed(() => generated(runtime, turns))];
+      if (round < 0) continue;
+      ours.push(one);
+      other.push(two);
+    }
+  const runs = lengths.map((length) => ({
+    turns: length.turns,
+    ours: median(length.ours),
+    theirs: median(length.theirs),
+  }));
+  const [long, longest] = runs.slice(-2);
+  if (long === undefined || longest === undefined) throw new Error('two lengths are needed');
+  const oneMore = (loop: 'ours' | 'theirs'): number => (longest[loop] - long[loop]) / (longest.turns - long.turns);
+  const between = `between ${String(long.turns)} and ${String(longest.turns)}`;
+  return [
+    ...runs.map(({ turns, ours, theirs: other }) => ({
+      name: `a run of ${String(turns)} turns: runAgent over generateText`,
+      value: ours / other,
+      unit: 'x',
+      note: `${perTurn(ours, turns)} over ${perTurn(other, turns)} ms a turn`,
+    })),
+    { name: `one more turn of runAgent, ${between}`, value: oneMore('ours'), unit: 'ms' },
+    { name: `one more step of generateText, ${between}`, value: oneMore('theirs'), unit: 'ms' },
+    { name: 'one more turn over one more step', value: oneMore('ours') / oneMore('theirs'), unit: 'x' },
+  ];
+}
+
+function perTurn(ms: number, turns: number): string {
+  return (ms / (turns + 1)).toFixed(2);
+}
+
+function generated(runtime: Runtime, turns: number): Promise<void> {
+  return theirs(runtime, turns, async (request) => (await generateText(request)).steps.length);
+}
+
+async function theirs(
+  runtime: Runtime,
+  turns: number,
+  loop: (request: Parameters<typeof generateText>[0] & Parameters<typeof streamText>[0]) => Promise<number>,
+): Promise<void> {
+  const skills = await openSkillTools({ runtime });
+  const { instructions: system, aiSdk: tools } = skills;
+  const steps = await loop({
+    model: theirModel(turns),
+    system,
+    tools,
+    stopWhen: stepCountIs(turns + 5),
+    prompt: 'read my notes',
+  });
+  if (steps !== turns + 1) throw new Error('the other loop stopped early');
+  await skills.session.close();
+}
+
+async function timed(act: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await act();
+  return performance.now() - start;
+}
