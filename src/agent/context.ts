@@ -2,7 +2,7 @@
  * Keeping a request inside its room (AGT-6), by rule: first old outputs become references, then old exchanges become lines, then what
  * is left is cut shorter and shorter. What is dropped stays reachable: outputs by their reference, skills by loading them again.
  */
-import { conversationOf, conversationTokens, shortExchange, shortMessage } from './conversation.ts';
+import { conversationOf, shortExchange, shortMessage, withExchanges } from './conversation.ts';
 import type { Conversation, Exchange } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
 
@@ -42,7 +42,7 @@ type Step = (conversation: Conversation, room: Room) => readonly [Conversation, 
 const STEPS: readonly Step[] = [
   (conversation, { outputs }) => {
     const old = conversation.exchanges.slice(0, -RECENT).map((exchange) => shortened(exchange, OLD_OUTPUT, outputs));
-    return [{ ...conversation, exchanges: [...old, ...conversation.exchanges.slice(-RECENT)] }, 'old outputs'];
+    return [withExchanges(conversation, [...old, ...conversation.exchanges.slice(-RECENT)]), 'old outputs'];
   },
   (conversation, room) => [withoutOld(conversation, RECENT, room, SKILL_SHARE), 'old exchanges'],
   (conversation, { outputs }) => [cut(conversation, 4_000, outputs), 'long outputs'],
@@ -65,7 +65,7 @@ export function shortenConversation(conversation: Conversation, before: number, 
   const dropped: string[] = [];
   for (const step of STEPS) {
     const [next, what] = step(shorter, room);
-    const tokens = conversationTokens(next) + room.stateTokens;
+    const tokens = next.whole.tokens + room.stateTokens;
     if (tokens < after) {
       dropped.push(what);
       shorter = next;
@@ -77,7 +77,10 @@ export function shortenConversation(conversation: Conversation, before: number, 
 }
 
 function cut(conversation: Conversation, limit: number, outputs: KeptOutputs): Conversation {
-  return { ...conversation, exchanges: conversation.exchanges.map((exchange) => shortened(exchange, limit, outputs)) };
+  return withExchanges(
+    conversation,
+    conversation.exchanges.map((exchange) => shortened(exchange, limit, outputs)),
+  );
 }
 
 function shortened(exchange: Exchange, limit: number, outputs: KeptOutputs): Exchange {

@@ -3,8 +3,8 @@ import { startOfText } from '../core/excerpt.ts';
 import type { ModelMessage, ModelToolCall } from '../core/model.ts';
 import { markedData } from './marked-data.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { passageOf, user } from './passage.ts';
-import type { Passage } from './passage.ts';
+import { firstPassage, nextPassage, passageOf, user } from './passage.ts';
+import type { Passage, Passages } from './passage.ts';
 
 export interface ExchangeResult {
   readonly callId: string;
@@ -40,6 +40,8 @@ export interface Conversation extends ConversationStart {
   /** What comes before the exchanges. */
   readonly opening: Passage;
   readonly exchanges: readonly Exchange[];
+  /** All of it in order. What comes after it in a request changes with each: so everything in it stays the same. */
+  readonly whole: Passages;
 }
 
 interface ConversationStart {
@@ -72,7 +74,16 @@ export function conversationOf(start: ConversationStart, exchanges: readonly Exc
     ...(skills === '' ? [] : [user(`[skills in use]\n${skills}`)]),
     ...(earlier.length === 0 ? [] : [user(['[earlier, shortened]', ...earlier].join('\n'))]),
   ];
-  return { request, skills, earlier, opening: passageOf(messages), exchanges };
+  return withExchanges({ request, skills, earlier, opening: passageOf(messages) }, exchanges);
+}
+
+/** The same start with other exchanges. */
+export function withExchanges(
+  { request, skills, earlier, opening }: Omit<Conversation, 'exchanges' | 'whole'>,
+  exchanges: readonly Exchange[],
+): Conversation {
+  const whole = exchanges.reduce((before, { passage }) => nextPassage(before, passage), firstPassage(opening));
+  return { request, skills, earlier, opening, exchanges, whole };
 }
 
 export function withExchange(conversation: Conversation, exchange: ExchangeParts, outputs: KeptOutputs): Conversation {
@@ -81,7 +92,8 @@ export function withExchange(conversation: Conversation, exchange: ExchangeParts
     { answer: LONGEST_ANSWER, result: LONGEST_RESULT, message: LONGEST_MESSAGE },
     outputs,
   );
-  return { ...conversation, exchanges: [...conversation.exchanges, bounded] };
+  const { exchanges, whole } = conversation;
+  return { ...conversation, exchanges: [...exchanges, bounded], whole: nextPassage(whole, bounded.passage) };
 }
 
 /** Something that the loop says after all that was said so far. */
@@ -90,7 +102,7 @@ export function withRemark(conversation: Conversation, remark: string): Conversa
   const last = exchanges.at(-1);
   if (last === undefined) return conversationOf({ ...conversation, request: `${request}\n\n${remark}` }, []);
   const said = last.remark === undefined ? remark : `${last.remark}\n\n${remark}`;
-  return { ...conversation, exchanges: [...exchanges.slice(0, -1), withPassage({ ...last, remark: said })] };
+  return withExchanges(conversation, [...exchanges.slice(0, -1), withPassage({ ...last, remark: said })]);
 }
 
 /** An exchange in which no text is longer than its limit. */
@@ -143,11 +155,6 @@ function shortResult(result: ExchangeResult, limit: number, outputs: KeptOutputs
   return resultOf({ ...result, reference, isData: true, text: `${start}\n${note}` });
 }
 
-/** All of it in order. What comes after it in a request changes with each: so everything in it stays the same. */
-export function passagesOf({ opening, exchanges }: Conversation): readonly Passage[] {
-  return [opening, ...exchanges.map(({ passage }) => passage)];
-}
-
 function exchangeMessages({ text, toolCalls, results, remark, message }: ExchangeParts): readonly ModelMessage[] {
   const isNative = toolCalls.length > 0;
   return [
@@ -159,8 +166,4 @@ function exchangeMessages({ text, toolCalls, results, remark, message }: Exchang
     ...(remark === undefined ? [] : [user(remark)]),
     ...(message === undefined ? [] : [user(message)]),
   ];
-}
-
-export function conversationTokens({ opening, exchanges }: Conversation): number {
-  return exchanges.reduce((sum, { passage }) => sum + passage.tokens, opening.tokens);
 }

@@ -18,6 +18,27 @@ export function passageOf(messages: readonly ModelMessage[]): Passage {
   return { messages, tokens, digest: sha256(JSON.stringify(messages)) };
 }
 
+/** Passages one after the other, as a request says them. */
+export interface Passages {
+  readonly messages: readonly ModelMessage[];
+  readonly tokens: number;
+  /** Theirs in order, a line each. */
+  readonly digests: string;
+}
+
+export function firstPassage({ messages, tokens, digest }: Passage): Passages {
+  return { messages, tokens, digests: digest };
+}
+
+/** With one more: a turn adds to what was said, and does not gather it again. */
+export function nextPassage(before: Passages, { messages, tokens, digest }: Passage): Passages {
+  return {
+    messages: [...before.messages, ...messages],
+    tokens: before.tokens + tokens,
+    digests: `${before.digests}\n${digest}`,
+  };
+}
+
 function messageTokens(message: ModelMessage): number {
   const calls = message.role === 'assistant' ? message.toolCalls : [];
   return calls.reduce(

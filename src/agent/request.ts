@@ -7,7 +7,6 @@ import { sha256 } from '../platform/hash.ts';
 import type { Session } from '../runtime/session.ts';
 import { shortenConversation } from './context.ts';
 import type { Shortened } from './context.ts';
-import { conversationTokens, passagesOf } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
 import { passageOf, user } from './passage.ts';
@@ -93,7 +92,7 @@ export function prepareRequest(conversation: Conversation, parts: RequestParts):
   const answerTokens = answerRoom(model);
   const ceiling = Math.min(limits.contextTokens, (model.contextWindow ?? Number.POSITIVE_INFINITY) - answerTokens);
   const fixedTokens = system.tokens + shape.tokens;
-  const before = conversationTokens(conversation) + state.tokens;
+  const before = conversation.whole.tokens + state.tokens;
   const shortened = shortenConversation(conversation, before, {
     tokens: Math.max(0, ceiling - fixedTokens),
     stateTokens: state.tokens,
@@ -101,16 +100,16 @@ export function prepareRequest(conversation: Conversation, parts: RequestParts):
     carrySkills: (tokens) => carriedSkills(session, tokens),
   });
   const next = shortened?.conversation ?? conversation;
-  // What changes with every request comes last: all before it can be cached.
-  const passages = [...passagesOf(next), state];
+  const { messages, digests } = next.whole;
   return {
     request: {
       system: system.part,
-      messages: passages.flatMap(({ messages }) => messages),
+      // What changes with every request comes last: all before it can be cached.
+      messages: [...messages, ...state.messages],
       ...shape.part,
       ...(model.contextWindow === undefined ? {} : { maxOutputTokens: answerTokens }),
     },
-    digest: requestDigest([system, shape, ...passages], answerTokens),
+    digest: requestDigest([system.digest, shape.digest, digests, state.digest, answerTokens]),
     tokens: fixedTokens + (shortened?.after ?? before),
     ceiling,
     conversation: next,
@@ -119,8 +118,8 @@ export function prepareRequest(conversation: Conversation, parts: RequestParts):
 }
 
 /** Of a request, from the digests of its parts: all that was said so far need not be read again in every turn. */
-function requestDigest(parts: readonly { readonly digest: string }[], answerTokens: number): string {
-  return `sha256:${sha256([...parts.map(({ digest }) => digest), answerTokens].join('\n'))}`;
+function requestDigest(parts: readonly (string | number)[]): string {
+  return `sha256:${sha256(parts.join('\n'))}`;
 }
 
 function answerRoom({ contextWindow }: Pick<Model, 'contextWindow'>): number {

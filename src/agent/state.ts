@@ -17,8 +17,8 @@ export interface AgentState {
   readonly plan: Plan | undefined;
   /** What came of the last actions, a line each, the last one last. */
   readonly done: readonly string[];
-  /** Actions whose observation has not come yet, by call. */
-  readonly open: Readonly<Record<number, Action>>;
+  /** Actions whose observation has not come yet. */
+  readonly open: readonly { readonly call: number; readonly action: Action }[];
   /** The number of the last action. */
   readonly call: number;
   /** Runs that were started for skills with a context of their own. */
@@ -34,7 +34,7 @@ export const FIRST_STATE: AgentState = {
   used: NOTHING_USED,
   plan: undefined,
   done: [],
-  open: {},
+  open: [],
   call: 0,
   subagents: 0,
 };
@@ -49,11 +49,14 @@ export function reduceAgent(state: AgentState, event: RunEvent, elapsedMs: numbe
       return { ...state, used, phase: 'decide', turn: event.turn };
     case 'plan':
       return { ...state, used, plan: event.plan };
-    case 'action':
-      return { ...state, used, phase: 'act', call: event.call, open: { ...state.open, [event.call]: event.action } };
+    case 'action': {
+      const { call, action } = event;
+      return { ...state, used, phase: 'act', call, open: [...state.open, { call, action }] };
+    }
     case 'observation': {
-      const { [event.call]: action, ...open } = state.open;
-      const what = action === undefined ? event.observation.action : describeAction(action);
+      const begun = state.open.find(({ call }) => call === event.call);
+      const open = state.open.filter((one) => one !== begun);
+      const what = begun === undefined ? event.observation.action : describeAction(begun.action);
       const line = `${what}: ${describeOutcome(event.observation, false)}`;
       return { ...state, used, phase: 'observe', open, done: [...state.done.slice(1 - KEPT_LINES), line] };
     }

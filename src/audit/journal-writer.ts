@@ -214,13 +214,11 @@ class JournalWriter implements RunRecord {
     if (this.#contents.size > 0) this.#contents.clear();
     const clean = this.#mayHoldSecrets() ? this.#storeClean(event) : this.#storePlain(event);
     const stored = clean === event ? event : { ...clean, ...ownFields(event) };
-    const eventJson = storedJson(stored, this.#keepLong);
+    const eventJson = visibleJson(storedJson(stored, this.#keepLong));
     const seq = this.#seq + 1;
     const time = this.#options.now().toISOString();
     const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
-    const json = visibleJson(
-      `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`,
-    );
+    const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`;
     const { line, hash } = linkLine(this.#head, json, this.#hash);
     if (this.#contents.size > 0) this.#keepContents();
     this.#held += line;

@@ -2,13 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { shortenConversation } from '../../src/agent/context.ts';
-import {
-  conversationTokens,
-  passagesOf,
-  resultOf,
-  startConversation,
-  withExchange,
-} from '../../src/agent/conversation.ts';
+import { resultOf, startConversation, withExchange } from '../../src/agent/conversation.ts';
 import type { Conversation } from '../../src/agent/conversation.ts';
 import { markedData } from '../../src/agent/marked-data.ts';
 import { keepOutputs } from '../../src/agent/outputs.ts';
@@ -149,7 +143,7 @@ describe('shortening', () => {
       fc.property(conversations, fc.integer({ min: 0, max: 20_000 }), (whole, tokens) => {
         const stateTokens = 10;
         const room = { tokens, stateTokens, outputs: keepOutputs(), carrySkills: () => '' };
-        const tokensOf = (conversation: Conversation): number => conversationTokens(conversation) + stateTokens;
+        const tokensOf = (conversation: Conversation): number => conversation.whole.tokens + stateTokens;
         const shorter = shortenConversation(whole, tokensOf(whole), room);
         if (shorter === undefined) {
           const fits = tokensOf(whole) <= tokens * 0.8;
@@ -159,7 +153,7 @@ describe('shortening', () => {
         expect(shorter.after).toBeLessThan(shorter.before);
         expect(shorter.after).toBe(tokensOf(shorter.conversation));
         if (tokens > 4_000) expect(shorter.after).toBeLessThanOrEqual(tokens);
-        const messages = passagesOf(shorter.conversation).flatMap((passage) => passage.messages);
+        const { messages } = shorter.conversation.whole;
         const calls = messages.flatMap((message) =>
           message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : [],
         );

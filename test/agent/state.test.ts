@@ -35,7 +35,7 @@ describe('the state of an agent', () => {
       used,
       plan: result.plan,
       done: ['run_script report count.sh: exit 0, not isolated', 'final_answer: 18 characters'],
-      open: {},
+      open: [],
     });
     expect(result.plan).toEqual({ goal: 'rows', steps, assumptions: [], constraints: {} });
   });
