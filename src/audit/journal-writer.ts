@@ -13,6 +13,7 @@ import { openSha256 } from '../platform/hash.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { AppendFile, IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
+import { ClockText, thousandths } from './clock-text.ts';
 import { contentPath, keepContent } from './content.ts';
 import { asRead, ownFields } from './recorded-event.ts';
 import type { Redactor } from './redact.ts';
@@ -88,6 +89,7 @@ class JournalWriter implements RunRecord {
   readonly #storePlain = openStore({ keep: this.#keepLong });
   readonly #storeClean = openStore({ keep: this.#keepLong, redact: (text) => this.#redact(text) });
   readonly #hash = openSha256();
+  readonly #clock = new ClockText();
   readonly #openedAt = performance.now();
   #checkpointAt = performance.now();
   #seq = 0;
@@ -216,15 +218,15 @@ class JournalWriter implements RunRecord {
     const stored = clean === event ? event : { ...clean, ...ownFields(event) };
     const eventJson = visibleJson(storedJson(stored, this.#keepLong));
     const seq = this.#seq + 1;
-    const time = this.#options.now().toISOString();
-    const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
-    const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`;
+    const time = this.#clock.text(this.#options.now());
+    const micros = Math.round((performance.now() - this.#openedAt) * 1000);
+    const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${thousandths(micros)},"event":${eventJson}}`;
     const { line, hash } = linkLine(this.#head, json, this.#hash);
     if (this.#contents.size > 0) this.#keepContents();
     this.#held += line;
     this.#seq = seq;
     this.#head = hash;
-    this.#summary = summarise(this.#summary, { seq, time, elapsed, event: asRead(event, stored), hash });
+    this.#summary = summarise(this.#summary, { seq, time, elapsed: micros / 1000, event: asRead(event, stored), hash });
     if (event.type === 'observation' && event.observation.type === 'answered')
       this.#answer = this.#redact(event.observation.answer);
   }
