@@ -20,11 +20,15 @@ export async function askModel(
   tools: readonly ModelTool[],
   parts: AgentParts,
 ): Promise<Asked> {
-  const { run, limits, model, stop } = parts;
+  const { run, limits, model, stop, protocol, outputs, measure } = parts;
   const { turn, used } = parts.state();
   const prepared = prepareRequest(conversation, {
-    ...parts,
     session: run.session,
+    protocol,
+    model,
+    limits,
+    outputs,
+    measure,
     tools,
     state: isOpening(conversation, parts) ? '' : stateText(parts.state(), limits),
   });
@@ -42,7 +46,8 @@ export async function askModel(
   if (typeof answer === 'string') return { type: 'end', end: { outcome: 'failed', reason: answer } };
   stop.throwIfAborted();
   const { text, toolCalls, finish, retries } = answer;
-  const usage = { ...answer.usage, outputTokens: answer.usage.outputTokens ?? answerTokens(answer) };
+  const usage =
+    answer.usage.outputTokens === undefined ? { ...answer.usage, outputTokens: answerTokens(answer) } : answer.usage;
   run.record({ type: 'model-answer', turn, text, toolCalls, finish, usage, retries });
   return { type: 'answer', answer, conversation: prepared.conversation };
 }

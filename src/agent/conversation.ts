@@ -59,8 +59,11 @@ const LONGEST_ANSWER = 20_000;
 const LONGEST_RESULT = 24_000;
 /** Of a message; the first one is never too long, for there is no run without it. */
 const LONGEST_MESSAGE = 200_000;
+// Here and below field by field: each field that is added to a spread takes a microsecond.
 export function resultOf(parts: Omit<ExchangeResult, 'shown'>): ExchangeResult {
-  return { ...parts, shown: parts.isData ? markedData(parts.tool, parts.text) : parts.text };
+  const { callId, tool, text, isData, isError, line, reference } = parts;
+  const shown = isData ? markedData(tool, text) : text;
+  return { callId, tool, text, shown, isData, isError, line, ...(reference === undefined ? {} : { reference }) };
 }
 
 export function startConversation(request: string, skills = ''): Conversation {
@@ -124,7 +127,16 @@ export function shortExchange(
 }
 
 function withPassage(exchange: ExchangeParts): Exchange {
-  return { ...exchange, passage: passageOf(exchangeMessages(exchange)) };
+  const { turn, text, toolCalls, results, remark, message } = exchange;
+  return {
+    turn,
+    text,
+    toolCalls,
+    results,
+    passage: passageOf(exchangeMessages(exchange)),
+    ...(remark === undefined ? {} : { remark }),
+    ...(message === undefined ? {} : { message }),
+  };
 }
 
 function shortText(text: string, limit: number): string {

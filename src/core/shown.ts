@@ -83,7 +83,7 @@ export function fromFile(
   { path, digest }: Pick<LoadReport, 'path' | 'digest'>,
   reason: ShownReason,
 ): ShownContent {
-  return { skill: skill.id, path, digest, ...measured(text), reason };
+  return { skill: skill.id, path, digest, characters: text.length, tokens: estimateTokens(text), reason };
 }
 
 function listed(skill: SkillIdentity, paths: readonly string[]): readonly ShownContent[] {

@@ -142,7 +142,20 @@ function read(action: ReadResource, skill: SkillEntry): Observation {
     ...(action.lines === undefined ? {} : { lines: action.lines }),
   });
   if (file.type === 'failed') return actionFailed(action.type, file.failure);
-  return { ...file, type: 'resource-read', action: action.type, skill: identityOf(skill) };
+  const { mediaType, isBinary, text, lines, totalLines, report, notes, headings } = file;
+  return {
+    type: 'resource-read',
+    mediaType,
+    isBinary,
+    text,
+    lines,
+    totalLines,
+    report,
+    notes,
+    headings,
+    action: action.type,
+    skill: identityOf(skill),
+  };
 }
 
 function select(action: SelectDocuments, skill: SkillEntry, { state }: ReadingContext): Observation {
