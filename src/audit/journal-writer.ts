@@ -247,7 +247,8 @@ class JournalWriter implements RunRecord {
 
   /** Asked for each event: a run gets to know secrets while it goes on. */
   #mayHoldSecrets(): boolean {
-    return this.#options.redactor?.isEmpty === false;
+    const { redactor } = this.#options;
+    return redactor !== undefined && !redactor.isEmpty;
   }
 
   #redact(text: string): string {

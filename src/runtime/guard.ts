@@ -57,7 +57,7 @@ export type Verdict = Allowed | { readonly type: 'refused'; readonly failure: Fa
 export async function guard(guarded: GuardedAction, parts: GuardParts): Promise<Verdict> {
   const { action, skill, call, journal } = guarded;
   const isLoaded = guarded.active.some(({ id }) => id === skill?.id);
-  const accesses = accessesOf(action, { isLoaded, ...guarded.facts, ...(skill === undefined ? {} : { skill }) });
+  const accesses = accessesOf(action, { ...guarded.facts, isLoaded, ...(skill === undefined ? {} : { skill }) });
   const policy = policyWith(parts, involved(guarded));
   const decision = byWhoAsks(decide(policy, accesses), guarded.askedBy);
   journal.record({ type: 'decision', call, decision });

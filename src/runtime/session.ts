@@ -161,14 +161,13 @@ export function openSession(parts: SessionParts): Session {
     }
   };
 
-  // The spread comes last: each field that is added to one takes a microsecond.
   const contextFor = ({ askedBy = 'model', signal }: PerformOptions): ActionContext => ({
+    ...actions,
     index,
     askedBy,
     signal,
     state,
     journal,
-    ...actions,
   });
 
   record({ type: 'session-start', settings, indexHash: index.indexHash });
