@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmSync, rmdir, rmdirSync, unlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -27,9 +27,14 @@ export class OutputPipes {
   readonly #folder: string;
   #ready: string[] = [];
   #making: Promise<void> | undefined;
+  #isFolderThere = false;
+  /** The folder on its way out. */
+  #leaving: Promise<void> | undefined;
+  /** Names in the folder, or soon there: of pipes that are being made, ready, or taken and not read yet. */
+  #names = 0;
   #made = 0;
 
-  /** The folder is made in one that exists, and removed by `close`. */
+  /** The folder is made in one that exists, and there while pipes in it have names; `close` removes what is left. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -43,7 +48,8 @@ export class OutputPipes {
       if (this.#made === before) return undefined;
     }
     const [first, second] = this.#ready.splice(0, 2);
-    return first === undefined || second === undefined ? undefined : [opened(first), opened(second)];
+    const forget = (): void => this.#forget(1);
+    return first === undefined || second === undefined ? undefined : [opened(first, forget), opened(second, forget)];
   }
 
   /** Makes the first ones while others work, for a program that is likely to come. */
@@ -53,15 +59,32 @@ export class OutputPipes {
 
   async close(): Promise<void> {
     await this.#making?.catch(() => undefined);
+    await this.#leaving;
+    if (!this.#isFolderThere) return;
     const left = this.#ready.splice(0);
     try {
       for (const name of left) unlinkSync(name);
       rmdirSync(this.#folder);
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      // Never made, made in part, or somebody was there.
+      // Made in part, or somebody was there.
       rmSync(this.#folder, { recursive: true, force: true });
     }
+  }
+
+  /**
+   * With its last name the folder goes, while the program runs. At the end somebody would wait for it: where the disk is told at once
+   * of every block that is free again, a folder takes milliseconds.
+   */
+  #forget(names: number): void {
+    this.#names -= names;
+    if (this.#names > 0) return;
+    this.#leaving = new Promise((resolve) => {
+      rmdir(this.#folder, (error) => {
+        if (error === null) this.#isFolderThere = false;
+        resolve();
+      });
+    });
   }
 
   #begin(): Promise<void> {
@@ -72,14 +95,17 @@ export class OutputPipes {
   }
 
   async #make(): Promise<void> {
+    await this.#leaving;
     try {
-      if (this.#made === 0) mkdirSync(this.#folder, { mode: 0o700 });
+      if (!this.#isFolderThere) mkdirSync(this.#folder, { mode: 0o700 });
     } catch (error) {
       if (!isSystemError(error)) throw error;
       if (error.code !== 'EEXIST') return;
     }
+    this.#isFolderThere = true;
     const length = this.#made === 0 ? FIRST_BATCH : BATCH;
     const names = Array.from({ length }, (_, number) => path.join(this.#folder, String(this.#made + number)));
+    this.#names += length;
     // Everybody may open what a program passes on as its output; by name nobody else gets here.
     const child = spawn('mkfifo', ['-m', '666', ...names], {
       stdio: 'ignore',
@@ -89,13 +115,16 @@ export class OutputPipes {
     const isMade = await new Promise<boolean>((resolve) => {
       child.once('error', () => resolve(false)).once('exit', (code) => resolve(code === 0));
     });
-    if (!isMade) return;
+    if (!isMade) {
+      this.#forget(length);
+      return;
+    }
     this.#made += length;
     this.#ready.push(...names);
   }
 }
 
-function opened(name: string): OutputPipe {
+function opened(name: string, forget: () => void): OutputPipe {
   // The reader first: a writer alone would wait for one.
   const descriptor = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -104,12 +133,14 @@ function opened(name: string): OutputPipe {
       writer,
       read: () => {
         unlinkSync(name);
+        forget();
         return new Socket({ fd: descriptor, readable: true, writable: false });
       },
     };
   } catch (error) {
     closeSync(descriptor);
     unlinkSync(name);
+    forget();
     throw error;
   }
 }

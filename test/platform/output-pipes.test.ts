@@ -63,3 +63,23 @@ test.skipIf(!isLinux)(
     expect(existsSync(folder)).toBe(false);
   },
 );
+
+test.skipIf(!isLinux)(
+  'the folder goes with the last name in it, and comes again for the next pipes (Linux only)',
+  async () => {
+    const folder = path.join(scratch(), 'pipes');
+    const pipes = new OutputPipes(folder);
+    const readBoth = async (): Promise<readonly string[]> => {
+      const pair = (await pipes.take()) ?? [];
+      for (const { writer } of pair) closeSync(writer);
+      return await Promise.all(pair.map(async (pipe) => await readAll(pipe.read())));
+    };
+    expect(await readBoth()).toEqual(['', '']);
+    // Taken while the folder may be on its way out.
+    expect(await readBoth()).toEqual(['', '']);
+    expect(readdirSync(folder)).toHaveLength(62);
+    for (let pair = 0; pair < 31; pair += 1) await readBoth();
+    await expect.poll(() => existsSync(folder)).toBe(false);
+    await pipes.close();
+  },
+);
