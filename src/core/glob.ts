@@ -23,16 +23,33 @@ export interface GlobOptions {
 
 /** Two or more stars in a row are `**`: where they are a whole part of the path, any number of folders, none included; else a `*`. */
 export function compileGlob(pattern: string, { hidden = false }: GlobOptions = {}): Glob {
-  const tokens = pairBraces(readTokens(Array.from(pattern)));
-  const program = { ...assemble(tokens), hidden };
-  const literal = literalStart(tokens);
-  const prefix = literal.slice(0, Math.max(0, literal.lastIndexOf('/')));
-  const needed = neededText(tokens);
+  // By the first question: most patterns of a policy are never asked anything.
+  let compiled: Compiled | undefined;
+  const known = (): Compiled => (compiled ??= readPattern(pattern, hidden));
   return {
-    matches: (path) => path.startsWith(literal) && path.includes(needed) && follow(program, path, false),
-    reaches: (folder) => folder === '' || follow(program, `${folder}/`, true),
-    prefix,
+    matches(path) {
+      const { literal, needed, program } = known();
+      return path.startsWith(literal) && path.includes(needed) && follow(program, path, false);
+    },
+    reaches: (folder) => folder === '' || follow(known().program, `${folder}/`, true),
+    get prefix() {
+      const { literal } = known();
+      return literal.slice(0, Math.max(0, literal.lastIndexOf('/')));
+    },
   };
+}
+
+interface Compiled {
+  readonly program: Program;
+  /** How every match starts. */
+  readonly literal: string;
+  /** What every match holds. */
+  readonly needed: string;
+}
+
+function readPattern(pattern: string, hidden: boolean): Compiled {
+  const tokens = pairBraces(readTokens(Array.from(pattern)));
+  return { program: { ...assemble(tokens), hidden }, literal: literalStart(tokens), needed: neededText(tokens) };
 }
 
 type Token =
