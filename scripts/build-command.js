@@ -39,11 +39,11 @@ const LATE_FOR_RUNS = {
   documents: ['loader/read-resource'],
   models: ['model/open-model'],
   indexing: ['search/build', 'runtime/deep-index'],
-  lines: ['core/command-line', 'core/command-meaning', 'core/command-pattern'],
+  lines: ['line', 'meaning', 'pattern', 'hazards'].map((name) => `core/command-${name}`),
   questions: ['runtime/approval/pending-approvals', 'core/approval-text'],
   answers: ['core/action-stream', 'core/answer-json'],
   copying: ['platform/copy-tree'],
-  rare: ['runtime/compact', 'runtime/secret-sources'],
+  rare: ['runtime/compact', 'runtime/secret-sources', 'core/argument-fields'],
 };
 const LATE = { ...LATE_FOR_LISTS, ...LATE_FOR_RUNS };
 const ENTRY = '\0entry:';
@@ -122,12 +122,67 @@ const lateBuiltins = {
         ...places.map((place) => ({ from: place, to: place + name.length, text: `(${name}())` })),
       ];
     });
-    let late = code;
-    for (const { from, to, text } of edits.toSorted((one, other) => other.from - one.from))
-      late = late.slice(0, from) + text + late.slice(to);
-    return late;
+    return edited(code, edits);
   },
 };
+
+function edited(code, edits) {
+  let text = code;
+  for (const edit of edits.toSorted((one, other) => other.from - one.from))
+    text = text.slice(0, edit.from) + edit.text + text.slice(edit.to);
+  return text;
+}
+
+/**
+ * Patterns that ask for kinds of letters are made when they are used first: Node puts the letters together as soon as there is such a
+ * pattern, which takes it half a millisecond, and a run uses few of them.
+ */
+const latePatterns = {
+  name: 'late-patterns',
+  renderChunk(code) {
+    const tree = parseAst(code);
+    const found = tree.body.flatMap((statement) => {
+      const [first, second] = statement.type === 'VariableDeclaration' ? statement.declarations : [];
+      const isPattern = second === undefined && first?.init?.regex?.pattern.includes('\\p{') === true;
+      return isPattern
+        ? [{ name: first.id.name, statement, pattern: code.slice(first.init.start, first.init.end) }]
+        : [];
+    });
+    const places = readsOf(
+      tree,
+      found.map(({ name }) => name),
+    );
+    const edits = found.flatMap(({ name, statement, pattern }) => {
+      const reads = places.get(name);
+      if (reads === undefined) return [];
+      const declared = `let ${name}$$;\nconst ${name} = () => (${name}$$ ??= ${pattern});`;
+      return [
+        { from: statement.start, to: statement.end, text: declared },
+        ...reads.map((place) => ({ from: place, to: place + name.length, text: `${name}()` })),
+      ];
+    });
+    return edited(code, edits);
+  },
+};
+
+/** Where the value of a name is read; no list for a name that something else has as well, or that leaves the chunk. */
+function readsOf(tree, names) {
+  const reads = new Map(names.map((name) => [name, []]));
+  const visit = (node, parent, key) => {
+    if (node.type === 'Identifier' && reads.has(node.name)) {
+      const isDeclared = parent.type === 'VariableDeclarator' && key === 'id' && parent.init?.regex !== undefined;
+      const isLabel = !parent.computed && (key === 'property' || (key === 'key' && !parent.shorthand));
+      const isRead =
+        (parent.type === 'MemberExpression' && key === 'object') ||
+        (parent.type === 'CallExpression' && key === 'arguments');
+      if (isRead) reads.get(node.name).push(node.start);
+      else if (!isDeclared && !isLabel) reads.delete(node.name);
+    }
+    forEachChild(node, visit);
+  };
+  visit(tree, {}, '');
+  return reads;
+}
 
 /** Where `name` of `name.member` stands; no list for a name that also stands for anything else, a variable of the same name included. */
 function usesOf(tree, names) {
@@ -141,12 +196,16 @@ function usesOf(tree, names) {
       if (isMember) uses.get(node.name).push(node.start);
       else if (!isLabel && !isRequired) uses.delete(node.name);
     }
-    for (const [inner, value] of Object.entries(node))
-      for (const child of Array.isArray(value) ? value : [value])
-        if (typeof child === 'object' && child !== null && typeof child.type === 'string') visit(child, node, inner);
+    forEachChild(node, visit);
   };
   visit(tree, {}, '');
   return uses;
+}
+
+function forEachChild(node, visit) {
+  for (const [key, value] of Object.entries(node))
+    for (const child of Array.isArray(value) ? value : [value])
+      if (typeof child === 'object' && child !== null && typeof child.type === 'string') visit(child, node, key);
 }
 
 /** The syntax tree without the places in the text. */
@@ -167,7 +226,13 @@ const SMALL = ['inspect', 'check', 'trust', 'approvals', 'install', 'runs'];
  */
 const CHUNKS = new Map([
   ['skillwright', [project('dist/cli/bin.js')]],
-  ['main', ['main', 'connection', 'commands/list'].map((name) => project(`dist/cli/${name}.js`))],
+  [
+    'main',
+    // What a session and the reader both need is here: for it alone a run would load all of the reader.
+    ['cli/main', 'cli/connection', 'cli/commands/list', 'core/allowed-tools', 'core/frontmatter/name'].map((name) =>
+      project(`dist/${name}.js`),
+    ),
+  ],
   ...Object.keys(LATE_FOR_LISTS).map((chunk) => [chunk, [ENTRY + chunk]]),
   // All that a listing loads more where there is a configuration.
   ['settings', [project('dist/runtime/config-files.js')]],
@@ -209,6 +274,7 @@ const bundle = await rollup({
     loadLate,
     shorter,
     lateBuiltins,
+    latePatterns,
   ],
   onwarn(warning) {
     throw new Error(warning.message);

@@ -16,6 +16,9 @@ export type Words = readonly CommandWord[];
 
 export const RUNS = 'can run other programs or load code';
 export const WRITES = 'reads or writes files that the rule does not name';
+export const FIND_RUNS: readonly string[] = ['-exec', '-execdir', '-ok', '-okdir'];
+/** Programs that run programs that run programs: nobody needs more. */
+export const MAX_DEPTH = 8;
 
 export function hazard(words: Words, at: number, what: string, needs: Hazard['needs'] = 'word'): Hazard {
   const names = [words[0], ...(at === 0 ? [] : [words[at]])].map((word) => (word?.text ?? '').slice(0, 60));

@@ -4,7 +4,7 @@
  */
 
 import { gitHazards } from './command-git.ts';
-import { hazard, isOperand, mayBe, RUNS, whole, WRITES } from './command-hazard.ts';
+import { FIND_RUNS, hazard, isOperand, MAX_DEPTH, mayBe, RUNS, whole, WRITES } from './command-hazard.ts';
 import type { Hazard, Words } from './command-hazard.ts';
 import { hazardEntryOf, INTERACTIVE, NAMES_WHAT_RUNS, RUNNERS } from './command-hazard-table.ts';
 import { databaseHazards, hasOption, hasStatement, interpreterHazards, shellHazards } from './command-interpreters.ts';
@@ -46,9 +46,6 @@ export function hazardsOf(command: SimpleCommand, depth = 0): readonly Hazard[] 
   return entry === undefined ? [] : tableHazards(words, entry);
 }
 
-/** Programs that run programs that run programs: nobody needs more. */
-export const MAX_DEPTH = 8;
-
 /** The loader of the C library runs any program that it is given. */
 export function isLoader(program: string): boolean {
   return /^ld(?:-[\w.-]+)?\.so/.test(program);
@@ -84,7 +81,6 @@ function findHazards(words: Words): readonly Hazard[] {
   });
 }
 
-export const FIND_RUNS: readonly string[] = ['-exec', '-execdir', '-ok', '-okdir'];
 const FIND_WRITES = ['-delete', '-fprint', '-fprint0', '-fprintf', '-fls', '-files0-from'];
 
 /** All operands but the first ones are written. A pattern may become several. */

@@ -5,8 +5,8 @@
 
 import { gitSubcommandAt } from './command-git.ts';
 import { NAMES_WHAT_RUNS, RUNNERS } from './command-hazard-table.ts';
-import { mayBe } from './command-hazard.ts';
-import { FIND_RUNS, hazardsOf, isLoader, MAX_DEPTH, programName } from './command-hazards.ts';
+import { FIND_RUNS, MAX_DEPTH, mayBe } from './command-hazard.ts';
+import { hazardsOf, isLoader, programName } from './command-hazards.ts';
 import { readCommandLine } from './command-line.ts';
 import type { CommandLine, CommandWord, SimpleCommand } from './command-line.ts';
 import { matchesStars } from './command-pattern.ts';

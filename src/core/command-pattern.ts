@@ -11,8 +11,9 @@
  * (`command-hazards.ts`) count only where the rule spells them out. What a rule that denies means is in `command-meaning.ts`.
  */
 
+import { MAX_DEPTH } from './command-hazard.ts';
 import type { Hazard } from './command-hazard.ts';
-import { hazardsOf, MAX_DEPTH, programName } from './command-hazards.ts';
+import { hazardsOf, programName } from './command-hazards.ts';
 import type { CommandLine, CommandWord, SimpleCommand } from './command-line.ts';
 import { insideWrapper } from './command-wrappers.ts';
 import { hiddenCharacters, quoted } from './text.ts';

@@ -1,6 +1,7 @@
 import { delimit } from '../core/inert.ts';
 import type { ActionFailed, SkillLoaded } from '../core/observation.ts';
-import { argumentNames, expandArguments, parseInvocation } from '../core/skill-arguments.ts';
+import { argumentNames } from '../core/argument-fields.ts';
+import { expandArguments, parseInvocation } from '../core/skill-arguments.ts';
 import { performAction } from './perform.ts';
 import type { ActionContext } from './perform.ts';
 
