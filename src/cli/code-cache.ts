@@ -38,11 +38,11 @@ export function keepCompiledCode(commandDir: string, cacheDir: string): SaveCode
   function requireKept(this: NodeJS.Module, id: string): unknown {
     if (!id.startsWith('./') || this.path !== commandDir) return nodeRequire.call(this, id);
     const name = id.slice(2);
+    const known = loaded.get(name);
+    if (known !== undefined) return known.module.exports;
     const filename = path.join(commandDir, name);
     // The file that everything began with was loaded by Node.
     if (filename === this.filename) return this.exports;
-    const known = loaded.get(name);
-    if (known !== undefined) return known.module.exports;
     const file = compile(filename, `${prefix}${name}.bin`);
     // Before it runs: two files may need each other.
     loaded.set(name, file);
