@@ -142,22 +142,21 @@ const latePatterns = {
   renderChunk(code) {
     const tree = parseAst(code);
     const found = tree.body.flatMap((statement) => {
-      const [first, second] = statement.type === 'VariableDeclaration' ? statement.declarations : [];
-      const isPattern = second === undefined && first?.init?.regex?.pattern.includes('\\p{') === true;
-      return isPattern
-        ? [{ name: first.id.name, statement, pattern: code.slice(first.init.start, first.init.end) }]
-        : [];
+      const [{ id, init } = {}, second] = statement.type === 'VariableDeclaration' ? statement.declarations : [];
+      const isPattern = init?.regex !== undefined || (init?.type === 'NewExpression' && init.callee.name === 'RegExp');
+      const isOfLetters = isPattern && second === undefined && code.slice(init.start, init.end).includes('\\p{');
+      return isOfLetters ? [{ name: id.name, id, statement, init }] : [];
     });
     const places = readsOf(
       tree,
-      found.map(({ name }) => name),
+      found.map(({ id }) => id),
     );
-    const edits = found.flatMap(({ name, statement, pattern }) => {
+    const edits = found.flatMap(({ name, statement, init }) => {
       const reads = places.get(name);
       if (reads === undefined) return [];
-      const declared = `let ${name}$$;\nconst ${name} = () => (${name}$$ ??= ${pattern});`;
       return [
-        { from: statement.start, to: statement.end, text: declared },
+        { from: statement.start, to: init.start, text: `let ${name}$$;\nconst ${name} = () => (${name}$$ ??= ` },
+        { from: init.end, to: statement.end, text: ');' },
         ...reads.map((place) => ({ from: place, to: place + name.length, text: `${name}()` })),
       ];
     });
@@ -165,18 +164,17 @@ const latePatterns = {
   },
 };
 
-/** Where the value of a name is read; no list for a name that something else has as well, or that leaves the chunk. */
-function readsOf(tree, names) {
-  const reads = new Map(names.map((name) => [name, []]));
+/** Where the value of a declared name is read; no list for a name that something else has as well, or that leaves the chunk. */
+function readsOf(tree, declared) {
+  const reads = new Map(declared.map(({ name }) => [name, []]));
   const visit = (node, parent, key) => {
     if (node.type === 'Identifier' && reads.has(node.name)) {
-      const isDeclared = parent.type === 'VariableDeclarator' && key === 'id' && parent.init?.regex !== undefined;
       const isLabel = !parent.computed && (key === 'property' || (key === 'key' && !parent.shorthand));
       const isRead =
         (parent.type === 'MemberExpression' && key === 'object') ||
         (parent.type === 'CallExpression' && key === 'arguments');
       if (isRead) reads.get(node.name).push(node.start);
-      else if (!isDeclared && !isLabel) reads.delete(node.name);
+      else if (!declared.includes(node) && !isLabel) reads.delete(node.name);
     }
     forEachChild(node, visit);
   };

@@ -12,8 +12,8 @@ interface LoadedFile {
   readonly stamp: Buffer;
   /** Where its compiled code is kept. */
   readonly keptIn: string;
-  /** What is kept there is not of this file. */
-  readonly isNew: boolean;
+  /** How many processes have added to what is kept there; 0 where that is not of this file. */
+  readonly writers: number;
 }
 
 /** Keeps what was compiled in this process for the next one. */
@@ -55,11 +55,12 @@ export function keepCompiledCode(commandDir: string, cacheDir: string): SaveCode
   prototype.require = requireKept;
 
   return async () => {
-    const fresh = [...loaded.values()].filter(({ isNew }) => isNew);
-    if (fresh.length === 0) return;
+    const young = [...loaded.values()].filter(({ writers }) => writers < MAX_WRITERS);
+    if (young.length === 0) return;
     const { writeCode } = await import('./write-code.ts');
-    // After the run: functions that were called are in it too.
-    for (const { keptIn, stamp, script } of fresh) writeCode(keptIn, [stamp, script.createCachedData()]);
+    // After the run: functions that were called are in it too, beside those that earlier processes called.
+    for (const { keptIn, stamp, writers, script } of young)
+      writeCode(keptIn, [stamp, Uint8Array.of(writers + 1), script.createCachedData()]);
   };
 }
 
@@ -83,6 +84,14 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Size and time of the file: V8 itself looks at the length of the source only. */
 const STAMP_BYTES = 16;
+/** And a byte for the number of writers. */
+const HEAD_BYTES = STAMP_BYTES + 1;
+
+/**
+ * The first process fills other caches, the second is the first that reads them, and the third is likely another command: each calls
+ * functions that were not called before.
+ */
+const MAX_WRITERS = 3;
 
 function compile(filename: string, keptIn: string): LoadedFile {
   const { size, mtimeMs } = statSync(filename);
@@ -94,8 +103,8 @@ function compile(filename: string, keptIn: string): LoadedFile {
   const { Script } = process.getBuiltinModule('node:vm');
   const script = new Script(source, {
     filename,
-    ...(isOfFile ? { cachedData: kept.bytes.subarray(STAMP_BYTES) } : {}),
+    ...(isOfFile ? { cachedData: kept.bytes.subarray(HEAD_BYTES) } : {}),
   });
-  const isNew = !isOfFile || script.cachedDataRejected === true;
-  return { module: { exports: {} }, script, stamp, keptIn, isNew };
+  const writers = isOfFile && script.cachedDataRejected !== true ? (kept.bytes[STAMP_BYTES] ?? 0) : 0;
+  return { module: { exports: {} }, script, stamp, keptIn, writers };
 }

@@ -8,7 +8,8 @@ import { isSystemError } from '../platform/paths.ts';
 export function writeCode(file: string, pieces: readonly Uint8Array[]): void {
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    writeFileAtomically(file, pieces);
+    // On the disk before it has its name: V8 believes every byte, so that a file with a hole would end each process that reads it.
+    writeFileAtomically(file, pieces, { sync: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;
   }

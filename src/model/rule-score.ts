@@ -81,14 +81,15 @@ const HAN = /\p{Script=Han}/u;
 
 /** Words in a common form; Chinese, which has no spaces, as pairs of characters. */
 function termsOf(text: string): ReadonlySet<string> {
-  const terms = new Set<string>();
-  for (const [run] of text
-    .slice(0, MAX_TEXT)
-    .toLowerCase()
-    .matchAll(/\p{Script=Han}+|[\p{L}\p{N}]+/gu)) {
-    for (const part of HAN.test(run) ? hanParts(run) : [stem(run)]) if (!COMMON.has(part)) terms.add(part);
-  }
-  return terms;
+  const lower = text.slice(0, MAX_TEXT).toLowerCase();
+  // Most text is ASCII, and kinds of letters take a process a millisecond before the first match.
+  const parts = /^[\0-\x7f]*$/.test(lower) ? (lower.match(/[a-z0-9]+/g) ?? []).map(stem) : partsOf(lower);
+  return new Set(parts.filter((part) => !COMMON.has(part)));
+}
+
+function partsOf(text: string): readonly string[] {
+  const runs = text.match(/\p{Script=Han}+|[\p{L}\p{N}]+/gu) ?? [];
+  return runs.flatMap((run) => (HAN.test(run) ? hanParts(run) : [stem(run)]));
 }
 
 function hanParts(run: string): readonly string[] {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { BUSINESS_WORDS } from '../../src/search/bilingual-business.ts';
@@ -71,6 +72,16 @@ describe('words', () => {
       ['spaceless', 'データ'],
       ['break', '!'],
     ]);
+  });
+
+  test('what is ASCII is split the same beside letters that are not', () => {
+    const character = fc.constantFrom(...'aZ09-_.\'&+#,;:!?()[]{}"|\n \\/\0~');
+    fc.assert(
+      fc.property(fc.array(character, { maxLength: 40 }), (characters) => {
+        const text = characters.join('');
+        expect([...scanRuns(text), { type: 'spaceless', text: '中' }]).toEqual(scanRuns(`${text} 中`));
+      }),
+    );
   });
 
   test.each([
