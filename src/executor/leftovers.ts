@@ -41,12 +41,20 @@ export async function removeLeftovers(base: Base, options: SweepOptions): Promis
       .filter((name) => isDeadTemporary(base, name, asker, options.now))
       .map((name) => path.join(base.temporary, name)),
     ...takeAway(base, deadWorkspaces(base, asker, options)),
-    ...takeAway(base, unusedSnapshots(base, options)),
   ];
-  const until = Date.now() + options.maxMs;
+  return await removeAll(dead, options);
+}
+
+/** Copies of skills that no workspace has used for long. Nobody waits for their place: there may be hundreds to be looked at. */
+export async function removeOldSnapshots(base: Base, options: SweepOptions): Promise<Swept> {
+  return await removeAll(takeAway(base, unusedSnapshots(base, options)), options);
+}
+
+async function removeAll(folders: readonly string[], { maxMs }: SweepOptions): Promise<Swept> {
+  const until = Date.now() + maxMs;
   const left: string[] = [];
-  for (const folder of dead) if (!(await isGone(folder, until))) left.push(path.basename(folder));
-  return { removed: dead.length - left.length, left };
+  for (const folder of folders) if (!(await isGone(folder, until))) left.push(path.basename(folder));
+  return { removed: folders.length - left.length, left };
 }
 
 async function isGone(folder: string, until: number): Promise<boolean> {

@@ -23,7 +23,8 @@ import {
   refuseUnreachable,
 } from './layout.ts';
 import type { Base } from './layout.ts';
-import { removeLeftovers } from './leftovers.ts';
+import { removeLeftovers, removeOldSnapshots } from './leftovers.ts';
+import type { SweepOptions } from './leftovers.ts';
 import { newMetadata, readMetadata, writeMetadata } from './metadata.ts';
 import type { WorkspaceMetadata } from './metadata.ts';
 import { discard, openSnapshots, refuseSkillName, withSignal } from './snapshots.ts';
@@ -70,6 +71,8 @@ export interface Workspace {
    * folder meanwhile.
    */
   stage(skill: SkillSource, options?: { readonly signal?: AbortSignal }): Promise<StagedSkill>;
+  /** Removes old copies of skills, once for all workspaces: to be asked for while a program runs. Done by the close of all otherwise. */
+  tidy(): Promise<void>;
   /** A folder for one run, made new. */
   newRunFolder(): RunFolder;
   /** Changes what is recorded; on disk before it returns. */
@@ -102,6 +105,12 @@ export function openWorkspaces({
   const open = new Map<string, Promise<Workspace>>();
   const closing = new Map<string, Promise<void>>();
   let swept: Promise<unknown> | undefined;
+  let tidied: Promise<unknown> | undefined;
+  const sweeping = (): SweepOptions => ({ now: now(), maxMs: sweepMs, keptForMs });
+  const tidy = async (): Promise<void> => {
+    tidied ??= removeOldSnapshots(base, sweeping());
+    await tidied;
+  };
   return {
     open(key, executor) {
       const name = keyName(key, executor);
@@ -109,7 +118,7 @@ export function openWorkspaces({
       if (known !== undefined) return known;
       const opening = (async (): Promise<Workspace> => {
         refuseUnreachable(base, executor.identity);
-        swept ??= removeLeftovers(base, { now: now(), maxMs: sweepMs, keptForMs });
+        swept ??= removeLeftovers(base, sweeping());
         await swept;
         // What is just being kept is found again.
         await Promise.allSettled([closing.get(name)]);
@@ -119,7 +128,7 @@ export function openWorkspaces({
           const forget = (): boolean => closing.get(name) === shut && closing.delete(name);
           shut.then(forget, forget);
         };
-        return openOne({ base, snapshots, now, key, name, executor, onClose });
+        return openOne({ base, snapshots, now, key, name, executor, tidy, onClose });
       })();
       open.set(name, opening);
       // Whoever asked is told; the next one tries again.
@@ -131,6 +140,8 @@ export function openWorkspaces({
         ...closing.values(),
         ...[...open.values()].map(async (opening) => (await opening).close()),
       ]);
+      // Where no program gave the time for it.
+      if (swept !== undefined) await tidy();
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
   };
@@ -148,6 +159,7 @@ interface Opening {
   readonly key: string;
   readonly name: string;
   readonly executor: Executor;
+  readonly tidy: () => Promise<void>;
   readonly onClose: (shut: Promise<void>) => void;
 }
 
@@ -212,7 +224,7 @@ interface Parts {
 }
 
 function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ...begun }: Parts): Workspace {
-  const { base, key, now, executor, snapshots } = opening;
+  const { base, key, now, executor, snapshots, tidy } = opening;
   const { id, root } = place;
   const identity = isRoot() ? executor.identity : undefined;
   const staging = new Map<string, Promise<StagedSkill>>();
@@ -295,6 +307,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
       run.then(forget, forget);
       return run;
     },
+    tidy,
     newRunFolder() {
       refuseClosed();
       for (let attempt = 0; attempt < MAX_RUNS; attempt += 1) {

@@ -171,8 +171,22 @@ describe('snapshots', () => {
     for (const { snapshot, name } of staged) if (name !== 'fresh') utimesSync(path.dirname(snapshot), longAgo, longAgo);
     const next = openWorkspaces({ base });
     await next.open('other', fakeExecutor('isolating'));
-    expect(staged.map(({ snapshot }) => existsSync(snapshot))).toEqual([true, false, true]);
     await next.close();
+    expect(staged.map(({ snapshot }) => existsSync(snapshot))).toEqual([true, false, true]);
+    await workspaces.close();
+  });
+
+  test('those that nobody uses go while a program runs, where somebody says that one does', async () => {
+    const { folder, base } = inFolder();
+    const workspaces = openWorkspaces({ base });
+    const workspace = await workspaces.open('key', fakeExecutor('isolating'));
+    const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'demo' });
+    const { snapshot } = await workspace.stage({ name: 'demo', dir });
+    const old = plant(path.join(base, 'snapshots', 'a'.repeat(64)), { 'demo/SKILL.md': 'old' });
+    utimesSync(old, 0, 0);
+    await workspace.tidy();
+    expect([snapshot, old].map((place) => existsSync(place))).toEqual([true, false]);
+    expect(readdirSync(path.join(base, 'temporary'))).toEqual([]);
     await workspaces.close();
   });
 });

@@ -190,7 +190,7 @@ export async function runPrepared(
     streams.stdout.finish();
     streams.stderr.finish();
   });
-  const looking = whenUnderWay(running).then(prepared.missing);
+  const looking = whileUnderWay(running, prepared);
   looking.catch(() => undefined);
   const end = await running;
   // Not with the signal: what a program that was stopped left behind is brought back too, and collecting has limits of its own.
@@ -208,6 +208,17 @@ export async function runPrepared(
 
 /** By then it has been started, and to start others does not hold it up. */
 const UNDER_WAY_MS = 25;
+
+/** What nobody waits for until the program is over. */
+async function whileUnderWay(
+  running: Promise<unknown>,
+  { workspace, missing }: PreparedProgram,
+): Promise<readonly string[]> {
+  await whenUnderWay(running);
+  // Whoever closes the workspaces waits for it, and is told what went wrong.
+  workspace.tidy().catch(() => undefined);
+  return await missing();
+}
 
 async function whenUnderWay(running: Promise<unknown>): Promise<void> {
   const over = new AbortController();
