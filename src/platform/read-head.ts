@@ -15,17 +15,22 @@ export type HeadFile =
   | { readonly type: 'failed'; readonly code: DiagnosticCode; readonly message: string }
   /** The file was read; its frontmatter is beyond what is read of any. */
   | { readonly type: 'unusable'; readonly code: DiagnosticCode; readonly message: string; readonly stamp: FileStamp }
-  | {
-      readonly type: 'read';
-      readonly stamp: FileStamp;
-      /** From byte 0 to the end of the closing fence; as far as was read where there is no frontmatter. */
-      readonly text: string;
-      readonly validUtf8: boolean;
-      /** `sha256:` of the same bytes; empty where there is no frontmatter. */
-      readonly digest: string;
-    };
+  | DecodedHead;
+
+interface DecodedHead {
+  readonly type: 'read';
+  readonly stamp: FileStamp;
+  /** From byte 0 to the end of the closing fence; as far as was read where there is no frontmatter. */
+  readonly text: string;
+  readonly validUtf8: boolean;
+  /** `sha256:` of the same bytes; empty where there is no frontmatter. */
+  readonly digest: string;
+}
 
 const BLOCK = 1024;
+const NEXT_FENCE = Buffer.from('\n---');
+const DASH = 0x2d;
+const LINE_FEED = 0x0a;
 /** Room for a closing fence that begins within the limit. */
 const MAX_READ = MAX_FRONTMATTER_BYTES + BLOCK;
 
@@ -38,6 +43,7 @@ const IS_WINDOWS = process.platform === 'win32';
 /** Reads frontmatter and, beyond it, less than one block of the body. Holds the one buffer all files pass through. */
 export class HeadReader {
   readonly #buffer = Buffer.allocUnsafeSlow(MAX_READ);
+  readonly #firstBlock = this.#buffer.subarray(0, BLOCK);
   #bytesRead = 0;
   #sha256: ReturnType<typeof openSha256> | undefined;
 
@@ -99,6 +105,10 @@ export class HeadReader {
       const complete = count < wanted || length === stats.size;
       // Looking from the start again costs a pass over all that was read: only where a fence may have come in.
       if (from > 0 && !complete && length < MAX_READ && !mayHoldFence(buffer, from, length)) continue;
+      const end = from === 0 ? this.#endOfPlain(length) : -1;
+      const plain = end === -1 ? undefined : this.#decode(end, stats);
+      // Dots close frontmatter too.
+      if (plain !== undefined && !plain.text.includes('\n...')) return plain;
       const bounds = findFrontmatter(buffer, length, complete);
       if (bounds.type === 'found' && bounds.end <= MAX_FRONTMATTER_BYTES) return this.#decode(bounds.end, stats);
       if (bounds.type === 'found') return tooLarge(stats);
@@ -108,7 +118,16 @@ export class HeadReader {
     }
   }
 
-  #decode(end: number, stamp: FileStamp): HeadFile {
+  /** The end of frontmatter that is fenced as nearly all is, `---` and no more on both lines; -1 for all other. */
+  #endOfPlain(length: number): number {
+    const block = this.#firstBlock;
+    if (block[0] !== DASH || block[1] !== DASH || block[2] !== DASH || block[3] !== LINE_FEED) return -1;
+    // What an earlier file left behind the bytes of this one may be found too.
+    const close = block.indexOf(NEXT_FENCE, 3);
+    return close !== -1 && close + 5 <= length && block[close + 4] === LINE_FEED ? close + 5 : -1;
+  }
+
+  #decode(end: number, stamp: FileStamp): DecodedHead {
     const sha256 = (this.#sha256 ??= openSha256());
     const text = this.#buffer.toString('utf8', 0, end);
     // What cannot be decoded gives U+FFFD; where there is none the text has the same bytes as the file.

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { findFrontmatter } from '../../src/core/frontmatter/bounds.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { HeadReader } from '../../src/platform/read-head.ts';
 import type { HeadFile } from '../../src/platform/read-head.ts';
@@ -41,6 +44,51 @@ describe('frontmatter', () => {
       const head = `---\nname: a\ndescription: ${'x'.repeat(length)}\n---\n`;
       expect(read(write(`${head}---\nbody`))).toMatchObject({ type: 'read', text: head });
     }
+  });
+
+  test('ends where the rules for fences say, whatever the bytes are and whatever was read before', () => {
+    const piece = fc.constantFrom(
+      '---',
+      '\n',
+      '\n---',
+      '\n---\n',
+      '...',
+      '\n...\n',
+      '\r\n',
+      ' ',
+      '-',
+      'a: b',
+      '\t',
+      '\uFEFF',
+      '技',
+      '\0',
+    );
+    const text = fc.array(piece, { maxLength: 8 }).map((pieces) => Buffer.from(pieces.join('')));
+    const longer = text.map((bytes) => Buffer.concat([Buffer.from(`---\nx: ${'y'.repeat(1015)}`), bytes]));
+    const bytes = fc.oneof(
+      text,
+      text.map((rest) => Buffer.concat([Buffer.from('---\n'), rest])),
+      longer,
+      fc
+        .uint8Array({ maxLength: 20 })
+        .map((odd) => Buffer.concat([Buffer.from('---\nx: '), odd, Buffer.from('\n---\n')])),
+    );
+    const directory = scratch();
+    const file = path.join(directory, 'SKILL.md');
+    const reader = new HeadReader();
+    fc.assert(
+      fc.property(bytes, (content) => {
+        writeFileSync(file, content);
+        const bounds = findFrontmatter(content, content.length, true);
+        const head = bounds.type === 'found' ? content.subarray(0, bounds.end) : undefined;
+        expect(reader.read(file, directory)).toMatchObject(
+          head === undefined
+            ? { digest: '' }
+            : { text: head.toString('utf8'), validUtf8: isUtf8(head), digest: `sha256:${sha256(head)}` },
+        );
+      }),
+      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
+    );
   });
 
   test('is read no further than one block beyond its end', () => {
