@@ -1,86 +1,53 @@
 /**
  * The head of plain frontmatter alone, in as few steps as can be. A scan runs it over every file, most of the time in code that the
- * engine has not compiled yet: text is looked through by built-in functions, nothing is made that the head does not hold, and there
- * is nothing to tell. It says `undefined` wherever it is not sure; where it answers, `readPlainHead` gives the same head.
+ * engine has not compiled yet: text is looked through by built-in functions, nothing is made that the head does not hold, and what is
+ * to be told is only noted. It says `undefined` wherever it is not sure; where it answers, `readPlainHead` gives the same head.
  */
-import { isToolPattern, splitToolList } from './allowed-tools.ts';
+import { hasSeparatingComma, isToolPattern, splitToolList } from './allowed-tools.ts';
 import { MAX_LIBRARY_TEXT, findTooDeep } from './frontmatter/guard.ts';
 import { findLineRestrictions } from './frontmatter/restrictions.ts';
 import { likelyField } from './frontmatter/fields.ts';
-import { readName } from './frontmatter/name.ts';
 import type { YamlNode } from './frontmatter/node.ts';
 import { isNothing, isUnsafeKey } from './frontmatter/node.ts';
 import { readValue } from './frontmatter/plain.ts';
 import type { Cursor } from './frontmatter/scalars.ts';
 import { LINE_FEED, NESTED_KEY, SPACE, isPlainStart } from './frontmatter/scalars.ts';
-import { OPEN } from './frontmatter/controls.ts';
-import type { MetaPairs, QuickCursor } from './quick-metadata.ts';
 import { QuickMetadata } from './quick-metadata.ts';
+import { EXTENSION_FIELD, SEPARATOR, UNKNOWN_FIELD, UNQUOTED_COLON, noteOf } from './quick-notes.ts';
+import type { Draft, QuickReading } from './quick-reading.ts';
+import {
+  BLANK,
+  DESCRIPTION,
+  DISABLED,
+  INVOCABLE,
+  METADATA,
+  NAME,
+  OPENING,
+  OTHER,
+  SLOTS,
+  TOOLS,
+  UNSURE,
+  VERSION,
+  hasBracket,
+  readingOf,
+} from './quick-reading.ts';
 import { PLAIN_KEY, shownText, textOf } from './quick-text.ts';
-import { makeHead } from './skill.ts';
-import type { SkillControls, SkillHead } from './skill.ts';
+import type { SkillHead } from './skill.ts';
 import { isVisible } from './text.ts';
 
 /** In bytes that is well below what frontmatter may have. */
 const MAX_LENGTH = 16 * 1024;
-const OPENING = '---\n';
 const CLOSING = '\n---\n';
 const OPENING_CRLF = '---\r\n';
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Fields that are text on one line, most of the time. */
-const NAME = 0;
-const DESCRIPTION = 1;
-const LICENSE = 2;
-const COMPATIBILITY = 3;
-const VERSION = 4;
-const AUTHOR = 5;
-const DISABLED = 6;
-const INVOCABLE = 7;
-/** A field that nobody here reads: its value must be plain, and is dropped. */
-const OTHER = 8;
-const TOOLS = 9;
-const METADATA = 10;
-/** No field: the line is empty. */
-const BLANK = 11;
-/** A field for the readers that know it, or no plain key. */
-const UNSURE = 12;
-
-/** All other fields of ours are left to the readers that know them. */
-const SLOTS: ReadonlyMap<string, number> = new Map([
-  ['name', NAME],
-  ['description', DESCRIPTION],
-  ['license', LICENSE],
-  ['compatibility', COMPATIBILITY],
-  ['version', VERSION],
-  ['author', AUTHOR],
-  ['disable-model-invocation', DISABLED],
-  ['user-invocable', INVOCABLE],
-  ['allowed-tools', TOOLS],
-  ['metadata', METADATA],
-]);
-
 /** Visible ASCII and line feeds need no second look. */
 const BEYOND_ASCII_LINES = /[^\n\x20-\x7e]/;
-const NO_META: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 /** Strangers write the keys and the lists: no scan is to hold all that they can think of. */
 const MAX_REMEMBERED = 500;
 const MAX_KEY = 40;
 
-/** What was found in one text, and how far it is read. */
-interface Draft extends QuickCursor {
-  /** By slot. */
-  readonly texts: (string | undefined)[];
-  /** A bit for each slot. */
-  seen: number;
-  tools: readonly string[] | undefined;
-  metadata: MetaPairs | undefined;
-  /** The description has a colon that breaks YAML. */
-  hasColon: boolean;
-}
-
-/** `no description`: all is plain, but the skill is left out for that. */
-export type QuickReading = SkillHead | 'no description' | undefined;
+export type { QuickReading } from './quick-reading.ts';
 
 /** Reads one text after the other. */
 export interface QuickHeadReader {
@@ -88,7 +55,7 @@ export interface QuickHeadReader {
    * `text` is the frontmatter with both its fences, and no fence stands between them; `directory` is the folder's base name. Where it
    * gives anything, `readPlainHead` or `readColonHead` takes the text too.
    */
-  read(text: string, directory: string): QuickReading;
+  read(text: string, directory: string): QuickReading | undefined;
 }
 
 export function openQuickHeadReader(): QuickHeadReader {
@@ -97,8 +64,7 @@ export function openQuickHeadReader(): QuickHeadReader {
 
 /** The head of a single text. */
 export function readQuickHead(text: string, directory: string): SkillHead | undefined {
-  const reading = openQuickHeadReader().read(text, directory);
-  return reading === 'no description' ? undefined : reading;
+  return openQuickHeadReader().read(text, directory)?.head;
 }
 
 /**
@@ -108,10 +74,11 @@ export function readQuickHead(text: string, directory: string): SkillHead | unde
 class LineReader implements QuickHeadReader {
   readonly #slots = new Map(SLOTS);
   readonly #metadata = new QuickMetadata();
-  readonly #tools = new Map<string, readonly string[]>();
+  readonly #tools = new Map<string, ToolText>();
+  readonly #notes: number[] = [];
   readonly #texts: (string | undefined)[] = Array.from({ length: UNSURE });
 
-  read(text: string, directory: string): QuickReading {
+  read(text: string, directory: string): QuickReading | undefined {
     if (text.startsWith(OPENING)) return this.#readLines(text, directory, true);
     const start = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
     if (start === 0 && !text.startsWith(OPENING_CRLF)) return undefined;
@@ -119,12 +86,15 @@ class LineReader implements QuickHeadReader {
     return this.#readLines(text.slice(start).replaceAll('\r\n', '\n'), directory, false);
   }
 
-  #readLines(text: string, directory: string, mayHaveColon: boolean): QuickReading {
+  #readLines(text: string, directory: string, isAsWritten: boolean): QuickReading | undefined {
     const { length } = text;
     if (length > MAX_LENGTH || !text.startsWith(OPENING) || !text.endsWith(CLOSING)) return undefined;
     if (BEYOND_ASCII_LINES.test(text) && (text.includes('\t') || !isVisible(text))) return undefined;
     const end = length - CLOSING.length + 1;
     const texts = this.#texts.fill(undefined);
+    const notes = this.#notes;
+    // Of a text that was left to others.
+    while (notes.length > 0) notes.pop();
     const draft: Draft = {
       text,
       end,
@@ -135,6 +105,8 @@ class LineReader implements QuickHeadReader {
       tools: undefined,
       metadata: undefined,
       hasColon: false,
+      notes,
+      isNoted: isAsWritten,
     };
     const slots = this.#slots;
     let { at } = draft;
@@ -149,8 +121,12 @@ class LineReader implements QuickHeadReader {
         continue;
       }
       const bit = 1 << slot;
-      if ((draft.seen & bit) !== 0 && slot !== OTHER) return undefined;
+      if ((draft.seen & bit) !== 0) {
+        if (slot !== OTHER) return undefined;
+        if (text.lastIndexOf(`\n${key}:`, at - 2) !== -1) draft.isNoted = false;
+      }
       draft.seen |= bit;
+      if (slot >= VERSION && slot <= OTHER) notes.push(noteOf(slot === OTHER ? UNKNOWN_FIELD : EXTENSION_FIELD, at));
       const feed = text.indexOf('\n', colon);
       // Nearly every field: kept short, because it runs before the engine has compiled anything.
       if (slot <= OTHER && text.charCodeAt(colon + 1) === SPACE && text.charCodeAt(feed + 1) !== SPACE) {
@@ -167,7 +143,8 @@ class LineReader implements QuickHeadReader {
     }
     // The same text, but its own and not a piece of the frontmatter: all that compares names is faster for it.
     if (texts[NAME] === directory) texts[NAME] = directory;
-    return draft.hasColon && !(mayHaveColon && isOnlyColon(draft)) ? undefined : headOf(draft);
+    if (draft.hasColon && !(isAsWritten && isOnlyColon(draft))) return undefined;
+    return readingOf(draft, directory);
   }
 
   #slotOf(key: string): number {
@@ -185,15 +162,18 @@ class LineReader implements QuickHeadReader {
       draft.metadata = this.#metadata.read(draft, from, feed);
       return draft.metadata !== undefined;
     }
-    const written = text.charCodeAt(feed + 1) === SPACE ? textBelow(draft, from, feed) : textOnLine(draft, from, feed);
+    const line = draft.at;
+    const isBelow = text.charCodeAt(feed + 1) === SPACE;
+    const written = isBelow ? textBelow(draft, from, feed) : textOnLine(draft, from, feed);
     if (written !== undefined) {
-      if (slot === TOOLS) draft.tools = this.#toolsOf(written);
+      if (slot === TOOLS) this.#takeTools(draft, written, isBelow ? undefined : line);
       else draft.texts[slot] = written;
       return true;
     }
     if (slot === OTHER && isSimpleList(draft, from)) return true;
     if (slot === DESCRIPTION && isColonText(text, from, feed)) {
       draft.hasColon = true;
+      draft.notes.push(noteOf(UNQUOTED_COLON, line));
       draft.texts[DESCRIPTION] = text.slice(from, feed);
       draft.at = feed + 1;
       return true;
@@ -207,12 +187,24 @@ class LineReader implements QuickHeadReader {
       return draft.tools !== undefined;
     }
     if (value.type !== 'scalar' || isNothing(value)) return false;
-    if (slot === TOOLS) draft.tools = this.#toolsOf(shownText(value));
-    else draft.texts[slot] = slot === NAME ? value.value : shownText(value);
+    const shown = shownText(value);
+    // What escapes hide, and where a bracket among them stands, is told by those who know them.
+    if (shown !== value.value || (slot === DESCRIPTION && hasBracket(shown))) draft.isNoted = false;
+    if (slot === TOOLS) this.#takeTools(draft, shown, undefined);
+    else draft.texts[slot] = slot === NAME ? value.value : shown;
     return true;
   }
 
-  #toolsOf(written: string): readonly string[] {
+  /** `line`: where the list stands, if it stands on one line. */
+  #takeTools(draft: Draft, written: string, line: number | undefined): void {
+    const { tools, isWhole, hasCommas } = this.#toolsOf(written);
+    draft.tools = tools;
+    if (isWhole && !hasCommas) return;
+    if (isWhole && line !== undefined) draft.notes.push(noteOf(SEPARATOR, line));
+    else draft.isNoted = false;
+  }
+
+  #toolsOf(written: string): ToolText {
     const known = this.#tools.get(written);
     if (known !== undefined) return known;
     const tools = toolsOf(written);
@@ -281,9 +273,21 @@ const SIMPLE_TOOL = /[^ ,(]+(?:\([^)]+\))?/g;
 /** No entry of a text so short is too long. */
 const SHORT = 300;
 
-function toolsOf(written: string): readonly string[] {
-  if (written.length < SHORT && SIMPLE_TOOLS.test(written)) return [...new Set(written.match(SIMPLE_TOOL))];
-  return [...new Set(splitToolList(written.trim()).filter(isToolPattern))];
+/** A list of tools that is written as text. */
+interface ToolText {
+  readonly tools: readonly string[];
+  /** Every entry is a tool pattern. */
+  readonly isWhole: boolean;
+  readonly hasCommas: boolean;
+}
+
+function toolsOf(written: string): ToolText {
+  const hasCommas = hasSeparatingComma(written);
+  if (written.length < SHORT && SIMPLE_TOOLS.test(written))
+    return { tools: [...new Set(written.match(SIMPLE_TOOL))], isWhole: true, hasCommas };
+  const entries = splitToolList(written.trim());
+  const tools = entries.filter(isToolPattern);
+  return { tools: [...new Set(tools)], isWhole: tools.length === entries.length, hasCommas };
 }
 
 function toolsIn(items: readonly YamlNode[]): readonly string[] | undefined {
@@ -295,64 +299,4 @@ function toolsIn(items: readonly YamlNode[]): readonly string[] | undefined {
     tools.add(written);
   }
   return [...tools];
-}
-
-function headOf({ texts, seen, tools, metadata }: Draft): QuickReading {
-  const written = texts[NAME];
-  const name = written === undefined ? undefined : readName(written).name;
-  const description = texts[DESCRIPTION]?.trim();
-  if (name === undefined || description === '') return undefined;
-  const controls = (seen & ANY_CONTROL) === 0 ? OPEN : controlsOf(texts, tools);
-  if (controls === undefined) return undefined;
-  if (description === undefined) return 'no description';
-  const meta = (seen & ANY_META) === 0 ? NO_META : metaOf(texts[VERSION], texts[AUTHOR], metadata);
-  if ((seen & LICENSE_OR_COMPATIBILITY) === 0) return { name, description, controls, meta };
-  const license = texts[LICENSE]?.trim();
-  const compatibility = texts[COMPATIBILITY]?.trim();
-  return makeHead({
-    name,
-    description,
-    license: license === '' ? undefined : license,
-    compatibility: compatibility === '' ? undefined : compatibility,
-    controls,
-    meta,
-  });
-}
-
-const ANY_CONTROL = (1 << DISABLED) | (1 << INVOCABLE) | (1 << TOOLS);
-const ANY_META = (1 << VERSION) | (1 << AUTHOR) | (1 << METADATA);
-const LICENSE_OR_COMPATIBILITY = (1 << LICENSE) | (1 << COMPATIBILITY);
-
-function controlsOf(
-  texts: readonly (string | undefined)[],
-  tools: readonly string[] | undefined,
-): SkillControls | undefined {
-  const disabled = texts[DISABLED]?.trim();
-  const invocable = texts[INVOCABLE]?.trim();
-  if (!isBoolean(disabled) || !isBoolean(invocable)) return undefined;
-  const disableModelInvocation = disabled === 'true';
-  const userInvocable = invocable !== 'false';
-  return tools === undefined
-    ? { disableModelInvocation, userInvocable, runMode: 'inline' }
-    : { disableModelInvocation, userInvocable, allowedTools: tools, runMode: 'inline' };
-}
-
-function isBoolean(written: string | undefined): boolean {
-  return written === undefined || written === 'true' || written === 'false';
-}
-
-function metaOf(
-  version: string | undefined,
-  author: string | undefined,
-  metadata: MetaPairs | undefined,
-): Readonly<Record<string, string>> {
-  const meta: Record<string, string> = Object.create(null);
-  if (version !== undefined) meta['version'] = version.trim();
-  if (author !== undefined) meta['author'] = author.trim();
-  if (metadata === undefined) return meta;
-  for (let at = 0; at < metadata.length; at += 2) {
-    const key = metadata[at] ?? '';
-    if (!(key in meta)) meta[key] = (metadata[at + 1] ?? '').trim();
-  }
-  return meta;
 }

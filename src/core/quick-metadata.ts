@@ -5,6 +5,7 @@ import { isJsonWord, isUnsafeKey, jsonText } from './frontmatter/node.ts';
 import { readValue } from './frontmatter/plain.ts';
 import type { Cursor } from './frontmatter/scalars.ts';
 import { SPACE } from './frontmatter/scalars.ts';
+import { META_LIST, META_MAP, META_UNQUOTED, noteOf } from './quick-notes.ts';
 import { PLAIN_KEY, shownText, textOf } from './quick-text.ts';
 import { cleanText } from './text.ts';
 
@@ -14,6 +15,9 @@ export type MetaPairs = readonly string[];
 export interface QuickCursor extends Cursor {
   /** No value so far needed the plain reader. */
   isLineByLine: boolean;
+  readonly notes: number[];
+  /** All that is to be told so far is among the notes. */
+  isNoted: boolean;
 }
 
 /** Strangers write the keys: no scan is to hold all that they can think of. */
@@ -25,6 +29,7 @@ const REFUSED = '';
 const FLOW_WORDS =
   /^\[(?!true|false|[nN]ull|NULL)[A-Za-z](?:[\w.-]| (?=\w))*(?:, (?!true|false|[nN]ull|NULL)[A-Za-z](?:[\w.-]| (?=\w))*)*\]$/;
 const NESTED = '    ';
+const OPEN_BRACKET = 0x5b;
 
 /** Reads one `metadata` after the other, and remembers the keys. */
 export class QuickMetadata {
@@ -35,23 +40,27 @@ export class QuickMetadata {
     const lines = from === feed ? this.#readLines(cursor, feed + 1) : undefined;
     if (lines !== undefined) return lines;
     cursor.isLineByLine = false;
+    cursor.isNoted = false;
     return this.#pairsOf(readValue(cursor, from, 0, 0));
   }
 
   /** Lines that each are a key and its value, two columns in. */
-  #readLines(cursor: Cursor, first: number): MetaPairs | undefined {
-    const { text } = cursor;
+  #readLines(cursor: QuickCursor, first: number): MetaPairs | undefined {
+    const { text, notes } = cursor;
     const pairs: string[] = [];
     let line = first;
     while (text.charCodeAt(line) === SPACE) {
       const colon = text.indexOf(':', line);
       const key = this.#keyOf(text.slice(line + 2, colon));
       if (text.charCodeAt(line + 1) !== SPACE || key === REFUSED) return undefined;
+      if (pairs.includes(key)) cursor.isNoted = false;
       const feed = text.indexOf('\n', colon);
       if (text.charCodeAt(colon + 1) === SPACE) {
         const written = text.slice(colon + 2, feed);
         const value = textOf(written) ?? listOf(written);
         if (value === undefined) return undefined;
+        if (written.charCodeAt(0) === OPEN_BRACKET) notes.push(noteOf(META_LIST, line));
+        else if (isJsonWord(written)) notes.push(noteOf(META_UNQUOTED, line));
         pairs.push(key, value);
         line = feed + 1;
       } else {
@@ -59,6 +68,7 @@ export class QuickMetadata {
         const end = endOfNested(text, feed + 1);
         const value = this.#nestedMap(text, feed + 1, end);
         if (value === undefined) return undefined;
+        notes.push(noteOf(META_MAP, line));
         pairs.push(key, value);
         line = end;
       }

@@ -125,8 +125,10 @@ const XML_NAMES: ReadonlyMap<string, string> = new Map([
 /** The number of characters a person counts: code points. Counts no further than is needed to exceed `limit`. */
 export function isLongerThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
-  return text.length > limit * 2 || countCharacters(text) > limit;
+  return text.length > limit * 2 || !SURROGATE.test(text) || countCharacters(text) > limit;
 }
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 export function countCharacters(text: string): number {
   let count = 0;

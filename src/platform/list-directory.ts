@@ -33,7 +33,11 @@ export function listDirectory(directory: string): Listing {
     const links: string[] = [];
     const others: string[] = [];
     let isDoubtful = false;
-    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    // Counted: where nothing is compiled yet, an iterator makes an object at every step.
+    for (let at = 0; at < entries.length; at += 1) {
+      const entry = entries[at];
+      if (entry === undefined) continue;
       const { name } = entry;
       if (entry.isDirectory()) folders.push(name);
       else if (entry.isSymbolicLink()) links.push(name);

@@ -68,8 +68,13 @@ export function assemble(
     leftOut: leftOut.toSorted((a, b) => compareText(a.path, b.path)),
     diagnostics: () => {
       const gathered = [...walked.diagnostics, ...failed];
-      for (const skill of skills) {
-        if (firsts?.has(skill) !== true) for (const diagnostic of skill.diagnostics) gathered.push(diagnostic);
+      for (let at = 0; at < skills.length; at += 1) {
+        const skill = skills[at];
+        if (skill === undefined || firsts?.has(skill) === true) continue;
+        for (let each = 0; each < skill.diagnostics.length; each += 1) {
+          const diagnostic = skill.diagnostics[each];
+          if (diagnostic !== undefined) gathered.push(diagnostic);
+        }
       }
       return gathered;
     },

@@ -1,4 +1,4 @@
-import { compareDiagnostics } from '../core/diagnostic.ts';
+import { sortDiagnostics } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { indexSkills } from '../core/index-skills.ts';
 import type { CacheReport, ScanReport, SkillIndex } from '../core/index-skills.ts';
@@ -115,8 +115,6 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
     followLinks,
     explain,
     memory,
-    // A cache file holds all there is to tell.
-    tellsLater: settings.cacheFile === undefined,
     now,
   });
   await walkInSlices(scan, settings);
@@ -148,10 +146,13 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
   const skills = await readPending(scan, settings, memory);
   const assembled = assemble(walked, skills, { mode, explain });
   const told = lazily(() => {
-    for (const skill of skills) scan.reader.tell(skill);
+    for (let at = 0; at < skills.length; at += 1) {
+      const skill = skills[at];
+      if (skill !== undefined) scan.reader.tell(skill);
+    }
     return { skills, diagnostics: assembled.diagnostics() };
   });
-  const sorted = lazily(() => told().diagnostics.toSorted(compareDiagnostics));
+  const sorted = lazily(() => sortDiagnostics(told().diagnostics));
   const { durationMs: _, ...facts } = measured(state.cache);
   const made = indexSkills({
     candidates: assembled.candidates,

@@ -4,8 +4,10 @@ import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
 import { openQuickHeadReader } from '../core/quick-head.ts';
 import type { QuickHeadReader, QuickReading } from '../core/quick-head.ts';
+import { hasBracket } from '../core/quick-reading.ts';
 import { readPlainHead } from '../core/skill-head.ts';
 import type { HeadOptions, HeadReading, HeadSource } from '../core/skill-head.ts';
+import { NoteTeller } from '../core/tell-notes.ts';
 import { isSettled, statFile } from '../platform/file-stamp.ts';
 import type { FileStamp } from '../platform/file-stamp.ts';
 import { spellingOf } from '../platform/list-directory.ts';
@@ -25,7 +27,6 @@ export interface Folder {
 export interface FolderReaderOptions {
   readonly mode: Mode;
   readonly blockAngleBrackets: boolean;
-  readonly tellsLater: boolean;
   readonly now: () => number;
   readonly memory: Memory;
   /** The file system finds `skill.md` when asked for `SKILL.md`, so that the real spelling has to be looked up. */
@@ -40,10 +41,10 @@ export class FolderReader {
   #quick: QuickHeadReader | undefined;
   readonly #walked: Walked;
   readonly #head: HeadOptions;
+  readonly #teller: NoteTeller;
   readonly #now: () => number;
   readonly #ignoresCase: boolean;
   readonly #memory: Memory;
-  readonly #tellsLater: boolean;
 
   constructor(
     walked: Walked,
@@ -51,18 +52,16 @@ export class FolderReader {
       mode,
       memory,
       blockAngleBrackets,
-      tellsLater,
       now,
       ignoresCase = process.platform === 'darwin' || process.platform === 'win32',
     }: FolderReaderOptions,
   ) {
     this.#walked = walked;
     this.#head = { mode, blockAngleBrackets };
+    this.#teller = new NoteTeller(this.#head);
     this.#now = now;
     this.#memory = memory;
     this.#ignoresCase = ignoresCase;
-    // A bracket that leaves a skill out is found by what tells of it.
-    this.#tellsLater = tellsLater && !blockAngleBrackets;
   }
 
   get bytesRead(): number {
@@ -120,12 +119,14 @@ export class FolderReader {
     } else {
       const { text, validUtf8, digest } = reading;
       skill.digest = digest;
-      const quick = this.#tellsLater && validUtf8 ? this.#readQuick(text, folder.name) : undefined;
+      const quick = validUtf8 ? this.#readQuick(text, folder.name) : undefined;
       if (quick === undefined) {
         this.#readInFull(skill, { path, directory: folder.name, fileName: file, text, validUtf8 });
       } else {
-        skill.untold = text;
-        if (quick !== 'no description') skill.head = quick;
+        const notes = file === 'SKILL.md' ? quick.notes : undefined;
+        skill.head = quick.head;
+        skill.notes = notes;
+        if (notes === undefined || notes.length > 0) skill.untold = text;
       }
     }
     walked.fresh.push(skill);
@@ -133,9 +134,12 @@ export class FolderReader {
   }
 
   /** Opened for the first file that is read: a listing that finds all as remembered needs none. */
-  #readQuick(text: string, directory: string): QuickReading {
+  #readQuick(text: string, directory: string): QuickReading | undefined {
     this.#quick ??= openQuickHeadReader();
-    return this.#quick.read(text, directory);
+    const reading = this.#quick.read(text, directory);
+    // What is left out for a bracket is for those who tell of it.
+    const isBlocked = this.#head.blockAngleBrackets === true && hasBracket(reading?.head?.description ?? '');
+    return isBlocked ? undefined : reading;
   }
 
   #readInFull(skill: ReadSkill, source: HeadSource): void {
@@ -149,13 +153,19 @@ export class FolderReader {
 
   /** Makes the diagnostics of a skill, where that was put off. */
   tell(skill: ReadSkill): void {
-    const { dir, file, name, untold } = skill;
+    const { dir, file, name, untold, notes } = skill;
     if (untold === '') return;
     const source = { path: `${dir}/${file}`, directory: name, fileName: file, text: untold, validUtf8: true };
+    skill.diagnostics =
+      (notes === undefined ? undefined : this.#teller.tell(source, notes)) ?? this.#tellInFull(source);
+    skill.untold = '';
+    skill.notes = undefined;
+  }
+
+  #tellInFull(source: HeadSource): readonly Diagnostic[] {
     const reading = readPlainHead(source, this.#head) ?? readColonHead(source, this.#head);
     if (reading === undefined) throw new Error('the quick reader took what the others do not take');
-    skill.diagnostics = reading.diagnostics;
-    skill.untold = '';
+    return reading.diagnostics;
   }
 
   /** Loads the whole parser, which completes whatever is pending. */
@@ -188,6 +198,7 @@ function toFresh({ place, name, dir, isRoot }: Folder, file: string, stamp: File
     head: undefined,
     diagnostics: NONE,
     untold: '',
+    notes: undefined,
     size,
     mtimeMs,
     ctimeMs,

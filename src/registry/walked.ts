@@ -1,5 +1,6 @@
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import type { ExplainedDirectory, LeftOutSkill, RootReport } from '../core/index-skills.ts';
+import type { Notes } from '../core/quick-notes.ts';
 import type { HeadSource } from '../core/skill-head.ts';
 import type { SkillHead, SkillRoot } from '../core/skill.ts';
 import type { HeadRecord, Memory } from './head-record.ts';
@@ -14,8 +15,6 @@ export interface ScanOptions {
   readonly followLinks: boolean;
   readonly explain: boolean;
   readonly memory: Memory;
-  /** Diagnostics of skills that load are made when they are asked for. */
-  readonly tellsLater: boolean;
   /** What is read will be believed later. */
   readonly now: () => number;
 }
@@ -50,6 +49,8 @@ export interface ReadSkill extends HeadRecord {
   diagnostics: readonly Diagnostic[];
   /** Frontmatter whose diagnostics are made when somebody asks for them (`FolderReader.tell`); empty where they are there. */
   untold: string;
+  /** What is to be told of it, where the quick reader noted all of that. */
+  notes: Notes | undefined;
 }
 
 /** Frontmatter that needs the whole parser, which is loaded once for all such files. */

@@ -5,6 +5,7 @@ import { readColonHead } from '../../src/core/colon-head.ts';
 import { DIAGNOSTIC_RULES } from '../../src/core/diagnostic-codes.ts';
 import { openQuickHeadReader, readQuickHead } from '../../src/core/quick-head.ts';
 import { readPlainHead } from '../../src/core/skill-head.ts';
+import { NoteTeller } from '../../src/core/tell-notes.ts';
 import { sourceOf } from './skill-source.ts';
 import { anyText, mostlyRight } from './yaml-ish.ts';
 
@@ -24,25 +25,40 @@ const asWritten = fc.constantFrom(
   (text: string) => text.replace('\n', '\r\n'),
 );
 
+interface Agreed {
+  readonly taken: number;
+  /** Those of which something was noted, and told from the notes. */
+  readonly told: number;
+}
+
 /**
- * How many texts the quick reader took on; each with the head of the reader that tells of it later, the order of its keys included,
- * or with the reason why there is none. One reader reads them all, as in a scan: what it remembers of one text may change nothing for
- * the next.
+ * How many texts the quick reader took on; each with the head of the reader that knows every case, the order of its keys included, or
+ * with the reason why there is none; and how many were told of by notes alone, in the words of that reader. One reader reads them all,
+ * as in a scan: what it remembers of one text may change nothing for the next.
  */
-function countAgreed(texts: fc.Arbitrary<string>): number {
+function countAgreed(texts: fc.Arbitrary<string>, written: typeof asWritten = asWritten): Agreed {
   const reader = openQuickHeadReader();
+  const tellers = { lenient: new NoteTeller({ mode: 'lenient' }), strict: new NoteTeller({ mode: 'strict' }) };
   let taken = 0;
+  let told = 0;
   fc.assert(
-    fc.property(texts, asWritten, (inner, write) => {
+    fc.property(texts, written, (inner, write) => {
       const text = cut(write(`---\n${inner}\n---\n`));
-      const head = reader.read(text, 'pdf-forms');
-      expect(openQuickHeadReader().read(text, 'pdf-forms')).toEqual(head);
-      if (head === undefined) return;
+      const quick = reader.read(text, 'pdf-forms');
+      expect(openQuickHeadReader().read(text, 'pdf-forms')).toEqual(quick);
+      if (quick === undefined) return;
       taken += 1;
+      const { head, notes } = quick;
       for (const mode of ['lenient', 'strict'] as const) {
         const reading = readPlainHead(sourceOf(text), { mode }) ?? readColonHead(sourceOf(text), { mode });
         expect(reading).toBeDefined();
-        if (head === 'no description') {
+        const byNotes = notes === undefined ? undefined : tellers[mode].tell(sourceOf(text), notes);
+        if (byNotes !== undefined) {
+          expect(byNotes).toEqual(reading?.diagnostics);
+          expect(JSON.stringify(byNotes)).toBe(JSON.stringify(reading?.diagnostics));
+          if (byNotes.length > 0) told += 1;
+        }
+        if (head === undefined) {
           expect(reading?.head).toBeUndefined();
           expect(reading?.diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes)).toMatchObject({
             code: 'description/missing',
@@ -56,7 +72,7 @@ function countAgreed(texts: fc.Arbitrary<string>): number {
     }),
     { numRuns: RUNS },
   );
-  return taken;
+  return { taken, told };
 }
 
 const piecesOf = (...pieces: readonly string[]): fc.Arbitrary<string> =>
@@ -131,14 +147,82 @@ const field = fc.oneof(
 
 describe('the quick reader', () => {
   it('gives the head of the plain reader wherever it gives one', () => {
-    expect(countAgreed(fc.oneof({ weight: 9, arbitrary: mostlyRight }, anyText))).toBeGreaterThan(RUNS / 20);
+    expect(countAgreed(fc.oneof({ weight: 9, arbitrary: mostlyRight }, anyText)).taken).toBeGreaterThan(RUNS / 20);
   });
 
   it('gives the same for every shape that it knows a short way for', () => {
     const texts = fc
       .tuple(fc.array(field, { minLength: 1, maxLength: 3 }), fc.nat(3))
       .map(([fields, at]) => fields.toSpliced(at, 0, 'name: pdf-forms', 'description: x').join('\n'));
-    expect(countAgreed(texts)).toBeGreaterThan(RUNS / 10);
+    const { taken, told } = countAgreed(texts);
+    expect(taken).toBeGreaterThan(RUNS / 10);
+    expect(told).toBeGreaterThan(RUNS / 60);
+  });
+
+  it('notes all there is to tell of names, tools, fields, brackets and long lines, wherever they stand', () => {
+    const names = piecesOf('pdf-forms', 'PDF', ' ', '-', '_', 'é', 'x'.repeat(60), '"', "'", '\\', '/', '.', '<', '7');
+    const description = piecesOf(
+      'Fills forms.',
+      ' ',
+      '<b>',
+      '>',
+      '"',
+      "'",
+      '\\u200b',
+      '\\x3c',
+      ': ',
+      '技能',
+      '\u{1f600}',
+      'w '.repeat(260),
+      '\n  w',
+      '\n  <',
+    );
+    const values = piecesOf(
+      'a',
+      '1.0',
+      'true',
+      '"2"',
+      '[a, b]',
+      '\n  - a',
+      '\n  b: c',
+      '<x>',
+      'y'.repeat(505),
+      '#',
+      '',
+    );
+    const keys = fc.constantFrom(
+      'x',
+      'model',
+      'homepage',
+      'version',
+      'author',
+      'Version',
+      'compatibility',
+      'license',
+      'k'.repeat(45),
+      'meta-data',
+    );
+    const anyField = fc.oneof(
+      field,
+      fc.tuple(keys, values).map(([key, value]) => `${key}: ${value}`),
+      fc.integer({ min: 1, max: 220 }).map((count) => `list:\n${'  - a\n'.repeat(count)}z: y`),
+      fc.integer({ min: 1, max: 40 }).map((count) => Array.from({ length: count }, (_, at) => `f${at}: y`).join('\n')),
+      fc.integer({ min: 1, max: 210 }).map((count) => '\n'.repeat(count)),
+    );
+    const texts = fc
+      .tuple(
+        fc.array(anyField, { maxLength: 4 }),
+        fc.nat(3),
+        fc.oneof(fc.constant('pdf-forms'), names),
+        fc.constantFrom('', '>-\n  ', '|\n  ', '"', "'"),
+        description,
+      )
+      .map(([fields, at, name, sign, text]) => {
+        const close = sign === '"' || sign === "'" ? sign : '';
+        return fields.toSpliced(at, 0, `name: ${name}`, `description: ${sign}${text}${close}`).join('\n');
+      });
+    const asTheyAre: typeof asWritten = fc.constantFrom((text: string) => text);
+    expect(countAgreed(texts, asTheyAre).told).toBeGreaterThan(RUNS / 5);
   });
 
   it('gives the same where colons break the description, and where there is none', () => {
@@ -178,7 +262,9 @@ describe('the quick reader', () => {
     const texts = fc
       .tuple(fc.array(others, { maxLength: 3 }), fc.nat(3), description)
       .map(([fields, at, line]) => fields.toSpliced(at, 0, 'name: pdf-forms', line).join('\n'));
-    expect(countAgreed(texts)).toBeGreaterThan(RUNS / 20);
+    const { taken, told } = countAgreed(texts);
+    expect(taken).toBeGreaterThan(RUNS / 20);
+    expect(told).toBeGreaterThan(RUNS / 20);
   });
 
   it('leaves text where metadata should be to others, whatever stands below it', () => {
@@ -200,8 +286,7 @@ describe('the quick reader', () => {
         `  m-${id}: y`,
       ];
       expect(reader.read([...lines, '---', ''].join('\n'), 'a')).toMatchObject({
-        controls: { allowedTools: [`T${id}`, 'Read'] },
-        meta: { [`m-${id}`]: 'y' },
+        head: { controls: { allowedTools: [`T${id}`, 'Read'] }, meta: { [`m-${id}`]: 'y' } },
       });
     }
   });

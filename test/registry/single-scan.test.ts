@@ -1,7 +1,9 @@
-import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
+import { compareDiagnostics } from '../../src/core/diagnostic.ts';
+import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
 import { readHeadInFull } from '../../src/core/read-head.ts';
 import { readWithoutFences } from '../../src/core/frontmatter/missing.ts';
 import { buildIndex, openRegistry } from '../../src/registry/registry.ts';
@@ -32,7 +34,7 @@ test('a scan that remembers nothing tells skills apart as one that asks every fi
   expect(kept.report).toMatchObject(report);
 });
 
-test('diagnostics are made when they are asked for, of what was read, and are those of a scan that makes them at once', async () => {
+test('diagnostics are made when they are asked for, of what was read, and are those of the whole parser', async () => {
   const directory = scratch();
   const root = path.join(directory, 'root');
   writeSkill(path.join(root, 'plain'), { fields: ['colour: red', 'version: 1'] });
@@ -60,6 +62,7 @@ test('diagnostics are made when they are asked for, of what was read, and are th
     const cacheFile = path.join(directory, `${mode}.cache`);
     const whole = await buildIndex({ ...settings, cacheFile });
     const atOnce = JSON.stringify(whole.diagnostics);
+    expect(whole.diagnostics).toEqual(toldInFull(root, mode));
     const later = await buildIndex(settings);
     expect(later.all).toEqual(whole.all);
     expect(later.report.leftOut).toEqual(whole.report.leftOut);
@@ -74,6 +77,18 @@ test('diagnostics are made when they are asked for, of what was read, and are th
     renameSync(moved, root);
   }
 });
+
+/** What the whole parser tells of every skill folder that is no link. */
+function toldInFull(root: string, mode: Mode): readonly Diagnostic[] {
+  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const told = folders.flatMap(({ name }) => {
+    const fileName = readdirSync(path.join(root, name))[0] ?? '';
+    const file = path.join(root, name, fileName);
+    const text = readFileSync(file, 'utf8');
+    return readHeadInFull({ path: file, directory: name, fileName, text, validUtf8: true }, { mode }).diagnostics;
+  });
+  return told.toSorted(compareDiagnostics);
+}
 
 test('a file without frontmatter is told of without the whole parser, in the same words', async () => {
   const texts = [

@@ -18,13 +18,13 @@ import { makeHead } from '../skill.ts';
 import type { SkillHead } from '../skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../text.ts';
 
-const MAX_DESCRIPTION = 1024;
+export const MAX_DESCRIPTION = 1024;
 /**
  * A key that could be another spelling of `metadata`: an m, or anything beyond ASCII, which may fold to one. Its length says nothing:
  * one character can fold to several, and what is no letter is dropped.
  */
 const LIKE_METADATA = /[mM\x80-\uffff]/;
-const MAX_COMPATIBILITY = 500;
+export const MAX_COMPATIBILITY = 500;
 
 export interface AssembleInput {
   readonly report: Report;
@@ -125,6 +125,8 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
   return stated;
 }
 
+type KeyPlace = Pick<MapEntry, 'key' | 'keyStart'>;
+
 function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field?: FieldName): void {
   const restricts = field !== undefined && restrictingField(field) !== undefined;
   const lineEnd = report.text.indexOf('\n', keyStart) + 1;
@@ -137,7 +139,7 @@ function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field
   });
 }
 
-function tellUnknown(report: Report, { key, keyStart }: MapEntry): void {
+export function tellUnknown(report: Report, { key, keyStart }: KeyPlace): void {
   if (isUnsafeKey(key)) {
     tell(report, { code: 'frontmatter/unsafe-key', at: keyStart, message: `the key ${quoted(key)} is refused` });
     return;
@@ -162,7 +164,7 @@ function tellMisspelt(report: Report, { key, keyStart, keyEnd }: MapEntry, field
   });
 }
 
-function tellExtension(report: Report, { key, keyStart }: MapEntry): void {
+export function tellExtension(report: Report, { key, keyStart }: KeyPlace): void {
   tell(report, {
     code: 'field/extension',
     at: keyStart,
@@ -182,6 +184,12 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
     wrongType(report, 'name', value, 'text');
     return usableFolder(report, folder, start);
   }
+  return readWrittenName(report, directory, value) ?? usableFolder(report, folder, start);
+}
+
+/** The name as text gives it; nothing where it cannot be used, and then the folder's is. */
+export function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
+  const folder = readName(directory).name;
   const { name, problem } = readName(value.value);
   if (problem === undefined && name !== undefined && name === folder && !isTooLong(name)) return name;
 
@@ -194,7 +202,7 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
     const message = `the name ${quoted(value.value)} ${problem}${used}`;
     tell(report, { code: 'name/invalid', at: value.start, message, hint, edit });
   }
-  if (name === undefined) return usableFolder(report, folder, start);
+  if (name === undefined) return undefined;
   if (isTooLong(name)) {
     const message = `the name has ${countCharacters(name)} characters, expected at most 64`;
     tell(report, { code: 'name/too-long', at: value.start, message, edit });
@@ -314,13 +322,17 @@ function hasAngleBrackets(report: Report, options: HeadOptions, node: ScalarNode
   if (found === -1) return false;
   const at =
     node === undefined ? report.text.indexOf(text.charAt(found)) : locateInValue(report.text, node, text.charAt(found));
+  tellAngleBracket(report, options, text.charAt(found), at);
+  return true;
+}
+
+export function tellAngleBracket(report: Report, options: HeadOptions, bracket: string, at: number): void {
   tell(report, {
     code: 'text/angle-brackets',
     at,
-    message: `${text.charAt(found)} in the description`,
+    message: `${bracket} in the description`,
     isError: options.blockAngleBrackets === true,
   });
-  return true;
 }
 
 function readText(report: Report, entry: MapEntry | undefined): string | undefined {

@@ -94,14 +94,15 @@ function checkLines(report: Report, { start, close }: Fences, map: MapNode): voi
   }
 }
 
-function tellLongLine(
+/** `map`: needed only where lines are folded. */
+export function tellLongLine(
   report: Report,
-  { line, feed, map }: { readonly line: number; readonly feed: number; readonly map: MapNode },
+  { line, feed, map }: { readonly line: number; readonly feed: number; readonly map?: MapNode },
 ): void {
   const content = report.text.slice(line, report.text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed);
   if (!isLongerThan(content, MAX_LINE)) return;
   // Folding takes time, and nobody mends what is only loaded.
-  const value = report.mode === 'strict' ? valueOnLine(map, line, feed) : undefined;
+  const value = report.mode === 'strict' && map !== undefined ? valueOnLine(map, line, feed) : undefined;
   const folded = value === undefined ? undefined : foldYaml(value.value);
   tell(report, {
     code: 'frontmatter/line-too-long',

@@ -150,16 +150,25 @@ function toolsOfText(report: Report, key: string, node: ScalarNode, onInvalid: O
   for (const entry of entries) {
     if (!isToolPattern(entry)) onInvalid(entry, placeOf(report, node, entry));
   }
-  if (valid.length === entries.length && hasSeparatingComma(node.value)) {
-    const comma = report.text.indexOf(',', node.start);
-    tell(report, {
-      code: 'allowed-tools/separator',
-      at: comma === -1 || comma >= node.end ? node.start : comma,
-      message: `${key}: commas separate the entries, expected spaces`,
-      edit: node.style === 'block' ? undefined : replacing(node, writeYaml(entries.join(' '))),
-    });
-  }
+  if (valid.length === entries.length && hasSeparatingComma(node.value))
+    tellSeparator(report, key, node, spacedTools(entries));
   return valid;
+}
+
+/** A list of tools as it should be written. */
+export function spacedTools(entries: readonly string[]): string {
+  return writeYaml(entries.join(' '));
+}
+
+/** `spaced`: the list as it should be. */
+export function tellSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
+  const comma = report.text.indexOf(',', node.start);
+  tell(report, {
+    code: 'allowed-tools/separator',
+    at: comma === -1 || comma >= node.end ? node.start : comma,
+    message: `${key}: commas separate the entries, expected spaces`,
+    edit: node.style === 'block' ? undefined : replacing(node, spaced),
+  });
 }
 
 function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnInvalidTool): readonly string[] {

@@ -22,6 +22,9 @@ interface Mended {
   readonly value: string;
 }
 
+/** As much of a piece as is needed to mend its value. */
+export type ValuePiece = Pick<Piece, 'key' | 'keyStart' | 'valueStart' | 'column' | 'end'>;
+
 const GLOBS = /^\*[^"'#:&!|>%@`[\]]*$/;
 
 /** A restricting value that YAML misreads but that can mean only one thing: globs that start with a star. */
@@ -42,7 +45,7 @@ export function textRestriction(report: Report, piece: Piece): ScalarNode | unde
 export function mendPiece(
   report: Report,
   text: string,
-  piece: Piece,
+  piece: ValuePiece,
   { isText }: { readonly isText: boolean },
 ): ScalarNode | undefined {
   const written = writtenValue(text, piece);
@@ -137,7 +140,7 @@ function mendBlock(written: Written, first: string): Mended {
   return { code: 'frontmatter/invalid-yaml', at: written.start, message, value };
 }
 
-function missingSpace(text: string, piece: Piece, first: string): Mended | undefined {
+function missingSpace(text: string, piece: ValuePiece, first: string): Mended | undefined {
   const sign = text.charCodeAt(piece.valueStart - 1);
   if (sign === 0x3a && text.charCodeAt(piece.valueStart) <= 0x20) return undefined;
   const quote = first.charAt(0);
@@ -159,7 +162,7 @@ function colonIn({ start, lines }: Written): number | undefined {
   return lines.slice(1).some((line) => /:(?: |$)/.test(line)) ? start : undefined;
 }
 
-function editFor(text: string, piece: Piece, { start, end, lines }: Written, value: string): Edit | undefined {
+function editFor(text: string, piece: ValuePiece, { start, end, lines }: Written, value: string): Edit | undefined {
   const colon = text.charCodeAt(piece.valueStart - 1) === 0x3a;
   const offset = colon ? piece.valueStart : piece.valueStart - 1;
   if (text.slice(piece.valueStart, start).includes('\n') || end < start) return undefined;
@@ -168,7 +171,7 @@ function editFor(text: string, piece: Piece, { start, end, lines }: Written, val
 }
 
 /** The value's lines, trimmed, without blank lines and comments below it. */
-function writtenValue(text: string, piece: Piece): Written {
+function writtenValue(text: string, piece: ValuePiece): Written {
   const lines: string[] = [];
   let start = -1;
   let end = piece.valueStart;

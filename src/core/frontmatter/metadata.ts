@@ -2,7 +2,7 @@
 import { wrongType } from './controls.ts';
 import type { FieldName } from './fields.ts';
 import { isExtension, likelyField, restrictingField } from './fields.ts';
-import type { MapEntry, MapNode } from './node.ts';
+import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
 import { isJsonWord, isUnsafeKey, jsonText } from './node.ts';
 import type { Report } from './report.ts';
 import { tell, textOf } from './report.ts';
@@ -56,22 +56,26 @@ function readEntries(
     if (value === undefined || repeated) continue;
     if (value.type !== 'scalar') {
       // A restriction that cannot be read is told where it is read.
-      if (!(restricts && value.type === 'map')) {
-        const kind = value.type === 'list' ? 'a list' : 'a map';
-        const message = `metadata ${quoted(key)} is ${kind}, expected text; it is kept as JSON text`;
-        tell(report, { code: 'metadata/not-text', at: value.start, message });
-      }
-    } else if (value.style === 'plain' && isJsonWord(value.value) && !restricts) {
-      tell(report, {
-        code: 'metadata/unquoted',
-        at: value.start,
-        message: `metadata ${quoted(key)} is ${value.value} without quotes; other readers do not take it for text`,
-        edit: replacing(value, `"${value.value}"`),
-      });
-    }
+      if (!(restricts && value.type === 'map')) tellNotText(report, key, value);
+    } else if (value.style === 'plain' && isJsonWord(value.value) && !restricts) tellUnquoted(report, key, value);
     const name = report.isVisible ? key : cleanText(key);
     if (!(name in meta)) meta[name] = metaText(report, value);
   }
+}
+
+export function tellNotText(report: Report, key: string, { type, start }: Pick<YamlNode, 'type' | 'start'>): void {
+  const kind = type === 'list' ? 'a list' : 'a map';
+  const message = `metadata ${quoted(key)} is ${kind}, expected text; it is kept as JSON text`;
+  tell(report, { code: 'metadata/not-text', at: start, message });
+}
+
+export function tellUnquoted(report: Report, key: string, node: ScalarNode): void {
+  tell(report, {
+    code: 'metadata/unquoted',
+    at: node.start,
+    message: `metadata ${quoted(key)} is ${node.value} without quotes; other readers do not take it for text`,
+    edit: replacing(node, `"${node.value}"`),
+  });
 }
 
 /** The statement at the top level comes first: of a field that does not restrict it is the one that counts. */

@@ -63,10 +63,12 @@ export function positionOf(text: string, offset: number): { readonly line: numbe
 }
 
 /** The diagnostics in reading order, however they were found. */
-export function inOrder({ diagnostics }: Report): readonly Diagnostic[] {
-  for (const [index, diagnostic] of diagnostics.entries()) {
-    const next = diagnostics[index + 1];
-    if (next !== undefined && compareDiagnostics(diagnostic, next) > 0) return diagnostics.toSorted(compareDiagnostics);
+export function inOrder({ diagnostics }: Pick<Report, 'diagnostics'>): readonly Diagnostic[] {
+  for (let at = 1; at < diagnostics.length; at += 1) {
+    const before = diagnostics[at - 1];
+    const next = diagnostics[at];
+    if (before !== undefined && next !== undefined && compareDiagnostics(before, next) > 0)
+      return diagnostics.toSorted(compareDiagnostics);
   }
   return diagnostics;
 }
