@@ -13,7 +13,7 @@ import { readValue } from './frontmatter/plain.ts';
 import type { Cursor } from './frontmatter/scalars.ts';
 import { LINE_FEED, NESTED_KEY, SPACE, isPlainStart } from './frontmatter/scalars.ts';
 import { QuickMetadata } from './quick-metadata.ts';
-import { EXTENSION_FIELD, SEPARATOR, UNKNOWN_FIELD, UNQUOTED_COLON, noteOf } from './quick-notes.ts';
+import { EXTENSION_FIELD, SEPARATOR, UNKNOWN_FIELD, UNQUOTED_COLON, hasBracket, noteOf } from './quick-notes.ts';
 import type { Draft, QuickReading } from './quick-reading.ts';
 import {
   BLANK,
@@ -28,7 +28,6 @@ import {
   TOOLS,
   UNSURE,
   VERSION,
-  hasBracket,
   readingOf,
 } from './quick-reading.ts';
 import { PLAIN_KEY, shownText, textOf } from './quick-text.ts';

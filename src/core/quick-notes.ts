@@ -2,7 +2,9 @@
  * What the quick reader saw that is to be told, a number for each: a scan of very many skills holds them until somebody asks. Each is a
  * kind and the start of the line that it is of.
  */
+import { MAX_COMPATIBILITY, MAX_DESCRIPTION } from './frontmatter/assemble.ts';
 import { MAX_LINE, MAX_LINES } from './frontmatter/checks.ts';
+import type { SkillHead } from './skill.ts';
 
 export type Notes = readonly number[];
 
@@ -26,7 +28,7 @@ const KIND_BITS = 4;
 const KIND_MASK = (1 << KIND_BITS) - 1;
 
 /** With so many no limit on what is told of one file is near. */
-export const MAX_NOTES = 30;
+const MAX_NOTES = 30;
 /** No line that is read by itself is shorter, its end included. */
 const SHORTEST_LINE = 3;
 
@@ -57,10 +59,36 @@ export function takeAll<T>(list: T[]): T[] {
   return all;
 }
 
-/** Notes the lines from `start` to `end` that are too long. Steps from line to line only where one could be. */
-export function noteLongLines(notes: number[], text: string, start: number, end: number): void {
-  let line = start;
-  while (end - line > MAX_LINE) {
+export function hasBracket(text: string): boolean {
+  return text.includes('<') || text.includes('>');
+}
+
+/**
+ * With what the head and the length of lines say, which is looked at when somebody asks; nothing where few files come, and the full
+ * readers must be asked.
+ */
+export function completeNotes(
+  text: string,
+  { description, compatibility }: SkillHead,
+  notes: Notes,
+): Notes | undefined {
+  if (description.length > MAX_DESCRIPTION || notes.length > MAX_NOTES) return undefined;
+  if (compatibility !== undefined && compatibility.length > MAX_COMPATIBILITY) return undefined;
+  const isMarked = hasBracket(description);
+  if (!isMarked && text.length <= MAX_LINE) return notes;
+  const all = notes.slice();
+  if (isMarked) {
+    const sign = description.includes('<') ? LESS_SIGN : GREATER_SIGN;
+    insertNote(all, noteOf(sign, text.indexOf('\ndescription:') + 1));
+  }
+  noteLongLines(all, text);
+  return all;
+}
+
+/** Notes the lines that are too long. Steps from line to line only where one could be. */
+function noteLongLines(notes: number[], text: string): void {
+  let line = 0;
+  while (text.length - line > MAX_LINE) {
     const feed = text.lastIndexOf('\n', line + MAX_LINE);
     if (feed >= line) line = feed + 1;
     else {

@@ -1,21 +1,10 @@
-/** From what the quick reader found in one text to the head, and the last of what is to be told. */
-import { MAX_COMPATIBILITY, MAX_DESCRIPTION } from './frontmatter/assemble.ts';
+/** From what the quick reader found in one text to the head. */
 import { OPEN } from './frontmatter/controls.ts';
 import { MAX_NAME, readName } from './frontmatter/name.ts';
 import { SPACE } from './frontmatter/scalars.ts';
 import type { MetaPairs, QuickCursor } from './quick-metadata.ts';
 import type { Notes } from './quick-notes.ts';
-import {
-  GREATER_SIGN,
-  LESS_SIGN,
-  MAX_NOTES,
-  ODD_NAME,
-  hasFewLines,
-  insertNote,
-  noteLongLines,
-  noteOf,
-  takeAll,
-} from './quick-notes.ts';
+import { ODD_NAME, hasFewLines, insertNote, noteOf, takeAll } from './quick-notes.ts';
 import { textOf } from './quick-text.ts';
 import { makeHead } from './skill.ts';
 import type { SkillControls, SkillHead } from './skill.ts';
@@ -71,7 +60,7 @@ export interface Draft extends QuickCursor {
 export interface QuickReading {
   /** Absent: all is plain, but the skill is left out because it has no description. */
   readonly head: SkillHead | undefined;
-  /** All there is to tell (`NoteTeller`); absent where that is for `readPlainHead` or `readColonHead` to say. */
+  /** With the head, all that must be known to tell (`NoteTeller`); absent where `readPlainHead` or `readColonHead` must be asked. */
   readonly notes: Notes | undefined;
 }
 
@@ -90,7 +79,7 @@ export function readingOf(draft: Draft, directory: string): QuickReading | undef
   if (description === undefined) return NO_DESCRIPTION;
   const head = headOf(draft, name, description, controls);
   if (problem !== undefined || written !== directory || name.length > MAX_NAME) noteName(draft, written);
-  if (!isAllNoted(draft, head)) return { head, notes: undefined };
+  if (!draft.isNoted || !hasFewLines(draft.text, draft.isLineByLine)) return { head, notes: undefined };
   return { head, notes: notes.length === 0 ? NO_NOTES : takeAll(notes) };
 }
 
@@ -102,23 +91,6 @@ function noteName(draft: Draft, written: string): void {
   if (line > 0 && textOf(text.slice(line + 'name: '.length, feed)) === written && text.charCodeAt(feed + 1) !== SPACE)
     insertNote(notes, noteOf(ODD_NAME, line));
   else draft.isNoted = false;
-}
-
-export function hasBracket(text: string): boolean {
-  return text.includes('<') || text.includes('>');
-}
-
-/** Nothing is to be told but what is noted; what few files have is left to those who know all. Completes the notes. */
-function isAllNoted({ text, end, notes, isNoted, isLineByLine }: Draft, head: SkillHead): boolean {
-  const { description, compatibility } = head;
-  if (!isNoted || description.length > MAX_DESCRIPTION) return false;
-  if (compatibility !== undefined && compatibility.length > MAX_COMPATIBILITY) return false;
-  if (hasBracket(description)) {
-    const sign = description.includes('<') ? LESS_SIGN : GREATER_SIGN;
-    insertNote(notes, noteOf(sign, text.indexOf('\ndescription:') + 1));
-  }
-  noteLongLines(notes, text, OPENING.length, end);
-  return notes.length <= MAX_NOTES && hasFewLines(text, isLineByLine);
 }
 
 function headOf(

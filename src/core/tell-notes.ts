@@ -23,12 +23,15 @@ import {
   SEPARATOR,
   UNKNOWN_FIELD,
   UNQUOTED_COLON,
+  completeNotes,
   kindOf,
   startOf,
   takeAll,
 } from './quick-notes.ts';
 import { textOf } from './quick-text.ts';
+import type { SkillHead } from './skill.ts';
 
+const NONE: readonly Diagnostic[] = [];
 const NESTED_COLUMNS = 4;
 /** Strangers write the keys: no scan is to hold all that they can think of. */
 const MAX_REMEMBERED = 500;
@@ -53,7 +56,9 @@ export class NoteTeller {
   }
 
   /** The diagnostics of these notes; nothing where the full readers must be asked. */
-  tell({ path, text, directory }: HeadSource, notes: Notes): readonly Diagnostic[] | undefined {
+  tell({ path, text, directory }: HeadSource, head: SkillHead, noted: Notes): readonly Diagnostic[] | undefined {
+    const notes = completeNotes(text, head, noted);
+    if (notes === undefined || notes.length === 0) return notes === undefined ? undefined : NONE;
     const { mode } = this.#options;
     const diagnostics = this.#diagnostics;
     const report: Report = { path, text, mode, isVisible: true, diagnostics };

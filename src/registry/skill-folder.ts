@@ -4,7 +4,7 @@ import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
 import { openQuickHeadReader } from '../core/quick-head.ts';
 import type { QuickHeadReader, QuickReading } from '../core/quick-head.ts';
-import { hasBracket } from '../core/quick-reading.ts';
+import { hasBracket } from '../core/quick-notes.ts';
 import { readPlainHead } from '../core/skill-head.ts';
 import type { HeadOptions, HeadReading, HeadSource } from '../core/skill-head.ts';
 import { NoteTeller } from '../core/tell-notes.ts';
@@ -123,10 +123,9 @@ export class FolderReader {
       if (quick === undefined) {
         this.#readInFull(skill, { path, directory: folder.name, fileName: file, text, validUtf8 });
       } else {
-        const notes = file === 'SKILL.md' ? quick.notes : undefined;
         skill.head = quick.head;
-        skill.notes = notes;
-        if (notes === undefined || notes.length > 0) skill.untold = text;
+        skill.notes = file === 'SKILL.md' ? quick.notes : undefined;
+        skill.untold = text;
       }
     }
     walked.fresh.push(skill);
@@ -153,11 +152,12 @@ export class FolderReader {
 
   /** Makes the diagnostics of a skill, where that was put off. */
   tell(skill: ReadSkill): void {
-    const { dir, file, name, untold, notes } = skill;
+    const { dir, file, name, untold, head, notes } = skill;
     if (untold === '') return;
     const source = { path: `${dir}/${file}`, directory: name, fileName: file, text: untold, validUtf8: true };
     skill.diagnostics =
-      (notes === undefined ? undefined : this.#teller.tell(source, notes)) ?? this.#tellInFull(source);
+      (head === undefined || notes === undefined ? undefined : this.#teller.tell(source, head, notes)) ??
+      this.#tellInFull(source);
     skill.untold = '';
     skill.notes = undefined;
   }

@@ -52,7 +52,8 @@ function countAgreed(texts: fc.Arbitrary<string>, written: typeof asWritten = as
       for (const mode of ['lenient', 'strict'] as const) {
         const reading = readPlainHead(sourceOf(text), { mode }) ?? readColonHead(sourceOf(text), { mode });
         expect(reading).toBeDefined();
-        const byNotes = notes === undefined ? undefined : tellers[mode].tell(sourceOf(text), notes);
+        const byNotes =
+          head === undefined || notes === undefined ? undefined : tellers[mode].tell(sourceOf(text), head, notes);
         if (byNotes !== undefined) {
           expect(byNotes).toEqual(reading?.diagnostics);
           expect(JSON.stringify(byNotes)).toBe(JSON.stringify(reading?.diagnostics));
