@@ -76,6 +76,8 @@ const MAX_TRIES = 500;
 const GONE_MS = 5;
 /** How long a killed process may take to be gone. */
 const KILLED_MS = 10_000;
+/** How long, after a program ended by itself, its last output and what it left behind may take: hundreds may end at once. */
+const LEFT_MS = 30_000;
 const POLL_MS = 100;
 /** A look at the disk may take this part of the time at most. */
 const POLL_SHARE = 10;
@@ -268,9 +270,11 @@ export async function supervise(child: Child, { limits, streams, started, poll }
     });
     durationMs = Math.round(performance.now() - started);
     if (reason !== 'exited') child.kill();
-    const exit = await withinTime(child.ended, KILLED_MS);
+    const ended = await withinTime(child.ended, reason === 'exited' ? LEFT_MS : KILLED_MS);
+    const exit = ended ?? (reason === 'exited' ? await child.exited : undefined);
     const found = reason === 'exited' ? (isRefused ? 'output' : poll?.(true)) : undefined;
-    return programEnd({ reason: found ?? reason, exit, durationMs, hunted: child.hunted?.() ?? 0 });
+    const isOver = ended !== undefined;
+    return programEnd({ reason: found ?? reason, exit, isOver, durationMs, hunted: child.hunted?.() ?? 0 });
   } catch (error) {
     child.kill();
     throw error;
@@ -282,13 +286,16 @@ export async function supervise(child: Child, { limits, streams, started, poll }
 interface Ending {
   readonly reason: EndReason;
   readonly exit: ChildExit | undefined;
+  /** Nothing is left of it, and all that it wrote was taken. */
+  readonly isOver: boolean;
   readonly durationMs: number;
   readonly hunted: number;
 }
 
-function programEnd({ reason, exit, durationMs, hunted }: Ending): ProgramEnd {
+function programEnd({ reason, exit, isOver, durationMs, hunted }: Ending): ProgramEnd {
   const warnings: string[] = [];
   if (exit === undefined) warnings.push('the program was killed and is still not gone');
+  else if (!isOver) warnings.push('what the program left behind is still not gone; its last output may be missing');
   if (hunted === 1) warnings.push('1 process had left the program or outlived it, and was ended');
   if (hunted > 1) warnings.push(`${String(hunted)} processes had left the program or outlived it, and were ended`);
   if (reason === 'exited' && exit?.signal === undefined)

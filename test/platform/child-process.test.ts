@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { isSkillError } from '../../src/core/errors.ts';
 import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
@@ -229,6 +229,37 @@ describe('an end that is brought about', () => {
     await expect(supervise(child, { ...watch, poll: bug })).rejects.toThrow('a bug');
     await child.ended;
     expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('the exit status of a program that ended by itself is told, also where what it left behind does not end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const streams = { stdout: keeping(), stderr: keeping() };
+      const watch = { limits: DEFAULT_LIMITS, streams, started: performance.now() };
+      const never = new Promise<never>(() => undefined);
+      const child = {
+        pid: 1,
+        write: () => undefined,
+        closeInput: () => undefined,
+        kill: () => undefined,
+        ended: never,
+      };
+      const ending = [
+        supervise({ ...child, exited: Promise.resolve({ exitCode: 7 }) }, watch),
+        supervise({ ...child, exited: never }, { ...watch, limits: { ...DEFAULT_LIMITS, wallMs: 1_000 } }),
+      ];
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await Promise.all(ending)).toMatchObject([
+        {
+          reason: 'exited',
+          exitCode: 7,
+          warnings: ['what the program left behind is still not gone; its last output may be missing'],
+        },
+        { reason: 'timeout', warnings: ['the program was killed and is still not gone'] },
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('what a sink throws reaches the caller, and the program is gone', async () => {
