@@ -16,9 +16,9 @@ const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const LATE_FOR_LISTS = {
   // A file that the cache does not answer for.
   reader: [
-    'core/skill-head',
-    'core/quick-head',
-    'core/colon-head',
+    'core/frontmatter/skill-head',
+    'core/frontmatter/quick-head',
+    'core/frontmatter/colon-head',
     'core/frontmatter/missing',
     'registry/assemble',
     'registry/json-pieces',
@@ -39,9 +39,9 @@ const LATE_FOR_RUNS = {
   documents: ['loader/read-resource'],
   models: ['model/open-model'],
   indexing: ['search/build', 'runtime/deep-index'],
-  lines: ['line', 'meaning', 'pattern', 'hazards'].map((name) => `core/command-${name}`),
-  questions: ['runtime/approval/pending-approvals', 'core/approval-text'],
-  answers: ['core/action-stream', 'core/answer-json'],
+  lines: ['line', 'meaning', 'pattern', 'hazards'].map((name) => `core/command/command-${name}`),
+  questions: ['runtime/approval/pending-approvals', 'core/policy/approval-text'],
+  answers: ['core/agent/action-stream', 'core/agent/answer-json'],
   copying: ['platform/copy-tree'],
   rare: ['runtime/compact', 'runtime/secret-sources', 'core/argument-fields'],
 };
@@ -227,8 +227,8 @@ const CHUNKS = new Map([
   [
     'main',
     // What a session and the reader both need is here: for it alone a run would load all of the reader.
-    ['cli/main', 'cli/connection', 'cli/commands/list', 'core/allowed-tools', 'core/frontmatter/name'].map((name) =>
-      project(`dist/${name}.js`),
+    ['cli/main', 'cli/connection', 'cli/commands/list', 'core/policy/allowed-tools', 'core/frontmatter/name'].map(
+      (name) => project(`dist/${name}.js`),
     ),
   ],
   ...Object.keys(LATE_FOR_LISTS).map((chunk) => [chunk, [ENTRY + chunk]]),
@@ -300,7 +300,7 @@ await bundle.close();
 chmodSync(project('dist/command/skillwright.cjs'), 0o755);
 
 // The published schema is the constant that also checks the file.
-const { CONFIG_JSON_SCHEMA } = await import('../dist/core/config.js');
+const { CONFIG_JSON_SCHEMA } = await import('../dist/core/config/config.js');
 mkdirSync(project('schemas'), { recursive: true });
 writeFileSync(project('schemas/config.schema.json'), `${JSON.stringify(CONFIG_JSON_SCHEMA, undefined, 2)}\n`);
 const { EVAL_CASE_JSON_SCHEMA } = await import('../dist/core/eval/case-schema.js');

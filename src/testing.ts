@@ -28,7 +28,7 @@ export { CaseSkipped, judgeCase } from './executor/conformance/case.ts';
 export type { CaseVerdict, ConformanceCase } from './executor/conformance/case.ts';
 export { executorConformance } from './executor/conformance/suite.ts';
 export type { ConformanceOptions } from './executor/conformance/suite.ts';
-export { FINISHES } from './core/model.ts';
+export { FINISHES } from './core/agent/model.ts';
 export type {
   Finish,
   Model,
@@ -40,7 +40,7 @@ export type {
   ModelTool,
   ModelToolCall,
   ModelUsage,
-} from './core/model.ts';
+} from './core/agent/model.ts';
 export { recordCassette, replayCassette } from './model/cassette.ts';
 export type { RecordOptions, ReplayModel, ReplayOptions } from './model/cassette.ts';
 export { FUZZ_KINDS } from './model/fuzz-answers.ts';

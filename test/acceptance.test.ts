@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { verifyRun } from '../src/audit/verify.ts';
 import { exitOf } from '../src/core/eval/report.ts';
-import type { ApprovalAnswer, ApprovalRequest } from '../src/core/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '../src/core/policy/approval.ts';
 import { readCases } from '../src/evals/cases/read-cases.ts';
 import { evaluate } from '../src/evals/evaluate.ts';
 import { skillFoldersIn } from '../src/evals/run/skill-folders.ts';

@@ -9,7 +9,7 @@ import type { SkillLoaded } from '../core/observation.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { cleanText, printable } from '../core/text.ts';
+import { cleanText, printable } from '../core/text/text.ts';
 import type { Session } from '../runtime/session.ts';
 import type { Run } from '../runtime/start-run.ts';
 import { BODIES_A_TURN } from './selection.ts';

@@ -1,5 +1,5 @@
-import type { Config } from '../core/config.ts';
-import type { Model } from '../core/model.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Model } from '../core/agent/model.ts';
 import { findModel } from '../model/auto.ts';
 import type { FindModelOptions } from '../model/auto.ts';
 import { openRules } from '../model/rules.ts';

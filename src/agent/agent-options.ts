@@ -1,6 +1,6 @@
-import type { Budget } from '../core/budget.ts';
-import type { Model } from '../core/model.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Budget } from '../core/agent/budget.ts';
+import type { Model } from '../core/agent/model.ts';
+import type { Plan } from '../core/agent/plan.ts';
 import type { Vocabulary } from '../core/tool.ts';
 import type { VocabularyName } from '../dialect/vocabularies.ts';
 import type { Runtime } from '../runtime/runtime.ts';

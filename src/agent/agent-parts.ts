@@ -1,6 +1,6 @@
-import type { Budget } from '../core/budget.ts';
+import type { Budget } from '../core/agent/budget.ts';
 import type { ActivationReason } from '../core/journal.ts';
-import type { Model } from '../core/model.ts';
+import type { Model } from '../core/agent/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentTools } from './agent-tools.ts';

@@ -1,10 +1,10 @@
 /** The tools of one agent: those of its vocabulary, behind the gate, and its own. */
-import { FINAL_ANSWER } from '../core/action-protocol.ts';
+import { FINAL_ANSWER } from '../core/agent/action-protocol.ts';
 import { describeAction, describeOutcome } from '../core/action-text.ts';
-import type { ModelTool, ModelToolCall } from '../core/model.ts';
+import type { ModelTool, ModelToolCall } from '../core/agent/model.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Observation } from '../core/observation.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { readInput } from '../dialect/read-input.ts';
 import { toolsOf } from '../dialect/tools.ts';
 import type { ToolAnswer } from '../dialect/tools.ts';

@@ -1,13 +1,13 @@
 /** An agent: a request, a model and skills, inside a budget and a policy, with a record of everything (AGT-1 to AGT-8, AGT-11). */
 import path from 'node:path';
 
-import type { Budget } from '../core/budget.ts';
-import { wholeBudget } from '../core/count-budget.ts';
+import type { Budget } from '../core/agent/budget.ts';
+import { wholeBudget } from '../core/agent/count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { SkillError } from '../core/errors.ts';
 import type { ActivationReason, AgentStart, Outcome } from '../core/journal.ts';
-import { readPlanUpdate } from '../core/plan-update.ts';
-import { startPlan } from '../core/plan.ts';
+import { readPlanUpdate } from '../core/agent/plan-update.ts';
+import { startPlan } from '../core/agent/plan.ts';
 import type { VocabularyName } from '../dialect/vocabularies.ts';
 import type { Run, RunOptions } from '../runtime/start-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';

@@ -1,8 +1,8 @@
 /** One question to the model and its answer, both recorded. */
-import { budgetText } from '../core/count-budget.ts';
+import { budgetText } from '../core/agent/count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
-import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
-import { isPlanDone } from '../core/plan.ts';
+import type { ModelAnswer, ModelRequest, ModelTool } from '../core/agent/model.ts';
+import { isPlanDone } from '../core/agent/plan.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import type { Conversation } from './conversation.ts';

@@ -1,6 +1,6 @@
 /** What was said between an agent and its model, turn by turn, and the messages it becomes (AGT-6). */
-import { startOfText } from '../core/excerpt.ts';
-import type { ModelMessage, ModelToolCall } from '../core/model.ts';
+import { startOfText } from '../core/text/excerpt.ts';
+import type { ModelMessage, ModelToolCall } from '../core/agent/model.ts';
 import { markedData } from './marked-data.ts';
 import type { KeptOutputs } from './outputs.ts';
 import { firstPassage, nextPassage, passageOf, user } from './passage.ts';

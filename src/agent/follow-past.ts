@@ -2,12 +2,12 @@
  * Going on with a run: the loop is led through what happened before by the same answers of the model and the same observations, so that its
  * state, its conversation and its session come out as they were. Nothing is asked and nothing is done until the record ends.
  */
-import { startsProgram } from '../core/count-budget.ts';
+import { startsProgram } from '../core/agent/count-budget.ts';
 import { SkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
-import type { Model } from '../core/model.ts';
+import type { Model } from '../core/agent/model.ts';
 import { actionFailed } from '../core/observation.ts';
-import { stableJson } from '../core/stable-json.ts';
+import { stableJson } from '../core/json/stable-json.ts';
 import type { Recall, RecalledAction } from '../runtime/perform.ts';
 import { withRemark } from './conversation.ts';
 import type { Conversation } from './conversation.ts';

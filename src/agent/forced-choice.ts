@@ -1,7 +1,7 @@
 /** Where activation is forced, a model says yes or no to each skill of the shortlist before it does anything else. */
-import type { ModelToolCall } from '../core/model.ts';
+import type { ModelToolCall } from '../core/agent/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { textsOf } from '../dialect/parameters.ts';
 import { readInput } from '../dialect/read-input.ts';
 import type { AgentDecision } from './decision.ts';

@@ -1,12 +1,12 @@
 /** Between what a model wants and what a session does: the budget of calls, the limit of bodies, and why a skill came up. */
 import type { Action } from '../core/action.ts';
-import type { Budget, BudgetName } from '../core/budget.ts';
-import { budgetText, startsProgram } from '../core/count-budget.ts';
+import type { Budget, BudgetName } from '../core/agent/budget.ts';
+import { budgetText, startsProgram } from '../core/agent/count-budget.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { ActivationReason } from '../core/journal.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import type { Run } from '../runtime/start-run.ts';
 import { BODIES_A_TURN, loadedBy } from './selection.ts';
 import type { AgentState } from './state.ts';

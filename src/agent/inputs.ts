@@ -1,6 +1,6 @@
 /** Files that a person gives with a request: brought to the workspace, or named as files of the project where nothing can run. */
 import type { Failure } from '../core/failure-codes.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { bringGivenFiles } from '../runtime/given-files.ts';
 import type { Run } from '../runtime/start-run.ts';
 

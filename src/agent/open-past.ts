@@ -6,7 +6,7 @@ import { isRunId, runLife } from '../audit/run-folder.ts';
 import { verifyRun } from '../audit/verify.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { AgentStart, JournalLine, RunInfo } from '../core/journal.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { recordedRun } from '../runtime/recorded-calls.ts';
 import { skillProblems } from '../runtime/replay-run.ts';
 import type { Runtime } from '../runtime/runtime.ts';

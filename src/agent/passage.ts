@@ -1,5 +1,5 @@
 /** Messages that go into one request after the other as they are: what they cost, and which they are, is worked out once. */
-import type { ModelMessage } from '../core/model.ts';
+import type { ModelMessage } from '../core/agent/model.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import { sha256 } from '../platform/hash.ts';
 

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { readRun } from '../audit/journal-reader.ts';
 import { isRunId } from '../audit/run-folder.ts';
-import type { Budget } from '../core/budget.ts';
-import { NOTHING_USED, countEvent } from '../core/count-budget.ts';
+import type { Budget } from '../core/agent/budget.ts';
+import { NOTHING_USED, countEvent } from '../core/agent/count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { JournalLine } from '../core/journal.ts';
 import type { AgentOptions } from './agent-options.ts';

@@ -1,9 +1,9 @@
 /** What a run came to before this process: what its model said, what was done and what came of it, from its events alone (AGT-10). */
 import type { Action, ActionType } from '../core/action.ts';
-import type { Budget } from '../core/budget.ts';
+import type { Budget } from '../core/agent/budget.ts';
 import type { FailureCode } from '../core/failure-codes.ts';
 import type { JournalLine, Outcome, ResumedRun, RunEvent } from '../core/journal.ts';
-import type { ModelAnswer } from '../core/model.ts';
+import type { ModelAnswer } from '../core/agent/model.ts';
 import type { Observation } from '../core/observation.ts';
 import type { AskedBy } from '../core/session.ts';
 

@@ -1,7 +1,7 @@
 /** The next request to a model: fixed sections, a stable start, never larger than its room (AGT-6). */
-import { actionSchema } from '../core/action-protocol.ts';
-import type { Budget } from '../core/budget.ts';
-import type { Model, ModelRequest, ModelTool } from '../core/model.ts';
+import { actionSchema } from '../core/agent/action-protocol.ts';
+import type { Budget } from '../core/agent/budget.ts';
+import type { Model, ModelRequest, ModelTool } from '../core/agent/model.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { Session } from '../runtime/session.ts';

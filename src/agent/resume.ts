@@ -2,10 +2,10 @@
  * Going on with a run after a crash, an answer that was waited for, or a budget that was raised (AGT-10). The old record stays as it is,
  * sealed or torn; the run goes on in a new one that names it and holds what happened in it again, so that it can be read alone.
  */
-import type { Budget } from '../core/budget.ts';
-import { BUDGET_NAMES } from '../core/count-budget.ts';
+import type { Budget } from '../core/agent/budget.ts';
+import { BUDGET_NAMES } from '../core/agent/count-budget.ts';
 import type { RunInfo } from '../core/journal.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { VOCABULARY_NAMES } from '../dialect/vocabularies.ts';
 import { ACTIVATIONS } from './activation.ts';
 import { goOnWith } from './agent.ts';

@@ -1,7 +1,7 @@
 /** Which skills a turn gets, and in which order (AGT-5). */
 import type { Action } from '../core/action.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
-import type { ModelToolCall } from '../core/model.ts';
+import type { ModelToolCall } from '../core/agent/model.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';

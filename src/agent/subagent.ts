@@ -1,13 +1,13 @@
 /** Skills that run in a context of their own (AGT-11): a child agent with no more rights and no more budget than its parent has left. */
-import type { Budget } from '../core/budget.ts';
-import { budgetLeft } from '../core/count-budget.ts';
+import type { Budget } from '../core/agent/budget.ts';
+import { budgetLeft } from '../core/agent/count-budget.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Outcome } from '../core/journal.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed } from '../core/observation.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentState } from './state.ts';
 

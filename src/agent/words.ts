@@ -1,8 +1,8 @@
 /** What an agent tells its model, and the person where the model cannot. */
-import { FINAL_ANSWER } from '../core/action-protocol.ts';
-import type { Budget } from '../core/budget.ts';
-import { planText } from '../core/plan.ts';
-import type { Plan } from '../core/plan.ts';
+import { FINAL_ANSWER } from '../core/agent/action-protocol.ts';
+import type { Budget } from '../core/agent/budget.ts';
+import { planText } from '../core/agent/plan.ts';
+import type { Plan } from '../core/agent/plan.ts';
 import type { AgentState } from './state.ts';
 import { RECALL, UPDATE_PLAN } from './own-tools.ts';
 

@@ -1,6 +1,6 @@
 import { SkillError } from '../core/errors.ts';
 import { toRelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 
 /** Whose an artifact is: of one session, or, with `user:` before its name, of all sessions of a user. */
 export type ArtifactScope = 'session' | 'user';

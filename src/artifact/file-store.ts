@@ -28,7 +28,7 @@ import path from 'node:path';
 import { compareText } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { sha256 } from '../platform/hash.ts';
 import { isPresent, isSystemError } from '../platform/paths.ts';

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { SkillError, isSkillError } from '../core/errors.ts';
 import type { JournalLine, RunInfo } from '../core/journal.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { openConfined } from '../platform/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { contentText } from './content.ts';

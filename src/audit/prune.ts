@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { thisProcess } from '../platform/folder-lock.ts';
 import { isPresent, isSystemError } from '../platform/paths.ts';
 import { removeTree } from '../platform/remove-tree.ts';

@@ -1,5 +1,5 @@
 import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { literal, patternTable, scan } from './redact-scan.ts';
 import type { PatternTable } from './redact-scan.ts';
 

@@ -1,4 +1,4 @@
-import { escapeXml } from '../core/text.ts';
+import { escapeXml } from '../core/text/text.ts';
 import { isWorthALine, partsOf } from './redact-parts.ts';
 
 /** Lines of wrapped base64: PEM, and MIME and the `base64` program. */

@@ -4,7 +4,7 @@
  */
 
 import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { marksBeside } from './redact-mark.ts';
 import { redactionProblem } from './redact-problem.ts';
 import { isPlainlyFree, literal, patternTable } from './redact-scan.ts';

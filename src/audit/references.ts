@@ -3,7 +3,7 @@
  * could be taken for a reference gets one `$` more, which is taken off again on the way back. So whatever is stored comes back equal.
  */
 import { SkillError } from '../core/errors.ts';
-import { isObject } from '../core/json-schema.ts';
+import { isObject } from '../core/json/json-schema.ts';
 import { CONTENT_KINDS } from '../core/journal.ts';
 import type { ContentReference } from '../core/journal.ts';
 

@@ -17,7 +17,7 @@ import { RUN_SCHEMA } from '../core/journal.ts';
 import type { RunInfo } from '../core/journal.ts';
 import { nearest } from '../core/nearest.ts';
 import { toRelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { openConfined } from '../platform/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { ownerState, thisProcess } from '../platform/folder-lock.ts';

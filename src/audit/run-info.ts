@@ -6,8 +6,8 @@ import { RUN_SCHEMA } from '../core/journal.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/journal.ts';
 import { reduceSession, startState } from '../core/session.ts';
 import type { SessionState } from '../core/session.ts';
-import { cleanText } from '../core/text.ts';
-import { visibleJson } from '../core/visible-json.ts';
+import { cleanText } from '../core/text/text.ts';
+import { visibleJson } from '../core/json/visible-json.ts';
 
 /** What the events come to so far. */
 export interface RunSummary {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { JournalLine, RunEvent } from '../core/journal.ts';
-import { visibleJson } from '../core/visible-json.ts';
+import { visibleJson } from '../core/json/visible-json.ts';
 
 export interface ServerSentEventOptions {
   /** The header `Last-Event-ID` of the request, as it came: lines up to that one are left out. */

@@ -2,7 +2,7 @@
  * Whether what was read from a run folder can be used. A folder may come from anywhere, and hashes say only that nobody changed it
  * since: each field that this program looks at is checked to be there and of its kind.
  */
-import type { ChatEvent } from '../core/chat.ts';
+import type { ChatEvent } from '../core/agent/chat.ts';
 import { OUTCOMES } from '../core/journal.ts';
 import type { RunEvent, RunInfo } from '../core/journal.ts';
 import type { SessionEvent } from '../core/session.ts';

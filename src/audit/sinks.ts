@@ -1,7 +1,7 @@
 import type { CallSoFar, TextLevel, TextLine } from '../core/event-text.ts';
 import { eventText } from '../core/event-text.ts';
 import type { JournalLine } from '../core/journal.ts';
-import { visibleJson } from '../core/visible-json.ts';
+import { visibleJson } from '../core/json/visible-json.ts';
 
 /** What a sink is given of a line. */
 export type SinkLine = Pick<JournalLine, 'seq' | 'time' | 'elapsed' | 'event'>;

@@ -1,5 +1,5 @@
 import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
 
 /** What became of a request: taken; not now, but perhaps later; or never. */

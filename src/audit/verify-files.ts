@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isSkillError } from '../core/errors.ts';
 import { CONTENT_KINDS } from '../core/journal.ts';
 import type { ContentReference } from '../core/journal.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
 import { isSystemError } from '../platform/paths.ts';

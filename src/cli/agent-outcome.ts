@@ -1,8 +1,8 @@
 /** Who answers, how it ended, and what it took: the same words and exit statuses for every command that has an agent. */
 import type { AgentModel } from '../agent/agent-model.ts';
 import type { AgentResult } from '../agent/agent-options.ts';
-import { countText, durationText } from '../core/line-text.ts';
-import { printable } from '../core/text.ts';
+import { countText, durationText } from '../core/text/line-text.ts';
+import { printable } from '../core/text/text.ts';
 import { EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 

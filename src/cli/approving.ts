@@ -1,9 +1,9 @@
 import type { ActionFailed } from '../core/observation.ts';
-import type { Approve } from '../core/approval.ts';
+import type { Approve } from '../core/policy/approval.ts';
 import { SkillError } from '../core/errors.ts';
 import type { FailureCode } from '../core/failure-codes.ts';
-import { typedWord } from '../core/shell-word.ts';
-import { printable } from '../core/text.ts';
+import { typedWord } from '../core/command/shell-word.ts';
+import { printable } from '../core/text/text.ts';
 import { openApprovals } from '../runtime/approval/approver.ts';
 import type { Asker } from '../runtime/approval/approver.ts';
 import { pendingFolder } from '../runtime/approval/pending-approvals.ts';

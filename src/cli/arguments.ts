@@ -1,5 +1,5 @@
 import { nearest } from '../core/nearest.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { GLOBAL_FLAGS } from './command.ts';
 import type { FlagValues, Flags } from './command.ts';
 import { UsageError } from './exit.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { packRefusal } from '../core/pack/problems.ts';
 import type { PackRefusal } from '../core/pack/problems.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { readPrivateFile } from '../platform/private-file.ts';
 import { isTerminal, takeKeys } from './ask.ts';
 import type { AskStreams } from './ask.ts';

@@ -1,5 +1,5 @@
-import { approvalLines } from '../core/approval-text.ts';
-import type { ApprovalRequest, ApprovalScope } from '../core/approval.ts';
+import { approvalLines } from '../core/policy/approval-text.ts';
+import type { ApprovalRequest, ApprovalScope } from '../core/policy/approval.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { Asker } from '../runtime/approval/approver.ts';
 import type { Stream } from './terminal.ts';

@@ -1,10 +1,10 @@
 /** What a person may type in a chat besides messages. */
 import type { Chat } from '../agent/chat.ts';
 import { isSkillError } from '../core/errors.ts';
-import { countText, durationText, shownText } from '../core/line-text.ts';
+import { countText, durationText, shownText } from '../core/text/line-text.ts';
 import { isForModel } from '../core/skill.ts';
 import { parseInvocation } from '../core/skill-arguments.ts';
-import { cleanText, printable } from '../core/text.ts';
+import { cleanText, printable } from '../core/text/text.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { planLines } from './show-agent.ts';
 import type { Terminal } from './terminal.ts';

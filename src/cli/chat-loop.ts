@@ -1,7 +1,7 @@
 /** The chat itself: read, answer, until somebody has had enough. */
 import type { AgentResult } from '../agent/agent-options.ts';
 import type { Chat } from '../agent/chat.ts';
-import { countText } from '../core/line-text.ts';
+import { countText } from '../core/text/line-text.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { handleLine } from './chat-commands.ts';
 import type { ChatInput, Interrupts } from './chat-input.ts';

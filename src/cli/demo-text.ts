@@ -4,8 +4,8 @@ import type { Action } from '../core/action.ts';
 import { eventText } from '../core/event-text.ts';
 import type { RunEvent } from '../core/journal.ts';
 import { ledgerOf } from '../core/ledger.ts';
-import { countText } from '../core/line-text.ts';
-import { cleanText, printable } from '../core/text.ts';
+import { countText } from '../core/text/line-text.ts';
+import { cleanText, printable } from '../core/text/text.ts';
 import type { Terminal } from './terminal.ts';
 
 export const DEMO_FILE = 'orders.csv';

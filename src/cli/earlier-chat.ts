@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { readRun } from '../audit/journal-reader.ts';
 import { findRun, runIds } from '../audit/run-folder.ts';
-import { reduceChat } from '../core/chat.ts';
-import type { Said } from '../core/chat.ts';
+import { reduceChat } from '../core/agent/chat.ts';
+import type { Said } from '../core/agent/chat.ts';
 import { isSkillError, SkillError } from '../core/errors.ts';
 
 export interface EarlierChat {

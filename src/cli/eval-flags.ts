@@ -1,7 +1,7 @@
 /** Flags of `eval`, and what their values mean. */
 import type { Thresholds } from '../core/eval/report.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { REPORT_FORMATS } from '../evals/report/formats.ts';
 import type { Flags, Invocation } from './command.ts';
 import { UsageError } from './exit.ts';

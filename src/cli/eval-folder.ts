@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { EvalReport } from '../core/eval/result.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { jsonReport, readReport } from '../evals/report/json.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { isDirectory, isSystemError } from '../platform/paths.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { EvalCase } from '../core/eval/case.ts';
 import { SkillError } from '../core/errors.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { readCases } from '../evals/cases/read-cases.ts';
 import type { CaseProblem } from '../evals/cases/problem.ts';
 import { skillNameAt } from '../evals/cases/suite.ts';

@@ -1,6 +1,6 @@
 import { isSkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
 import { parseArguments } from './arguments.ts';
 import { GLOBAL_FLAGS } from './command.ts';

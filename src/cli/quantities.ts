@@ -1,4 +1,4 @@
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { UsageError } from './exit.ts';
 
 const HOUR_MS = 3_600_000;

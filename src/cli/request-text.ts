@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { readTextFile } from '../platform/text-file.ts';
 import { UsageError } from './exit.ts';
 

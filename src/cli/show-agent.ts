@@ -5,9 +5,9 @@ import { describeAction } from '../core/action-text.ts';
 import { TEXT_LEVELS } from '../core/event-text.ts';
 import type { TextLevel } from '../core/event-text.ts';
 import type { RunEvent } from '../core/journal.ts';
-import { shownText } from '../core/line-text.ts';
-import type { Plan, PlanStep, StepState } from '../core/plan.ts';
-import { cleanText, printable } from '../core/text.ts';
+import { shownText } from '../core/text/line-text.ts';
+import type { Plan, PlanStep, StepState } from '../core/agent/plan.ts';
+import { cleanText, printable } from '../core/text/text.ts';
 import type { Style, Terminal } from './terminal.ts';
 import { fitText } from './text-width.ts';
 

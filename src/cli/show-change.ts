@@ -1,5 +1,5 @@
 /** What became of a root, after uninstall, restore and rollback. */
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { KeptSkill } from '../install/root/kept.ts';
 import type { Changed } from '../runtime/packs/change-root.ts';
 import type { GlobalInvocation } from './command.ts';

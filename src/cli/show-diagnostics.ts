@@ -1,6 +1,6 @@
 import type { Severity } from '../core/diagnostic-codes.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { Style, Terminal } from './terminal.ts';
 
 const STYLES: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };

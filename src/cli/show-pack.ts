@@ -1,6 +1,6 @@
 /** What an install would do, for a person who has to say yes: skills, their powers, and what the scan found. */
 import { findingText } from '../core/scan/finding-text.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { InstallPlan, PlannedSkill } from '../runtime/packs/install.ts';
 import { bytesText } from './quantities.ts';
 import { diagnosticText } from './show-diagnostics.ts';

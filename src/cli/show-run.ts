@@ -2,9 +2,9 @@
 import type { RunReading } from '../audit/run-folder.ts';
 import { runLife } from '../audit/run-folder.ts';
 import type { Verification } from '../audit/verify.ts';
-import { agentEventText } from '../core/agent-event-text.ts';
+import { agentEventText } from '../core/agent/agent-event-text.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/journal.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { Style, Terminal } from './terminal.ts';
 import { fitText, padText, textWidth } from './text-width.ts';
 

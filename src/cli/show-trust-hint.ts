@@ -1,7 +1,7 @@
 /** After an install: whether a model can use it yet. */
 import path from 'node:path';
 
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { GlobalInvocation } from './command.ts';
 

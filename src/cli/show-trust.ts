@@ -1,4 +1,4 @@
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { Distrust } from '../runtime/skill-trust.ts';
 
 /** Skills that no model may use yet, by their folders or names. */

@@ -2,7 +2,7 @@
 import { countUpdate, updateLines } from '../core/pack/update-text.ts';
 import type { LockedSkill } from '../core/pack/lock.ts';
 import { findingText } from '../core/scan/finding-text.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { ChangedSkill, SkillUpdate } from '../runtime/packs/update-skill.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,1 +1,1 @@
-export { fitText, padText, textWidth } from '../core/text-width.ts';
+export { fitText, padText, textWidth } from '../core/text/text-width.ts';

@@ -2,7 +2,7 @@ import type { Action } from './action.ts';
 import type { Observation } from './observation.ts';
 import { isFailedEnd } from './outputs.ts';
 import type { RunResult } from './outputs.ts';
-import { countText, shownText } from './line-text.ts';
+import { countText, shownText } from './text/line-text.ts';
 
 const SHOWN_ARGUMENTS = 4;
 

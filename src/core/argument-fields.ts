@@ -4,7 +4,7 @@ import { MAX_LIBRARY_TEXT, findTooDeep } from './frontmatter/guard.ts';
 import type { MapEntry, MapNode, ScalarNode, YamlNode } from './frontmatter/node.ts';
 import { cutPieces } from './frontmatter/pieces.ts';
 import { readPlain } from './frontmatter/plain.ts';
-import { cleanText } from './text.ts';
+import { cleanText } from './text/text.ts';
 
 export interface ArgumentFields {
   readonly names: readonly string[];

@@ -1,4 +1,4 @@
-import { escapeXml } from './text.ts';
+import { escapeXml } from './text/text.ts';
 
 export const CATALOG_FORMATS = ['xml', 'markdown', 'lines', 'list'] as const;
 export type CatalogFormat = (typeof CATALOG_FORMATS)[number];

@@ -1,7 +1,7 @@
 import { compareText } from './diagnostic.ts';
 import { isForModel } from './skill.ts';
 import type { Visibility } from './skill.ts';
-import { cleanText } from './text.ts';
+import { cleanText } from './text/text.ts';
 import { tokenWeight } from './tokens.ts';
 import { CATALOG_LAYOUTS } from './catalog-layout.ts';
 import type { CatalogFormat } from './catalog-layout.ts';

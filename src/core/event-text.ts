@@ -1,11 +1,11 @@
 import { describeAction, describeOutcome, isPoorOutcome } from './action-text.ts';
 import type { Action } from './action.ts';
-import { agentEventText } from './agent-event-text.ts';
-import type { ApprovalRequest } from './approval.ts';
+import { agentEventText } from './agent/agent-event-text.ts';
+import type { ApprovalRequest } from './policy/approval.ts';
 import type { RunEvent } from './journal.ts';
-import type { Decision, RuleOrigin } from './access.ts';
+import type { Decision, RuleOrigin } from './policy/access.ts';
 import type { SessionEvent } from './session.ts';
-import { durationText, shownText } from './line-text.ts';
+import { durationText, shownText } from './text/line-text.ts';
 
 /**
  * What a person reads of a run while it goes on. Every word of a stranger is cut, escaped and quoted where it could be taken for one

@@ -2,10 +2,10 @@
  * Patterns for files of a workspace: `*`, `?`, `**`, `[abc]`, `[!a]`, `{a,b}`. A pattern becomes a small automaton whose states are
  * followed side by side, so that a path is read once, whatever the pattern: nothing in one can make matching run away.
  */
-import { codePointAt } from './code-point.ts';
+import { codePointAt } from './text/code-point.ts';
 import { failure } from './failure-codes.ts';
 import type { Failure, FailureCode } from './failure-codes.ts';
-import { hiddenCharacters, quoted } from './text.ts';
+import { hiddenCharacters, quoted } from './text/text.ts';
 
 export interface Glob {
   /** A path with forward slashes, as the pattern has them. A name that starts with a dot needs a pattern that says so. */

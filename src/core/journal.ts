@@ -1,12 +1,12 @@
 import type { Action } from './action.ts';
-import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
-import type { ChatEvent } from './chat.ts';
+import type { ApprovalAnswer, ApprovalRequest } from './policy/approval.ts';
+import type { ChatEvent } from './agent/chat.ts';
 import type { Isolation } from './execution.ts';
-import type { Budget, BudgetName } from './budget.ts';
-import type { Finish, ModelToolCall, ModelUsage } from './model.ts';
+import type { Budget, BudgetName } from './agent/budget.ts';
+import type { Finish, ModelToolCall, ModelUsage } from './agent/model.ts';
 import type { Observation } from './observation.ts';
-import type { Plan } from './plan.ts';
-import type { Decision } from './access.ts';
+import type { Plan } from './agent/plan.ts';
+import type { Decision } from './policy/access.ts';
 import type { AskedBy, SessionEvent } from './session.ts';
 import type { Span } from './span.ts';
 

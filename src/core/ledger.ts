@@ -1,6 +1,6 @@
 import { compareText } from './diagnostic.ts';
 import type { SessionEvent } from './session.ts';
-import type { ShownContent } from './shown.ts';
+import type { ShownContent } from './text/shown.ts';
 
 /** The same content shown for the same reason, once or often. */
 export interface LedgerRow extends ShownContent {

@@ -1,6 +1,6 @@
 import { SkillError } from './errors.ts';
 import { isValidName, toSlug } from './frontmatter/name.ts';
-import { printable } from './text.ts';
+import { printable } from './text/text.ts';
 
 export const SKILL_PARTS = ['scripts', 'references', 'assets', 'evals'] as const;
 export type SkillPart = (typeof SKILL_PARTS)[number];

@@ -1,7 +1,7 @@
 import { failure } from './failure-codes.ts';
 import type { Failure, FailureCode } from './failure-codes.ts';
 import type { FileKind } from './observation.ts';
-import { hiddenCharacters, quoted } from './text.ts';
+import { hiddenCharacters, quoted } from './text/text.ts';
 
 declare const relative: unique symbol;
 

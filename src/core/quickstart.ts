@@ -3,11 +3,11 @@
  * the body as fenced code called `quickstart`, or in `metadata`. No shell ever reads it: it is split into words here, and what a
  * request gives goes into single words, so that nothing in a name or a request can become an option or a second command.
  */
-import { closesFence, fenceMark } from './code-fences.ts';
+import { closesFence, fenceMark } from './text/code-fences.ts';
 import { toRelativePath } from './path.ts';
 import type { RelativePath } from './path.ts';
-import { readPlainHead } from './skill-head.ts';
-import { hiddenCharacters, quoted } from './text.ts';
+import { readPlainHead } from './frontmatter/skill-head.ts';
+import { hiddenCharacters, quoted } from './text/text.ts';
 
 export interface Quickstart {
   /** Below the skill's folder: `scripts/report.mjs`. */

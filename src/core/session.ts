@@ -1,6 +1,6 @@
 import type { ActionType, DocumentSelection } from './action.ts';
 import type { FailureCode } from './failure-codes.ts';
-import type { ShownContent, ShownReason } from './shown.ts';
+import type { ShownContent, ShownReason } from './text/shown.ts';
 import type { SkillIdentity } from './observation.ts';
 import type { Placement } from './tool.ts';
 

@@ -1,5 +1,5 @@
 /** What a person writes after the name of a skill, and how it gets into the skill's text. Compatible with Claude Code. */
-import { cleanText } from './text.ts';
+import { cleanText } from './text/text.ts';
 
 export interface GivenArguments {
   /** As typed. */

@@ -1,14 +1,14 @@
 /** A whole SKILL.md: its head and its body. Imports `yaml`; a scan, which needs only heads, uses `skill-head.ts`. */
-import { codePointAt } from './code-point.ts';
+import { codePointAt } from './text/code-point.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { lengthWithoutTrailingSpace, offsetOfLine } from './excerpt.ts';
+import { lengthWithoutTrailingSpace, offsetOfLine } from './text/excerpt.ts';
 import { findFences } from './frontmatter/fences.ts';
 import type { Report } from './frontmatter/report.ts';
 import { inOrder, positionOf, tell } from './frontmatter/report.ts';
 import type { HeadOptions, HeadSource } from './frontmatter/source.ts';
-import { readHead } from './read-head.ts';
+import { readHead } from './frontmatter/read-head.ts';
 import type { SkillHead } from './skill.ts';
-import { cleanText, countCharacters, hiddenCharacters, isLongerThan, nextHidden } from './text.ts';
+import { cleanText, countCharacters, hiddenCharacters, isLongerThan, nextHidden } from './text/text.ts';
 
 export interface SkillMd {
   /** Absent: the skill is left out, and one of the diagnostics says why. */
@@ -85,4 +85,4 @@ function tellHidden(report: Report, body: string, start: number, first: number):
   });
 }
 
-export { localLinks } from './markdown-links.ts';
+export { localLinks } from './text/markdown-links.ts';

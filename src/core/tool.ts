@@ -1,7 +1,7 @@
 import type { Action, ActionType } from './action.ts';
 import type { CatalogFormat } from './catalog-layout.ts';
 import type { Failure } from './failure-codes.ts';
-import type { ObjectSchema } from './json-schema.ts';
+import type { ObjectSchema } from './json/json-schema.ts';
 import type { ActionFailed, Observation } from './observation.ts';
 
 /** What the runtime behind a vocabulary can do; a tool that could not work is not offered. */

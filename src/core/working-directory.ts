@@ -1,7 +1,7 @@
 import { failure } from './failure-codes.ts';
 import type { Failure } from './failure-codes.ts';
 import { toRelativePath } from './path.ts';
-import { quoted } from './text.ts';
+import { quoted } from './text/text.ts';
 
 export type WorkingDirectory =
   /** Below the workspace, with forward slashes. */

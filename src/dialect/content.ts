@@ -1,6 +1,6 @@
-import { delimit } from '../core/inert.ts';
+import { delimit } from '../core/text/inert.ts';
 import type { SkillLoaded } from '../core/observation.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { LoadedContent } from '../core/tool.ts';
 import { fileLines, loadNotes, withNotes } from './wording.ts';
 

@@ -1,5 +1,5 @@
-import { escapeHeaderLines } from '../core/inert.ts';
-import { printable } from '../core/text.ts';
+import { escapeHeaderLines } from '../core/text/inert.ts';
+import { printable } from '../core/text/text.ts';
 import type { ToolRow, Vocabulary } from '../core/tool.ts';
 import { inputOf, readOf, skillName, text, textOf } from './parameters.ts';
 import { singleAction } from './single-action.ts';

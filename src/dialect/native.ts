@@ -1,4 +1,4 @@
-import { delimit } from '../core/inert.ts';
+import { delimit } from '../core/text/inert.ts';
 import type { ResourceRead } from '../core/observation.ts';
 import type { ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
 import { loadedContent, showContent } from './content.ts';

@@ -1,7 +1,7 @@
 import { failure } from '../core/failure-codes.ts';
-import { escapeHeaderLines } from '../core/inert.ts';
+import { escapeHeaderLines } from '../core/text/inert.ts';
 import { toRelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import type { ToolRow, Vocabulary } from '../core/tool.ts';
 import { showContent } from './content.ts';
 import { inputOf, searchOf, searchParameters, skillName, text, textOf } from './parameters.ts';

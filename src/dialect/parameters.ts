@@ -1,10 +1,10 @@
 import type { ReadResource, SearchSkills } from '../core/action.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { isObject } from '../core/json-schema.ts';
-import type { JsonSchema, ObjectSchema } from '../core/json-schema.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
 import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import type { LocatedPath, Offer, ToolInput } from '../core/tool.ts';
 
 /** Above this many skills the names are not written into the schemas: the catalog and searching tell them. */

@@ -1,10 +1,10 @@
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { checkJson, isObject } from '../core/json-schema.ts';
-import type { JsonPath, JsonSchema, ObjectSchema, SchemaProblem } from '../core/json-schema.ts';
+import { checkJson, isObject } from '../core/json/json-schema.ts';
+import type { JsonPath, JsonSchema, ObjectSchema, SchemaProblem } from '../core/json/json-schema.ts';
 import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text.ts';
-import { describeValue } from '../core/value-text.ts';
+import { quoted } from '../core/text/text.ts';
+import { describeValue } from '../core/text/value-text.ts';
 import type { ToolInput } from '../core/tool.ts';
 
 export type InputReading =

@@ -1,6 +1,6 @@
 import type { InputRequest } from '../core/action.ts';
-import { isObject } from '../core/json-schema.ts';
-import type { JsonSchema, ObjectSchema } from '../core/json-schema.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
 import type { OutputParameters } from '../core/outputs.ts';
 import type { Offer, ToolInput } from '../core/tool.ts';
 import {

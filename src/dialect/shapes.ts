@@ -1,5 +1,5 @@
 import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import type { SkillTool } from './tools.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Action, ActionType } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import type { ObjectSchema } from '../core/json-schema.ts';
+import type { ObjectSchema } from '../core/json/json-schema.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
 import { isFailure } from './parameters.ts';

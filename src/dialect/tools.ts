@@ -1,7 +1,7 @@
 import type { Action } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { publishedSchema } from '../core/json-schema.ts';
-import type { ObjectSchema } from '../core/json-schema.ts';
+import { publishedSchema } from '../core/json/json-schema.ts';
+import type { ObjectSchema } from '../core/json/json-schema.ts';
 import { actionFailed, isFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';

@@ -1,8 +1,8 @@
 import { SELECT_MODES } from '../core/action.ts';
 import type { DocumentSelection } from '../core/action.ts';
-import { escapeHeaderLines } from '../core/inert.ts';
+import { escapeHeaderLines } from '../core/text/inert.ts';
 import type { ShownDocument } from '../core/observation.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { LoadedContent, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
 import { flag, inputOf, isSet, optionalTextOf, skillName, textOf, texts, textsOf } from './parameters.ts';
 import { singleAction } from './single-action.ts';

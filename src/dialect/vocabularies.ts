@@ -1,6 +1,6 @@
 import { SkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import type { Vocabulary } from '../core/tool.ts';
 import { skillsAgent } from './actions.ts';
 import { manusx } from './manusx.ts';

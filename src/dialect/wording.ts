@@ -2,7 +2,7 @@ import type { Action } from '../core/action.ts';
 import { compareText } from '../core/diagnostic.ts';
 import { FAILURES } from '../core/failure-codes.ts';
 import type { ActionFailed, ListedFile, ResourceRead, ShownDocument, SkillLoaded } from '../core/observation.ts';
-import { cleanText, printable } from '../core/text.ts';
+import { cleanText, printable } from '../core/text/text.ts';
 import type { Offer } from '../core/tool.ts';
 
 /** What a model reads where several vocabularies say the same thing. */

@@ -7,7 +7,7 @@ import { makeReport } from '../core/eval/report.ts';
 import type { Arm, CaseResult, Comparison, EvalReport } from '../core/eval/result.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { Executor, ExecutorName } from '../core/execution.ts';
-import type { Model } from '../core/model.ts';
+import type { Model } from '../core/agent/model.ts';
 import { containerSettings, findExecutor } from '../runtime/execution/executors.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { VERSION } from '../version.ts';

@@ -10,7 +10,7 @@ import type { ProxyLimits } from '../platform/allow-proxy.ts';
 import type { NetworkDecision, ResolveHost } from '../platform/network-gate.ts';
 
 export interface BridgeOptions {
-  /** Grants; see core/host-pattern.ts. */
+  /** Grants; see core/policy/host-pattern.ts. */
   readonly hosts: readonly string[];
   /** Ours, on the host; whoever runs the program can traverse it. */
   readonly folder: string;

@@ -5,7 +5,7 @@ import { fstatSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import { isSkillError } from '../core/errors.ts';
-import { startOfText } from '../core/excerpt.ts';
+import { startOfText } from '../core/text/excerpt.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
 import type { SavedOutput } from '../core/outputs.ts';
 import { sha256 } from '../platform/hash.ts';

@@ -11,7 +11,7 @@ import { compareText } from '../core/diagnostic.ts';
 import type { Glob } from '../core/glob.ts';
 import type { SkipReason } from '../core/outputs.ts';
 import { toRelativePath } from '../core/path.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { openFolder } from '../platform/confined-open.ts';
 import { isSystemError } from '../platform/paths.ts';
 import type { HeldFolder, WorkspaceFolders } from './collect-folders.ts';

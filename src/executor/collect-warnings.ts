@@ -1,6 +1,6 @@
 import { SKIP_REASONS } from '../core/outputs.ts';
 import type { SkipReason, SkippedOutput } from '../core/outputs.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 
 const MEANINGS: Readonly<Record<SkipReason, string>> = {
   'max-files': 'there are more than may be collected',

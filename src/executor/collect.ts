@@ -10,7 +10,7 @@ import { SkillError } from '../core/errors.ts';
 import { compileGlob } from '../core/glob.ts';
 import { DEFAULT_OUTPUT_LIMITS, isPrimaryCandidate } from '../core/outputs.ts';
 import type { Collected, OutputFile, SavedOutput, SkipReason, SkippedOutput } from '../core/outputs.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import type { Confinement } from '../platform/confined-directory.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { WorkspaceFolders } from './collect-folders.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { SkillError, isSkillError } from '../core/errors.ts';
 import type { Executor, ExecutorName } from '../core/execution.ts';
-import { isObject } from '../core/json-schema.ts';
+import { isObject } from '../core/json/json-schema.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { readPrivateFile } from '../platform/private-file.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { Identity } from '../core/execution.ts';
 import type { RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { openFolder } from '../platform/confined-open.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { readPath, refuseInput } from './input-sources.ts';

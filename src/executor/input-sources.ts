@@ -8,7 +8,7 @@ import type { Failure, FailureCode } from '../core/failure-codes.ts';
 import { nearest } from '../core/nearest.ts';
 import { toRelativePath } from '../core/path.ts';
 import type { RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { openConfined } from '../platform/confined-directory.ts';
 import { descriptorPath, openBeneath, openFolder, openInside } from '../platform/confined-open.ts';
 import { isSystemError, tryRealPath } from '../platform/paths.ts';

@@ -11,7 +11,7 @@ import type { Identity } from '../core/execution.ts';
 import type { FailureCode } from '../core/failure-codes.ts';
 import { nearest } from '../core/nearest.ts';
 import type { RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { copyTree } from '../platform/copy-tree.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { removeTree } from '../platform/remove-tree.ts';

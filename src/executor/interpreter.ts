@@ -1,6 +1,6 @@
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 
 /** A script that is to be run. */
 export interface Script {

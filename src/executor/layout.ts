@@ -8,7 +8,7 @@ import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
 import type { Identity } from '../core/execution.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { descriptorPath, openFolder } from '../platform/confined-open.ts';
 import { ownerName, thisProcess } from '../platform/folder-lock.ts';
 import { isSystemError, realPath } from '../platform/paths.ts';

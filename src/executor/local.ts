@@ -17,7 +17,7 @@ import type {
   RunStreams,
   WorkspacePlace,
 } from '../core/execution.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { startChild, supervise } from '../platform/child-process.ts';
 import type { Child } from '../platform/child-process.ts';
 import { isDirectory, isInside, isPresent, isSystemError, tryRealPath } from '../platform/paths.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
 import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, RunStreams } from '../core/execution.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { runChild } from '../platform/child-process.ts';
 import { isPresent, realPath } from '../platform/paths.ts';
 import { macosProfile } from './macos-profile.ts';

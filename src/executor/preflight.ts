@@ -1,7 +1,7 @@
 import { isSkillError } from '../core/errors.ts';
 import { DEFAULT_LIMITS } from '../core/execution.ts';
 import type { OutputSink } from '../core/execution.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { isInRange } from '../core/version-range.ts';
 import { runChild } from '../platform/child-process.ts';
 import { PROGRAM_FOLDERS } from './environment.ts';

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { copyTree } from '../platform/copy-tree.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { removeTree } from '../platform/remove-tree.ts';

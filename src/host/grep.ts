@@ -7,7 +7,7 @@ import { SkillError } from '../core/errors.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, LinesFound } from '../core/observation.ts';
-import { printable, quoted } from '../core/text.ts';
+import { printable, quoted } from '../core/text/text.ts';
 import { filesToSearch } from './files-to-search.ts';
 import type { SearchLimits } from './files-to-search.ts';
 import type { GrepAnswer, GrepRequest } from './grep-worker.ts';

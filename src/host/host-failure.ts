@@ -5,7 +5,7 @@ import { fileProblemText } from '../core/file-problem.ts';
 import type { FileProblem } from '../core/file-problem.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed } from '../core/observation.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 
 /** What to do where the general advice speaks of the files of a skill. */
 const HINTS: Partial<Readonly<Record<FailureCode, string>>> = {

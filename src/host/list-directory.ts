@@ -3,7 +3,7 @@ import { compareText } from '../core/diagnostic.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, DirectoryListed } from '../core/observation.ts';
 import type { RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { entriesIn, isPassedOver } from './folder-entries.ts';
 import type { FolderEntry } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';

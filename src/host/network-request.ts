@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 
 import type { NetworkRequest } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { writeAuthority } from '../core/host-pattern.ts';
-import type { HostPattern } from '../core/host-pattern.ts';
+import { writeAuthority } from '../core/policy/host-pattern.ts';
+import type { HostPattern } from '../core/policy/host-pattern.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, ResponseReceived } from '../core/observation.ts';
-import { printable, quoted } from '../core/text.ts';
+import { printable, quoted } from '../core/text/text.ts';
 import { exchangeOver } from '../platform/http-exchange.ts';
 import type { HttpTarget } from '../platform/http-exchange.ts';
 import { isRefused, networkGate, readGrant } from '../platform/network-gate.ts';
@@ -17,7 +17,7 @@ import type { Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
 
 export interface NetworkRequestOptions {
-  /** Hosts that may be private; see core/host-pattern.ts. All else that `decideHost` allows must be public. */
+  /** Hosts that may be private; see core/policy/host-pattern.ts. All else that `decideHost` allows must be public. */
   readonly grants: readonly string[];
   /** Asked before each connection, the first and each that a server sends us on to. */
   readonly decideHost: (host: string, port: number) => boolean;

@@ -8,7 +8,7 @@ import type { Failure } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
 import { toRelativePath } from '../core/path.ts';
 import type { RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { isInside, realPath, tryRealPath, withForwardSlashes } from '../platform/paths.ts';
 import { resolveBeneath } from '../platform/resolve-beneath.ts';
 import { hostFailure } from './host-failure.ts';

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 
 import type { LineRange, ReadFile } from '../core/action.ts';
-import { countLines, offsetOfLine } from '../core/excerpt.ts';
+import { countLines, offsetOfLine } from '../core/text/excerpt.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, FileRead } from '../core/observation.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
 import { shownText } from '../platform/shown-text.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';

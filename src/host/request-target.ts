@@ -1,8 +1,8 @@
 /** What a model may ask of the network, before anything is connected: the address, the method, the headers. */
 import type { NetworkRequest } from '../core/action.ts';
 import type { Failure, FailureCode } from '../core/failure-codes.ts';
-import { readAuthority, readHost, writeAuthority } from '../core/host-pattern.ts';
-import { hiddenCharacters, quoted } from '../core/text.ts';
+import { readAuthority, readHost, writeAuthority } from '../core/policy/host-pattern.ts';
+import { hiddenCharacters, quoted } from '../core/text/text.ts';
 import type { HttpTarget } from '../platform/http-exchange.ts';
 import { hostFailure } from './host-failure.ts';
 

@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 
-import { startOfText } from '../core/excerpt.ts';
+import { startOfText } from '../core/text/excerpt.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
-import { cleanText } from '../core/text.ts';
+import { cleanText } from '../core/text/text.ts';
 
 /** The start of an answer's body. */
 export interface ReceivedBody {

@@ -4,7 +4,7 @@ import type { DeleteFile } from '../core/action.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, FileDeleted } from '../core/observation.ts';
 import { toRelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { moveBeneath, writeBeneath } from '../platform/confined-write.ts';
 import { resolveBeneath } from '../platform/resolve-beneath.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';

@@ -4,7 +4,7 @@ import type { WriteFile } from '../core/action.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, FileWritten } from '../core/observation.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { writeBeneath } from '../platform/confined-write.ts';
 import { sha256 } from '../platform/hash.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';

@@ -13,7 +13,7 @@ import { PackRefused, packRefusal } from '../core/pack/problems.ts';
 import type { PackRefusal } from '../core/pack/problems.ts';
 import type { FileTable, PlannedFile, UpdatePlan } from '../core/pack/update-plan.ts';
 import { folderOf, foldersOf } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
 import { openNewFile } from '../platform/new-file.ts';
 import type { FileWriter } from '../platform/new-file.ts';

@@ -1,7 +1,7 @@
 /** What the system says while sources are brought, packs written and roots changed, as refusals. What is not the system's flies on. */
 import { PackRefused, packRefusal, systemProblem } from '../core/pack/problems.ts';
 import type { PackProblem, PackRefusal } from '../core/pack/problems.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { isSystemError } from '../platform/paths.ts';
 import type { TreeProblem, TreeRefusal } from '../platform/tree-walk.ts';
 

@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 
 import { PackRefused, packRefusal } from '../core/pack/problems.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { temporaryName } from '../platform/temporary-name.ts';
 import { writeRefusal } from './system-refusal.ts';

@@ -5,7 +5,7 @@ import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { localLinks, parseSkillMd } from '../core/skill-md.ts';
 import type { SkillHead } from '../core/skill.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { isSystemError, withForwardSlashes } from '../platform/paths.ts';
 import { readTextFile } from '../platform/text-file.ts';
 import { readSkillFile } from './body.ts';

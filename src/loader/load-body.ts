@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 
-import { lengthWithoutTrailingSpace, offsetOfLine, startOfText } from '../core/excerpt.ts';
+import { lengthWithoutTrailingSpace, offsetOfLine, startOfText } from '../core/text/excerpt.ts';
 import { failure } from '../core/failure-codes.ts';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter/bounds.ts';
 import type { LoadReport } from '../core/observation.ts';
-import { isLongerThan, quoted } from '../core/text.ts';
+import { isLongerThan, quoted } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
 import { charactersOf, shownText } from '../platform/shown-text.ts';

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 
 import type { LineRange } from '../core/action.ts';
-import { countLines, offsetOfLine, startOfText } from '../core/excerpt.ts';
+import { countLines, offsetOfLine, startOfText } from '../core/text/excerpt.ts';
 import { failure } from '../core/failure-codes.ts';
-import { findSection, headingsOf } from '../core/markdown-sections.ts';
+import { findSection, headingsOf } from '../core/text/markdown-sections.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
 import { nearest } from '../core/nearest.ts';
 import type { LoadReport, ResourceRead } from '../core/observation.ts';
 import { isOfferedPath, toRelativePath } from '../core/path.ts';
 import type { RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
 import { charactersOf, shownText } from '../platform/shown-text.ts';

@@ -2,7 +2,7 @@ import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
 import type { FileProblem } from '../core/file-problem.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { openConfined } from '../platform/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 

@@ -6,9 +6,9 @@ import type {
   SharedV3ProviderMetadata,
 } from '@ai-sdk/provider';
 
-import { isObject } from '../core/json-schema.ts';
-import type { Finish, ModelAnswer, ModelDelta, ModelToolCall, ModelUsage } from '../core/model.ts';
-import { parseJson } from '../core/parse-json.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { Finish, ModelAnswer, ModelDelta, ModelToolCall, ModelUsage } from '../core/agent/model.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 import { tooLarge } from './guarded-fetch.ts';
 import type { AnswerLimits } from './guarded-fetch.ts';
 import { ModelProblem, shownWords } from './problem.ts';

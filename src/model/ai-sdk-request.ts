@@ -8,9 +8,9 @@ import type {
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
 
-import { isObject, publishedSchema } from '../core/json-schema.ts';
-import type { JsonSchema } from '../core/json-schema.ts';
-import type { ModelMessage, ModelRequest, ModelTool, ModelToolCall } from '../core/model.ts';
+import { isObject, publishedSchema } from '../core/json/json-schema.ts';
+import type { JsonSchema } from '../core/json/json-schema.ts';
+import type { ModelMessage, ModelRequest, ModelTool, ModelToolCall } from '../core/agent/model.ts';
 
 export interface RequestOptions {
   /** Settings of a person for each request, by the names of this interface or of OpenAI's. */

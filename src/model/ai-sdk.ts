@@ -1,6 +1,6 @@
 import type { LanguageModelV3, SharedV3ProviderMetadata } from '@ai-sdk/provider';
 
-import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelRequest } from '../core/model.ts';
+import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelRequest } from '../core/agent/model.ts';
 import { answerProblem, readAnswer, readStream } from './ai-sdk-answer.ts';
 import type { PlainAnswer } from './ai-sdk-answer.ts';
 import { toCallOptions } from './ai-sdk-request.ts';

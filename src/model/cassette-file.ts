@@ -1,12 +1,12 @@
 /** The file of a cassette: a line that says what it is, and a line of JSON for each call. Replaced as a whole, by one process at a time. */
 import { SkillError } from '../core/errors.ts';
-import { checkJson } from '../core/json-schema.ts';
-import type { JsonSchema } from '../core/json-schema.ts';
-import { FINISHES } from '../core/model.ts';
-import type { ModelAnswer, ModelDelta, ModelRequest } from '../core/model.ts';
-import { stableJson } from '../core/stable-json.ts';
-import { quoted } from '../core/text.ts';
-import { visibleJson } from '../core/visible-json.ts';
+import { checkJson } from '../core/json/json-schema.ts';
+import type { JsonSchema } from '../core/json/json-schema.ts';
+import { FINISHES } from '../core/agent/model.ts';
+import type { ModelAnswer, ModelDelta, ModelRequest } from '../core/agent/model.ts';
+import { stableJson } from '../core/json/stable-json.ts';
+import { quoted } from '../core/text/text.ts';
+import { visibleJson } from '../core/json/visible-json.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { withFileLock } from '../platform/file-lock.ts';
 import { isSystemError } from '../platform/paths.ts';

@@ -1,8 +1,8 @@
 /** A request as a cassette knows it again: without secrets, without ids that differ from run to run, and with one hash. */
-import type { ModelMessage, ModelRequest } from '../core/model.ts';
-import { stableJson } from '../core/stable-json.ts';
-import { printable } from '../core/text.ts';
-import { diffLines } from '../core/text-diff.ts';
+import type { ModelMessage, ModelRequest } from '../core/agent/model.ts';
+import { stableJson } from '../core/json/stable-json.ts';
+import { printable } from '../core/text/text.ts';
+import { diffLines } from '../core/text/text-diff.ts';
 import { sha256 } from '../platform/hash.ts';
 
 export type ChangeText = (text: string) => string;

@@ -1,6 +1,6 @@
 /** Answers of a model, recorded once and played again: a real conversation in a test, with no network and no key. */
 import { SkillError, isSkillError } from '../core/errors.ts';
-import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelRequest } from '../core/model.ts';
+import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelRequest } from '../core/agent/model.ts';
 import { CASSETTE_VERSION, appendEntry, readCassette } from './cassette-file.ts';
 import type { CassetteEntry, CassetteError, CassetteHeader } from './cassette-file.ts';
 import { normalRequest, requestDifference, requestKey } from './cassette-request.ts';

@@ -1,5 +1,5 @@
 /** Everything a model can do wrong, one function each. What they give is written as a tool call or as an action, as the request wants it. */
-import type { ModelTool } from '../core/model.ts';
+import type { ModelTool } from '../core/agent/model.ts';
 import { ESCAPES, UNKNOWN_SKILLS, validValue, withTexts, withWrongType, withoutOne } from './fuzz-values.ts';
 import type { SeededRandom } from '../core/seeded-random.ts';
 

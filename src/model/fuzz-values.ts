@@ -1,6 +1,6 @@
 /** Values made from a schema: such as it wants, and such as it must refuse. */
-import { isObject } from '../core/json-schema.ts';
-import type { JsonSchema } from '../core/json-schema.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { JsonSchema } from '../core/json/json-schema.ts';
 import type { SeededRandom } from '../core/seeded-random.ts';
 
 type Input = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /** A model that answers with valid, broken and hostile things, by a seed: for whoever must survive all of them. */
 import { SkillError } from '../core/errors.ts';
-import type { Model, ModelAnswer, ModelTool } from '../core/model.ts';
+import type { Model, ModelAnswer, ModelTool } from '../core/agent/model.ts';
 import { FUZZ_KINDS, draftOf } from './fuzz-answers.ts';
 import type { FuzzDraft, FuzzKind } from './fuzz-answers.ts';
 import { deltasOf } from './emit.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../core/json-schema.ts';
+import { isObject } from '../core/json/json-schema.ts';
 import { ModelProblem, shownWords } from './problem.ts';
 import type { HideSecrets } from './problem.ts';
 import { readRetryAfter } from './retry.ts';

@@ -1,5 +1,5 @@
-import { isObject } from '../core/json-schema.ts';
-import { printable } from '../core/text.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import { printable } from '../core/text/text.ts';
 import { ANSWER_LIMITS, guardedFetch } from './guarded-fetch.ts';
 import { ModelProblem, hideSecrets } from './problem.ts';
 

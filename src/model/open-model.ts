@@ -1,4 +1,4 @@
-import type { Model } from '../core/model.ts';
+import type { Model } from '../core/agent/model.ts';
 import { aiSdkModel } from './ai-sdk.ts';
 import { COMPATIBLE, CONNECTIONS } from './connections.ts';
 import { ANSWER_LIMITS } from './guarded-fetch.ts';

@@ -1,5 +1,5 @@
 import { SkillError } from '../core/errors.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 
 /** What went wrong with one request to a model, before anybody decided whether to try again. */
 export class ModelProblem extends Error {

@@ -1,6 +1,6 @@
 import { SkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { printable, quoted } from '../core/text.ts';
+import { printable, quoted } from '../core/text/text.ts';
 
 export const PROVIDERS = [
   'anthropic',

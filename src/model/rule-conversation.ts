@@ -1,6 +1,6 @@
 /** What has happened so far, read from the messages alone: a rule model has no memory of its own, so that any run can be resumed. */
-import { isObject } from '../core/json-schema.ts';
-import type { ModelMessage, ModelToolCall } from '../core/model.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { ModelMessage, ModelToolCall } from '../core/agent/model.ts';
 import { toRelativePath } from '../core/path.ts';
 import { readJson } from './seen-skills.ts';
 

@@ -1,6 +1,6 @@
 /** What a rule model does next: search, load the best skill, follow its quickstart, show the output. Follows from the request alone. */
-import { isObject } from '../core/json-schema.ts';
-import type { ModelRequest, ModelTool } from '../core/model.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { ModelRequest, ModelTool } from '../core/agent/model.ts';
 import { fillQuickstart, findQuickstart } from '../core/quickstart.ts';
 import type { QuickstartReading } from '../core/quickstart.ts';
 import { filesIn, readConversation, withoutFiles } from './rule-conversation.ts';

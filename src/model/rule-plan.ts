@@ -1,4 +1,4 @@
-import type { PlanUpdate, StepState } from '../core/plan.ts';
+import type { PlanUpdate, StepState } from '../core/agent/plan.ts';
 import type { Conversation } from './rule-conversation.ts';
 import { withoutFiles } from './rule-conversation.ts';
 import { withoutSkillTexts } from './seen-skills.ts';

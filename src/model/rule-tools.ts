@@ -1,8 +1,8 @@
 /** Which of the tools on offer does what, and how each wants its input: by their schemas, as any model has to find it out. */
-import { checkJson, isObject } from '../core/json-schema.ts';
-import type { JsonSchema, ObjectSchema } from '../core/json-schema.ts';
-import type { ModelRequest, ModelTool } from '../core/model.ts';
-import { shellWord } from '../core/shell-word.ts';
+import { checkJson, isObject } from '../core/json/json-schema.ts';
+import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
+import type { ModelRequest, ModelTool } from '../core/agent/model.ts';
+import { shellWord } from '../core/command/shell-word.ts';
 
 export type Role = 'search' | 'load' | 'run' | 'answer';
 

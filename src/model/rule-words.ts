@@ -1,9 +1,9 @@
 /** What a rule model says. It never poses as a language model: every answer starts with the same remark. */
-import { startOfText } from '../core/excerpt.ts';
-import { isObject } from '../core/json-schema.ts';
+import { startOfText } from '../core/text/excerpt.ts';
+import { isObject } from '../core/json/json-schema.ts';
 import type { QuickstartFilling } from '../core/quickstart.ts';
-import { typedWord } from '../core/shell-word.ts';
-import { cleanText, printable } from '../core/text.ts';
+import { typedWord } from '../core/command/shell-word.ts';
+import { cleanText, printable } from '../core/text/text.ts';
 import type { ScoredSkill } from './rule-score.ts';
 import { readJson } from './seen-skills.ts';
 

@@ -2,7 +2,7 @@
  * A model that is none: it searches, loads the skill that fits, follows its quickstart and shows what came of it. A demonstration and
  * a driver for tests, with no network and no memory: what it does follows from the request alone.
  */
-import type { Model, ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
+import type { Model, ModelAnswer, ModelRequest, ModelTool } from '../core/agent/model.ts';
 import { emitWhole, madeAnswer } from './emit.ts';
 import { readConversation } from './rule-conversation.ts';
 import { decideByRules } from './rule-decision.ts';

@@ -1,9 +1,9 @@
 /** The turns of a scripted model from a file: cases that people write, for tests and for runs without a network. */
 import { SkillError } from '../core/errors.ts';
-import { checkJson } from '../core/json-schema.ts';
-import type { FromSchema, JsonSchema, SchemaProblem } from '../core/json-schema.ts';
-import { FINISHES } from '../core/model.ts';
-import { quoted } from '../core/text.ts';
+import { checkJson } from '../core/json/json-schema.ts';
+import type { FromSchema, JsonSchema, SchemaProblem } from '../core/json/json-schema.ts';
+import { FINISHES } from '../core/agent/model.ts';
+import { quoted } from '../core/text/text.ts';
 import { readTextFile } from '../platform/text-file.ts';
 import type { Expectation, ScriptedTurn } from './scripted.ts';
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { SkillError } from '../core/errors.ts';
-import type { Finish, Model, ModelAnswer, ModelCallOptions, ModelRequest, ModelUsage } from '../core/model.ts';
-import { quoted } from '../core/text.ts';
+import type { Finish, Model, ModelAnswer, ModelCallOptions, ModelRequest, ModelUsage } from '../core/agent/model.ts';
+import { quoted } from '../core/text/text.ts';
 import { deltasOf } from './emit.ts';
 
 export interface ScriptedTurn {

@@ -1,6 +1,6 @@
 /** Skills as a request shows them to any model: in the catalog of its system text, in results of a search, and loaded. */
 import { CATALOG_LAYOUTS } from '../core/catalog-layout.ts';
-import { isObject } from '../core/json-schema.ts';
+import { isObject } from '../core/json/json-schema.ts';
 
 export interface SeenSkill {
   readonly name: string;

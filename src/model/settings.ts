@@ -1,5 +1,5 @@
-import type { Config } from '../core/config.ts';
-import { isObject } from '../core/json-schema.ts';
+import type { Config } from '../core/config/config.ts';
+import { isObject } from '../core/json/json-schema.ts';
 
 /** Which model, and how it is reached. */
 export interface ModelSettings {

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import { SkillError } from '../core/errors.ts';
 import type { Identity } from '../core/execution.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { answerRaw, httpProxy } from './http-proxy.ts';
 import { byteMeter, takeBytes } from './joined-sockets.ts';
 import { networkGate, readGrant } from './network-gate.ts';
@@ -35,7 +35,7 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
 };
 
 export interface AllowProxyOptions {
-  /** Grants; see core/host-pattern.ts. */
+  /** Grants; see core/policy/host-pattern.ts. */
   readonly hosts: readonly string[];
   /** Where it listens for programs; connectable by `owner`, or else by nobody but us. */
   readonly socketPath?: string;

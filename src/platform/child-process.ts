@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { SkillError } from '../core/errors.ts';
 import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams } from '../core/execution.ts';
-import { shellWord } from '../core/shell-word.ts';
-import { printable, quoted } from '../core/text.ts';
+import { shellWord } from '../core/command/shell-word.ts';
+import { printable, quoted } from '../core/text/text.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots } from './inherited-descriptors.ts';
 import type { Inherited } from './inherited-descriptors.ts';

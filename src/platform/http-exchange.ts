@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect as connectSecurely, rootCertificates } from 'node:tls';
 
-import type { HostAndPort } from '../core/host-pattern.ts';
+import type { HostAndPort } from '../core/policy/host-pattern.ts';
 
 /** An address that one connection goes to. */
 export interface HttpTarget extends HostAndPort {

@@ -3,9 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { readAuthority, writeAuthority } from '../core/host-pattern.ts';
-import type { HostAndPort } from '../core/host-pattern.ts';
-import { printable } from '../core/text.ts';
+import { readAuthority, writeAuthority } from '../core/policy/host-pattern.ts';
+import type { HostAndPort } from '../core/policy/host-pattern.ts';
+import { printable } from '../core/text/text.ts';
 import { joinSockets } from './joined-sockets.ts';
 import type { ByteMeter } from './joined-sockets.ts';
 import { isRefused } from './network-gate.ts';

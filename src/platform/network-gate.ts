@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
 import { SkillError } from '../core/errors.ts';
-import { findGrant, isForHost, isHostPattern, readHostPattern, writeAuthority } from '../core/host-pattern.ts';
-import type { HostAndPort, HostPattern } from '../core/host-pattern.ts';
-import { readAddress } from '../core/network-address.ts';
-import type { NetworkAddress } from '../core/network-address.ts';
+import { findGrant, isForHost, isHostPattern, readHostPattern, writeAuthority } from '../core/policy/host-pattern.ts';
+import type { HostAndPort, HostPattern } from '../core/policy/host-pattern.ts';
+import { readAddress } from '../core/policy/network-address.ts';
+import type { NetworkAddress } from '../core/policy/network-address.ts';
 import { isSystemError } from './paths.ts';
 
 /** The addresses of a name, best first. */

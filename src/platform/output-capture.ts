@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 
 import { SkillError } from '../core/errors.ts';
 import type { OutputSink } from '../core/execution.ts';
-import { cleanText, quoted } from '../core/text.ts';
+import { cleanText, quoted } from '../core/text/text.ts';
 import { isSystemError } from './paths.ts';
 
 export interface CaptureLimits {

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError, SkillError } from '../core/errors.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { writeFileAtomically } from './atomic-write.ts';
 import { withFileLock } from './file-lock.ts';
 import { isSystemError } from './paths.ts';

@@ -1,5 +1,5 @@
-import { isPlainText } from '../core/plain-bytes.ts';
-import { cleanText, countCharacters, nextHidden } from '../core/text.ts';
+import { isPlainText } from '../core/text/plain-bytes.ts';
+import { cleanText, countCharacters, nextHidden } from '../core/text/text.ts';
 
 export interface ShownText {
   readonly text: string;

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
-import { readHost } from '../core/host-pattern.ts';
-import type { HostAndPort } from '../core/host-pattern.ts';
-import { printable } from '../core/text.ts';
+import { readHost } from '../core/policy/host-pattern.ts';
+import type { HostAndPort } from '../core/policy/host-pattern.ts';
+import { printable } from '../core/text/text.ts';
 import { joinSockets, takeBytes } from './joined-sockets.ts';
 import type { ByteMeter } from './joined-sockets.ts';
 import { isRefused } from './network-gate.ts';

@@ -6,7 +6,7 @@
 import { closeSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { writeFileAtomically } from './atomic-write.ts';
 import { isSettled } from './file-stamp.ts';
 import { sha256 } from './hash.ts';

@@ -8,7 +8,7 @@ import type { Stats } from 'node:fs';
 import path from 'node:path';
 
 import { compareText } from '../core/diagnostic.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { descriptorPath } from './confined-open.ts';
 import { isSystemError, realPath } from './paths.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { SkillRoot } from '../core/skill.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { isDirectory, isPresent, realPath } from '../platform/paths.ts';
 
 /** Where people keep skills, under a project and under the home folder, the most wanted first. */

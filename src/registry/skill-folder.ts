@@ -1,13 +1,13 @@
-import { readColonHead } from '../core/colon-head.ts';
+import { readColonHead } from '../core/frontmatter/colon-head.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readWithoutFences } from '../core/frontmatter/missing.ts';
-import { openQuickHeadReader } from '../core/quick-head.ts';
-import type { QuickHeadReader, QuickReading } from '../core/quick-head.ts';
-import { hasBracket } from '../core/quick-notes.ts';
-import { readPlainHead } from '../core/skill-head.ts';
-import type { HeadOptions, HeadReading, HeadSource } from '../core/skill-head.ts';
-import { NoteTeller } from '../core/tell-notes.ts';
+import { openQuickHeadReader } from '../core/frontmatter/quick-head.ts';
+import type { QuickHeadReader, QuickReading } from '../core/frontmatter/quick-head.ts';
+import { hasBracket } from '../core/frontmatter/quick-notes.ts';
+import { readPlainHead } from '../core/frontmatter/skill-head.ts';
+import type { HeadOptions, HeadReading, HeadSource } from '../core/frontmatter/skill-head.ts';
+import { NoteTeller } from '../core/frontmatter/tell-notes.ts';
 import { isSettled, statFile } from '../platform/file-stamp.ts';
 import type { FileStamp } from '../platform/file-stamp.ts';
 import { spellingOf } from '../platform/list-directory.ts';
@@ -170,7 +170,7 @@ export class FolderReader {
 
   /** Loads the whole parser, which completes whatever is pending. */
   async loadParser(): Promise<(pending: PendingHead) => void> {
-    const { readHead } = await import('../core/read-head.ts');
+    const { readHead } = await import('../core/frontmatter/read-head.ts');
     return ({ skill, source }) => {
       complete(skill, readHead(source, this.#head));
     };

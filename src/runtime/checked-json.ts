@@ -1,12 +1,12 @@
-import { problemText } from '../core/config-check.ts';
-import { MAX_SETTING_DEPTH } from '../core/config-settings.ts';
+import { problemText } from '../core/config/config-check.ts';
+import { MAX_SETTING_DEPTH } from '../core/config/config-settings.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Finding } from '../core/diagnostic.ts';
-import { positionOf, readJsonText } from '../core/json-position.ts';
-import type { JsonText, Position } from '../core/json-position.ts';
-import { isObject } from '../core/json-schema.ts';
-import type { SchemaProblem } from '../core/json-schema.ts';
-import { quoted } from '../core/text.ts';
+import { positionOf, readJsonText } from '../core/json/json-position.ts';
+import type { JsonText, Position } from '../core/json/json-position.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { SchemaProblem } from '../core/json/json-schema.ts';
+import { quoted } from '../core/text/text.ts';
 import { readTextFile } from '../platform/text-file.ts';
 
 export type CheckedJson =

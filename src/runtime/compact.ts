@@ -1,5 +1,5 @@
 import type { Catalog } from '../core/catalog.ts';
-import { escapeXml } from '../core/text.ts';
+import { escapeXml } from '../core/text/text.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import type { LoadedContent, Vocabulary } from '../core/tool.ts';
 

@@ -1,17 +1,17 @@
 import path from 'node:path';
 
-import type { Config } from '../core/config.ts';
-import { checkConfig, pathText, problemText } from '../core/config-check.ts';
-import { readEnvironment } from '../core/config-environment.ts';
-import { lawOf, userOnlyPaths } from '../core/config-laws.ts';
-import { explainLayers, mergeLayers, widerSettings } from '../core/config-merge.ts';
-import type { ConfigLayer, ExplainedValue } from '../core/config-merge.ts';
-import { withValue } from '../core/config-settings.ts';
+import type { Config } from '../core/config/config.ts';
+import { checkConfig, pathText, problemText } from '../core/config/config-check.ts';
+import { readEnvironment } from '../core/config/config-environment.ts';
+import { lawOf, userOnlyPaths } from '../core/config/config-laws.ts';
+import { explainLayers, mergeLayers, widerSettings } from '../core/config/config-merge.ts';
+import type { ConfigLayer, ExplainedValue } from '../core/config/config-merge.ts';
+import { withValue } from '../core/config/config-settings.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
-import type { JsonText } from '../core/json-position.ts';
-import type { PolicyConfig } from '../core/policy-config.ts';
+import type { JsonText } from '../core/json/json-position.ts';
+import type { PolicyConfig } from '../core/policy/policy-config.ts';
 import { isInside, isPresent, realPath } from '../platform/paths.ts';
 import { readCheckedJson } from './checked-json.ts';
 import { placeOf, readPolicy } from './policy-files.ts';

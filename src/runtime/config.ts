@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { settingNames } from '../core/environment-names.ts';
+import { settingNames } from '../core/policy/environment-names.ts';
 import { isAbsent, realPath } from '../platform/paths.ts';
 import type { ConfigPlace, GivenConfig, LoadedConfig } from './config-files.ts';
 
@@ -46,7 +46,7 @@ export async function loadConfig(
       files: places.map((place) => ({ path: place.path, status: 'absent' })),
       diagnostics: [],
       isBroken: false,
-      explain: async () => (await import('../core/config-merge.ts')).explainLayers([]),
+      explain: async () => (await import('../core/config/config-merge.ts')).explainLayers([]),
     };
   }
   const { readConfig } = await import('./config-files.ts');

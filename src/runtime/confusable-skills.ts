@@ -1,7 +1,7 @@
 /** Skills of one catalog that a model could take for each other: seen by searching with what each says of itself. No model, no network. */
 import { compareText, diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { splitClauses } from '../search/clauses.ts';
 import { buildSearchIndex } from '../search/search-index.ts';
 

@@ -1,11 +1,11 @@
 import type { DocumentSelection } from '../core/action.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { withoutOurTags } from '../core/inert.ts';
+import { withoutOurTags } from '../core/text/inert.ts';
 import { nearest } from '../core/nearest.ts';
 import type { ListedFile, ShownDocument } from '../core/observation.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { readResourceFile } from '../loader/read-resource.ts';
 
 /** All documents of a skill together: `*` on a large skill must not fill a context. */

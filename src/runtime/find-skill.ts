@@ -7,7 +7,7 @@ import { findLoaded } from '../core/session.ts';
 import type { AskedBy, SessionState } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 
 export interface SkillFinder {
   readonly index: SkillIndex;

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 
-import { hostAccess } from '../core/action-access.ts';
-import type { Access, Effect } from '../core/access.ts';
+import { hostAccess } from '../core/policy/action-access.ts';
+import type { Access, Effect } from '../core/policy/access.ts';
 import type { ActionOfKind, NetworkRequest } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import type { Observation } from '../core/observation.ts';
-import { writeAuthority } from '../core/host-pattern.ts';
+import { writeAuthority } from '../core/policy/host-pattern.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { grep } from '../host/grep.ts';
 import { listDirectory } from '../host/list-directory.ts';

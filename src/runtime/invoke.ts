@@ -1,4 +1,4 @@
-import { delimit } from '../core/inert.ts';
+import { delimit } from '../core/text/inert.ts';
 import type { ActionFailed, SkillLoaded } from '../core/observation.ts';
 import { argumentNames } from '../core/argument-fields.ts';
 import { expandArguments, parseInvocation } from '../core/skill-arguments.ts';

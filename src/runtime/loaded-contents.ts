@@ -1,8 +1,8 @@
 import type { DocumentSelection } from '../core/action.ts';
 import type { ShownDocument, SkillLoaded } from '../core/observation.ts';
 import type { SessionState } from '../core/session.ts';
-import { fromFile } from '../core/shown.ts';
-import type { ShownContent, ShownReason } from '../core/shown.ts';
+import { fromFile } from '../core/text/shown.ts';
+import type { ShownContent, ShownReason } from '../core/text/shown.ts';
 import type { LoadedContent } from '../core/tool.ts';
 
 /** The texts of the skills that are loaded now, by id. The state of a session holds digests only. */

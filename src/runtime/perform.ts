@@ -1,5 +1,5 @@
 import type { Redactor } from '../audit/redact.ts';
-import { grantAccess } from '../core/action-access.ts';
+import { grantAccess } from '../core/policy/action-access.ts';
 import { isOfKind } from '../core/action.ts';
 import type { Action, ActionType, SearchSkills } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
@@ -8,7 +8,7 @@ import type { Failure } from '../core/failure-codes.ts';
 import type { RunEvent } from '../core/journal.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
-import { decide, grantedHosts } from '../core/policy.ts';
+import { decide, grantedHosts } from '../core/policy/policy.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
 import type { AskedBy } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';

@@ -1,11 +1,11 @@
 import path from 'node:path';
 
-import { checkPolicyFile } from '../core/config-check.ts';
+import { checkPolicyFile } from '../core/config/config-check.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import { contradictions, joinPolicies, ownPolicy } from '../core/policy-config.ts';
-import type { PolicyConfig, WrittenPolicy } from '../core/policy-config.ts';
-import { printable, quoted } from '../core/text.ts';
+import { contradictions, joinPolicies, ownPolicy } from '../core/policy/policy-config.ts';
+import type { PolicyConfig, WrittenPolicy } from '../core/policy/policy-config.ts';
+import { printable, quoted } from '../core/text/text.ts';
 import { realPath } from '../platform/paths.ts';
 import { readCheckedJson } from './checked-json.ts';
 

@@ -1,13 +1,13 @@
-import { EFFECTS } from '../core/access.ts';
-import type { Effect, Risk, RuleOrigin } from '../core/access.ts';
-import { builtInRules } from '../core/built-in-policy.ts';
-import type { WrittenRule } from '../core/policy-config.ts';
+import { EFFECTS } from '../core/policy/access.ts';
+import type { Effect, Risk, RuleOrigin } from '../core/policy/access.ts';
+import { builtInRules } from '../core/policy/built-in-policy.ts';
+import type { WrittenRule } from '../core/policy/policy-config.ts';
 import { SkillError } from '../core/errors.ts';
-import { BY_RISK, narrowPolicy, narrowingLayer } from '../core/policy.ts';
-import type { Policy, PolicyLayer } from '../core/policy.ts';
-import { isRule, readRule } from '../core/policy-rule.ts';
-import type { PolicyRule, RulePlaces } from '../core/policy-rule.ts';
-import { stableJson } from '../core/stable-json.ts';
+import { BY_RISK, narrowPolicy, narrowingLayer } from '../core/policy/policy.ts';
+import type { Policy, PolicyLayer } from '../core/policy/policy.ts';
+import { isRule, readRule } from '../core/policy/policy-rule.ts';
+import type { PolicyRule, RulePlaces } from '../core/policy/policy-rule.ts';
+import { stableJson } from '../core/json/stable-json.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { LayerPolicy, LoadedConfig } from './config-files.ts';
 

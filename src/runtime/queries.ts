@@ -1,7 +1,7 @@
 import { SkillError } from '../core/errors.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
-import { isObject } from '../core/json-schema.ts';
+import { isObject } from '../core/json/json-schema.ts';
 import { readTextFile } from '../platform/text-file.ts';
 
 export interface Query {

@@ -1,4 +1,4 @@
-import type { Decision } from '../core/access.ts';
+import type { Decision } from '../core/policy/access.ts';
 import type { Action } from '../core/action.ts';
 import type { JournalLine, RunApproval, UsedSkill } from '../core/journal.ts';
 import type { Observation } from '../core/observation.ts';

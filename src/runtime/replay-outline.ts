@@ -1,8 +1,8 @@
-import type { Effect } from '../core/access.ts';
+import type { Effect } from '../core/policy/access.ts';
 import type { Observation } from '../core/observation.ts';
 import type { RunResult } from '../core/outputs.ts';
-import { shownBy } from '../core/shown.ts';
-import { stableJson } from '../core/stable-json.ts';
+import { shownBy } from '../core/text/shown.ts';
+import { stableJson } from '../core/json/stable-json.ts';
 import { sha256 } from '../platform/hash.ts';
 
 /** What an action came to, without what may change from one time to the next: no times, no places on this machine. */

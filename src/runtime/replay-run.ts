@@ -1,14 +1,14 @@
 import { openFileArtifacts } from '../artifact/file-store.ts';
 import { readRun } from '../audit/journal-reader.ts';
 import { verifyRun } from '../audit/verify.ts';
-import type { Decision } from '../core/access.ts';
+import type { Decision } from '../core/policy/access.ts';
 import type { Action } from '../core/action.ts';
-import type { Approve } from '../core/approval.ts';
+import type { Approve } from '../core/policy/approval.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { UsedSkill } from '../core/journal.ts';
 import type { Observation } from '../core/observation.ts';
 import { resolveSkill } from '../core/resolve-skill.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { openTreeDigests } from '../platform/tree-digest.ts';
 import type { ExecutionOptions } from './execution/execution.ts';
 import { bringGivenFiles } from './given-files.ts';

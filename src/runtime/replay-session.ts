@@ -4,7 +4,7 @@ import { isOfKind } from '../core/action.ts';
 import { SkillError } from '../core/errors.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
 import type { RunInfo } from '../core/journal.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
 import type { ExecutionOptions } from './execution/execution.ts';
 import type { RecordedCall, RecordedRun } from './recorded-calls.ts';

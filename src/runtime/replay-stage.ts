@@ -1,5 +1,5 @@
-import type { Decision } from '../core/access.ts';
-import type { Approve } from '../core/approval.ts';
+import type { Decision } from '../core/policy/access.ts';
+import type { Approve } from '../core/policy/approval.ts';
 import { SkillError } from '../core/errors.ts';
 import type { RunEvent } from '../core/journal.ts';
 import type { RecordedCall } from './recorded-calls.ts';

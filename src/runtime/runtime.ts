@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Action } from '../core/action.ts';
 import { planCatalog } from '../core/catalog.ts';
 import type { Catalog, CatalogItem, CatalogOptions } from '../core/catalog.ts';
-import type { Config } from '../core/config.ts';
+import type { Config } from '../core/config/config.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isSkillError } from '../core/errors.ts';
 import { DEFAULT_LIMITS } from '../core/execution.ts';
 import type { OutputSink, ProgramEnd } from '../core/execution.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { PROGRAM_FOLDERS } from '../executor/environment.ts';
 import { runChild } from '../platform/child-process.ts';
 import { readPrivateFile } from '../platform/private-file.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { programEnvironment } from '../executor/environment.ts';
 import type { SecretSource } from './secret-sources.ts';
 

@@ -6,17 +6,17 @@ import type {
   ReadResource,
   SelectDocuments,
 } from '../core/action.ts';
-import type { Config } from '../core/config.ts';
-import { refuseDynamicCommands } from '../core/dynamic-commands.ts';
+import type { Config } from '../core/config/config.ts';
+import { refuseDynamicCommands } from '../core/command/dynamic-commands.ts';
 import { failure } from '../core/failure-codes.ts';
-import { withoutOurTags } from '../core/inert.ts';
+import { withoutOurTags } from '../core/text/inert.ts';
 import { nearest } from '../core/nearest.ts';
 import { actionFailed, identityOf } from '../core/observation.ts';
 import type { Observation, SkillLoaded } from '../core/observation.ts';
 import { findLoaded, selectDocuments } from '../core/session.ts';
 import type { SessionState } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { filesOf, listSkillFiles } from '../loader/files.ts';
 import { loadBodyIn } from '../loader/load-body.ts';
 import type { BodyLimits } from '../loader/load-body.ts';

@@ -1,6 +1,6 @@
 import { SkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { printable } from '../core/text.ts';
+import { printable } from '../core/text/text.ts';
 import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../dialect/shapes.ts';
 import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../dialect/shapes.ts';
 import { toolsOf } from '../dialect/tools.ts';

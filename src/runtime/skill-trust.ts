@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { SkillIndex } from '../core/index-skills.ts';
-import { typedWord } from '../core/shell-word.ts';
+import { typedWord } from '../core/command/shell-word.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { isInside, realPath } from '../platform/paths.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
-import { quoted } from '../core/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { isDirectory, isInside, realPath, withForwardSlashes } from '../platform/paths.ts';
 import { openSealedFile } from '../platform/sealed-file.ts';
 import { OWN_SOURCES } from '../registry/roots.ts';

@@ -1,6 +1,6 @@
 /** What filled the room of each request, told from what was shown before it and from how much it grew. */
 import type { RunEvent } from '../core/journal.ts';
-import type { ShownContent, ShownReason } from '../core/shown.ts';
+import type { ShownContent, ShownReason } from '../core/text/shown.ts';
 import type { ContextSection } from './view.ts';
 
 export interface ContextTracker {

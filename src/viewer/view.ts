@@ -1,7 +1,7 @@
 /** What the page of a report is given: all of it is data, and the page shows it as text. */
 import type { ReportComparison } from '../core/eval/compare-reports.ts';
 import type { EvalReport } from '../core/eval/result.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/agent/plan.ts';
 
 export interface PageData {
   readonly report: EvalReport;

@@ -11,7 +11,7 @@ import { followRun } from '../audit/journal-reader.ts';
 import { isRunId, listRuns, runIds } from '../audit/run-folder.ts';
 import { serverSentEvents } from '../audit/server-sent-events.ts';
 import { SkillError, isSkillError } from '../core/errors.ts';
-import { visibleJson } from '../core/visible-json.ts';
+import { visibleJson } from '../core/json/visible-json.ts';
 import { refusalOf } from './admission.ts';
 import type { Refusal } from './admission.ts';
 import { readJsonBody } from './request-body.ts';

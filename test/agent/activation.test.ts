@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { skillsForPaths } from '../../src/agent/activation.ts';
-import type { ModelRequest } from '../../src/core/model.ts';
+import type { ModelRequest } from '../../src/core/agent/model.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { acting, allText, eventsOf, ofType, played, world } from './support.ts';
 import type { AgentResult } from '../../src/agent/agent-options.ts';

@@ -4,9 +4,9 @@ import { openChat } from '../../src/agent/chat.ts';
 import type { Chat, ChatOptions } from '../../src/agent/chat.ts';
 import { readRun } from '../../src/audit/journal-reader.ts';
 import { verifyRun } from '../../src/audit/verify.ts';
-import { reduceChat } from '../../src/core/chat.ts';
-import type { Said } from '../../src/core/chat.ts';
-import type { ModelRequest } from '../../src/core/model.ts';
+import { reduceChat } from '../../src/core/agent/chat.ts';
+import type { Said } from '../../src/core/agent/chat.ts';
+import type { ModelRequest } from '../../src/core/agent/model.ts';
 import { allText, eventsOf, ofType, played, world } from './support.ts';
 import type { World } from './support.ts';
 

@@ -7,7 +7,7 @@ import type { Conversation } from '../../src/agent/conversation.ts';
 import { markedData } from '../../src/agent/marked-data.ts';
 import { keepOutputs } from '../../src/agent/outputs.ts';
 import { verifyRun } from '../../src/audit/verify.ts';
-import type { ModelRequest } from '../../src/core/model.ts';
+import type { ModelRequest } from '../../src/core/agent/model.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { acting, allText, eventsOf, ofType, played, world } from './support.ts';

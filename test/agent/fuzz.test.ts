@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { verifyRun } from '../../src/audit/verify.ts';
-import type { Model, ModelAnswer, ModelRequest } from '../../src/core/model.ts';
+import type { Model, ModelAnswer, ModelRequest } from '../../src/core/agent/model.ts';
 import { eventsOf, ofType, world } from './support.ts';
 
 const SKILLS = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Budget } from '../../src/core/budget.ts';
+import type { Budget } from '../../src/core/agent/budget.ts';
 import { SkillError } from '../../src/core/errors.ts';
-import type { ModelRequest } from '../../src/core/model.ts';
+import type { ModelRequest } from '../../src/core/agent/model.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { acting, allText, eventsOf, ofType, played, world } from './support.ts';
 import type { Line } from './support.ts';

@@ -4,7 +4,7 @@ import { FIRST_STATE, reduceAgent } from '../../src/agent/state.ts';
 import type { AgentState, Phase } from '../../src/agent/state.ts';
 import { degradedAnswer, rulesText, stateText } from '../../src/agent/words.ts';
 import { readRun } from '../../src/audit/journal-reader.ts';
-import { DEFAULT_BUDGET } from '../../src/core/budget.ts';
+import { DEFAULT_BUDGET } from '../../src/core/agent/budget.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { acting, allText, played, world } from './support.ts';
 

@@ -1,9 +1,9 @@
 import type { Action } from '../../src/core/action.ts';
-import type { ApprovalRequest } from '../../src/core/approval.ts';
+import type { ApprovalRequest } from '../../src/core/policy/approval.ts';
 import type { JournalLine, RunEvent } from '../../src/core/journal.ts';
 import type { Observation, SkillIdentity } from '../../src/core/observation.ts';
 import type { RunResult } from '../../src/core/outputs.ts';
-import type { Decision, Effect } from '../../src/core/access.ts';
+import type { Decision, Effect } from '../../src/core/policy/access.ts';
 
 /** When the runs of these tests begin. */
 export const STARTED = Date.parse('2026-03-01T10:00:00.000Z');

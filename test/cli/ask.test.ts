@@ -4,7 +4,7 @@ import { afterEach, beforeEach } from 'vitest';
 
 import { SETTLE_MS, confirm, openTerminalAsker } from '../../src/cli/ask.ts';
 import type { AskStreams } from '../../src/cli/ask.ts';
-import type { ApprovalRequest } from '../../src/core/approval.ts';
+import type { ApprovalRequest } from '../../src/core/policy/approval.ts';
 import { commandRequest, requestOf } from '../core/approval-request.ts';
 
 /** A terminal whose keys are hit by the test and whose screen is remembered. */

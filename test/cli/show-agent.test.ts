@@ -6,8 +6,8 @@ import { openAgentDisplay } from '../../src/cli/show-agent.ts';
 import type { AgentDisplay } from '../../src/cli/show-agent.ts';
 import { openTerminal } from '../../src/cli/terminal.ts';
 import type { RunEvent } from '../../src/core/journal.ts';
-import type { Plan, StepState } from '../../src/core/plan.ts';
-import { cleanText } from '../../src/core/text.ts';
+import type { Plan, StepState } from '../../src/core/agent/plan.ts';
+import { cleanText } from '../../src/core/text/text.ts';
 
 interface Screen extends AgentDisplay {
   readonly tell: (...events: readonly RunEvent[]) => void;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openTrust } from '../../src/runtime/trust.ts';
-import type { ApprovalRequest } from '../../src/core/approval.ts';
+import type { ApprovalRequest } from '../../src/core/policy/approval.ts';
 import { commandRequest } from '../core/approval-request.ts';
 import { PROJECT } from '../files-below.ts';
 import { built, scratch, writeSkill } from '../registry/support.ts';

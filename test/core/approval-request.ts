@@ -1,4 +1,4 @@
-import type { ApprovalDetail, ApprovalRequest } from '../../src/core/approval.ts';
+import type { ApprovalDetail, ApprovalRequest } from '../../src/core/policy/approval.ts';
 
 export const DIGEST = `sha256-tree:${'ab'.repeat(32)}`;
 

@@ -1,4 +1,4 @@
-import type { ModelTool } from '../../src/core/model.ts';
+import type { ModelTool } from '../../src/core/agent/model.ts';
 
 /** Tools as a session of skills-agent offers them, without what no test needs. */
 export const TOOLS: readonly ModelTool[] = [

@@ -6,9 +6,9 @@ import { describeAction, describeOutcome } from '../../src/core/action-text.ts';
 import { eventText, TEXT_LEVELS } from '../../src/core/event-text.ts';
 import { failure } from '../../src/core/failure-codes.ts';
 import type { RunEvent } from '../../src/core/journal.ts';
-import { durationText, shownText } from '../../src/core/line-text.ts';
+import { durationText, shownText } from '../../src/core/text/line-text.ts';
 import { actionFailed } from '../../src/core/observation.ts';
-import { hiddenCharacters } from '../../src/core/text.ts';
+import { hiddenCharacters } from '../../src/core/text/text.ts';
 import { DENIED, LOADED, QUESTION, RESULT, decided, decision, seen, start } from '../audit/run-lines.ts';
 import { verifies } from '../conformance/verifies.ts';
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 
 import type { Diagnostic } from '../../src/core/diagnostic.ts';
 import { applyEdits } from '../../src/core/fix.ts';
-import { readHead } from '../../src/core/read-head.ts';
-import { MALFORMED } from './malformed.ts';
+import { readHead } from '../../src/core/frontmatter/read-head.ts';
+import { MALFORMED } from './frontmatter/malformed.ts';
 import { codesOf, fenced, sourceOf } from './skill-source.ts';
-import { yamlIsh } from './yaml-ish.ts';
+import { yamlIsh } from './frontmatter/yaml-ish.ts';
 
 function told(text: string): readonly Diagnostic[] {
   return readHead(sourceOf(text), { mode: 'strict' }).diagnostics;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { ledgerOf } from '../../src/core/ledger.ts';
-import { ledgerFromLines } from '../../src/core/shown-lines.ts';
-import type { ShownContent } from '../../src/core/shown.ts';
+import { ledgerFromLines } from '../../src/core/text/shown-lines.ts';
+import type { ShownContent } from '../../src/core/text/shown.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const shown = (skill: string, path: string, tokens: number, reason: ShownContent['reason'] = 'load'): ShownContent => ({

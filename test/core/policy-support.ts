@@ -1,11 +1,11 @@
-import type { Access, Effect, RuleOrigin } from '../../src/core/access.ts';
-import { EFFECTS } from '../../src/core/access.ts';
-import { commandSubject } from '../../src/core/action-access.ts';
-import { readHost } from '../../src/core/host-pattern.ts';
-import { BY_RISK, decide } from '../../src/core/policy.ts';
-import type { Policy, PolicyLayer } from '../../src/core/policy.ts';
-import { isRule, readRule } from '../../src/core/policy-rule.ts';
-import type { PolicyRule } from '../../src/core/policy-rule.ts';
+import type { Access, Effect, RuleOrigin } from '../../src/core/policy/access.ts';
+import { EFFECTS } from '../../src/core/policy/access.ts';
+import { commandSubject } from '../../src/core/policy/action-access.ts';
+import { readHost } from '../../src/core/policy/host-pattern.ts';
+import { BY_RISK, decide } from '../../src/core/policy/policy.ts';
+import type { Policy, PolicyLayer } from '../../src/core/policy/policy.ts';
+import { isRule, readRule } from '../../src/core/policy/policy-rule.ts';
+import type { PolicyRule } from '../../src/core/policy/policy-rule.ts';
 
 export const USER: RuleOrigin = { layer: 'user', where: '~/.agent/config.json' };
 

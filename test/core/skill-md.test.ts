@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { localLinks, parseSkillMd } from '../../src/core/skill-md.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { placesOf, sourceOf } from './skill-source.ts';
-import { anyText } from './yaml-ish.ts';
+import { anyText } from './frontmatter/yaml-ish.ts';
 
 const HEAD = '---\nname: pdf-forms\ndescription: Fills forms.\n---\n';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { EvalCase } from '../../src/core/eval/case.ts';
 import type { CaseResult } from '../../src/core/eval/result.ts';
-import type { ModelRequest } from '../../src/core/model.ts';
+import type { ModelRequest } from '../../src/core/agent/model.ts';
 import type { SuiteModel } from '../../src/evals/run/case-model.ts';
 import { answerOf } from '../agent/support.ts';
 import type { Line } from '../agent/support.ts';

@@ -2,7 +2,7 @@ import type { LanguageModelV3StreamPart, LanguageModelV3Usage } from '@ai-sdk/pr
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { ModelDelta } from '../../src/core/model.ts';
+import type { ModelDelta } from '../../src/core/agent/model.ts';
 import { readAnswer, readStream, streamProblem } from '../../src/model/ai-sdk-answer.ts';
 import { ANSWER_LIMITS } from '../../src/model/guarded-fetch.ts';
 

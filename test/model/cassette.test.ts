@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { SkillError } from '../../src/core/errors.ts';
-import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/model.ts';
+import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/agent/model.ts';
 import { recordCassette, replayCassette } from '../../src/model/cassette.ts';
 import { openScripted } from '../../src/model/scripted.ts';
 import { built, scratch } from '../registry/support.ts';

@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { isSkillError } from '../../src/core/errors.ts';
-import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/model.ts';
+import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/agent/model.ts';
 import { openModel } from '../../src/model/open-model.ts';
 import { serve } from './local-server.ts';
 import type { LocalServer } from './local-server.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
 import { isSkillError } from '../../src/core/errors.ts';
-import { checkJson } from '../../src/core/json-schema.ts';
-import type { JsonSchema } from '../../src/core/json-schema.ts';
-import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../../src/core/model.ts';
+import { checkJson } from '../../src/core/json/json-schema.ts';
+import type { JsonSchema } from '../../src/core/json/json-schema.ts';
+import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../../src/core/agent/model.ts';
 import { FUZZ_KINDS } from '../../src/model/fuzz-answers.ts';
 import type { FuzzKind } from '../../src/model/fuzz-answers.ts';
 import { fuzzModel } from '../../src/model/fuzz.ts';

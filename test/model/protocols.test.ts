@@ -1,7 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import type { ModelAnswer, ModelDelta, ModelMessage, ModelRequest } from '../../src/core/model.ts';
+import type { ModelAnswer, ModelDelta, ModelMessage, ModelRequest } from '../../src/core/agent/model.ts';
 import { openModel } from '../../src/model/open-model.ts';
 import type { ModelSettings } from '../../src/model/settings.ts';
 

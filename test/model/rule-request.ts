@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelMessage, ModelRequest, ModelTool } from '../../src/core/model.ts';
+import type { ModelAnswer, ModelMessage, ModelRequest, ModelTool } from '../../src/core/agent/model.ts';
 import { openRules } from '../../src/model/rules.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 

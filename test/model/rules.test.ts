@@ -6,8 +6,8 @@ import { parse } from 'yaml';
 
 import { CATALOG_FORMATS } from '../../src/core/catalog-layout.ts';
 import { planCatalog } from '../../src/core/catalog.ts';
-import type { JsonSchema } from '../../src/core/json-schema.ts';
-import type { ModelDelta, ModelMessage, ModelRequest, ModelTool } from '../../src/core/model.ts';
+import type { JsonSchema } from '../../src/core/json/json-schema.ts';
+import type { ModelDelta, ModelMessage, ModelRequest, ModelTool } from '../../src/core/agent/model.ts';
 import { filesIn, readConversation, withoutFiles } from '../../src/model/rule-conversation.ts';
 import { scoreSkills } from '../../src/model/rule-score.ts';
 import { RULE_MODEL_REMARK, openRules } from '../../src/model/rules.ts';

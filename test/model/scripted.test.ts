@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { ModelDelta, ModelRequest } from '../../src/core/model.ts';
+import type { ModelDelta, ModelRequest } from '../../src/core/agent/model.ts';
 import { openScripted } from '../../src/model/scripted.ts';
 
 const REQUEST: ModelRequest = {

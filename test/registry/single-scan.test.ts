@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { compareDiagnostics } from '../../src/core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
-import { readHeadInFull } from '../../src/core/read-head.ts';
+import { readHeadInFull } from '../../src/core/frontmatter/read-head.ts';
 import { readWithoutFences } from '../../src/core/frontmatter/missing.ts';
 import { buildIndex, openRegistry } from '../../src/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from './support.ts';

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
-import type { ApprovalRequest, ApprovalScope } from '../../src/core/approval.ts';
+import type { ApprovalRequest, ApprovalScope } from '../../src/core/policy/approval.ts';
 import { pendingFolder } from '../../src/runtime/approval/pending-approvals.ts';
 import { spawnCli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';

@@ -4,13 +4,13 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { Config } from '../../src/core/config.ts';
+import type { Config } from '../../src/core/config/config.ts';
 import { loadConfig } from '../../src/runtime/config.ts';
 import type { LoadedConfig } from '../../src/runtime/config.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import { temporaryFolder, writeFiles } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { anyConfig } from '../core/config-arbitrary.ts';
+import { anyConfig } from '../core/config/config-arbitrary.ts';
 
 interface World {
   readonly user?: string | Config;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { readHead } from '../../src/core/read-head.ts';
+import { readHead } from '../../src/core/frontmatter/read-head.ts';
 import { confusableDiagnostics, confusableSkills } from '../../src/runtime/confusable-skills.ts';
 import type { CatalogSkill } from '../../src/runtime/confusable-skills.ts';
 import { cli, skillText, writeFiles } from '../cli/run-cli.ts';

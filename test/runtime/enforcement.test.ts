@@ -3,14 +3,14 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { EFFECTS } from '../../src/core/access.ts';
-import type { Access } from '../../src/core/access.ts';
+import { EFFECTS } from '../../src/core/policy/access.ts';
+import type { Access } from '../../src/core/policy/access.ts';
 import type { Action } from '../../src/core/action.ts';
-import { commandSubject, hostAccess } from '../../src/core/action-access.ts';
+import { commandSubject, hostAccess } from '../../src/core/policy/action-access.ts';
 import type { ToolRow, Vocabulary } from '../../src/core/tool.ts';
 import { HOST_TOOLS } from '../../src/dialect/actions-host.ts';
 import { skillsAgent } from '../../src/dialect/actions.ts';
-import { ALLOWED_TOOLS_USES } from '../../src/core/policy-config.ts';
+import { ALLOWED_TOOLS_USES } from '../../src/core/policy/policy-config.ts';
 import { skillToolsOf } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
 import {

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 
-import type { Access } from '../../src/core/access.ts';
+import type { Access } from '../../src/core/policy/access.ts';
 import type { Action } from '../../src/core/action.ts';
-import type { ApprovalAnswer, ApprovalRequest, Approve } from '../../src/core/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest, Approve } from '../../src/core/policy/approval.ts';
 import type { Executor } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import { readTreeDigest } from '../../src/platform/tree-digest.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
-import type { Approve } from '../../src/core/approval.ts';
+import type { Approve } from '../../src/core/policy/approval.ts';
 import type { ExecutorName } from '../../src/core/execution.ts';
 import { bringGivenFiles } from '../../src/runtime/given-files.ts';
 import { temporaryFolder } from '../cli/run-cli.ts';

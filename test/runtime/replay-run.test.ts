@@ -17,7 +17,7 @@ import { readRun } from '../../src/audit/journal-reader.ts';
 import { listRuns } from '../../src/audit/run-folder.ts';
 import { verifyRun } from '../../src/audit/verify.ts';
 import type { Action } from '../../src/core/action.ts';
-import type { ApprovalRequest, Approve } from '../../src/core/approval.ts';
+import type { ApprovalRequest, Approve } from '../../src/core/policy/approval.ts';
 import { sealKey } from '../../src/platform/seal-key.ts';
 import { outlines, replayWorld } from './replay-support.ts';
 

@@ -18,7 +18,7 @@ import { listRuns } from '../../src/audit/run-folder.ts';
 import type { SinkLine } from '../../src/audit/sinks.ts';
 import { verifyRun } from '../../src/audit/verify.ts';
 import { standing } from '../../src/cli/show-run.ts';
-import type { Approve } from '../../src/core/approval.ts';
+import type { Approve } from '../../src/core/policy/approval.ts';
 import type { RunEvent } from '../../src/core/journal.ts';
 import { sealKey } from '../../src/platform/seal-key.ts';
 import { openTreeDigests } from '../../src/platform/tree-digest.ts';

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { jsonlSink, terminalSink } from '../../src/audit/sinks.ts';
 import type { SinkLine } from '../../src/audit/sinks.ts';
 import { verifyRun } from '../../src/audit/verify.ts';
-import type { Config } from '../../src/core/config.ts';
+import type { Config } from '../../src/core/config/config.ts';
 import type { ExecutorName, RunLimits } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { Span } from '../../src/core/span.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { JournalLine, RunEvent } from '../../src/core/journal.ts';
-import type { ShownReason } from '../../src/core/shown.ts';
+import type { ShownReason } from '../../src/core/text/shown.ts';
 import { MOST_STEPS, runView, timelineOf } from '../../src/viewer/run-view.ts';
 import { createRun } from '../../src/audit/journal-writer.ts';
 import { scratch } from '../registry/support.ts';

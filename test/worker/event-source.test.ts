@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import type { Model } from '../../src/core/model.ts';
+import type { Model } from '../../src/core/agent/model.ts';
 import { createRunServer } from '../../src/worker/run-server.ts';
 import { answerOf, world } from '../agent/support.ts';
 import { CHROMIUM, openChromium } from '../viewer/chromium.ts';

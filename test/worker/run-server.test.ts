@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { readRun } from '../../src/audit/journal-reader.ts';
 import { verifyRun } from '../../src/audit/verify.ts';
-import type { Model } from '../../src/core/model.ts';
+import type { Model } from '../../src/core/agent/model.ts';
 import { createRunServer } from '../../src/worker/run-server.ts';
 import type { RunServer, RunServerOptions } from '../../src/worker/run-server.ts';
 import { answerOf, world } from '../agent/support.ts';

@@ -1,9 +1,9 @@
 import path from 'node:path';
 
-import { APPROVAL_SCOPES } from '../../core/approval.ts';
-import { approvalLines, shortId } from '../../core/approval-text.ts';
+import { APPROVAL_SCOPES } from '../../core/policy/approval.ts';
+import { approvalLines, shortId } from '../../core/policy/approval-text.ts';
 import { SkillError } from '../../core/errors.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { sha256 } from '../../platform/hash.ts';
 import {
   answerPending,

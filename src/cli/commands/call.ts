@@ -1,7 +1,7 @@
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { isFailed } from '../../core/observation.ts';
 import type { ActionFailed } from '../../core/observation.ts';
-import { cleanText } from '../../core/text.ts';
+import { cleanText } from '../../core/text/text.ts';
 import { terminalSink } from '../../audit/sinks.ts';
 import type { ToolAnswer } from '../../dialect/tools.ts';
 import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { compareDiagnostics } from '../../core/diagnostic.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { SkillError } from '../../core/errors.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import type { CheckOptions } from '../../loader/check-skill.ts';
 import { isPresent } from '../../platform/paths.ts';
 import { checkAndFix, sourceTargets, targetsAt } from '../../runtime/check.ts';
@@ -111,7 +111,7 @@ async function catalogDiagnostics(
 ): Promise<readonly Diagnostic[]> {
   const [{ confusableDiagnostics }, { readHead }] = await Promise.all([
     import('../../runtime/confusable-skills.ts'),
-    import('../../core/read-head.ts'),
+    import('../../core/frontmatter/read-head.ts'),
   ]);
   const skills = checked.flatMap(({ file, text }) => {
     const place = { path: file, directory: path.basename(path.dirname(file)), fileName: path.basename(file) };

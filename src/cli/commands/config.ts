@@ -1,9 +1,9 @@
-import { CONFIG_JSON_SCHEMA } from '../../core/config.ts';
-import { shownConfig, shownValue } from '../../core/config-display.ts';
-import type { ExplainedValue, SaidValue } from '../../core/config-merge.ts';
-import { SETTINGS } from '../../core/config-settings.ts';
+import { CONFIG_JSON_SCHEMA } from '../../core/config/config.ts';
+import { shownConfig, shownValue } from '../../core/config/config-display.ts';
+import type { ExplainedValue, SaidValue } from '../../core/config/config-merge.ts';
+import { SETTINGS } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { loadConfig, surroundingsOf } from '../../runtime/config.ts';
 import type { LoadedConfig } from '../../runtime/config.ts';
 import { defineCommand } from '../command.ts';

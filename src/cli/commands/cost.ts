@@ -2,9 +2,9 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { Ledger } from '../../core/ledger.ts';
-import { ledgerFromLines } from '../../core/shown-lines.ts';
+import { ledgerFromLines } from '../../core/text/shown-lines.ts';
 import { isForModel } from '../../core/skill.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 import { openSkillTools } from '../../runtime/skill-tools.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/paths.ts';
 import type { Examined } from '../../executor/detect.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';

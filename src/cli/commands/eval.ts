@@ -1,5 +1,5 @@
 import { isSkillError } from '../../core/errors.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS } from '../eval-flags.ts';

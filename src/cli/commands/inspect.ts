@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SkillError } from '../../core/errors.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { parseSkillMd } from '../../core/skill-md.ts';
-import { cleanText, printable } from '../../core/text.ts';
+import { cleanText, printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { readSkillFile } from '../../loader/body.ts';
 import { listSkillEntries } from '../../loader/files.ts';

@@ -3,7 +3,7 @@ import { installSkills } from '../../runtime/packs/install.ts';
 import type { InstallPlan, Installed } from '../../runtime/packs/install.ts';
 import type { PackSettings } from '../../runtime/packs/pack-place.ts';
 import { restoreLock } from '../../runtime/packs/restore-lock.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../core/scan/finding-text.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';

@@ -5,7 +5,7 @@ import { SkillError } from '../../core/errors.ts';
 import { parsePublicKey, publicKeyLine } from '../../core/pack/minisign.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { openPinnedKeys, writeNewKey } from '../../install/pack/keys.ts';
 import type { PinnedKey } from '../../install/pack/keys.ts';
 import { isPresent, isSystemError } from '../../platform/paths.ts';

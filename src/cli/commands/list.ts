@@ -1,7 +1,7 @@
 import type { SkillIndex } from '../../core/index-skills.ts';
 import { isForModel } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';

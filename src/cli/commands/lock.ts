@@ -4,7 +4,7 @@ import { compareText } from '../../core/diagnostic.ts';
 import { readForeignLock } from '../../core/pack/foreign-lock.ts';
 import type { ForeignSkill } from '../../core/pack/foreign-lock.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { readLock } from '../../install/root/read-lock.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 import { installSkills } from '../../runtime/packs/install.ts';

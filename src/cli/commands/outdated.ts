@@ -1,7 +1,7 @@
 import os from 'node:os';
 
 import { isRefusal } from '../../core/pack/problems.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { findOutdated } from '../../runtime/packs/outdated.ts';
 import type { OutdatedSkill } from '../../runtime/packs/outdated.ts';
 import { defineCommand } from '../command.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { resolveSkill } from '../../core/resolve-skill.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import type { BuiltPack } from '../../install/pack/build-pack.ts';
 import { isDirectory, isInside, realPath } from '../../platform/paths.ts';
 import { packName, packSkills, skillsToPack } from '../../runtime/packs/pack.ts';

@@ -1,5 +1,5 @@
 import { isRefusal } from '../../core/pack/problems.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { emptyTrash, listKeptSkills, restoreSkill } from '../../runtime/packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

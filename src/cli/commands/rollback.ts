@@ -1,5 +1,5 @@
 import { isRefusal } from '../../core/pack/problems.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { listKeptSkills, rollbackSkill } from '../../runtime/packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';

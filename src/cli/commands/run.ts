@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ACTIVATIONS } from '../../agent/activation.ts';
 import { openAgentModel } from '../../agent/agent-model.ts';
 import type { AgentOptions } from '../../agent/agent-options.ts';
-import { visibleJson } from '../../core/visible-json.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
 import { surroundingsOf } from '../../runtime/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';

@@ -8,7 +8,7 @@ import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { PLACE_FLAGS, refuse, settingsFor } from '../pack-flags.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 
 export const command = defineCommand({
   usage: 'sbom [NAME...] [--scope project|user] [--output FILE]',

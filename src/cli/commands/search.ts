@@ -1,4 +1,4 @@
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { SearchOptions, SearchResult } from '../../runtime/skill-search.ts';
 import { wholeNumber } from '../arguments.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { formatPackComment } from '../../core/pack/signed-comment.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { openKeyFile } from '../../install/pack/keys.ts';
 import { readManifestOfPack, readPackManifest } from '../../install/pack/read-pack-manifest.ts';
 import type { SigningKey } from '../../install/pack/secret-key.ts';

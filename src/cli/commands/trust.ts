@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { isDirectory, isInside, realPath } from '../../platform/paths.ts';
 import { surroundingsOf } from '../../runtime/config.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';

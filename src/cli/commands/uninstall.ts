@@ -1,5 +1,5 @@
 import { isRefusal } from '../../core/pack/problems.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { uninstallSkills } from '../../runtime/packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { CHANGE_FLAGS, asker, refuse, settingsFor } from '../pack-flags.ts';

@@ -1,6 +1,6 @@
 import { isRefusal } from '../../core/pack/problems.ts';
 import { SCAN_NOTE } from '../../core/scan/finding-text.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import type { UpdateMode } from '../../core/pack/update-plan.ts';
 import { isChanged, updateSkills } from '../../runtime/packs/update.ts';
 import type { Updated } from '../../runtime/packs/update.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isRefusal } from '../../core/pack/problems.ts';
 import { findingText } from '../../core/scan/finding-text.ts';
 import { scanSarif } from '../../core/scan/sarif.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/paths.ts';
 import type { PackSettings } from '../../runtime/packs/pack-place.ts';
 import { verifyPack } from '../../runtime/packs/verify-pack.ts';

@@ -1,9 +1,9 @@
 /** Patterns of cases against what was done. A pattern means the name of a tool of the vocabulary as well as the type of an action. */
 import type { Action } from '../action.ts';
 import { compileGlob } from '../glob.ts';
-import { isObject } from '../json-schema.ts';
-import { stableJson } from '../stable-json.ts';
-import { quoted } from '../text.ts';
+import { isObject } from '../json/json-schema.ts';
+import { stableJson } from '../json/stable-json.ts';
+import { quoted } from '../text/text.ts';
 import type { ActionPattern } from './case.ts';
 import { readSlashedRegex } from './linear-regex.ts';
 

@@ -2,11 +2,11 @@
  * A JSON Schema of whoever wrote a case, against a value. The keywords that describe values are checked; one that is not known here is
  * named, never passed over, for a check that does not look must not pass.
  */
-import { isObject } from '../json-schema.ts';
-import type { JsonPath } from '../json-schema.ts';
-import { stableJson } from '../stable-json.ts';
-import { quoted } from '../text.ts';
-import { describeValue } from '../value-text.ts';
+import { isObject } from '../json/json-schema.ts';
+import type { JsonPath } from '../json/json-schema.ts';
+import { stableJson } from '../json/stable-json.ts';
+import { quoted } from '../text/text.ts';
+import { describeValue } from '../text/value-text.ts';
 import { readLinearRegex } from './linear-regex.ts';
 
 export type SchemaVerdict =

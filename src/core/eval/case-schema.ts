@@ -1,5 +1,5 @@
 /** The case format as people write it: one constant is the published schema, the check and the type. `case.ts` is what it becomes. */
-import type { FromSchema, JsonSchema, ObjectSchema } from '../json-schema.ts';
+import type { FromSchema, JsonSchema, ObjectSchema } from '../json/json-schema.ts';
 
 const MAX_COUNT = 1_000_000_000;
 export const MAX_REPEAT = 1000;

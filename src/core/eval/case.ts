@@ -1,6 +1,6 @@
 /** One case of an evaluation, whatever file it came from: what is asked, of which skills, and what must come of it. Readers are in `evals/cases/`. */
-import type { Budget } from '../budget.ts';
-import type { JsonSchema } from '../json-schema.ts';
+import type { Budget } from '../agent/budget.ts';
+import type { JsonSchema } from '../json/json-schema.ts';
 
 /** Where something stands, for people who have to mend it. 1-based. */
 export interface CasePlace {

@@ -3,8 +3,8 @@
  * that a text is read once, whatever the expression. Whether a text matches is all that is asked; what was caught is not. Single
  * characters, classes and `\p{…}` are left to the engine of JavaScript, one character at a time, and mean exactly what they mean there.
  */
-import { codePointAt } from '../code-point.ts';
-import { quoted } from '../text.ts';
+import { codePointAt } from '../text/code-point.ts';
+import { quoted } from '../text/text.ts';
 import { assembleRegex } from './regex-automaton.ts';
 import type { RegexProgram } from './regex-automaton.ts';
 import { RegexProblem, parseRegex } from './regex-syntax.ts';

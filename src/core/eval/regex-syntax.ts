@@ -1,5 +1,5 @@
 /** A regular expression of JavaScript as a tree. What cannot be matched in one pass is named, with its place. */
-import { codePointAt } from '../code-point.ts';
+import { codePointAt } from '../text/code-point.ts';
 
 export type RegexNode =
   /** `source`: one character, class or escape, as JavaScript writes it. */

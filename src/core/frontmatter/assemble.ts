@@ -16,7 +16,7 @@ import type { HeadOptions, HeadSource } from './source.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
 import { makeHead } from '../skill.ts';
 import type { SkillHead } from '../skill.ts';
-import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../text.ts';
+import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../text/text.ts';
 
 export const MAX_DESCRIPTION = 1024;
 /**

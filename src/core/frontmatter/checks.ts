@@ -6,7 +6,7 @@ import type { Report } from './report.ts';
 import { tell } from './report.ts';
 import type { HeadSource } from './source.ts';
 import { foldYaml, replacing } from './write.ts';
-import { cleanText, isLongerThan, nextHidden } from '../text.ts';
+import { cleanText, isLongerThan, nextHidden } from '../text/text.ts';
 
 export const MAX_LINES = 200;
 export const MAX_LINE = 500;

@@ -2,7 +2,13 @@
  * The fields that state what a skill may do. Those that restrict fail closed: what is present but not understood takes the
  * strictest meaning, and of two statements the stricter one counts.
  */
-import { hasSeparatingComma, isToolPattern, narrowTools, splitToolList, withoutTools } from '../allowed-tools.ts';
+import {
+  hasSeparatingComma,
+  isToolPattern,
+  narrowTools,
+  splitToolList,
+  withoutTools,
+} from '../policy/allowed-tools.ts';
 import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
 import type { Report } from './report.ts';
@@ -10,7 +16,7 @@ import { tell, textOf } from './report.ts';
 import { requiredEntries } from './requires.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
 import type { SkillControls } from '../skill.ts';
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 
 /** Everything said about each field, at the top level and under `metadata`. */
 export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;

@@ -6,7 +6,7 @@ import type { Piece } from './pieces.ts';
 import type { Report } from './report.ts';
 import { tell } from './report.ts';
 import { foldYaml, quoteYaml } from './write.ts';
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 
 interface Written {
   /** Offset of the first character of the value, and just after its last. */

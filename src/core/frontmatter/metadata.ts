@@ -7,7 +7,7 @@ import { isJsonWord, isUnsafeKey, jsonText } from './node.ts';
 import type { Report } from './report.ts';
 import { tell, textOf } from './report.ts';
 import { replacing } from './write.ts';
-import { cleanText, quoted } from '../text.ts';
+import { cleanText, quoted } from '../text/text.ts';
 
 /** Reads `metadata`, and adds to `stated` the fields it carries. The result has no prototype, so that no key can reach one. */
 export function readMetadata(report: Report, stated: Map<FieldName, MapEntry[]>): Readonly<Record<string, string>> {

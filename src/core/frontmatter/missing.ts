@@ -4,8 +4,8 @@ import { findFences } from './fences.ts';
 import type { Problem } from './report.ts';
 import { inOrder, tell } from './report.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
-import { openReport } from '../skill-head.ts';
-import { quoted } from '../text.ts';
+import { openReport } from './skill-head.ts';
+import { quoted } from '../text/text.ts';
 
 /** The reading of a file that does not begin with a fence, or never closes it; `undefined` where both fences are there. */
 export function readWithoutFences(source: HeadSource, options: HeadOptions): HeadReading | undefined {

@@ -1,5 +1,5 @@
 /** The rules for names. */
-import { cleanText, hiddenCharacters, isLongerThan } from '../text.ts';
+import { cleanText, hiddenCharacters, isLongerThan } from '../text/text.ts';
 
 export const MAX_NAME = 64;
 

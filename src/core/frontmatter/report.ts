@@ -4,7 +4,7 @@ import type { DiagnosticCode } from '../diagnostic-codes.ts';
 import type { Diagnostic, Edit, Mode } from '../diagnostic.ts';
 import { compareDiagnostics } from '../diagnostic.ts';
 import type { ScalarNode } from './node.ts';
-import { cleanText } from '../text.ts';
+import { cleanText } from '../text/text.ts';
 
 export interface Report {
   readonly path: string;

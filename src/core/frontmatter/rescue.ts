@@ -16,7 +16,7 @@ import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
 import type { LooseRestriction } from './restrictions.ts';
 import type { YamlReading } from './yaml.ts';
 import { quoteYaml } from './write.ts';
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 
 export interface Rescue {
   readonly map: MapNode;

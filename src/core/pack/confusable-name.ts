@@ -2,10 +2,10 @@
  * Names that a person takes for another one. Two names look alike where their skeletons are equal: every letter replaced by the one it is
  * drawn like. The table covers what stands beside Latin letters in Cyrillic, Greek and a few others; it is no full list of Unicode's.
  */
-import { codePointAt } from '../code-point.ts';
+import { codePointAt } from '../text/code-point.ts';
 import { compareText } from '../diagnostic.ts';
 import { editDistance } from '../nearest.ts';
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import { packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 

@@ -3,10 +3,10 @@
  * `.skill-lock.json` of a person (version 3). They name no commit, so that a source may have moved on since.
  */
 import { readName } from '../frontmatter/name.ts';
-import { isObject } from '../json-schema.ts';
-import { parseJson } from '../parse-json.ts';
+import { isObject } from '../json/json-schema.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { toRelativePath } from '../path.ts';
-import { hiddenCharacters, quoted } from '../text.ts';
+import { hiddenCharacters, quoted } from '../text/text.ts';
 import { packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 

@@ -1,5 +1,5 @@
 /** What comes along with skills and is no part of one, or would act by itself where it lies: left out of every source and pack, and said. */
-import { printable } from '../text.ts';
+import { printable } from '../text/text.ts';
 
 const KEPT_FILES: ReadonlySet<string> = new Set(['.gitignore', '.skillignore', '.env.example', '.gitkeep']);
 const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.svn', '.hg']);

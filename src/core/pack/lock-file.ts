@@ -1,10 +1,10 @@
 /** Reading and writing the text of `skills.lock.json`. */
 import { compareText } from '../diagnostic.ts';
 import { isValidName } from '../frontmatter/name.ts';
-import { readJsonText } from '../json-position.ts';
-import { isObject } from '../json-schema.ts';
-import { parseJson } from '../parse-json.ts';
-import { hiddenCharacters, quoted } from '../text.ts';
+import { readJsonText } from '../json/json-position.ts';
+import { isObject } from '../json/json-schema.ts';
+import { parseJson } from '../json/parse-json.ts';
+import { hiddenCharacters, quoted } from '../text/text.ts';
 import { LOCK_FILE_NAME, LOCK_SCHEMA } from './lock.ts';
 import type { Drift, LockFile, LockedFile, LockedSkill } from './lock.ts';
 import { PackRefused, packRefusal } from './problems.ts';

@@ -1,10 +1,10 @@
 /** `manifest.json` of a pack: every file of every skill with its SHA-256. Reading judges a stranger's text; writing gives one spelling. */
 import { compareText } from '../diagnostic.ts';
 import { isValidName } from '../frontmatter/name.ts';
-import { isObject } from '../json-schema.ts';
-import { parseJson } from '../parse-json.ts';
+import { isObject } from '../json/json-schema.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { foldersOf } from '../path.ts';
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import { leftOutOf } from './left-out.ts';
 import { ARCHIVE_LIMITS } from './limits.ts';
 import type { LockedFile } from './lock.ts';

@@ -2,7 +2,7 @@
  * Two changes of one text made to one, line by line. Where both changed the same lines, or lines with nothing between them, nothing is
  * guessed: that is a conflict. As bounded as `text-diff.ts`, on which it stands: texts that differ in too many lines conflict sooner.
  */
-import { changesBetween } from '../text-diff.ts';
+import { changesBetween } from '../text/text-diff.ts';
 
 export interface MergeTexts {
   readonly base: string;

@@ -2,7 +2,7 @@
  * The texts of minisign: public keys, secret keys and signatures, read and written. Nothing is computed here; `install/pack/sign.ts`
  * signs and verifies. What is read must be exactly what would be written: one spelling for each key and each signature.
  */
-import { hiddenCharacters } from '../text.ts';
+import { hiddenCharacters } from '../text/text.ts';
 
 /** Why a text is no key or no signature: one clause, lower case. */
 export interface MinisignProblem {

@@ -3,9 +3,9 @@
  * It is no proof of anything: what a skill does not state, it does not state here either.
  */
 import { compareText } from '../diagnostic.ts';
-import { findDynamicCommands } from '../dynamic-commands.ts';
+import { findDynamicCommands } from '../command/dynamic-commands.ts';
 import { kindOfFile } from '../path.ts';
-import { declaredSecrets } from '../secret-names.ts';
+import { declaredSecrets } from '../policy/secret-names.ts';
 import type { SkillControls } from '../skill.ts';
 import { parseSkillMd } from '../skill-md.ts';
 import { readRequirements, requirementText } from './requires.ts';

@@ -1,5 +1,5 @@
 /** Whether what is installed is still what its source has. Decided from values: nothing is fetched and nothing is written. */
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import type { LockedSkill } from './lock.ts';
 import type { PackSource } from './source.ts';
 import { compareVersions } from './version-order.ts';

@@ -1,5 +1,5 @@
 /** Names of files that come from elsewhere: what can be written on every usual system, and which names are one file on some of them. */
-import { hiddenCharacters, printable, quoted } from '../text.ts';
+import { hiddenCharacters, printable, quoted } from '../text/text.ts';
 import { ARCHIVE_LIMITS } from './limits.ts';
 import type { ArchiveLimits } from './limits.ts';
 import { packRefusal } from './problems.ts';

@@ -4,9 +4,9 @@
  */
 import { BETWEEN_NAMES } from '../frontmatter/requires.ts';
 import { isTooLong, readName } from '../frontmatter/name.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 import type { SkillHead } from '../skill.ts';
-import { hiddenCharacters, quoted } from '../text.ts';
+import { hiddenCharacters, quoted } from '../text/text.ts';
 import { isRange } from '../version-range.ts';
 import { packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';

@@ -1,7 +1,7 @@
 /** From skills that are wanted to the order in which they and what they need are installed. Pure; the same for the same input in any order. */
 import { compareText } from '../diagnostic.ts';
 import { nearest } from '../nearest.ts';
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import { isInRange } from '../version-range.ts';
 import { packRefusal } from './problems.ts';
 import type { PackProblem, PackRefusal } from './problems.ts';

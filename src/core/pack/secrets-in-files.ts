@@ -3,7 +3,7 @@
  * `audit/redact-shapes.ts` takes out of logs is wider, because there a mark too many does no harm. Placeholders of documentation are
  * no secrets.
  */
-import { positionOf } from '../json-position.ts';
+import { positionOf } from '../json/json-position.ts';
 
 export interface FoundSecret {
   /** What it is, for a person. Never the secret itself. */

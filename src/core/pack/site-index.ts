@@ -1,8 +1,8 @@
 /** The list of skills that a site publishes: both versions of the proposal, both spellings of digests. */
 import { isValidName } from '../frontmatter/name.ts';
-import { isObject } from '../json-schema.ts';
-import { parseJson } from '../parse-json.ts';
-import { quoted } from '../text.ts';
+import { isObject } from '../json/json-schema.ts';
+import { parseJson } from '../json/parse-json.ts';
+import { quoted } from '../text/text.ts';
 import { ARCHIVE_LIMITS } from './limits.ts';
 import { openPathJudge } from './portable-name.ts';
 import { isRefusal, packRefusal } from './problems.ts';

@@ -1,9 +1,9 @@
 /** Addresses of the web and of git repositories: which source is meant, and what must not stand in one. */
-import { readAuthority } from '../host-pattern.ts';
-import type { HostAndPort } from '../host-pattern.ts';
-import { readAddress as readIpAddress } from '../network-address.ts';
+import { readAuthority } from '../policy/host-pattern.ts';
+import type { HostAndPort } from '../policy/host-pattern.ts';
+import { readAddress as readIpAddress } from '../policy/network-address.ts';
 import { toRelativePath } from '../path.ts';
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import { packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import type { PackSource } from './source.ts';

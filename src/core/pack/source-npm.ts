@@ -1,5 +1,5 @@
 /** The npm packages that can be named. Only registries: npm itself would also take addresses, folders and aliases for a version. */
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import { packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import type { PackSource } from './source.ts';

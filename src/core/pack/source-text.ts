@@ -1,5 +1,5 @@
 /** A source as a person types it, and the one spelling under which a lock keeps it. Nothing is looked up but what lies at a path. */
-import { hiddenCharacters, quoted } from '../text.ts';
+import { hiddenCharacters, quoted } from '../text/text.ts';
 import { packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { ARCHIVE_NAME, readAddress, readGitAddress, readSiteAddress } from './source-address.ts';

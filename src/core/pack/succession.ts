@@ -1,5 +1,5 @@
 /** Whether one version of a skill may follow another: never an older one, never one with a weaker signature, unless somebody says so. */
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import { packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { compareVersions } from './version-order.ts';

@@ -5,7 +5,7 @@
  */
 import { compareText } from '../diagnostic.ts';
 import { foldersOf } from '../path.ts';
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import type { LockedFile } from './lock.ts';
 import { collisionKey } from './portable-name.ts';
 import { packRefusal } from './problems.ts';

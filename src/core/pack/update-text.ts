@@ -3,10 +3,10 @@
  * ours; all that somebody else worded stands in a frame (`framed-text.ts`) or in quotes.
  */
 import { compareText } from '../diagnostic.ts';
-import { frameText } from '../framed-text.ts';
-import { diffLines } from '../text-diff.ts';
-import type { DiffHunk, DiffLine, TextDiff } from '../text-diff.ts';
-import { quoted } from '../text.ts';
+import { frameText } from '../text/framed-text.ts';
+import { diffLines } from '../text/text-diff.ts';
+import type { DiffHunk, DiffLine, TextDiff } from '../text/text-diff.ts';
+import { quoted } from '../text/text.ts';
 import { kindOfFile } from '../path.ts';
 import { newPowers } from './new-powers.ts';
 import type { UpdatedFile } from './new-powers.ts';

@@ -1,5 +1,5 @@
 /** What the name and the kind of a file say by themselves. */
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { SCAN_RULES } from './rules.ts';
 import type { RuleId } from './rules.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../text.ts';
+import { printable } from '../text/text.ts';
 import type { ScanFinding } from './finding.ts';
 
 /** Said wherever findings are shown, and where there are none. */

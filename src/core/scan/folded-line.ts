@@ -2,8 +2,8 @@
  * Lines as rules look at them: what can be varied without changing what a reader understands (emphasis, runs of white space, invisible
  * characters, full width, case) is gone, so that a rule need not think of it. Where something stood is worked out only for findings.
  */
-import { codePointAt } from '../code-point.ts';
-import { isVisible } from '../text.ts';
+import { codePointAt } from '../text/code-point.ts';
+import { isVisible } from '../text/text.ts';
 
 /** Words of ASCII with one blank between them: nothing to fold. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;

@@ -1,5 +1,5 @@
 /** What people who look at a text do not see, and a model does. */
-import { nextHidden, quoted } from '../text.ts';
+import { nextHidden, quoted } from '../text/text.ts';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { hasLongRun } from './long-run.ts';
 import { isDocument } from './passages.ts';

@@ -1,5 +1,5 @@
 /** The patterns over the passages of one file. */
-import { quoted } from '../text.ts';
+import { quoted } from '../text/text.ts';
 import type { ScanFinding, ScanSeverity } from './finding.ts';
 import { columnBefore, lowered } from './folded-line.ts';
 import { openManyFinder } from './find-many.ts';

@@ -2,7 +2,7 @@
  * A file cut into what belongs together: a paragraph, a list item or a heading of Markdown is one passage however it is wrapped, a
  * command is one however it is continued. Rules look at passages and never across two of them.
  */
-import { closesFence, fenceMark } from '../code-fences.ts';
+import { closesFence, fenceMark } from '../text/code-fences.ts';
 import type { ScanFile } from './finding.ts';
 import { foldFor, foldLine, openTextLook } from './folded-line.ts';
 import type { LineKind, TextLook } from './folded-line.ts';

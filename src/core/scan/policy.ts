@@ -1,8 +1,8 @@
 /** Which findings stop an install: the file a person writes, and the judgement by it. */
-import { isObject } from '../json-schema.ts';
+import { isObject } from '../json/json-schema.ts';
 import { nearest } from '../nearest.ts';
-import { quoted } from '../text.ts';
-import { describeValue } from '../value-text.ts';
+import { quoted } from '../text/text.ts';
+import { describeValue } from '../text/value-text.ts';
 import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES, SCAN_VERDICTS } from './finding.ts';
 import type { ScanFinding, ScanPolicy, ScanVerdict } from './finding.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';

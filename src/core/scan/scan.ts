@@ -1,6 +1,6 @@
 /** The static scan of a skill: triage by rules, without running or fetching anything. */
 import { compareText } from '../diagnostic.ts';
-import { printable } from '../text.ts';
+import { printable } from '../text/text.ts';
 import { judgeFile } from './files.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import { openTextLook } from './folded-line.ts';

@@ -1,9 +1,9 @@
 /** Patterns of actions, and sentences about their order, as people write them. */
 import type { WrittenPattern } from '../../core/eval/case-schema.ts';
 import type { ActionExpectations, ActionPattern } from '../../core/eval/case.ts';
-import { isObject } from '../../core/json-schema.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
-import { quoted } from '../../core/text.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
+import { quoted } from '../../core/text/text.ts';
 import { patternProblem } from './pattern-check.ts';
 import type { CaseReport } from './problem.ts';
 import { tell } from './problem.ts';

@@ -1,8 +1,8 @@
 /** Assertions of community files: what code can check becomes a check, all else a sentence for a judge. Nothing is dropped. */
 import type { OutputCheck, RubricLine } from '../../core/eval/case.ts';
-import { isObject } from '../../core/json-schema.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
-import { stableJson } from '../../core/stable-json.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
 import { patternProblem } from './pattern-check.ts';
 import type { CaseReport } from './problem.ts';
 import { tell } from './problem.ts';

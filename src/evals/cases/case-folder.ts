@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { isObject } from '../../core/json-schema.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 import type { CaseFile, DraftCase } from './draft.ts';

@@ -1,8 +1,8 @@
 /** Cases and trigger queries as the community writes them, in every shape that was found: lenient in words, exact in meaning. */
 import type { CaseSkills, Expectations } from '../../core/eval/case.ts';
-import { isObject } from '../../core/json-schema.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
-import { quoted } from '../../core/text.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
+import { quoted } from '../../core/text/text.ts';
 import { joined, readAssertions, wordsOf } from './assertions.ts';
 import type { Assertions } from './assertions.ts';
 import { contradictions } from './contradictions.ts';

@@ -1,5 +1,5 @@
 /** The keys that people use for the same thing. */
-import { isObject } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 /** Expectations that nothing can meet: a case that cannot pass says nothing about a skill. */
 import type { ActionPattern, EvalCase, Expectations } from '../../core/eval/case.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
-import { stableJson } from '../../core/stable-json.ts';
-import { quoted } from '../../core/text.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
+import { quoted } from '../../core/text/text.ts';
 
 export interface Contradiction {
   /** In the case as it is written. */

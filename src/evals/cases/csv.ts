@@ -1,5 +1,5 @@
 /** Comma-separated values as RFC 4180 has them: quotes, line ends inside them, a byte order mark, CRLF or LF. */
-import type { Position } from '../../core/json-position.ts';
+import type { Position } from '../../core/json/json-position.ts';
 
 export interface CsvCell extends Position {
   readonly text: string;

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { LineCounter, isMap, isNode, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import type { Document } from 'yaml';
 
-import { positionOf, readJsonText } from '../../core/json-position.ts';
-import type { Position } from '../../core/json-position.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
+import { positionOf, readJsonText } from '../../core/json/json-position.ts';
+import type { Position } from '../../core/json/json-position.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
 import { readCsv } from './csv.ts';
 import type { CsvCell } from './csv.ts';
 import { jsonErrorOffset } from './json-error.ts';

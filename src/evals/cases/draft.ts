@@ -1,8 +1,8 @@
 /** A case on its way from a file to the suite, and what its reader knows about where it stands. */
 import type { EvalCase } from '../../core/eval/case.ts';
-import { isObject } from '../../core/json-schema.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
-import { quoted } from '../../core/text.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
+import { quoted } from '../../core/text/text.ts';
 import { fileInSuite } from './output-checks.ts';
 import type { CaseReport } from './problem.ts';
 import { tell } from './problem.ts';

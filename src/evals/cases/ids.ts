@@ -1,7 +1,7 @@
 /** Ids of cases, unique in the suite and fit for names of files and for reports. */
 import type { EvalCase } from '../../core/eval/case.ts';
-import type { Position } from '../../core/json-position.ts';
-import { printable, quoted } from '../../core/text.ts';
+import type { Position } from '../../core/json/json-position.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import type { DraftCase } from './draft.ts';
 import type { CaseProblem } from './problem.ts';
 

@@ -4,9 +4,9 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { fillQuickstart, findQuickstart } from '../../core/quickstart.ts';
-import { readHead } from '../../core/read-head.ts';
+import { readHead } from '../../core/frontmatter/read-head.ts';
 import type { SkillHead } from '../../core/skill.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 import { phrasesOf } from './description-phrases.ts';

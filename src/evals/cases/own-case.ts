@@ -2,10 +2,10 @@
 import { EVAL_CASE_SCHEMA } from '../../core/eval/case-schema.ts';
 import type { WrittenCase } from '../../core/eval/case-schema.ts';
 import type { CaseAnswers, CaseSkills, EvalCase } from '../../core/eval/case.ts';
-import { checkJson, isObject } from '../../core/json-schema.ts';
-import type { JsonPath, SchemaProblem } from '../../core/json-schema.ts';
+import { checkJson, isObject } from '../../core/json/json-schema.ts';
+import type { JsonPath, SchemaProblem } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { contradictions } from './contradictions.ts';
 import { namedFiles, namedFolders, shortName, tellHazards } from './draft.ts';
 import type { CaseFile, DraftCase, DraftId } from './draft.ts';

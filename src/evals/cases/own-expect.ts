@@ -1,8 +1,8 @@
 /** `expect` of our own format, checked by the schema, as expectations. */
 import type { WrittenExpect } from '../../core/eval/case-schema.ts';
 import type { ActionExpectations, Expectations, RubricLine } from '../../core/eval/case.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
-import { quoted } from '../../core/text.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
+import { quoted } from '../../core/text/text.ts';
 import { readPatterns, readSequence } from './action-patterns.ts';
 import type { CaseFile } from './draft.ts';
 import { readOutput } from './output-checks.ts';

@@ -1,6 +1,6 @@
 /** What is wrong with case files, by file and line. */
-import type { Position } from '../../core/json-position.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
+import type { Position } from '../../core/json/json-position.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
 
 export interface CaseProblem {
   readonly file: string;

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { EVAL_SUITE_SCHEMA } from '../../core/eval/case-schema.ts';
 import type { EvalCase } from '../../core/eval/case.ts';
-import { checkJson, isObject } from '../../core/json-schema.ts';
-import { quoted } from '../../core/text.ts';
+import { checkJson, isObject } from '../../core/json/json-schema.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isPresent } from '../../platform/paths.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 import { readFolderCase } from './case-folder.ts';

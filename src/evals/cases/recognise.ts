@@ -1,6 +1,6 @@
 /** What a file is, by what is in it: names of files say little. */
-import { isObject } from '../../core/json-schema.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
 import { INPUT_KEYS, hasExpectation, textAt } from './community-keys.ts';
 
 export const CASE_SHAPES = [

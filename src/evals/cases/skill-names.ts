@@ -1,8 +1,8 @@
 /** Skills that a case names and that are not there: what it asks of them can never be met, or never be missed. */
 import type { EvalCase } from '../../core/eval/case.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import type { CaseFile } from './draft.ts';
 import { tell } from './problem.ts';
 

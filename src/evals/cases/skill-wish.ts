@@ -1,7 +1,7 @@
 /** Which skill a community case wants to be loaded, or to stay quiet. */
 import type { Expectations } from '../../core/eval/case.ts';
-import type { JsonPath } from '../../core/json-schema.ts';
-import { quoted } from '../../core/text.ts';
+import type { JsonPath } from '../../core/json/json-schema.ts';
+import { quoted } from '../../core/text/text.ts';
 import { FLAG_KEYS, fieldOf, flagAt, textAt } from './community-keys.ts';
 import type { CaseReport } from './problem.ts';
 import { tell } from './problem.ts';

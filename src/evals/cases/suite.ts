@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { readHead } from '../../core/read-head.ts';
+import { readHead } from '../../core/frontmatter/read-head.ts';
 import { isDirectory, isInside, isSystemError, realPath, tryRealPath } from '../../platform/paths.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 

@@ -1,6 +1,6 @@
 /** Events to facts: the whole stream is read, and nothing is decided by what came first. */
-import { countEvent, NOTHING_USED } from '../../core/count-budget.ts';
-import type { Budget } from '../../core/budget.ts';
+import { countEvent, NOTHING_USED } from '../../core/agent/count-budget.ts';
+import type { Budget } from '../../core/agent/budget.ts';
 import type { CaseCost } from '../../core/eval/result.ts';
 import type { JournalLine, RunEvent } from '../../core/journal.ts';
 import { reduceSession, startState } from '../../core/session.ts';

@@ -1,9 +1,9 @@
 /** How a run went as a whole: its end, what it used, and what was shown while its answer grew. */
-import { BUDGET_NAMES } from '../../core/count-budget.ts';
-import type { BudgetName } from '../../core/budget.ts';
+import { BUDGET_NAMES } from '../../core/agent/count-budget.ts';
+import type { BudgetName } from '../../core/agent/budget.ts';
 import type { EvalCase } from '../../core/eval/case.ts';
 import type { CheckResult } from '../../core/eval/result.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { judged, notJudged, SHOWN_CHARACTERS, skipped } from './check.ts';
 import type { CheckHead } from './check.ts';
 import type { RunFacts } from './run-facts.ts';

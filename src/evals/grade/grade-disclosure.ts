@@ -6,8 +6,8 @@
 import type { EvalCase } from '../../core/eval/case.ts';
 import type { CheckResult } from '../../core/eval/result.ts';
 import { compileGlob } from '../../core/glob.ts';
-import { countText } from '../../core/line-text.ts';
-import type { ShownReason } from '../../core/shown.ts';
+import { countText } from '../../core/text/line-text.ts';
+import type { ShownReason } from '../../core/text/shown.ts';
 import { judged, listText } from './check.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';
 

@@ -4,7 +4,7 @@ import type { EvalCase, OutputCheck } from '../../core/eval/case.ts';
 import { readLinearRegex } from '../../core/eval/linear-regex.ts';
 import type { CheckResult } from '../../core/eval/result.ts';
 import { compileGlob, normaliseGlob } from '../../core/glob.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { failed, judged, listText, notJudged, SHOWN_CHARACTERS } from './check.ts';
 import type { CheckHead } from './check.ts';
 import type { FileFact, RunFacts } from './run-facts.ts';

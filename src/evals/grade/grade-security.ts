@@ -4,7 +4,7 @@ import type { FailureCode } from '../../core/failure-codes.ts';
 import { patternText } from '../../core/eval/action-match.ts';
 import type { ActionPattern, EvalCase } from '../../core/eval/case.ts';
 import type { CheckResult } from '../../core/eval/result.ts';
-import { shownText } from '../../core/line-text.ts';
+import { shownText } from '../../core/text/line-text.ts';
 import type { Observation } from '../../core/observation.ts';
 import { failed, listText, notJudged, passed } from './check.ts';
 import type { CheckHead } from './check.ts';

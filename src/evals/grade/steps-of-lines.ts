@@ -1,7 +1,7 @@
 /** What was asked for, one step each: calls of the model tied to the actions that they became. */
-import { readAnswer } from '../../core/answer-json.ts';
+import { readAnswer } from '../../core/agent/answer-json.ts';
 import type { JournalLine, RunEvent } from '../../core/journal.ts';
-import { isObject } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 import type { Observation } from '../../core/observation.ts';
 import type { StepFact } from './run-facts.ts';
 import { tieCalls } from './tie-calls.ts';

@@ -8,9 +8,9 @@ import type {
   ReportComparison,
 } from '../../core/eval/compare-reports.ts';
 import { modelsText, numberText, rateText } from '../../core/eval/report-text.ts';
-import { countText, durationText } from '../../core/line-text.ts';
-import { fitText, padText } from '../../core/text-width.ts';
-import { printable } from '../../core/text.ts';
+import { countText, durationText } from '../../core/text/line-text.ts';
+import { fitText, padText } from '../../core/text/text-width.ts';
+import { printable } from '../../core/text/text.ts';
 import { markdownText } from './markdown-text.ts';
 import type { Look } from './terminal.ts';
 

@@ -1,5 +1,5 @@
 /** A report as a file that machines read, and that we read back to compare it. */
-import { isObject } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 import { CASE_STATUSES } from '../../core/eval/result.ts';
 import type { EvalReport } from '../../core/eval/result.ts';
 

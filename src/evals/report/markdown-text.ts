@@ -1,5 +1,5 @@
-import { codePointAt } from '../../core/code-point.ts';
-import { printable } from '../../core/text.ts';
+import { codePointAt } from '../../core/text/code-point.ts';
+import { printable } from '../../core/text/text.ts';
 
 /** Letters of any script, digits and harmless signs stay; everything that Markdown, a table or HTML could read is a numbered entity. */
 const ACTIVE = /[^\p{L}\p{M}\p{N} ,;/…%]/gu;

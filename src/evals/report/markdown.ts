@@ -15,7 +15,7 @@ import {
   totalsText,
 } from '../../core/eval/report-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from '../../core/eval/result.ts';
-import { countText, durationText } from '../../core/line-text.ts';
+import { countText, durationText } from '../../core/text/line-text.ts';
 import { markdownText } from './markdown-text.ts';
 
 /** Comments of code hosts end at 65,536 characters; bytes are counted, and room is left for what is put around it. */

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 import { attemptNames } from '../../core/eval/report-text.ts';
 import type { CaseResult, CheckKind, EvalReport } from '../../core/eval/result.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { VERSION } from '../../version.ts';
 
 const RULES = {

@@ -23,9 +23,9 @@ import type {
   EvalReport,
   TriggerReport,
 } from '../../core/eval/result.ts';
-import { countText, durationText } from '../../core/line-text.ts';
-import { fitText, padText } from '../../core/text-width.ts';
-import { printable } from '../../core/text.ts';
+import { countText, durationText } from '../../core/text/line-text.ts';
+import { fitText, padText } from '../../core/text/text-width.ts';
+import { printable } from '../../core/text/text.ts';
 
 /** Where it is shown; `style` is that of the terminal. */
 export interface Look {

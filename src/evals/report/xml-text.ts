@@ -1,4 +1,4 @@
-import { escapeXml } from '../../core/text.ts';
+import { escapeXml } from '../../core/text/text.ts';
 
 /** XML 1.0 has no way to write these, not even as a reference; half characters are no characters. */
 // oxlint-disable-next-line no-misleading-character-class

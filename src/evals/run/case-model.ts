@@ -3,12 +3,12 @@ import { readFileSync, renameSync, rmSync } from 'node:fs';
 
 import type { EvalCase } from '../../core/eval/case.ts';
 import type { Arm, ModelWay } from '../../core/eval/result.ts';
-import type { Model, ModelAnswer, ModelDelta } from '../../core/model.ts';
+import type { Model, ModelAnswer, ModelDelta } from '../../core/agent/model.ts';
 import { recordCassette, replayCassette } from '../../model/cassette.ts';
 import { openScripted } from '../../model/scripted.ts';
 import { toScriptedTurns } from '../../model/scripted-file.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { stableJson } from '../../core/stable-json.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
 import type { PortableText } from './portable-text.ts';
 
 /** The model of a suite. `live` costs money; all else is free. */

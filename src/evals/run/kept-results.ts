@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { CaseResult } from '../../core/eval/result.ts';
-import { isObject } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 import { writeFileAtomically } from '../../platform/atomic-write.ts';
 import { isSystemError } from '../../platform/paths.ts';
 

@@ -1,6 +1,6 @@
 /** Whether a case makes no sense where nothing can be run. */
 import type { ActionPattern, EvalCase } from '../../core/eval/case.ts';
-import { isObject } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 
 /** Tools of all vocabularies that run something. */
 const RUNS = /^(?:run_(?:script|command)|start_command|skill_(?:run|exec)|Bash|bash)$/;

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 import { SkillError } from '../../core/errors.ts';
 import { isRefusal, PackRefused } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { listKept } from '../../install/root/kept.ts';
 import { holdRoot, releaseRoot } from '../../install/root/places.ts';
 import { bringSource } from '../../install/sources/bring.ts';

@@ -8,7 +8,7 @@ import type { EvalCase } from '../../core/eval/case.ts';
 import { ZERO_COST } from '../../core/eval/result.ts';
 import type { Arm, CaseResult } from '../../core/eval/result.ts';
 import type { Executor } from '../../core/execution.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';

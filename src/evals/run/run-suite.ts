@@ -7,7 +7,7 @@ import { isSkillError } from '../../core/errors.ts';
 import { ungradedResult } from '../../core/eval/result.ts';
 import type { CaseResult, CaseStatus } from '../../core/eval/result.ts';
 import type { Executor } from '../../core/execution.ts';
-import { stableJson } from '../../core/stable-json.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { createRuntime } from '../../runtime/runtime.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { EvalCase } from '../../core/eval/case.ts';
 import type { Arm } from '../../core/eval/result.ts';
-import { stableJson } from '../../core/stable-json.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { VERSION } from '../../version.ts';
 

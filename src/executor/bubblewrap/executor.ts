@@ -15,7 +15,7 @@ import type {
   RunningProgram,
   WorkspacePlace,
 } from '../../core/execution.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { OutputPipes } from '../../platform/output-pipes.ts';
 import { isDirectory, isPresent } from '../../platform/paths.ts';
 import { findControlGroups, removeLeftGroups } from '../cgroup.ts';

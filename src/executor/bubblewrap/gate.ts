@@ -1,5 +1,5 @@
 import type { RunLimits } from '../../core/execution.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { shellWord } from '../../core/command/shell-word.ts';
 import { WORDS_FILE } from './profile.ts';
 
 /** The first byte on stderr: everything before it is bubblewrap's, everything after it the program's. */

@@ -1,5 +1,5 @@
 import { SkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 
 /** Something of the host that programs see, read-only, or a link made for them. */
 export type Shown =

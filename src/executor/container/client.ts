@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 
 import { SkillError } from '../../core/errors.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { HttpSocket } from '../../platform/http-socket.ts';
 import type { HttpAnswer, HttpCall, HttpEndpoint, HttpFailure } from '../../platform/http-socket.ts';
 import { endpointText } from './endpoint.ts';

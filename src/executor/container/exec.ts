@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { SkillError } from '../../core/errors.ts';
 import type { Identity, RunStreams } from '../../core/execution.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import type { Child, ChildExit } from '../../platform/child-process.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';

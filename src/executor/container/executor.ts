@@ -11,7 +11,7 @@ import type {
   LimitName,
   WorkspacePlace,
 } from '../../core/execution.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isDirectory } from '../../platform/paths.ts';
 import { openEngine } from './engine.ts';
 import type { ContainerOptions, Engine } from './engine.ts';

@@ -1,5 +1,5 @@
 import { SkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isDirectory } from '../../platform/paths.ts';
 import type { EngineClient } from './client.ts';
 import { tarEnd } from './tar.ts';

@@ -11,7 +11,7 @@ import type {
   RunningProgram,
   WorkspacePlace,
 } from '../../core/execution.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { supervise } from '../../platform/child-process.ts';
 import type { Child } from '../../platform/child-process.ts';
 import { diskWatch } from '../disk-watch.ts';

@@ -1,6 +1,6 @@
 import { SkillError } from '../../core/errors.ts';
 import type { AttachedWorkspace, ProgramSpec } from '../../core/execution.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { Interaction, KILL_GRACE_MS } from './interaction.ts';
 import type { InteractionView } from './interaction.ts';
 

@@ -1,4 +1,4 @@
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 
 /** A program seems to wait for somebody. A guess from what it wrote last: nothing depends on it but what a model is told. */
 export interface ExpectedInput {

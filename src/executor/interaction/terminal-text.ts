@@ -1,4 +1,4 @@
-import { cleanText } from '../../core/text.ts';
+import { cleanText } from '../../core/text/text.ts';
 
 /** Bytes of a program to text for a model. A `\r` that is left means: what follows is written over the line. */
 export interface TerminalText {

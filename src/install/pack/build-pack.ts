@@ -15,7 +15,7 @@ import { collisionKey } from '../../core/pack/portable-name.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackProblem, PackRefusal } from '../../core/pack/problems.ts';
 import { parseSkillMd } from '../../core/skill-md.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { realPath } from '../../platform/paths.ts';
 import { temporaryPrefix } from '../../platform/temporary-name.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';

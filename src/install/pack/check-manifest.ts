@@ -9,7 +9,7 @@ import type { ManifestSkill, PackManifest } from '../../core/pack/manifest.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { foldersOf } from '../../core/path.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { digestOfEntries, pause } from '../../platform/tree-digest.ts';
 import type { DigestEntry } from '../../platform/tree-digest.ts';
 import { SMALL_FILE, hashOpened, withEntryNow } from '../../platform/tree-file.ts';

@@ -6,7 +6,7 @@ import { isKeyId, parsePublicKey, publicKeyLine } from '../../core/pack/minisign
 import type { MinisignPublicKey } from '../../core/pack/minisign.ts';
 import { PackRefused } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { readPrivateFile } from '../../platform/private-file.ts';
 import { openSealedFile } from '../../platform/sealed-file.ts';
 import type { SealedFile } from '../../platform/sealed-file.ts';

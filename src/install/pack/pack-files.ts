@@ -11,7 +11,7 @@ import { PackRefused, isRefusal, packRefusal } from '../../core/pack/problems.ts
 import type { PackProblem } from '../../core/pack/problems.ts';
 import { secretFileKind, secretsInText } from '../../core/pack/secrets-in-files.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 import { digestOfEntries, isProgram, pause } from '../../platform/tree-digest.ts';
 import type { DigestEntry } from '../../platform/tree-digest.ts';

@@ -3,7 +3,7 @@ import type { LockedFile } from '../../core/pack/lock.ts';
 import type { ManifestSkill } from '../../core/pack/manifest.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { openConfined } from '../../platform/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/confined-directory.ts';
 import { openSha256 } from '../../platform/hash.ts';

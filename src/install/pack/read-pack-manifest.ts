@@ -9,7 +9,7 @@ import { MANIFEST_NAME, MAX_MANIFEST_BYTES, readManifest } from '../../core/pack
 import type { ManifestReading } from '../../core/pack/manifest.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 import { readRefusal } from '../system-refusal.ts';

@@ -6,7 +6,7 @@ import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { formatPackComment, isSignableVersion, parsePackComment } from '../../core/pack/signed-comment.ts';
 import type { PackComment, SignedSkill } from '../../core/pack/signed-comment.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { writeWholeText } from '../whole-file.ts';
 import { isSignedBy, signed, sumsOf } from './signature.ts';
 import type { Payload, PayloadSums } from './signature.ts';

@@ -6,7 +6,7 @@ import { formatSignature, joined } from '../../core/pack/minisign.ts';
 import type { MinisignPublicKey, MinisignSignature } from '../../core/pack/minisign.ts';
 import { ARCHIVE_LIMITS } from '../../core/pack/limits.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { readRefusal } from '../system-refusal.ts';
 import { publicKeyObject } from './secret-key.ts';
 import type { SigningKey } from './secret-key.ts';

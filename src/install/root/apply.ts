@@ -6,7 +6,7 @@ import { mkdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
 import type { LockFile, LockedSkill } from '../../core/pack/lock.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { exchangeFolders } from './exchange.ts';
 import type { Step } from './journal.ts';

@@ -9,7 +9,7 @@ import type { LockFile } from '../../core/pack/lock.ts';
 import { driftOf, hasDrift, lockFileText } from '../../core/pack/lock-file.ts';
 import { PackRefused, isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/atomic-write.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { pause } from '../../platform/tree-digest.ts';

@@ -5,11 +5,11 @@
 import { lstatSync, renameSync, unlinkSync } from 'node:fs';
 
 import { isValidName } from '../../core/frontmatter/name.ts';
-import { isObject } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 import type { LockedSkill } from '../../core/pack/lock.ts';
 import { lockedFields, toLockedSkill } from '../../core/pack/lock-file.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/atomic-write.ts';
 import { readPrivateFile } from '../../platform/private-file.ts';
 import { syncPlace } from './durable.ts';

@@ -6,11 +6,11 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 
 import { compareText } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/frontmatter/name.ts';
-import { isObject } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 import type { LockedSkill } from '../../core/pack/lock.ts';
 import { lockTime, lockedFields, toLockedSkill } from '../../core/pack/lock-file.ts';
 import { PackRefused } from '../../core/pack/problems.ts';
-import { parseJson } from '../../core/parse-json.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 import { writeFileAtomically } from '../../platform/atomic-write.ts';
 import { readPrivateFile } from '../../platform/private-file.ts';
 import { removeTree } from '../../platform/remove-tree.ts';

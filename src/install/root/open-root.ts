@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { LockFile } from '../../core/pack/lock.ts';
 import { PackRefused, isRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { orSystemRefusal } from '../system-refusal.ts';
 import type { OnStep } from './apply.ts';
 import { JOURNAL_NAME, STATE_FOLDER, holdRoot, lockPlace, prepareState, releaseRoot } from './places.ts';

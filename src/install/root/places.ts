@@ -9,7 +9,7 @@ import path from 'node:path';
 
 import { LOCK_FILE_NAME } from '../../core/pack/lock.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { HAS_DESCRIPTOR_PATHS } from '../../platform/confined-directory.ts';
 import { descriptorPath } from '../../platform/confined-open.ts';
 import { isSystemError, tryRealPath } from '../../platform/paths.ts';

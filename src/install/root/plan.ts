@@ -8,7 +8,7 @@ import { lockedSkillProblem } from '../../core/pack/lock-file.ts';
 import { collisionKey } from '../../core/pack/portable-name.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackProblem } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import type { Step } from './journal.ts';
 import { prepareKept } from './kept.ts';
 import type { KeptPart } from './kept.ts';

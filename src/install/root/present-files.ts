@@ -9,7 +9,7 @@ import type { Dirent, Stats } from 'node:fs';
 import type { LockedFile } from '../../core/pack/lock.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { digestOfEntries, isProgram } from '../../platform/tree-digest.ts';
 import type { DigestEntry } from '../../platform/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/tree-file.ts';

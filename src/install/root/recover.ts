@@ -4,7 +4,7 @@ import { readdirSync, renameSync } from 'node:fs';
 import type { LockFile } from '../../core/pack/lock.ts';
 import { lockFileText } from '../../core/pack/lock-file.ts';
 import { PackRefused, isRefusal, packRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/atomic-write.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { lockAfter, reapplySteps } from './apply.ts';

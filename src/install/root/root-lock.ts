@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from '../../platform/folder-lock.ts';
 import type { FolderOwner } from '../../platform/folder-lock.ts';
 import { removeIfLeftOver, unlinkIfPresent } from '../../platform/left-over-lock.ts';

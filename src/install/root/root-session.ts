@@ -6,7 +6,7 @@ import { SkillError } from '../../core/errors.ts';
 import type { LockFile } from '../../core/pack/lock.ts';
 import { PackRefused, isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { ownerName, thisProcess } from '../../platform/folder-lock.ts';
 import { isInside, isSystemError } from '../../platform/paths.ts';
 import { removeTree } from '../../platform/remove-tree.ts';

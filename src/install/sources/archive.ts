@@ -9,7 +9,7 @@ import { SKILL_FILE_NAME } from '../../core/pack/skill-folders.ts';
 import { ARCHIVE_NAME } from '../../core/pack/source-address.ts';
 import { sourceText } from '../../core/pack/source-text.ts';
 import type { BroughtSource, PackSource, ResolvedSource, SourceSkill } from '../../core/pack/source.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/paths.ts';
 import { pause } from '../../platform/tree-digest.ts';
 import type { Bringing } from './bring-options.ts';

@@ -6,7 +6,7 @@ import { packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { sourceText } from '../../core/pack/source-text.ts';
 import type { BroughtSource, PackSource } from '../../core/pack/source.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { orSystemRefusal } from '../system-refusal.ts';
 import { bringArchive } from './archive.ts';
 import type { BringOptions, Bringing } from './bring-options.ts';

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { PackRefused, isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { isLoopback } from '../../core/pack/source-address.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import type { HttpTarget } from '../../platform/http-exchange.ts';
 import type { Bringing } from './bring-options.ts';

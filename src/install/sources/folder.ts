@@ -8,7 +8,7 @@ import type { PackRefusal } from '../../core/pack/problems.ts';
 import { MAX_SKILL_DEPTH, SKILL_FILE_NAME, isLookedInto } from '../../core/pack/skill-folders.ts';
 import { sourceText } from '../../core/pack/source-text.ts';
 import type { BroughtSource, PackSource, SourceSkill } from '../../core/pack/source.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/paths.ts';
 import { isProgram, pause } from '../../platform/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/tree-file.ts';

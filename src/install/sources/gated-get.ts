@@ -1,11 +1,11 @@
 /** One GET on a connection of its own, through the gate that judges the address it really leads to. No cookies, no proxies, no agent. */
 import type { IncomingMessage } from 'node:http';
 
-import { readHost, writeAuthority } from '../../core/host-pattern.ts';
+import { readHost, writeAuthority } from '../../core/policy/host-pattern.ts';
 import { packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { isLoopback } from '../../core/pack/source-address.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { exchangeOver } from '../../platform/http-exchange.ts';
 import type { HttpTarget } from '../../platform/http-exchange.ts';
 import { isRefused, networkGate, readGrant } from '../../platform/network-gate.ts';

@@ -1,6 +1,6 @@
 /** One commit of a repository, by branch, tag, or name of the commit. */
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { gitFailed, packBytes, runGit, shownErrors } from './git-program.ts';
 import type { OwnRepository } from './git-program.ts';
 

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import type { Bringing } from './bring-options.ts';
 import { runProgram } from './run-program.ts';

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { gitFailed, runGit } from './git-program.ts';
 import type { OwnRepository } from './git-program.ts';
 import { refuse } from './staged-skill.ts';

@@ -9,7 +9,7 @@ import { isRef } from '../../core/pack/source-address.ts';
 import { findSkillFolders } from '../../core/pack/skill-folders.ts';
 import { sourceText } from '../../core/pack/source-text.ts';
 import type { BroughtSource, PackSource, SourceSkill } from '../../core/pack/source.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import type { Bringing } from './bring-options.ts';
 import { fetchCommit } from './git-fetch.ts';

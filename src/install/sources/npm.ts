@@ -6,13 +6,13 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { isObject } from '../../core/json-schema.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { sourceText } from '../../core/pack/source-text.ts';
 import type { BroughtSource, PackSource } from '../../core/pack/source.ts';
-import { parseJson } from '../../core/parse-json.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { unpack } from './archive.ts';
 import type { Bringing } from './bring-options.ts';
 import { runProgram } from './run-program.ts';

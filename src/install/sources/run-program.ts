@@ -3,7 +3,7 @@ import { SkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { EndReason } from '../../core/execution.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { runChild } from '../../platform/child-process.ts';
 
 export interface Program {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { readQuickHead } from '../../core/quick-head.ts';
-import { readPlainHead } from '../../core/skill-head.ts';
+import { readQuickHead } from '../../core/frontmatter/quick-head.ts';
+import { readPlainHead } from '../../core/frontmatter/skill-head.ts';
 import { SKILL_FILE_NAME } from '../../core/pack/skill-folders.ts';
 
 const CLOSING = '\n---\n';
@@ -17,7 +17,7 @@ export async function skillName(text: string, folder: string): Promise<string> {
   const plain = readPlainHead(source, { mode: 'lenient' });
   if (plain?.head !== undefined) return plain.head.name;
   // Frontmatter that needs the YAML library is rare, and the library slow to load.
-  const { readHead } = await import('../../core/read-head.ts');
+  const { readHead } = await import('../../core/frontmatter/read-head.ts');
   return readHead(source, { mode: 'lenient' }).head?.name ?? folder;
 }
 

@@ -14,7 +14,7 @@ import { SKILL_FILE_NAME } from '../../core/pack/skill-folders.ts';
 import type { SeenSkill, SourceSkill } from '../../core/pack/source.ts';
 import { folderOf } from '../../core/path.ts';
 import type { ScanFile } from '../../core/scan/finding.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { digestOfEntries } from '../../platform/tree-digest.ts';
 import type { DigestEntry } from '../../platform/tree-digest.ts';

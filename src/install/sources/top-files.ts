@@ -6,7 +6,7 @@ import { MANIFEST_NAME, MAX_MANIFEST_BYTES } from '../../core/pack/manifest.ts';
 import { packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import type { BroughtSource } from '../../core/pack/source.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 
 /** minisign writes less than 400 bytes. */

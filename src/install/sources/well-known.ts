@@ -10,7 +10,7 @@ import type { SiteSkill } from '../../core/pack/site-index.ts';
 import { SKILL_FILE_NAME } from '../../core/pack/skill-folders.ts';
 import { sourceText } from '../../core/pack/source-text.ts';
 import type { BroughtSource, PackSource, SourceSkill } from '../../core/pack/source.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { archiveEnding, skillAt } from './archive.ts';
 import type { Bringing } from './bring-options.ts';
 import { downloadBytes, downloadTo } from './download.ts';

@@ -3,7 +3,7 @@ import { ARCHIVE_LIMITS } from '../../core/pack/limits.ts';
 import type { ArchiveLimits } from '../../core/pack/limits.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../paths.ts';
 import { holdFile } from './held-file.ts';
 import type { HeldFile } from './held-file.ts';

@@ -1,4 +1,4 @@
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { refused } from './refused.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

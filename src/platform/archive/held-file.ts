@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 import { SkillError } from '../../core/errors.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../paths.ts';
 import { refused } from './refused.ts';
 

@@ -1,5 +1,5 @@
 import type { ArchiveLimits } from '../../core/pack/limits.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import type { FileWriter } from '../new-file.ts';
 import { pause } from '../tree-digest.ts';
 import { extractTree } from './extract-tree.ts';

@@ -1,6 +1,6 @@
 import type { ArchiveLimits } from '../../core/pack/limits.ts';
 import type { PackRefused } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import type { ByteSource } from './gunzip.ts';
 import type { ToldEntry } from './judge-entries.ts';
 import { decodeName } from './decode-name.ts';

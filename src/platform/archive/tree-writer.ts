@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { PackRefused, packRefusal, systemProblem } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { HAS_DESCRIPTOR_PATHS } from '../confined-directory.ts';
 import { descriptorPath } from '../confined-open.ts';
 import { openNewFile } from '../new-file.ts';

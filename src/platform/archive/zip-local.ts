@@ -4,7 +4,7 @@
  */
 import type { ExtraField } from 'yauzl';
 
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { pause } from '../tree-digest.ts';
 import { readsThroughWindow } from './held-file.ts';
 import type { HeldFile } from './held-file.ts';

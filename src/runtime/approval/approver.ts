@@ -1,7 +1,7 @@
-import { APPROVAL_SCOPES } from '../../core/approval.ts';
-import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
+import { APPROVAL_SCOPES } from '../../core/policy/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/policy/approval.ts';
 import { isSkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { takeAnswer, waitForAnswer } from './pending-approvals.ts';
 import { openStoredApprovals, storedFrom } from './stored-approvals.ts';
 import type { StoredApproval } from './stored-approvals.ts';

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { APPROVAL_SCOPES } from '../../core/approval.ts';
-import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
+import { APPROVAL_SCOPES } from '../../core/policy/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/policy/approval.ts';
 import { SkillError } from '../../core/errors.ts';
-import { RISKS } from '../../core/access.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { RISKS } from '../../core/policy/access.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/atomic-write.ts';
 import { isPresent, isSystemError } from '../../platform/paths.ts';
 import { readPrivateFile } from '../../platform/private-file.ts';

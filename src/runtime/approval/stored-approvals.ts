@@ -1,8 +1,8 @@
 import path from 'node:path';
 
-import type { ApprovalRequest, ApprovedSkill } from '../../core/approval.ts';
-import { RISKS } from '../../core/access.ts';
-import type { Risk } from '../../core/access.ts';
+import type { ApprovalRequest, ApprovedSkill } from '../../core/policy/approval.ts';
+import { RISKS } from '../../core/policy/access.ts';
+import type { Risk } from '../../core/policy/access.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { openSealedFile } from '../../platform/sealed-file.ts';
 

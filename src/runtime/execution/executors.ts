@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import type { Config } from '../../core/config.ts';
+import type { Config } from '../../core/config/config.ts';
 import { NOBODY } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Identity } from '../../core/execution.ts';
 import { bubblewrapExecutor } from '../../executor/bubblewrap/executor.ts';

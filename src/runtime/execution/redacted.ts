@@ -1,6 +1,6 @@
 import type { Redactor } from '../../audit/redact.ts';
 import type { AttachedWorkspace, OutputSink, ProgramEnd, RunStreams } from '../../core/execution.ts';
-import { cleanText } from '../../core/text.ts';
+import { cleanText } from '../../core/text/text.ts';
 
 /** A workspace whose programs' output is rid of secrets before anybody keeps or shows a byte of it. */
 export function withRedaction(attached: AttachedWorkspace, redactor: Redactor | undefined): AttachedWorkspace {

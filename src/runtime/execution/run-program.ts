@@ -13,7 +13,7 @@ import type { Collected, OutputRequest, RunResult, ShownStream, StagedInput } fr
 import { toRelativePath } from '../../core/path.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { workingDirectory } from '../../core/working-directory.ts';
 import { collectOutputs } from '../../executor/collect.ts';
 import type { SaveOutput } from '../../executor/collect-read.ts';

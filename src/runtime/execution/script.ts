@@ -4,7 +4,7 @@ import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { nearest } from '../../core/nearest.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { scriptCommand } from '../../executor/interpreter.ts';
 import { openConfined } from '../../platform/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/confined-directory.ts';

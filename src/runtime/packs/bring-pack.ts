@@ -6,7 +6,7 @@ import type { PackRefusal } from '../../core/pack/problems.ts';
 import { readSource } from '../../core/pack/source-text.ts';
 import type { BroughtSource, PackSource, SourceSkill } from '../../core/pack/source.ts';
 import { openScan } from '../../core/scan/scan.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { bringSource } from '../../install/sources/bring.ts';
 import type { BringProgress, ExtractArchive } from '../../install/sources/bring-options.ts';
 import { placeOf } from '../../install/sources/folder.ts';

@@ -1,7 +1,7 @@
 /** Taking skills out of a root and bringing them back: to the trash, from the trash, to the version before. */
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import type { KeptSkill } from '../../install/root/kept.ts';
 import { withRoot } from '../../install/root/open-root.ts';
 import type { OpenRoot } from '../../install/root/open-root.ts';

@@ -15,7 +15,7 @@ import { judge } from '../../core/scan/policy.ts';
 import type { ScanJudgement } from '../../core/scan/policy.ts';
 import { scanSkill } from '../../core/scan/scan.ts';
 import type { ScanSkill } from '../../core/scan/scan.ts';
-import { printable, quoted } from '../../core/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles } from '../../install/root/present-files.ts';
 import { readScanFiles } from '../../install/scan-files.ts';
 import { checkSkill } from '../../loader/check-skill.ts';

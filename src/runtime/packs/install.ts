@@ -12,7 +12,7 @@ import type { RequiringSkill } from '../../core/pack/resolve-requires.ts';
 import { sourceText } from '../../core/pack/source-text.ts';
 import type { BroughtSource, ResolvedSource } from '../../core/pack/source.ts';
 import { openScan } from '../../core/scan/scan.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { withRoot } from '../../install/root/open-root.ts';
 import type { Committed, OpenRoot } from '../../install/root/open-root.ts';
 import type { CommitOptions, CommitProgress } from '../../install/root/commit.ts';

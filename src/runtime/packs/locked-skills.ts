@@ -8,7 +8,7 @@ import type { PackRefusal } from '../../core/pack/problems.ts';
 import type { SourceSkill } from '../../core/pack/source.ts';
 import { parseSkillMd } from '../../core/skill-md.ts';
 import type { SkillHead } from '../../core/skill.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 
 /** Skills that came from one source, which is brought once for all of them. */

@@ -12,7 +12,7 @@ import type { Outdated, SourceNow } from '../../core/pack/outdated.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackProblem, PackRefusal } from '../../core/pack/problems.ts';
 import type { BroughtSource, PackSource } from '../../core/pack/source.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { presentFiles } from '../../install/root/present-files.ts';
 import { readLock } from '../../install/root/read-lock.ts';
 import { isSystemError } from '../../platform/paths.ts';

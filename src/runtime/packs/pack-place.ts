@@ -1,7 +1,7 @@
 /** Which root is changed, and under which rules. */
 import path from 'node:path';
 
-import type { Config, InstallScope } from '../../core/config.ts';
+import type { Config, InstallScope } from '../../core/config/config.ts';
 import { SkillError } from '../../core/errors.ts';
 import { ARCHIVE_LIMITS } from '../../core/pack/limits.ts';
 import type { ArchiveLimits } from '../../core/pack/limits.ts';
@@ -10,8 +10,8 @@ import type { PackRefusal } from '../../core/pack/problems.ts';
 import { DEFAULT_SCAN_POLICY } from '../../core/scan/finding.ts';
 import type { ScanPolicy } from '../../core/scan/finding.ts';
 import { isScanPolicy, readScanPolicy } from '../../core/scan/policy.ts';
-import { parseJson } from '../../core/parse-json.ts';
-import { quoted } from '../../core/text.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/text-file.ts';
 import type { Surroundings } from '../config.ts';
 import { projectTop } from '../skill-trust.ts';

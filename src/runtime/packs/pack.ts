@@ -6,7 +6,7 @@ import { compareText } from '../../core/diagnostic.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { buildPack } from '../../install/pack/build-pack.ts';
 import type { BuiltPack, PackProgress } from '../../install/pack/build-pack.ts';
 import { checkSkill } from '../../loader/check-skill.ts';

@@ -5,7 +5,7 @@ import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import type { BroughtSource } from '../../core/pack/source.ts';
 import { successionProblem } from '../../core/pack/succession.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import type { InspectedSkill } from './inspect-skill.ts';
 import type { PackSettings } from './pack-place.ts';
 

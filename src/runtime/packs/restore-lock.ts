@@ -6,7 +6,7 @@ import type { LockedSkill } from '../../core/pack/lock.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import type { BroughtSource } from '../../core/pack/source.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { withRoot } from '../../install/root/open-root.ts';
 import type { OpenRoot } from '../../install/root/open-root.ts';
 import type { PutChange } from '../../install/root/plan.ts';

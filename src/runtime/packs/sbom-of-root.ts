@@ -6,7 +6,7 @@ import type { LockedSkill } from '../../core/pack/lock.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import type { Sbom, SbomSkill } from '../../core/pack/sbom.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { makeSbom } from '../../install/pack/make-sbom.ts';
 import { presentBuffer, presentFiles } from '../../install/root/present-files.ts';
 import { readLock } from '../../install/root/read-lock.ts';

@@ -11,7 +11,7 @@ import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import type { BroughtSource, PackSource } from '../../core/pack/source.ts';
 import type { UpdateMode } from '../../core/pack/update-plan.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import type { KeptSkill } from '../../install/root/kept.ts';
 import { withRoot } from '../../install/root/open-root.ts';
 import type { OpenRoot } from '../../install/root/open-root.ts';

@@ -6,7 +6,7 @@ import type { Drift, LockedSkill } from '../../core/pack/lock.ts';
 import { driftOf } from '../../core/pack/lock-file.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
-import { quoted } from '../../core/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { presentBuffer, presentFiles } from '../../install/root/present-files.ts';
 import { readLock } from '../../install/root/read-lock.ts';
 import { isDirectory } from '../../platform/paths.ts';

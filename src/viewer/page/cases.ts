@@ -2,7 +2,7 @@
 import { numberText, tokensOf } from '../../core/eval/report-text.ts';
 import { CASE_STATUSES } from '../../core/eval/result.ts';
 import type { CaseStatus } from '../../core/eval/result.ts';
-import { durationText } from '../../core/line-text.ts';
+import { durationText } from '../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { h, line, list } from './dom.ts';
 import { statusMark } from './marks.ts';

@@ -2,7 +2,7 @@
 import { CHANGES } from '../../core/eval/compare-reports.ts';
 import type { BeforeAfter, CaseVerdict, Change, ReportComparison } from '../../core/eval/compare-reports.ts';
 import { dateText, numberText, rateText } from '../../core/eval/report-text.ts';
-import { durationText } from '../../core/line-text.ts';
+import { durationText } from '../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { h, line, list, visible } from './dom.ts';
 import { headRow, section, statusMark, tableBox } from './marks.ts';

@@ -1,7 +1,7 @@
 /** Whether a skill helps: two arms of the same cases, with how sure that is. */
 import { chanceText, differenceText, numberText, percentText, pointsText } from '../../core/eval/report-text.ts';
 import type { Arm, Comparison } from '../../core/eval/result.ts';
-import { countText, durationText } from '../../core/line-text.ts';
+import { countText, durationText } from '../../core/text/line-text.ts';
 import { h, line, list, styled } from './dom.ts';
 import { part, section } from './marks.ts';
 

@@ -1,7 +1,7 @@
 /** One result: what was asked, what was found, what was answered, and the run that led there. */
 import { numberText } from '../../core/eval/report-text.ts';
 import type { CaseResult, CheckResult } from '../../core/eval/result.ts';
-import { durationText } from '../../core/line-text.ts';
+import { durationText } from '../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { h, line, list, visible } from './dom.ts';
 import { headRow, section, statusMark, tableBox } from './marks.ts';

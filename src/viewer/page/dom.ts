@@ -1,5 +1,5 @@
 /** Making elements. Text goes in as text, never as markup. */
-import { printable } from '../../core/text.ts';
+import { printable } from '../../core/text/text.ts';
 
 export type Child = Node | string | undefined;
 type Value = string | number | boolean | undefined | ((event: Event) => void);

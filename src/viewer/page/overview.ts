@@ -13,7 +13,7 @@ import {
 } from '../../core/eval/report-text.ts';
 import { CASE_STATUSES } from '../../core/eval/result.ts';
 import type { CaseResult, CaseStatus, EvalReport } from '../../core/eval/result.ts';
-import { durationText } from '../../core/line-text.ts';
+import { durationText } from '../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { comparisonSection } from './comparison.ts';
 import { h, line, list } from './dom.ts';

@@ -1,7 +1,7 @@
 /** Two runs of one case beside each other: which steps one has and the other has not. */
 import { numberText } from '../../core/eval/report-text.ts';
-import { countText, durationText } from '../../core/line-text.ts';
-import { diffLines } from '../../core/text-diff.ts';
+import { countText, durationText } from '../../core/text/line-text.ts';
+import { diffLines } from '../../core/text/text-diff.ts';
 import type { PageData, RunView } from '../view.ts';
 import { h, line, list } from './dom.ts';
 import { section } from './marks.ts';

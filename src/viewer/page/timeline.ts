@@ -1,6 +1,6 @@
 /** A run from its first turn to its end: each request with what filled it, each action with its decision and outcome. */
 import { numberText } from '../../core/eval/report-text.ts';
-import { countText, durationText } from '../../core/line-text.ts';
+import { countText, durationText } from '../../core/text/line-text.ts';
 import { CONTEXT_SECTIONS } from '../view.ts';
 import type { ContextSection, RunStep, RunView, TurnView } from '../view.ts';
 import { h, line, list, styled, visible } from './dom.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { EVAL_CASE_JSON_SCHEMA, EVAL_CASE_SCHEMA, EVAL_SUITE_SCHEMA } from '../../../src/core/eval/case-schema.ts';
-import { checkJson, isObject } from '../../../src/core/json-schema.ts';
+import { checkJson, isObject } from '../../../src/core/json/json-schema.ts';
 import { PROJECT } from '../../files-below.ts';
 
 describe('the schema of cases', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { findFrontmatter } from '../../../src/core/frontmatter/bounds.ts';
 import { findFences } from '../../../src/core/frontmatter/fences.ts';
-import { anyText } from '../yaml-ish.ts';
+import { anyText } from './yaml-ish.ts';
 
 const encoder = new TextEncoder();
 

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { readHeadInFull } from '../../../src/core/read-head.ts';
-import { readPlainHead } from '../../../src/core/skill-head.ts';
+import { readHeadInFull } from '../../../src/core/frontmatter/read-head.ts';
+import { readPlainHead } from '../../../src/core/frontmatter/skill-head.ts';
 import { sourceOf } from '../skill-source.ts';
-import { anyText, yamlIsh } from '../yaml-ish.ts';
+import { anyText, yamlIsh } from './yaml-ish.ts';
 
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 3000);
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { findFrontmatter } from '../../../src/core/frontmatter/bounds.ts';
 import { localLinks, parseSkillMd } from '../../../src/core/skill-md.ts';
-import { cleanText, hiddenCharacters, printable } from '../../../src/core/text.ts';
+import { cleanText, hiddenCharacters, printable } from '../../../src/core/text/text.ts';
 import { sourceOf } from '../skill-source.ts';
 
 const MEGABYTE = 1_000_000;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ARCHIVE_LIMITS } from '../../../src/core/pack/limits.ts';
 import { collisionKey, openPathJudge, portableNameProblem } from '../../../src/core/pack/portable-name.ts';
 import { isRefusal } from '../../../src/core/pack/problems.ts';
-import { hiddenCharacters } from '../../../src/core/text.ts';
+import { hiddenCharacters } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const code = (name: string): string | undefined => portableNameProblem(name)?.code;

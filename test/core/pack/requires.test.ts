@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { readRequirement, readRequirements, requirementText, unreadRefusal } from '../../../src/core/pack/requires.ts';
-import { readHead } from '../../../src/core/read-head.ts';
+import { readHead } from '../../../src/core/frontmatter/read-head.ts';
 import { sourceOf } from '../skill-source.ts';
 
 const read = (frontmatter: string) => {

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import type { ApprovalAnswer, ApprovalRequest } from '../../../src/core/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '../../../src/core/policy/approval.ts';
 import { openApprovals } from '../../../src/runtime/approval/approver.ts';
 import type { ApprovalsOptions, Asker } from '../../../src/runtime/approval/approver.ts';
 import { answerPending, listPending } from '../../../src/runtime/approval/pending-approvals.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync,
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import type { ApprovalRequest, ApprovedSkill } from '../../../src/core/approval.ts';
+import type { ApprovalRequest, ApprovedSkill } from '../../../src/core/policy/approval.ts';
 import { openStoredApprovals, storedFrom, storedId } from '../../../src/runtime/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../../src/runtime/approval/stored-approvals.ts';
 import { DIGEST, requestOf } from '../../core/approval-request.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Config } from '../../../src/core/config.ts';
+import type { Config } from '../../../src/core/config/config.ts';
 import { isRefusal } from '../../../src/core/pack/problems.ts';
 import type { PackRefusal } from '../../../src/core/pack/problems.ts';
 import { installSkills } from '../../../src/runtime/packs/install.ts';

@@ -1,0 +1,84 @@
+import { isToolPattern } from '../policy/allowed-tools.ts';
+import { CONFIG_SCHEMA } from './config.ts';
+import { SETTINGS, valueAt } from './config-settings.ts';
+import { isHostPattern, readHostPattern } from '../policy/host-pattern.ts';
+import { checkJson, isObject } from '../json/json-schema.ts';
+import type { JsonPath, SchemaProblem } from '../json/json-schema.ts';
+import { nearest } from '../nearest.ts';
+import { POLICY_FILE_SCHEMA } from '../policy/policy-config.ts';
+import { EFFECTS } from '../policy/access.ts';
+import { quoted } from '../text/text.ts';
+
+/** All that is wrong with a configuration: what the schema says, and rules and hosts that cannot be read. */
+export function checkConfig(value: unknown): readonly SchemaProblem[] {
+  const problems = checkJson(value, CONFIG_SCHEMA);
+  if (problems.length > 0) return problems;
+  return [...ruleProblems(value, ['policy']), ...hostProblems(value, ['execution', 'network'])];
+}
+
+/** The same for a file that a policy includes. */
+export function checkPolicyFile(value: unknown): readonly SchemaProblem[] {
+  const problems = checkJson(value, POLICY_FILE_SCHEMA);
+  return problems.length > 0 ? problems : ruleProblems(value, []);
+}
+
+/** A rule that means nothing is no small mistake: it may be the one that forbids. */
+function ruleProblems(value: unknown, path: readonly string[]): readonly SchemaProblem[] {
+  return EFFECTS.flatMap((list) =>
+    entriesAt(value, [...path, list]).flatMap((rule, index) =>
+      isToolPattern(rule)
+        ? []
+        : [{ type: 'invalid', path: [...path, list, index], expected: 'a rule such as Read or Bash(git status:*)' }],
+    ),
+  );
+}
+
+function hostProblems(value: unknown, path: readonly string[]): readonly SchemaProblem[] {
+  return entriesAt(value, path).flatMap((host, index) => {
+    const read = readHostPattern(host);
+    return isHostPattern(read)
+      ? []
+      : [{ type: 'invalid', path: [...path, index], expected: `a host that can be granted: ${read.problem}` }];
+  });
+}
+
+/** A list of text, as the schema has found it to be. */
+function entriesAt(value: unknown, path: readonly string[]): readonly string[] {
+  const list = valueAt(value, path);
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+export interface ProblemText {
+  readonly message: string;
+  /** What was probably meant. */
+  readonly hint?: string;
+}
+
+/** A problem in words. `value` is what was checked: a wrong word is compared with those that are known. */
+export function problemText({ type, path, expected }: SchemaProblem, value: unknown): ProblemText {
+  const name = pathText(path);
+  if (type === 'unknown-key') {
+    const key = String(path.at(-1));
+    return { message: `${name} means nothing here`, ...guess(nearestKey(key, expected.split(', '))) };
+  }
+  const [, words] = /^one of (.*)$/.exec(expected) ?? [];
+  const written = path.reduce<unknown>(
+    (found, key) => (isObject(found) || Array.isArray(found) ? Reflect.get(found, key) : undefined),
+    value,
+  );
+  const near = words === undefined || typeof written !== 'string' ? [] : nearest(written, words.split(', '), 1);
+  return { message: `${name} must be ${expected}`, ...guess(near[0]) };
+}
+
+/** A key of the same object that is spelled alike, or the place where a key of this name belongs. */
+function nearestKey(key: string, siblings: readonly string[]): string | undefined {
+  return nearest(key, siblings, 1)[0] ?? SETTINGS.find(({ path }) => path.at(-1) === key)?.key;
+}
+
+function guess(word: string | undefined): { readonly hint?: string } {
+  return word === undefined ? {} : { hint: `did you mean ${word}?` };
+}
+
+export function pathText(path: JsonPath): string {
+  return path.length === 0 ? 'it' : quoted(path.join('.'), 120);
+}

@@ -1,0 +1,70 @@
+import { checkConfig, problemText } from './config-check.ts';
+import type { ConfigLayer } from './config-merge.ts';
+import { SETTINGS, valueOfText, withValue } from './config-settings.ts';
+import type { Setting } from './config-settings.ts';
+import { SETTING_PREFIX, settingNames } from '../policy/environment-names.ts';
+import { nearest } from '../nearest.ts';
+import { printable } from '../text/text.ts';
+
+/** `SKILLWRIGHT_CATALOG_BUDGET_TOKENS` */
+export function variableOf({ path }: Setting): string {
+  return SETTING_PREFIX + path.join('_').toUpperCase();
+}
+
+export interface VariableProblem {
+  readonly variable: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export interface EnvironmentRead {
+  readonly layers: readonly ConfigLayer[];
+  readonly problems: readonly VariableProblem[];
+}
+
+/** Settings that the environment gives, each variable a layer of its own. Empty variables are not there. */
+export function readEnvironment(env: Readonly<Record<string, string | undefined>>): EnvironmentRead {
+  const layers: ConfigLayer[] = [];
+  const problems: VariableProblem[] = [];
+  for (const name of [...settingNames(env)].sort()) {
+    const read = readVariable(name, env[name] ?? '');
+    if ('config' in read) layers.push(read);
+    else problems.push(read);
+  }
+  return { layers, problems };
+}
+
+function readVariable(name: string, text: string): ConfigLayer | VariableProblem {
+  const variable = printable(name);
+  const setting = SETTINGS.find((candidate) => variableOf(candidate) === name);
+  if (setting === undefined) {
+    const known = SETTINGS.map((candidate) => variableOf(candidate).slice(SETTING_PREFIX.length));
+    const [guess] = nearest(name.slice(SETTING_PREFIX.length), known, 1);
+    return {
+      variable,
+      message: 'is no setting',
+      hint:
+        guess === undefined ? 'remove it; see skillwright config --schema' : `did you mean ${SETTING_PREFIX}${guess}?`,
+    };
+  }
+  const config = withValue({}, setting.path, valueOfText(text, setting.schema) ?? null);
+  const [problem] = checkConfig(config);
+  if (problem === undefined) return { layer: 'environment', where: name, config };
+  const { message, hint = valueHint(setting) } = problemText(problem, config);
+  return { variable, message, hint };
+}
+
+/** How a value of this kind is written as text. */
+export function valueHint({ schema }: Setting): string {
+  if (!('type' in schema)) return 'write the value as JSON';
+  switch (schema.type) {
+    case 'array':
+      return 'write the list as JSON: ["one", "two"]';
+    case 'object':
+      return 'write the object as JSON: {"key": "value"}';
+    case 'string':
+    case 'integer':
+    case 'boolean':
+      return schema.description.replace(/\.$/, '');
+  }
+}
