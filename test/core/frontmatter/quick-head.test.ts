@@ -223,7 +223,7 @@ describe('the quick reader', () => {
         return fields.toSpliced(at, 0, `name: ${name}`, `description: ${sign}${text}${close}`).join('\n');
       });
     const asTheyAre: typeof asWritten = fc.constantFrom((text: string) => text);
-    expect(countAgreed(texts, asTheyAre).told).toBeGreaterThan(RUNS / 5);
+    expect(countAgreed(texts, asTheyAre).told).toBeGreaterThan(RUNS / 10);
   });
 
   it('gives the same where colons break the description, and where there is none', () => {
@@ -264,8 +264,8 @@ describe('the quick reader', () => {
       .tuple(fc.array(others, { maxLength: 3 }), fc.nat(3), description)
       .map(([fields, at, line]) => fields.toSpliced(at, 0, 'name: pdf-forms', line).join('\n'));
     const { taken, told } = countAgreed(texts);
-    expect(taken).toBeGreaterThan(RUNS / 20);
-    expect(told).toBeGreaterThan(RUNS / 20);
+    expect(taken).toBeGreaterThan(RUNS / 40);
+    expect(told).toBeGreaterThan(RUNS / 40);
   });
 
   it('leaves text where metadata should be to others, whatever stands below it', () => {
