@@ -6,6 +6,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { ARCHIVE_LIMITS } from '../../../src/core/pack/limits.ts';
+import { isRefusal } from '../../../src/core/pack/problems.ts';
+import { looksOf } from '../../../src/install/root/present-files.ts';
 import { readTreeDigest } from '../../../src/platform/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { harvest, plant } from '../../platform/tree-support.ts';
@@ -36,6 +38,10 @@ describe('a folder as a source', () => {
       });
       const { result, to } = await bring({ type: 'folder', path: source });
       const tree = path.join(to, 'tree');
+      const lookAt = (folder: string): unknown => {
+        const seen = looksOf(path.join(tree, folder));
+        return isRefusal(seen) ? seen : seen.looks;
+      };
       expect(result).toEqual({
         type: 'brought',
         resolved: { source, kind: 'folder' },
@@ -47,6 +53,7 @@ describe('a folder as a source', () => {
             name: 'odd',
             digest: expect.stringMatching(/^sha256-tree:/),
             files: { 'SKILL.md': { sha256: sha256('no frontmatter'), bytes: 14 } },
+            looks: lookAt('skills/odd'),
             seen: {
               files: [{ path: 'SKILL.md', text: 'no frontmatter', isExecutable: false }],
               skillText: 'no frontmatter',
@@ -63,6 +70,7 @@ describe('a folder as a source', () => {
               'scripts/run.sh': { sha256: sha256('#!/bin/sh\n'), bytes: 10, executable: true },
               'sub/SKILL.md': { sha256: sha256(skillText('inner')), bytes: skillText('inner').length },
             },
+            looks: lookAt('skills/pdf'),
             seen: {
               files: [
                 { path: '.gitignore', text: 'x', isExecutable: false },
