@@ -19,9 +19,9 @@ import type { Invocation } from './command.ts';
 import { EXIT } from './exit.ts';
 import { jsonText } from './json.ts';
 import { openRuntime } from './open-runtime.ts';
+import { modelPrograms } from './programs.ts';
 import { openRefusalWatch } from './refusal-watch.ts';
 import type { RESUME_FLAGS } from './resume-flags.ts';
-import { tellTrial } from './tell-trial.ts';
 import type { Terminal } from './terminal.ts';
 
 type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
@@ -48,8 +48,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
       host: {},
       directory: path.dirname(place),
       approve: openApprover(given, terminal),
-      // What is run needs its yes as it did in the run that goes on here.
-      ...(info.executor === null ? {} : { execution: { ...tellTrial(terminal), executor, opens: false } }),
+      ...(info.executor === null ? {} : { execution: modelPrograms(terminal, executor) }),
       sinks: [refusals.sink, ...(given.json === true ? [] : [progress(terminal)])],
     },
   });

@@ -7,7 +7,7 @@ import type { Chat, ChatOptions } from '../agent/chat.ts';
 import { isSkillError } from '../core/errors.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
 import type { ExecutionOptions } from '../runtime/execution/execution.ts';
-import { tellTrial } from './tell-trial.ts';
+import { modelPrograms } from './programs.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ProgramChoice {
@@ -79,8 +79,7 @@ function namedExecutor({ executor }: ProgramChoice): (typeof EXECUTOR_NAMES)[num
 /** Nothing where no programs are wanted. */
 function executionOf(choice: ProgramChoice): ExecutionOptions | undefined {
   if (choice.executor === 'none') return undefined;
-  const named = namedExecutor(choice);
-  return { opens: false, ...tellTrial(choice.terminal), ...(named === undefined ? {} : { executor: named }) };
+  return modelPrograms(choice.terminal, namedExecutor(choice));
 }
 
 /** Says that no program will be run, where that is what went wrong and nobody asked for an executor by name. */

@@ -11,7 +11,7 @@ import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { tellTrial } from '../tell-trial.ts';
+import { modelPrograms } from '../programs.ts';
 
 const flags = {
   vocabulary: { type: 'string', value: 'NAME', choices: VOCABULARY_NAMES, about: 'whose tools; skills-agent' },
@@ -57,10 +57,8 @@ export const command = defineCommand({
       request: `call ${positionals.join(' ')}`,
       vocabulary,
       host: {},
-      // A model's programs are asked about unless a rule allows them.
-      policy: { opens: [] },
       approve: openApprover(given, terminal),
-      ...(executor === undefined ? {} : { execution: { ...tellTrial(terminal), executor, opens: false } }),
+      ...(executor === undefined ? {} : { execution: modelPrograms(terminal, executor) }),
       ...(isListing
         ? { directory: false }
         : {

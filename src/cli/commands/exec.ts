@@ -15,7 +15,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { tellTrial } from '../tell-trial.ts';
+import { tellTrial } from '../programs.ts';
 import type { Terminal } from '../terminal.ts';
 
 const flags = {

@@ -32,7 +32,7 @@ export const command = defineCommand({
     const { flags: given, positionals, terminal } = invocation;
     const runtime = await openRuntime(invocation);
     const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
-    const session = await runtime.startSession({ policy: { opens: [] } });
+    const session = await runtime.startSession();
     const [tool, subject] = positionals;
     const { policyWith } = await import('../../runtime/guard.ts');
     const meaning = runtime.config.policy?.allowed_tools ?? 'restrict';

@@ -110,8 +110,6 @@ export const command = defineCommand({
         },
         run: {
           host: {},
-          // A model's programs are asked about unless a rule allows them.
-          policy: { opens: [] },
           approve: openApprover(given, terminal),
           sinks: [display.sink, refusals.sink],
         },
