@@ -55,14 +55,16 @@ export interface ProbeOptions {
 const LIMIT_REASONS: ReadonlySet<EndReason> = new Set(['memory', 'processes', 'disk']);
 
 /**
- * Tried at once, list after list. The environment of the process outside is read while that lives; limits are tried alone, since some
- * executors have them for all programs together.
+ * Tried by themselves, after all others were tried at once. The environment of the process outside is read while that lives; some
+ * executors have their limits for all programs together.
  */
-const STEPS: readonly (readonly CanaryName[])[] = [
-  CANARY_NAMES.slice(0, CANARY_NAMES.indexOf('kills other processes')),
-  CANARY_NAMES.slice(CANARY_NAMES.indexOf('kills other processes'), CANARY_NAMES.indexOf('more memory than allowed')),
-  ...CANARY_NAMES.slice(CANARY_NAMES.indexOf('more memory than allowed')).map((name) => [name]),
-];
+const ALONE: ReadonlySet<CanaryName> = new Set([
+  'kills other processes',
+  'more memory than allowed',
+  'more processes than allowed',
+  'more disk than allowed',
+  'survives its time',
+]);
 
 const CANARY_MS = 20_000;
 const SURVIVOR_MS = 700;
@@ -102,19 +104,24 @@ interface Trial {
 }
 
 interface Attempt {
-  readonly name: CanaryName;
   readonly end: ProgramEnd;
   readonly isTried: boolean;
 }
 
 /** All of them, and then what the host shows. */
 async function tryCanaries(trial: Trial): Promise<readonly CanaryResult[]> {
-  const attempts: Attempt[] = [];
-  for (const names of STEPS) attempts.push(...(await Promise.all(names.map((name) => tryCanary(name, trial)))));
+  const together = CANARY_NAMES.filter((name) => !ALONE.has(name));
+  const attempts = new Map(
+    await Promise.all(together.map(async (name) => [name, await tryCanary(name, trial)] as const)),
+  );
+  for (const name of ALONE) attempts.set(name, await tryCanary(name, trial));
   // What reached us, or ended a process of ours, is told by events that may still be on their way.
   await delay(SETTLE_MS);
   const results: CanaryResult[] = [];
-  for (const { name, end, isTried } of attempts) {
+  for (const name of CANARY_NAMES) {
+    const attempt = attempts.get(name);
+    if (attempt === undefined) continue;
+    const { end, isTried } = attempt;
     const isOpen = await worked(name, { out: path.join(trial.root, 'out'), watched: trial.watched, end });
     results.push({ name, verdict: isOpen ? 'open' : isTried ? 'blocked' : 'unknown' });
   }
@@ -136,7 +143,7 @@ async function tryCanary(name: CanaryName, { workspace, root, watched }: Trial):
     { stdout: { write: () => true }, stderr: { write: () => true } },
   );
   const left = [`${fileName(name)}.tried`, ...(name === 'more processes than allowed' ? ['born'] : [])];
-  return { name, end, isTried: left.some((file) => isPresent(path.join(out, file))) || LIMIT_REASONS.has(end.reason) };
+  return { end, isTried: left.some((file) => isPresent(path.join(out, file))) || LIMIT_REASONS.has(end.reason) };
 }
 
 function limitsFor(name: CanaryName, wallMs: number): RunLimits {
