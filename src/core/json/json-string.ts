@@ -1,3 +1,5 @@
+import { isHigh } from '../text/code-point.ts';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
@@ -124,6 +126,5 @@ function controlProblem(code: number): string {
 }
 
 function endsInHalf(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
+  return isHigh(text.charCodeAt(text.length - 1));
 }

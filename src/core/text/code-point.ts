@@ -5,8 +5,16 @@
  */
 export function codePointAt(text: string, at: number): number {
   const first = text.charCodeAt(at);
-  if (first < 0xd800 || first > 0xdbff) return first;
-  const second = text.charCodeAt(at + 1);
-  if (second >= 0xdc00 && second <= 0xdfff) return (first - 0xd800) * 0x400 + (second - 0xdc00) + 0x1_00_00;
-  return Number.isNaN(first) ? 0 : first;
+  if (Number.isNaN(first)) return 0;
+  const second = isHigh(first) ? text.charCodeAt(at + 1) : 0;
+  return isLow(second) ? (first - 0xd800) * 0x400 + (second - 0xdc00) + 0x1_00_00 : first;
+}
+
+/** The first half of a character that takes two units. */
+export function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+export function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }

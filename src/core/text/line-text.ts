@@ -1,3 +1,4 @@
+import { isHigh } from './code-point.ts';
 import { printable } from './text.ts';
 
 /** A word that cannot be taken for anything but itself: no space, no quote, no sign that our own sentences use. */
@@ -15,7 +16,7 @@ export function shownText(text: string, limit = 80): string {
 function startOf(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const last = text.charCodeAt(limit - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
+  return text.slice(0, isHigh(last) ? limit - 1 : limit);
 }
 
 export function durationText(ms: number): string {

@@ -2,7 +2,7 @@
  * Cleaning and escaping of untrusted text. What a model sees is cleaned; what a person sees in a terminal or a log shows
  * every character that would otherwise hide or act.
  */
-import { codePointAt } from './code-point.ts';
+import { codePointAt, isHigh, isLow } from './code-point.ts';
 
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
 const PICTOGRAPH = /\p{Extended_Pictographic}/u;
@@ -238,15 +238,6 @@ function codeBefore(text: string, index: number): number {
   const unit = text.charCodeAt(index - 1);
   return isLow(unit) && isHigh(text.charCodeAt(index - 2)) ? codePointAt(text, index - 2) : unit || 0;
 }
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
-}
-
 /** Where a terminal sequence that starts here ends; just after the character where it starts none. */
 function endOfSequence(text: string, index: number, code: number): number {
   const next = text.charCodeAt(index + 1);
