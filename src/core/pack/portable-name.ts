@@ -1,5 +1,6 @@
 /** Names of files that come from elsewhere: what can be written on every usual system, and which names are one file on some of them. */
 import { hiddenCharacters, printable, quoted } from '../text/text.ts';
+import type { LeftOut } from './left-out.ts';
 import { ARCHIVE_LIMITS } from './limits.ts';
 import type { ArchiveLimits } from './limits.ts';
 import { packRefusal } from './problems.ts';
@@ -71,6 +72,8 @@ export interface UsableName {
 export interface PathJudge {
   /** Folders above it need no entry of their own. */
   judge(path: string, type: 'file' | 'folder'): UsableName | PackRefusal;
+  /** For what is not taken along: its own name must be fine, but what lies in `leftOut` (it, or a folder above it) meets nothing. */
+  judgeLeftOut(path: string, leftOut: LeftOut): UsableName | PackRefusal;
 }
 
 interface KnownName {
@@ -85,12 +88,14 @@ export function openPathJudge(limits: NameLimits & Pick<ArchiveLimits, 'maxEntri
   const known = new Map<string, KnownName>();
   /** Spellings of folders that were met: what lies in one need not ask again for those above. */
   const folders = new Set<string>();
+  /** Entries within what is left out: they are read all the same. */
+  let unmet = 0;
   const meet = (spelling: string, type: 'file' | 'folder', isEntry: boolean): PackRefusal | undefined => {
     const key = collisionKey(spelling);
     const before = known.get(key);
     if (before === undefined) {
       // Folders that no entry names count too: they are made all the same.
-      if (known.size >= limits.maxEntries) return tooManyNames(limits);
+      if (known.size + unmet >= limits.maxEntries) return tooManyNames(limits);
       known.set(key, { spelling, type, isEntry });
       if (type === 'folder') folders.add(spelling);
       return undefined;
@@ -102,16 +107,22 @@ export function openPathJudge(limits: NameLimits & Pick<ArchiveLimits, 'maxEntri
     before.isEntry ||= isEntry;
     return undefined;
   };
+  const meetAbove = (path: string): PackRefusal | undefined =>
+    newFoldersOf(path, folders).reduce<PackRefusal | undefined>(
+      (found, folder) => found ?? meet(folder, 'folder', false),
+      undefined,
+    );
+  const usable = (path: string): UsableName => ({ type: 'usable', path: path.normalize('NFC') });
   return {
-    judge(path, type) {
+    judge: (path, type) =>
+      portableNameProblem(path, limits) ?? meetAbove(path) ?? meet(path, type, true) ?? usable(path),
+    judgeLeftOut(path, leftOut) {
+      const before = known.size;
       const problem =
-        portableNameProblem(path, limits) ??
-        newFoldersOf(path, folders).reduce<PackRefusal | undefined>(
-          (found, folder) => found ?? meet(folder, 'folder', false),
-          undefined,
-        ) ??
-        meet(path, type, true);
-      return problem ?? { type: 'usable', path: path.normalize('NFC') };
+        portableNameProblem(path, limits) ?? meetAbove(leftOut.path) ?? meet(leftOut.path, leftOut.type, false);
+      if (known.size === before) unmet += 1;
+      if (problem === undefined && known.size + unmet > limits.maxEntries) return tooManyNames(limits);
+      return problem ?? usable(path);
     },
   };
 }

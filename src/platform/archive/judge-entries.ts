@@ -40,14 +40,15 @@ export function openJudge(archiveBytes: number, limits: ArchiveLimits): EntryJud
     judge(told) {
       const isFolder = told.name.endsWith('/');
       const type = isFolder ? 'folder' : 'file';
-      const usable = names.judge(isFolder ? told.name.slice(0, -1) : told.name, type);
+      const name = isFolder ? told.name.slice(0, -1) : told.name;
+      const omission = leftOutOf(name, type);
+      const usable = omission === undefined ? names.judge(name, type) : names.judgeLeftOut(name, omission);
       if (isRefusal(usable)) throw new PackRefused(usable);
       const { path } = usable;
       judgeType(told, type, path);
       judgeSize(told.bytes, told.packed ?? archiveBytes, path, limits);
       bytes += told.bytes;
       judgeSum(bytes, archiveBytes, limits);
-      const omission = leftOutOf(path, type);
       if (omission !== undefined) leftOut.set(omission.path, leftOutLine(omission));
       if (omission !== undefined) return {};
       const isExecutable = type === 'file' && ((told.mode ?? 0) & 0o111) !== 0;

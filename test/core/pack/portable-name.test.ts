@@ -2,6 +2,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { leftOutOf } from '../../../src/core/pack/left-out.ts';
 import { ARCHIVE_LIMITS } from '../../../src/core/pack/limits.ts';
 import { collisionKey, openPathJudge, portableNameProblem } from '../../../src/core/pack/portable-name.ts';
 import { isRefusal } from '../../../src/core/pack/problems.ts';
@@ -172,6 +173,39 @@ describe('the names of a tree', () => {
       'usable',
       'usable',
       'refused',
+    ]);
+  });
+
+  test('within what is left out meet nothing, but are judged and counted; what is left out meets what is not', () => {
+    const ends = (maxEntries: number, paths: readonly string[]): unknown => {
+      const judge = openPathJudge({ ...ARCHIVE_LIMITS, maxEntries });
+      return paths.map((each) => {
+        const leftOut = leftOutOf(each, 'file');
+        const end = leftOut === undefined ? judge.judge(each, 'file') : judge.judgeLeftOut(each, leftOut);
+        return [each, isRefusal(end) ? end.code : end.type];
+      });
+    };
+    const expected = [
+      ['.git/A/x', 'usable'],
+      ['.git/a', 'usable'],
+      ['.git/a', 'usable'],
+      ['.git/con', 'archive/reserved-name'],
+      ['.git/../x', 'archive/traversal'],
+      ['b/.Env', 'usable'],
+      ['B/x', 'archive/collision'],
+      ['.gitignore', 'usable'],
+      ['.gitignore/a', 'archive/conflict'],
+    ] as const;
+    expect(
+      ends(
+        100,
+        expected.map(([path]) => path),
+      ),
+    ).toEqual(expected);
+    expect(ends(2, ['.git/a', '.git/a', '.git/a'])).toEqual([
+      ['.git/a', 'usable'],
+      ['.git/a', 'usable'],
+      ['.git/a', 'archive/too-many'],
     ]);
   });
 

@@ -50,6 +50,11 @@ function entries(part: fc.Arbitrary<string>): fc.Arbitrary<readonly Entry[]> {
   return fc.array(entry, { maxLength: 5 });
 }
 
+/** Two names that are one on some systems, where neither is taken along. */
+const ONE_NAME_IN_LEFT_OUT: readonly Entry[] = [
+  { name: 'sample/.gitignore/A/.env', content: '', isProgram: false },
+  { name: 'sample/.gitignore/a', content: '', isProgram: false },
+];
 const SKILL: Entry = { name: 'sample/SKILL.md', content: SKILL_TEXT, isProgram: false };
 const folders = (all: readonly Entry[]): readonly string[] => [
   ...new Set(
@@ -160,7 +165,7 @@ test('a folder, a zip and a tar.gz of it are one tree: the same digest, the same
       expect(zip).toEqual(folder);
       expect(tar).toEqual(folder);
     }),
-    { numRuns: 40 },
+    { numRuns: 40, examples: [[ONE_NAME_IN_LEFT_OUT]] },
   );
 });
 
