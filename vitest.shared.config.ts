@@ -53,6 +53,7 @@ export const shared = defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     globalSetup: ['test/global-setup.ts'],
+    setupFiles: ['test/random-seed.ts'],
     reporters:
       report === undefined
         ? ['default']
