@@ -4,10 +4,10 @@ import { lengthWithoutTrailingSpace, offsetOfLine, startOfText } from '../core/t
 import { failure } from '../core/failure-codes.ts';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter/bounds.ts';
 import type { LoadReport } from '../core/observation.ts';
-import { isLongerThan, quoted } from '../core/text/text.ts';
+import { countCharacters, isLongerThan, quoted } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
-import { charactersOf, shownText } from '../platform/shown-text.ts';
+import { shownText } from '../platform/shown-text.ts';
 import { readSkillBytes } from './body.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';
@@ -87,7 +87,7 @@ function bodyOf(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): L
       path: skill.file,
       digest,
       bytes: bytes.length,
-      characters: charactersOf(text),
+      characters: countCharacters(text),
       truncated,
       reference: `skill://${skill.name}/${skill.file}`,
     },

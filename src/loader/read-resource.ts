@@ -9,10 +9,10 @@ import { nearest } from '../core/nearest.ts';
 import type { LoadReport, ResourceRead } from '../core/observation.ts';
 import { isOfferedPath, toRelativePath } from '../core/path.ts';
 import type { RelativePath } from '../core/path.ts';
-import { quoted } from '../core/text/text.ts';
+import { countCharacters, quoted } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
-import { charactersOf, shownText } from '../platform/shown-text.ts';
+import { shownText } from '../platform/shown-text.ts';
 import { filesOf } from './files.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';
@@ -100,7 +100,7 @@ function describe(
     text: shown.text,
     lines: shown.lines,
     totalLines,
-    report: reportOf(charactersOf(shown.text), shown.truncated),
+    report: reportOf(countCharacters(shown.text), shown.truncated),
     notes: [...asked.notes, ...shown.notes, ...notes],
     headings: asked.headings,
   };

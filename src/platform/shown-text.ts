@@ -1,5 +1,5 @@
 import { isPlainText } from '../core/text/plain-bytes.ts';
-import { cleanText, countCharacters, nextHidden } from '../core/text/text.ts';
+import { cleanText, nextHidden } from '../core/text/text.ts';
 
 export interface ShownText {
   readonly text: string;
@@ -29,11 +29,4 @@ function countHidden(text: string): number {
     hidden = nextHidden(text, hidden.index + (hidden.codePoint > 0xffff ? 2 : 1));
   }
   return count;
-}
-
-const BEYOND_ONE_UNIT = /[\ud800-\udbff]/;
-
-/** As `countCharacters`, and fast where every character is one unit, as in nearly all files. */
-export function charactersOf(text: string): number {
-  return BEYOND_ONE_UNIT.test(text) ? countCharacters(text) : text.length;
 }
