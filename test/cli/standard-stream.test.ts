@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -50,6 +50,28 @@ describe.skipIf(process.platform === 'win32')('standard output', () => {
     expect(shell(folder, '{ sleep 0.5; $LIST 2>err; echo $? > status; } | true; cat err status')).toBe('0\n');
     expect(shell(folder, `{ sleep 0.2; $NODE ${BIN} --version 2>err; echo $? > status; } | true; cat err status`)).toBe(
       '0\n',
+    );
+  });
+
+  test.skipIf(!existsSync('/dev/full'))(
+    'output that finds no room is said and ends with 1, on a device and in a file',
+    () => {
+      const expected = 'error: the output cannot be written (ENOSPC)\nhint: make room on the disk\n1\n';
+      expect(shell(folder, '$LIST >/dev/full 2>err; echo $? > status; cat err status')).toBe(expected);
+      expect(shell(folder, `$NODE ${BIN} --version >/dev/full 2>err; echo $? > status; cat err status`)).toBe(expected);
+      // A file may have no more than so many blocks: what is written beyond them is refused as a full disk refuses it.
+      const limited = 'trap "" XFSZ; ulimit -f 1; $LIST --json >out 2>err; echo $? >status; cat err status';
+      expect(shell(folder, limited)).toBe('error: the output cannot be written (EFBIG)\n1\n');
+    },
+  );
+
+  test('messages that find no room or no reader keep nothing from being done', () => {
+    const listed = shell(folder, '$LIST');
+    expect(shell(folder, '$LIST --root gone 2>/dev/full; echo $?')).toBe(`${listed}0\n`);
+    const broken = `$NODE ${BIN} inspect nothing-of-this-name`;
+    expect(shell(folder, `${broken} 2>/dev/full; echo $?`)).toBe('1\n');
+    expect(shell(folder, `{ { sleep 0.5; ${broken} 2>&3; echo $? > status; } 3>&1 >&2 | true; } ; cat status`)).toBe(
+      '1\n',
     );
   });
 
