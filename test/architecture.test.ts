@@ -97,6 +97,11 @@ describe('the files', () => {
     expect(code.filter((file) => read(file).split('\n').length > 401)).toEqual([]);
   });
 
+  test('how files of others are opened stands in one place', () => {
+    const naming = sources.filter((file) => /\bO_(?:NOFOLLOW|DIRECTORY|EXCL)\b/.test(read(file)));
+    expect(naming).toEqual(['src/platform/open-flags.ts']);
+  });
+
   test('none is called utils, helpers or common', () => {
     expect(sources.filter((file) => /(?:^|\/)(?:utils?|helpers?|common|misc)(?:\/|\.ts$)/.test(file))).toEqual([]);
   });

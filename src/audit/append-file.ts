@@ -1,10 +1,8 @@
 /** A file that only grows, by whole lines. What is in it after an append is all that was appended, or the append throws. */
-import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, openSync, writeSync } from 'node:fs';
 
 import { isSystemError } from '../platform/paths.ts';
-
-// Where a system lacks a flag its constant is undefined, which counts as 0 here.
-const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+import { NEW_GROWING_FILE } from '../platform/open-flags.ts';
 
 export class AppendFile {
   readonly #file: string;
@@ -16,7 +14,7 @@ export class AppendFile {
   /** Throws the system's error, also where something is there already. */
   constructor(file: string) {
     this.#file = file;
-    this.#descriptor = openSync(file, FLAGS, 0o600);
+    this.#descriptor = openSync(file, NEW_GROWING_FILE, 0o600);
     const { ino, dev } = fstatSync(this.#descriptor);
     this.#identity = { ino, dev };
   }

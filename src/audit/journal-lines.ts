@@ -1,6 +1,6 @@
 /** `events.jsonl` from bytes to lines, a piece at a time: the file may be larger than memory, and need not be what it should be. */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSystemError } from '../platform/paths.ts';
@@ -8,6 +8,7 @@ import { MAX_LINE_BYTES, splitLine } from './chain.ts';
 import type { SplitLine } from './chain.ts';
 import { EVENTS_FILE } from './run-folder.ts';
 import { fieldOf } from './shape.ts';
+import { FOREIGN_FILE } from '../platform/open-flags.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
@@ -20,8 +21,7 @@ export type OpenedJournal =
 /** Opens the journal of a run: no link, no pipe, no folder. Whoever gets a descriptor closes it. */
 export function openJournal(run: string): OpenedJournal {
   try {
-    const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-    const descriptor = openSync(path.join(run, EVENTS_FILE), flags);
+    const descriptor = openSync(path.join(run, EVENTS_FILE), FOREIGN_FILE);
     const stats = fstatSync(descriptor);
     if (stats.isFile()) return { type: 'open', descriptor, bytes: stats.size };
     closeSync(descriptor);

@@ -2,13 +2,14 @@
  * The folders of a workspace, each held open while something below it is looked at, and its files, opened so that no link on the way
  * is followed. On systems without /proc/self/fd real paths take the place of descriptors, as well as they can.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import type { SkipReason } from '../core/outputs.ts';
 import type { Confinement } from '../platform/confined-directory.ts';
 import { descriptorPath, openFolder } from '../platform/confined-open.ts';
 import { isSystemError, tryRealPath } from '../platform/paths.ts';
+import { FOREIGN_FILE, NAMED_FOLDER } from '../platform/open-flags.ts';
 
 /** A folder held open. Close it. */
 export class HeldFolder {
@@ -57,8 +58,6 @@ export type OpenedOutput =
   | { readonly type: 'skipped'; readonly reason: SkipReason; readonly bytes: number }
   | { readonly type: 'gone' };
 
-const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
-const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY;
 const SET_IDS = 0o6000;
 
 /** A workspace held open; the folders on the way to the last file stay open for the next one. Close it. */
@@ -67,7 +66,7 @@ export class WorkspaceFolders {
 
   /** Throws the system's error where the workspace cannot be opened. */
   constructor(root: string, confinement?: Confinement) {
-    const descriptor = openSync(root, FOLDER_FLAGS);
+    const descriptor = openSync(root, NAMED_FOLDER);
     const hasDescriptors =
       confinement !== 'paths' &&
       process.platform === 'linux' &&
@@ -99,7 +98,7 @@ export class WorkspaceFolders {
 
   /** The same folder for somebody who closes it at another time. */
   duplicate(folder: HeldFolder): HeldFolder {
-    return folder.child(openSync(folder.place, FOLDER_FLAGS), folder.place);
+    return folder.child(openSync(folder.place, NAMED_FOLDER), folder.place);
   }
 
   /** Opens a file. What counts is what was opened: a file with one name, that nobody could run as somebody else. */
@@ -115,7 +114,7 @@ export class WorkspaceFolders {
       if (hint === undefined) return { type: 'gone' };
       const problem = problemOf(hint);
       if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: hint.size };
-      const descriptor = openSync(place, FILE_FLAGS);
+      const descriptor = openSync(place, FOREIGN_FILE);
       const opened = judged(descriptor);
       if (opened.type !== 'open' || (entered.folder.isRightPlace() && isSame(opened.stats, place, entered.folder)))
         return opened;

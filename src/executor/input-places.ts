@@ -1,5 +1,5 @@
 /** Where inputs go: below `work` or `out`, by descriptors, since a program may exchange what lies there. */
-import { closeSync, constants, fchownSync, lstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import { closeSync, fchownSync, lstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Identity } from '../core/execution.ts';
@@ -10,6 +10,7 @@ import { isSystemError } from '../platform/paths.ts';
 import { readPath, refuseInput } from './input-sources.ts';
 import type { InputRefused } from './input-sources.ts';
 import { placeOf } from './layout.ts';
+import { NAMED_FOLDER } from '../platform/open-flags.ts';
 
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:WORK_DIR|\{WORK_DIR\})(?=\/|$)/, 'work'],
@@ -54,7 +55,7 @@ export interface PlaceOptions {
 export function putInput(made: string, options: PlaceOptions): void {
   const segments = options.to.split('/');
   const name = segments.pop() ?? '';
-  const held = [openSync(options.root, constants.O_RDONLY | constants.O_DIRECTORY)];
+  const held = [openSync(options.root, NAMED_FOLDER)];
   try {
     let place = placeOf(held[0] ?? -1, options.root);
     for (const segment of segments) {
@@ -74,7 +75,7 @@ export function putInput(made: string, options: PlaceOptions): void {
 export function refusePlace(made: string, options: PlaceOptions): void {
   const segments = options.to.split('/');
   const name = segments.pop() ?? '';
-  const held = [openSync(options.root, constants.O_RDONLY | constants.O_DIRECTORY)];
+  const held = [openSync(options.root, NAMED_FOLDER)];
   try {
     let place = placeOf(held[0] ?? -1, options.root);
     for (const segment of segments) {

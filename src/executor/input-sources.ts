@@ -1,5 +1,5 @@
 /** Where inputs come from: each source is opened so that nothing but what was meant can be read through it. */
-import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
@@ -13,6 +13,7 @@ import { openConfined } from '../platform/confined-directory.ts';
 import { descriptorPath, openBeneath, openFolder, openInside } from '../platform/confined-open.ts';
 import { isSystemError, tryRealPath } from '../platform/paths.ts';
 import { placeOf } from './layout.ts';
+import { FOREIGN_FILE, NAMED_FOLDER } from '../platform/open-flags.ts';
 
 /** Why an input was not staged. Nothing of the request was. */
 export interface InputFailure extends Failure {
@@ -50,7 +51,7 @@ export interface OpenedSource {
 
 /** A file or a folder below a root that strangers may have written in. Folders are reached by their real names, without links. */
 export function openInput(from: string, root: string, file: RelativePath): OpenedSource {
-  const top = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
+  const top = openSync(root, NAMED_FOLDER);
   try {
     const opened =
       process.platform === 'linux'
@@ -152,7 +153,7 @@ function nearSiblings(file: string): readonly string[] {
 function openReal(from: string, real: string): OpenedSource {
   let descriptor: number;
   try {
-    descriptor = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY);
+    descriptor = openSync(real, FOREIGN_FILE);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw refuseInput(from, 'file/unreadable', `${quoted(from)} cannot be read (${error.code})`);

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import type { FailureCode } from '../core/failure-codes.ts';
@@ -8,6 +8,7 @@ import type { ConfinedListing, ListLimits } from './confined-list.ts';
 import { MAX_LINKS, descriptorPath, openBeneath, openInside, systemFailure } from './confined-open.ts';
 import type { OpenFailed, Opened } from './confined-open.ts';
 import { isDirectory, isSystemError, tryRealPath } from './paths.ts';
+import { NAMED_FOLDER } from './open-flags.ts';
 
 /** One file, whole; or why not a byte of it is given. */
 export type ConfinedFile =
@@ -49,7 +50,7 @@ export function openConfined(
   if (confinement === 'paths' || !HAS_DESCRIPTOR_PATHS) return openByPath(directory);
   let descriptor: number;
   try {
-    descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+    descriptor = openSync(directory, NAMED_FOLDER);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'ELOOP';

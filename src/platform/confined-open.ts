@@ -2,13 +2,14 @@
  * Opening a file below a folder so that nothing outside it can be reached, whatever is swapped meanwhile. Two ways: by
  * descriptors, which is exact and needs Linux's /proc/self/fd, and by real paths, for every other system.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
 import type { FailureCode } from '../core/failure-codes.ts';
 import type { RelativePath } from '../core/path.ts';
 import { isInside, isSystemError, tryRealPath } from './paths.ts';
+import { FOREIGN_FILE, FOREIGN_FOLDER } from './open-flags.ts';
 
 export interface OpenFailed {
   readonly type: 'failed';
@@ -25,10 +26,6 @@ export const MAX_LINKS = 8;
 /** Folders held open for one path. */
 const MAX_DEPTH = 64;
 
-// Where a system lacks a flag its constant is undefined, which counts as 0 here. Node itself adds CLOEXEC.
-// NONBLOCK: a pipe without a writer must not hold us. NOCTTY: opening a terminal must not make it ours.
-const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
-const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const QUIET = { throwIfNoEntry: false } as const;
 
 /** The name that this process has for what a descriptor holds open. */
@@ -113,7 +110,7 @@ type Step =
 /** Opens a folder by its name below a descriptor, to go on from or to list. */
 export function openFolder(place: string): Step {
   try {
-    return { type: 'folder', descriptor: openSync(place, FOLDER_FLAGS) };
+    return { type: 'folder', descriptor: openSync(place, FOREIGN_FOLDER) };
   } catch (error) {
     // Linux says ENOTDIR of a link that must not be followed, others ELOOP.
     if (!isSystemError(error) || (error.code !== 'ENOTDIR' && error.code !== 'ELOOP')) return systemFailure(error);
@@ -129,7 +126,7 @@ function openLeaf(place: string): Step {
   const problem = kindProblem(hint);
   if (problem !== undefined) return failed(problem);
   try {
-    return judged(openSync(place, FILE_FLAGS));
+    return judged(openSync(place, FOREIGN_FILE));
   } catch (error) {
     if (isSystemError(error) && error.code === 'ELOOP') return { type: 'again' };
     return systemFailure(error);
@@ -173,7 +170,7 @@ function openReal(target: string): Opened {
   try {
     const hint = lstatSync(target, QUIET);
     const problem = hint === undefined ? 'file/changed' : kindProblem(hint);
-    return problem === undefined ? judged(openSync(target, FILE_FLAGS)) : failed(problem);
+    return problem === undefined ? judged(openSync(target, FOREIGN_FILE)) : failed(problem);
   } catch (error) {
     if (isSystemError(error) && error.code === 'ELOOP') return failed('file/changed');
     return systemFailure(error);

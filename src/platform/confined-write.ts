@@ -1,7 +1,6 @@
 /** Writing and moving files below one folder, by descriptors: no link is followed, neither on the way nor at its end. */
 import {
   closeSync,
-  constants,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -25,6 +24,7 @@ import { giveTo, inFolder } from './held-folder.ts';
 import type { HeldFolder } from './held-folder.ts';
 import { isSystemError } from './paths.ts';
 import { temporaryName } from './temporary-name.ts';
+import { FOREIGN_FILE } from './open-flags.ts';
 
 /** `replaced` is the SHA-256 of what was there, in hex; absent for a new file. */
 export type Written = { readonly type: 'written'; readonly replaced?: string } | OpenFailed;
@@ -40,8 +40,6 @@ export interface WriteBeneathOptions {
 /** Files that are replaced are read whole for their digest; nobody means to replace a larger one by a text. */
 const MAX_REPLACED_BYTES = 64 * 1024 * 1024;
 const PIECE = 64 * 1024;
-// NONBLOCK: a pipe put in the place of the file must not hold us.
-const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 /**
  * Writes a whole file below `root`, a real path; folders on the way are made. One rename puts it there: whoever looks, and whatever
@@ -125,7 +123,7 @@ function digestAt(target: string): OldFile {
   if (hint === undefined) return { type: 'none' };
   const problem = kindProblem(hint);
   if (problem !== undefined) return failed(problem);
-  const descriptor = openSync(target, READ_FLAGS);
+  const descriptor = openSync(target, FOREIGN_FILE);
   try {
     const stats = fstatSync(descriptor);
     const kind = kindProblem(stats);
@@ -188,7 +186,7 @@ function move(from: string, to: string): Moved {
 
 /** By the descriptor, so that what is copied is a file and no link that took its place. */
 function copyOver(from: string, to: string): void {
-  const descriptor = openSync(from, READ_FLAGS);
+  const descriptor = openSync(from, FOREIGN_FILE);
   try {
     const piece = Buffer.allocUnsafe(PIECE);
     const copy = openSync(to, 'wx', fstatSync(descriptor).mode & 0o777);

@@ -1,4 +1,4 @@
-import { closeSync, constants, fchownSync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
@@ -8,6 +8,7 @@ import type { Confinement } from './confined-directory.ts';
 import { descriptorPath, systemFailure } from './confined-open.ts';
 import type { OpenFailed } from './confined-open.ts';
 import { isSystemError, tryRealPath } from './paths.ts';
+import { FOREIGN_FOLDER } from './open-flags.ts';
 
 /** A folder held open. `${place}/${name}` is what lies in it, wherever the folder's own name leads by now. */
 export interface HeldFolder {
@@ -20,8 +21,6 @@ export interface InFolderOptions {
   readonly make?: boolean;
   readonly confinement?: Confinement;
 }
-
-const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
  * Does something in a folder below `root`, a real path, that is reached without following one link: each name is opened below the
@@ -81,7 +80,7 @@ function step(above: Held, name: string, { make, confinement }: Required<InFolde
 function hold(place: string, confinement: Confinement): Held | OpenFailed {
   let descriptor: number;
   try {
-    descriptor = openSync(place, FOLDER_FLAGS);
+    descriptor = openSync(place, FOREIGN_FOLDER);
   } catch (error) {
     // Linux says ENOTDIR of a link that must not be followed, others ELOOP.
     if (!isSystemError(error) || (error.code !== 'ENOTDIR' && error.code !== 'ELOOP')) return systemFailure(error);

@@ -1,12 +1,11 @@
-import { closeSync, constants, fchmodSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, openSync, writeSync } from 'node:fs';
+import { NEW_FILE } from './open-flags.ts';
 
 /** A file that is being written. */
 export interface FileWriter {
   write(bytes: Uint8Array): void;
   close(): void;
 }
-
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** A file where nothing stands, written piece by piece; it has `mode` whatever mask the process has. Throws the system's errors. */
 export function openNewFile(file: string, mode: number): FileWriter {

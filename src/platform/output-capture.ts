@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 
 import { SkillError } from '../core/errors.ts';
 import type { OutputSink } from '../core/execution.ts';
 import { cleanText, quoted } from '../core/text/text.ts';
 import { isSystemError } from './paths.ts';
+import { NEW_FILE } from './open-flags.ts';
 
 export interface CaptureLimits {
   /** What is kept for a model: half of it from the start, half from the end. */
@@ -38,7 +39,7 @@ const INLINE_BYTES = 16 * 1024;
 export function openCapture(file: string, { inlineBytes = INLINE_BYTES, maxBytes }: CaptureLimits): Capture {
   const descriptor = refusing(file, () =>
     // A program may have put something there before us; it is neither followed nor written to.
-    openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600),
+    openSync(file, NEW_FILE, 0o600),
   );
   const hash = createHash('sha256');
   const half = Math.ceil(inlineBytes / 2);

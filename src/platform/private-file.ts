@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 import { isSystemError } from './paths.ts';
+import { FOREIGN_FILE } from './open-flags.ts';
 
 export type PrivateFile =
   | { readonly type: 'read'; readonly bytes: Buffer }
@@ -16,7 +17,7 @@ export interface PrivateFileOptions {
 /** Reads a file this user wrote for itself: a link, a pipe, another user's file or one beyond `maxBytes` is not read. */
 export function readPrivateFile(file: string, { maxBytes, isSecret = false }: PrivateFileOptions): PrivateFile {
   try {
-    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const descriptor = openSync(file, FOREIGN_FILE);
     try {
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) return { type: 'failed', reason: 'it is no regular file' };

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
@@ -7,6 +7,7 @@ import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter/boun
 import type { FileStamp } from './file-stamp.ts';
 import { openSha256 } from './hash.ts';
 import { isInside, isSystemError, realPath, tryRealPath } from './paths.ts';
+import { FOREIGN_FILE } from './open-flags.ts';
 
 /** The frontmatter of one file, as bytes became text; or why there is none. */
 export type HeadFile =
@@ -34,10 +35,6 @@ const LINE_FEED = 0x0a;
 /** Room for a closing fence that begins within the limit. */
 const MAX_READ = MAX_FRONTMATTER_BYTES + BLOCK;
 
-// NONBLOCK: a pipe without a writer must not hold the scan. NOFOLLOW: a link is looked at before it is opened.
-// Where a system lacks a flag its constant is undefined, which counts as 0 here. Node itself adds CLOEXEC.
-const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-
 const IS_WINDOWS = process.platform === 'win32';
 
 /** Reads frontmatter and, beyond it, less than one block of the body. Holds the one buffer all files pass through. */
@@ -55,7 +52,7 @@ export class HeadReader {
   read(file: string, directory: string): HeadFile {
     try {
       if (IS_WINDOWS && lstatSync(file).isSymbolicLink()) return this.#readLink(file, directory);
-      return this.#readOpened(openSync(file, FLAGS));
+      return this.#readOpened(openSync(file, FOREIGN_FILE));
     } catch (error) {
       if (!isSystemError(error)) throw error;
       if (error.code === 'ELOOP' || error.code === 'EMLINK') return this.#readLink(file, directory);
@@ -71,7 +68,7 @@ export class HeadReader {
       return { type: 'failed', code: 'file/link-escapes', message: 'the file is a link to a place outside its skill' };
     }
     try {
-      const reading = this.#readOpened(openSync(target, FLAGS));
+      const reading = this.#readOpened(openSync(target, FOREIGN_FILE));
       // Somebody may have turned the link while it was followed.
       if (tryRealPath(file) === target) return reading;
       return failure('ENOENT');

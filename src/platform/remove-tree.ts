@@ -5,7 +5,6 @@
 import {
   chmodSync,
   closeSync,
-  constants,
   fchmodSync,
   lstatSync,
   openSync,
@@ -18,6 +17,7 @@ import path from 'node:path';
 
 import { descriptorPath } from './confined-open.ts';
 import { isSystemError } from './paths.ts';
+import { FOREIGN_FOLDER } from './open-flags.ts';
 
 export interface RemoveTreeOptions {
   /** When to stop, by `Date.now()`; what is left then is removed another time. */
@@ -26,7 +26,6 @@ export interface RemoveTreeOptions {
 
 /** Linux's, which Node does not name: a descriptor that needs no permission to read. */
 const O_PATH = 0o10000000;
-const NO_LINK = constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Names removed between two pauses. */
 const SLICE = 256;
 /** Names held at once. */
@@ -163,11 +162,11 @@ function moveToPit(removal: Removal, at: Buffer): Buffer {
 function openWritable(folder: string | Buffer): number {
   let descriptor: number;
   try {
-    descriptor = openSync(folder, constants.O_RDONLY | NO_LINK);
+    descriptor = openSync(folder, FOREIGN_FOLDER);
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'EACCES') throw error;
     allowReading(folder);
-    descriptor = openSync(folder, constants.O_RDONLY | NO_LINK);
+    descriptor = openSync(folder, FOREIGN_FOLDER);
   }
   try {
     fchmodSync(descriptor, 0o700);
@@ -183,7 +182,7 @@ function allowReading(folder: string | Buffer): void {
     chmodSync(folder, 0o700);
     return;
   }
-  const descriptor = openSync(folder, O_PATH | NO_LINK);
+  const descriptor = openSync(folder, O_PATH | FOREIGN_FOLDER);
   try {
     chmodSync(descriptorPath(descriptor), 0o700);
   } finally {

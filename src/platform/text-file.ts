@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 
 import { isSystemError } from './paths.ts';
+import { NAMED_FILE } from './open-flags.ts';
 
 export type TextFile =
   | { readonly type: 'read'; readonly text: string; readonly validUtf8: boolean }
@@ -14,7 +15,7 @@ export function readTextFile(path: string, maxBytes: number): TextFile {
   try {
     // Most files that are asked for are not there, and an error takes ten times as long as a look.
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { type: 'absent' };
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    descriptor = openSync(path, NAMED_FILE);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { type: 'absent' };

@@ -3,7 +3,7 @@
  * is followed, and what is not a file, a folder or a link inside is refused. A walk is all or nothing: it never leaves out silently.
  */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
@@ -11,6 +11,7 @@ import { compareText } from '../core/diagnostic.ts';
 import { quoted } from '../core/text/text.ts';
 import { descriptorPath } from './confined-open.ts';
 import { isSystemError, realPath } from './paths.ts';
+import { FOREIGN_FILE, FOREIGN_FOLDER, NAMED_FOLDER } from './open-flags.ts';
 
 export type TreeProblem =
   | 'gone'
@@ -93,9 +94,6 @@ export interface WalkOptions {
 
 /** What a repository keeps beside the files, wherever it lies: it differs between two equal checkouts. All else is part of a tree. */
 export const NO_PART = '.git';
-// As in `confined-open.ts`: a pipe must not hold us, a link is not followed.
-const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
-const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 interface Held {
   readonly descriptor: number;
@@ -222,7 +220,7 @@ function openTop(root: string, leaveOut: readonly string[], isListed: boolean): 
   let descriptor: number;
   try {
     // The folder itself may be a link: where a skill lies is for whoever listed it.
-    descriptor = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
+    descriptor = openSync(root, NAMED_FOLDER);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'ELOOP';
@@ -258,7 +256,7 @@ export function isByDescriptor(place: string): boolean {
 
 function openBelow(byName: string, at: string, isListed: boolean): OpenedFolder {
   try {
-    const descriptor = openSync(byName, FOLDER_FLAGS);
+    const descriptor = openSync(byName, FOREIGN_FOLDER);
     return orClosed(descriptor, () => {
       const place = isByDescriptor(byName) ? descriptorPath(descriptor) : byName;
       const stats = fstatSync(descriptor);
@@ -302,7 +300,7 @@ function lookAt<F extends FileEntry>(place: string, at: string, files: Meeting<F
 /** Opens a file of a tree. Throws `TreeRefused` where it is none, or another one than was seen. */
 export function openFileAt(place: string, at: string, seen: Stats | undefined): OpenedEntry {
   try {
-    const descriptor = openSync(place, FILE_FLAGS);
+    const descriptor = openSync(place, FOREIGN_FILE);
     return orClosed(descriptor, () => {
       const stats = fstatSync(descriptor);
       const isSeen = seen === undefined || (stats.ino === seen.ino && stats.dev === seen.dev);

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   closeSync,
-  constants,
   fchmodSync,
   fchownSync,
   lchownSync,
@@ -16,6 +15,7 @@ import path from 'node:path';
 import type { Identity, RunLimits } from '../../core/execution.ts';
 import { BrokenTar } from './tar.ts';
 import type { TarEntry } from './tar.ts';
+import { NEW_FILE } from '../../platform/open-flags.ts';
 
 /** More than may be left in a workspace. */
 export class TreeTooLarge extends Error {
@@ -40,8 +40,6 @@ export interface WriteTreeOptions {
   /** What is left of it; counted down. */
   readonly budget: TreeBudget;
 }
-
-const FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
  * Writes the entries of a tar into a folder. An engine elsewhere is not trusted with our files: a name leads nowhere but into folders
@@ -102,7 +100,7 @@ function nameBelow(name: string, top: string): string {
 }
 
 async function writeFile(file: string, { mode, bytes }: TarEntry, owner: Identity | undefined): Promise<void> {
-  const descriptor = openSync(file, FILE_FLAGS, 0o600);
+  const descriptor = openSync(file, NEW_FILE, 0o600);
   try {
     for await (const piece of bytes) for (let at = 0; at < piece.length;) at += writeSync(descriptor, piece, at);
     if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid);

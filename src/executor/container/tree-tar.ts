@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
 import type { Identity } from '../../core/execution.ts';
 import { padding, tarHeader } from './tar.ts';
+import { FOREIGN_FILE } from '../../platform/open-flags.ts';
 
 /** Folders in which no program writes while they are read: one that somebody configured, a snapshot, a workspace that was copied. */
 
@@ -69,7 +70,7 @@ async function* fileTar(
   file: string,
   header: Omit<Parameters<typeof tarHeader>[0], 'type'>,
 ): AsyncGenerator<Buffer, void> {
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const descriptor = openSync(file, FOREIGN_FILE);
   try {
     const { size } = fstatSync(descriptor);
     yield tarHeader({ ...header, type: 'file', size });

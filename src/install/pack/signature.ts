@@ -1,6 +1,6 @@
 /** Signatures of minisign over bytes or files: Ed25519, with the hash of the bytes or, as older ones have it, with the bytes. */
 import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
 import { formatSignature, joined } from '../../core/pack/minisign.ts';
 import type { MinisignPublicKey, MinisignSignature } from '../../core/pack/minisign.ts';
@@ -10,6 +10,7 @@ import { quoted } from '../../core/text/text.ts';
 import { readRefusal } from '../system-refusal.ts';
 import { publicKeyObject } from './secret-key.ts';
 import type { SigningKey } from './secret-key.ts';
+import { NAMED_FILE } from '../../platform/open-flags.ts';
 
 /** What is signed. */
 export type Payload = Uint8Array | { readonly file: string };
@@ -74,7 +75,7 @@ function wholeOf(payload: Payload): Uint8Array {
 
 function eachPiece(file: string, take: (bytes: Buffer) => void): void {
   try {
-    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const descriptor = openSync(file, NAMED_FILE);
     try {
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) throw new PackRefused(packRefusal('source/failed', `${quoted(file, 200)} is no file`, file));

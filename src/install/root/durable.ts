@@ -3,9 +3,10 @@
  * several times faster (18 skills, 411 files: 8 ms to 42 ms). Node has no such call, the program `sync` does.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 
 import { isSystemError } from '../../platform/paths.ts';
+import { FOREIGN_FILE } from '../../platform/open-flags.ts';
 
 /** Up to so many are written one by one. */
 const FEW = 48;
@@ -45,7 +46,7 @@ export function beginSync({ count, within }: Pick<ToSync, 'count' | 'within'>): 
 }
 
 export function syncPlace(place: string): void {
-  const descriptor = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  const descriptor = openSync(place, FOREIGN_FILE);
   try {
     fsyncSync(descriptor);
   } catch (error) {

@@ -4,7 +4,7 @@
  * followed through a link, and only our own files are believed.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { LOCK_FILE_NAME } from '../../core/pack/lock.ts';
@@ -13,6 +13,7 @@ import { quoted } from '../../core/text/text.ts';
 import { HAS_DESCRIPTOR_PATHS } from '../../platform/confined-directory.ts';
 import { descriptorPath } from '../../platform/confined-open.ts';
 import { isSystemError, tryRealPath } from '../../platform/paths.ts';
+import { FOREIGN_FOLDER } from '../../platform/open-flags.ts';
 
 export const STATE_FOLDER = '.skillwright';
 export const JOURNAL_NAME = 'transaction.json';
@@ -39,7 +40,7 @@ export function holdRoot(given: string, { create }: { readonly create: boolean }
   if (real === undefined) throw unusable(`there is no folder ${quoted(given, 200)}`, given);
   let descriptor: number;
   try {
-    descriptor = openSync(real, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    descriptor = openSync(real, FOREIGN_FOLDER);
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOTDIR') throw unusable(`${quoted(given, 200)} is no folder`, given);
     throw error;

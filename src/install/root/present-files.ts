@@ -3,7 +3,7 @@
  * committed. One pass gives the files and the digest of the tree. Nothing is opened through a link.
  */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Dirent, Stats } from 'node:fs';
 
 import type { LockedFile } from '../../core/pack/lock.ts';
@@ -16,6 +16,7 @@ import { SMALL_FILE, hashOpened } from '../../platform/tree-file.ts';
 import { TreeLooks } from '../../platform/tree-look.ts';
 import { NO_PART, TreeRefused } from '../../platform/tree-walk.ts';
 import { systemRefusal } from '../system-refusal.ts';
+import { FOREIGN_FILE } from '../../platform/open-flags.ts';
 
 export interface PresentTree {
   readonly type: 'present';
@@ -42,7 +43,6 @@ export interface PresentOptions {
 
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
-const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 /** A buffer that serves any number of calls of `presentFiles`. */
 export function presentBuffer(): Buffer {
@@ -150,7 +150,7 @@ function entriesOf(walk: Walk, place: string, at: string): readonly Dirent[] {
 
 function hashEntry(walk: Walk, { path, place, entry }: Met, buffer: Buffer): void {
   if (!entry.isFile()) return noFile(walk, path, place);
-  const descriptor = openSync(place, FILE_FLAGS);
+  const descriptor = openSync(place, FOREIGN_FILE);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw changed(walk, path);

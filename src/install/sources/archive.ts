@@ -1,5 +1,5 @@
 /** Skills of an archive: a file of this machine, or one that was downloaded. */
-import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 
@@ -17,8 +17,8 @@ import { findSkills, placeOf } from './folder.ts';
 import { skillName, startOfFile } from './skill-name.ts';
 import { refuse } from './staged-skill.ts';
 import { noSkill, readSignature, withManifest } from './top-files.ts';
+import { NAMED_FILE } from '../../platform/open-flags.ts';
 
-const FILE_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 const PIECE = 1024 * 1024;
 
 export async function bringArchive(
@@ -145,7 +145,7 @@ async function copyHashed(from: string, to: string, { limits, signal }: Bringing
 
 function openSource(from: string): number {
   try {
-    return openSync(from, FILE_FLAGS);
+    return openSync(from, NAMED_FILE);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';

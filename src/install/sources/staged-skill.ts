@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
@@ -21,9 +21,9 @@ import type { DigestEntry } from '../../platform/tree-digest.ts';
 import { TreeLooks } from '../../platform/tree-look.ts';
 import { toScanFile } from '../scan-files.ts';
 import { MAX_HEAD, skillName } from './skill-name.ts';
+import { NEW_FILE } from '../../platform/open-flags.ts';
 
 const NOTHING = new Uint8Array();
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const FILE_MODE = 0o644;
 const PROGRAM_MODE = 0o755;
 

@@ -1,10 +1,11 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 import { SkillError } from '../../core/errors.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../paths.ts';
 import { refused } from './refused.ts';
+import { NAMED_FILE } from '../open-flags.ts';
 
 /** An archive by its descriptor: opened once, so that all looks are at one file. */
 export interface HeldFile {
@@ -17,7 +18,6 @@ export interface HeldFile {
 }
 
 // NONBLOCK: a pipe must not hold us.
-const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Throws `PackRefused` where nothing is there, or no file. */
 export function holdFile(file: string): HeldFile {
@@ -71,7 +71,7 @@ function wholeBytes(fill: HeldFile['fill'], at: number, length: number): Buffer 
 
 function openOrRefuse(file: string): number {
   try {
-    return openSync(file, FLAGS);
+    return openSync(file, NAMED_FILE);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const code = error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'source/missing' : 'source/refused';

@@ -1,5 +1,5 @@
 /** Files written below one folder that is ours, by descriptors: whatever somebody puts in their way is refused, never followed. */
-import { closeSync, constants, fchmodSync, mkdirSync, openSync, readdirSync, rmdirSync } from 'node:fs';
+import { closeSync, fchmodSync, mkdirSync, openSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { PackRefused, packRefusal, systemProblem } from '../../core/pack/problems.ts';
@@ -11,6 +11,7 @@ import { openNewFile } from '../new-file.ts';
 import type { FileWriter } from '../new-file.ts';
 import { isSystemError } from '../paths.ts';
 import { removeTree } from '../remove-tree.ts';
+import { FOREIGN_FOLDER } from '../open-flags.ts';
 
 export interface TreeWriter {
   folder(at: string): void;
@@ -20,8 +21,6 @@ export interface TreeWriter {
   /** Before `close`. Removes what was written: the folder is empty, or gone where it was not there before. */
   undo(): Promise<void>;
 }
-
-const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 interface HeldFolder {
   readonly descriptor: number;
@@ -103,7 +102,7 @@ function holdEmpty(to: string): HeldFolder {
 }
 
 function hold(folder: string, name: string): HeldFolder {
-  const descriptor = openSync(folder, FOLDER_FLAGS);
+  const descriptor = openSync(folder, FOREIGN_FOLDER);
   return { descriptor, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : folder, name };
 }
 
