@@ -10,7 +10,6 @@ import { skillNameAt } from '../evals/cases/suite.ts';
 import type { SuiteModel } from '../evals/run/case-model.ts';
 import { skillFoldersAt } from '../evals/run/skill-folders.ts';
 import { isDirectory, isPresent } from '../platform/paths.ts';
-import { surroundingsOf } from '../runtime/config.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { UsageError } from './exit.ts';
 import type { EvalInvocation } from './eval-flags.ts';
@@ -90,16 +89,9 @@ export async function suiteModel(invocation: EvalInvocation, runtime: Runtime): 
       throw new UsageError('--update-cassettes needs a model that answers', 'name one with --model');
     return undefined;
   }
-  const { openAgentModel } = await import('../agent/agent-model.ts');
+  const { chooseModel } = await import('./choose-model.ts');
   const { openRules } = await import('../model/rules.ts');
-  const config = runtime.config.model;
-  const { env } = surroundingsOf({});
-  const { model } = await openAgentModel({
-    env,
-    signal,
-    name: flags.model,
-    ...(config === undefined ? {} : { config }),
-  });
+  const { model } = await chooseModel({ name: flags.model, runtime, signal });
   const isRules = model.id === openRules().id;
   return { way: isRules ? 'rules' : 'live', id: model.id, open: () => (isRules ? openRules() : model) };
 }

@@ -131,12 +131,10 @@ function executorOf(name: string | undefined): Exclude<EvaluateOptions['executor
   return EXECUTOR_NAMES.find((known) => known === name) ?? 'auto';
 }
 
-async function judgeOf({ flags, signal }: EvalInvocation, { config }: Runtime): Promise<Model | undefined> {
+async function judgeOf({ flags, signal }: EvalInvocation, runtime: Runtime): Promise<Model | undefined> {
   if (flags.judge === undefined) return undefined;
-  const { openAgentModel } = await import('../agent/agent-model.ts');
-  const { env } = surroundingsOf({});
-  const settings = config.model === undefined ? {} : { config: config.model };
-  return (await openAgentModel({ env, signal, name: flags.judge, ...settings })).model;
+  const { chooseModel } = await import('./choose-model.ts');
+  return (await chooseModel({ name: flags.judge, runtime, signal })).model;
 }
 
 /** Numbers of made-up skills, or the skills of a folder at ten, a hundred, a thousand, as far as there are. */

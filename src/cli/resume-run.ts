@@ -1,20 +1,18 @@
 /** `runs resume`: a run that was broken off goes on, at this terminal. */
 import path from 'node:path';
 
-import { openAgentModel } from '../agent/agent-model.ts';
 import { readRun } from '../audit/journal-reader.ts';
 import { terminalSink } from '../audit/sinks.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
-import type { Model } from '../core/agent/model.ts';
 import { cleanText, printable } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
 import { isInside, tryRealPath } from '../platform/paths.ts';
 import { readSealKey } from '../platform/seal-key.ts';
 import { surroundingsOf } from '../runtime/config.ts';
-import type { Runtime } from '../runtime/runtime.ts';
-import { choiceLines, statusOf } from './agent-outcome.ts';
+import { statusOf } from './agent-outcome.ts';
 import { openApprover } from './approving.ts';
 import { readBudget } from './budget-flag.ts';
+import { chooseModelAloud } from './choose-model.ts';
 import type { Invocation } from './command.ts';
 import { EXIT } from './exit.ts';
 import { jsonText } from './json.ts';
@@ -35,11 +33,12 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
   const runtime = await openRuntime(invocation);
   const refusals = openRefusalWatch(words);
+  const { model } = await chooseModelAloud({ name: given.model, runtime, signal }, terminal);
   const { resumeAgent } = await import('../agent/resume.ts');
   const resumed = await resumeAgent({
     runtime,
     path: place,
-    model: await modelFor(invocation, runtime),
+    model,
     budget: readBudget(given.budget ?? []),
     mayBring: (file) => named.has(file) || isOfProject(file, cwd),
     signal,
@@ -74,16 +73,4 @@ function isOfProject(file: string, cwd: string): boolean {
 
 function progress({ remark, style }: Terminal): ReturnType<typeof terminalSink> {
   return terminalSink({ level: 'normal', style, write: (text) => remark(text.trimEnd()) });
-}
-
-async function modelFor({ flags: given, terminal, signal }: ResumeInvocation, { config }: Runtime): Promise<Model> {
-  const { env } = surroundingsOf({});
-  const chosen = await openAgentModel({
-    env,
-    signal,
-    ...(given.model === undefined ? {} : { name: given.model }),
-    ...(config.model === undefined ? {} : { config: config.model }),
-  });
-  for (const line of choiceLines(chosen, terminal)) terminal.remark(line);
-  return chosen.model;
 }

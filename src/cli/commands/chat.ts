@@ -1,6 +1,5 @@
 import path from 'node:path';
 
-import { openAgentModel } from '../../agent/agent-model.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { ChatOptions } from '../../agent/chat.ts';
 import { runsDirectory } from '../../audit/run-folder.ts';
@@ -10,7 +9,7 @@ import { cacheDirectory } from '../../platform/cache-directory.ts';
 import { surroundingsOf } from '../../runtime/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { choiceLines, endLines, statusOf } from '../agent-outcome.ts';
+import { endLines, statusOf } from '../agent-outcome.ts';
 import { AGENT_FLAGS } from '../agent-flags.ts';
 import { openApprover } from '../approving.ts';
 import { readBudget } from '../budget-flag.ts';
@@ -19,6 +18,7 @@ import { openChatHistory } from '../chat-history.ts';
 import { openEditor, openLines, takeInterrupts } from '../chat-input.ts';
 import type { ChatInput } from '../chat-input.ts';
 import { talk } from '../chat-loop.ts';
+import { chooseModelAloud } from '../choose-model.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { findChat } from '../earlier-chat.ts';
@@ -71,14 +71,7 @@ export const command = defineCommand({
     const budget = readBudget(given.budget ?? []);
     const runtime = await openRuntime(invocation);
     const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
-    const config = runtime.config.model;
-    const chosen = await openAgentModel({
-      env: surroundingsOf({}).env,
-      signal,
-      ...(config === undefined ? {} : { config }),
-      ...(given.model === undefined ? {} : { name: given.model }),
-    });
-    for (const line of choiceLines(chosen, terminal)) terminal.remark(line);
+    const chosen = await chooseModelAloud({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
     const options: ChatOptions = {

@@ -1,16 +1,15 @@
 import path from 'node:path';
 
 import { ACTIVATIONS } from '../../agent/activation.ts';
-import { openAgentModel } from '../../agent/agent-model.ts';
 import type { AgentOptions } from '../../agent/agent-options.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
-import { choiceLines, endLines, statusOf } from '../agent-outcome.ts';
+import { endLines, statusOf } from '../agent-outcome.ts';
 import { AGENT_FLAGS } from '../agent-flags.ts';
 import { openApprover } from '../approving.ts';
 import { readBudget } from '../budget-flag.ts';
+import { chooseModelAloud } from '../choose-model.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -84,15 +83,7 @@ export const command = defineCommand({
     const request = await readRequest({ words: positionals, file: given.file, cwd: cwdOf(invocation), signal });
     const budget = readBudget(given.budget ?? []);
     const runtime = await openRuntime(invocation);
-    const { env } = surroundingsOf({});
-    const config = runtime.config.model;
-    const chosen = await openAgentModel({
-      env,
-      signal,
-      ...(config === undefined ? {} : { config }),
-      ...(given.model === undefined ? {} : { name: given.model }),
-    });
-    for (const line of choiceLines(chosen, terminal)) terminal.remark(line);
+    const chosen = await chooseModelAloud({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
     const copied: string[] = [];
