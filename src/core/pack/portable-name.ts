@@ -72,7 +72,10 @@ export interface UsableName {
 export interface PathJudge {
   /** Folders above it need no entry of their own. */
   judge(path: string, type: 'file' | 'folder'): UsableName | PackRefusal;
-  /** For what is not taken along: its own name must be fine, but what lies in `leftOut` (it, or a folder above it) meets nothing. */
+  /**
+   * For what is not taken along: its own name must be fine. `leftOut` (it, or a folder above it) is written nowhere, so that no other name
+   * can be one with it; but nothing is a file and a folder. What lies in it meets nothing.
+   */
   judgeLeftOut(path: string, leftOut: LeftOut): UsableName | PackRefusal;
 }
 
@@ -88,24 +91,34 @@ export function openPathJudge(limits: NameLimits & Pick<ArchiveLimits, 'maxEntri
   const known = new Map<string, KnownName>();
   /** Spellings of folders that were met: what lies in one need not ask again for those above. */
   const folders = new Set<string>();
-  /** Entries within what is left out: they are read all the same. */
-  let unmet = 0;
+  const leftOutTypes = new Map<string, 'file' | 'folder'>();
+  /** Entries that are left out: they are read all the same. */
+  let unwritten = 0;
+  const inConflict = (spelling: string): PackRefusal =>
+    nameRefusal('archive/conflict', spelling, 'is a file and a folder');
   const meet = (spelling: string, type: 'file' | 'folder', isEntry: boolean): PackRefusal | undefined => {
     const key = collisionKey(spelling);
     const before = known.get(key);
+    if ((leftOutTypes.get(spelling) ?? type) !== type) return inConflict(spelling);
     if (before === undefined) {
       // Folders that no entry names count too: they are made all the same.
-      if (known.size + unmet >= limits.maxEntries) return tooManyNames(limits);
+      if (known.size + unwritten >= limits.maxEntries) return tooManyNames(limits);
       known.set(key, { spelling, type, isEntry });
       if (type === 'folder') folders.add(spelling);
       return undefined;
     }
     if (before.spelling !== spelling)
       return nameRefusal('archive/collision', spelling, `is on some systems the same as ${quoted(before.spelling)}`);
-    if (before.type !== type) return nameRefusal('archive/conflict', spelling, 'is a file and a folder');
+    if (before.type !== type) return inConflict(spelling);
     if (isEntry && before.isEntry) return nameRefusal('archive/duplicate', spelling, 'is there twice');
     before.isEntry ||= isEntry;
     return undefined;
+  };
+  const meetLeftOut = ({ path, type }: LeftOut): PackRefusal | undefined => {
+    const taken = known.get(collisionKey(path));
+    const before = taken?.spelling === path ? taken.type : leftOutTypes.get(path);
+    leftOutTypes.set(path, type);
+    return (before ?? type) === type ? undefined : inConflict(path);
   };
   const meetAbove = (path: string): PackRefusal | undefined =>
     newFoldersOf(path, folders).reduce<PackRefusal | undefined>(
@@ -117,11 +130,9 @@ export function openPathJudge(limits: NameLimits & Pick<ArchiveLimits, 'maxEntri
     judge: (path, type) =>
       portableNameProblem(path, limits) ?? meetAbove(path) ?? meet(path, type, true) ?? usable(path),
     judgeLeftOut(path, leftOut) {
-      const before = known.size;
-      const problem =
-        portableNameProblem(path, limits) ?? meetAbove(leftOut.path) ?? meet(leftOut.path, leftOut.type, false);
-      if (known.size === before) unmet += 1;
-      if (problem === undefined && known.size + unmet > limits.maxEntries) return tooManyNames(limits);
+      const problem = portableNameProblem(path, limits) ?? meetAbove(leftOut.path) ?? meetLeftOut(leftOut);
+      unwritten += 1;
+      if (problem === undefined && known.size + unwritten > limits.maxEntries) return tooManyNames(limits);
       return problem ?? usable(path);
     },
   };

@@ -90,11 +90,12 @@ export function findSkills(root: string): FoundFolders {
       const below = at === '' ? entry.name : `${at}/${entry.name}`;
       const type = entry.isDirectory() ? 'folder' : 'file';
       const reason = whyLeftOut(entry.name, type);
-      if (reason !== undefined) leftOut.push(leftOutLine({ path: below, type, reason }));
-      else if (entry.isSymbolicLink()) leftOut.push(`${below}: a link`);
+      const tell = (why: string): unknown => leftOut.push(leftOutLine({ path: below, type, reason: why }));
+      if (reason !== undefined) tell(reason);
+      else if (entry.isSymbolicLink()) tell('a link');
       else if (type === 'file') {
-        if (entry.name.toLowerCase() === 'skill.md') leftOut.push(`${below}: it must be called ${SKILL_FILE_NAME}`);
-      } else if (!isLookedInto(entry.name)) leftOut.push(`${below}/: not looked into`);
+        if (entry.name.toLowerCase() === 'skill.md') tell(`it must be called ${SKILL_FILE_NAME}`);
+      } else if (!isLookedInto(entry.name)) tell('not looked into');
       else if (depth < MAX_SKILL_DEPTH) pending.push(below);
     }
   }

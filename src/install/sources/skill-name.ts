@@ -18,7 +18,8 @@ export async function skillName(text: string, folder: string): Promise<string> {
   if (plain?.head !== undefined) return plain.head.name;
   // Frontmatter that needs the YAML library is rare, and the library slow to load.
   const { readHead } = await import('../../core/frontmatter/read-head.ts');
-  return readHead(source, { mode: 'lenient' }).head?.name ?? folder;
+  // Composed, as archives are unpacked: some systems take names of folders apart.
+  return readHead(source, { mode: 'lenient' }).head?.name ?? folder.normalize('NFC');
 }
 
 /** The start of a file in the staging folder, which is ours. */

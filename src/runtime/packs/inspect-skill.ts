@@ -148,8 +148,10 @@ function nameRefusals(skill: SourceSkill, mode: Mode): readonly PackRefusal[] {
 
 /** Said where the folder has another name: a person who looked for one gets the other. */
 function otherNames({ name, folder }: SourceSkill): readonly string[] {
-  const given = path.posix.basename(folder);
-  return given === '' || given === name ? [] : [`the skill in ${quoted(folder)} calls itself ${quoted(name)}`];
+  // Some systems take names of folders apart; names of skills are composed.
+  const composed = folder.normalize('NFC');
+  const given = path.posix.basename(composed);
+  return given === '' || given === name ? [] : [`the skill in ${quoted(composed)} calls itself ${quoted(name)}`];
 }
 
 function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[]): readonly PackRefusal[] {

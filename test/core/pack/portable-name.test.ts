@@ -176,7 +176,7 @@ describe('the names of a tree', () => {
     ]);
   });
 
-  test('within what is left out meet nothing, but are judged and counted; what is left out meets what is not', () => {
+  test('that are left out meet nothing but the same name, and are judged and counted', () => {
     const ends = (maxEntries: number, paths: readonly string[]): unknown => {
       const judge = openPathJudge({ ...ARCHIVE_LIMITS, maxEntries });
       return paths.map((each) => {
@@ -192,9 +192,16 @@ describe('the names of a tree', () => {
       ['.git/con', 'archive/reserved-name'],
       ['.git/../x', 'archive/traversal'],
       ['b/.Env', 'usable'],
+      ['b/.env', 'usable'],
       ['B/x', 'archive/collision'],
+      ['.GIT', 'usable'],
+      ['.GIT/a', 'archive/conflict'],
+      ['.GITIGNORE', 'usable'],
       ['.gitignore', 'usable'],
       ['.gitignore/a', 'archive/conflict'],
+      ['.Gitkeep', 'usable'],
+      ['.gitkeep/a', 'usable'],
+      ['.gitkeep', 'archive/conflict'],
     ] as const;
     expect(
       ends(

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { leftOutOf } from '../../../src/core/pack/left-out.ts';
 import { isRefusal } from '../../../src/core/pack/problems.ts';
@@ -17,6 +17,7 @@ import { SKILL_TEXT } from '../../corpus/archives-sample.ts';
 import { harvest, plant } from '../../platform/tree-support.ts';
 import type { Tree } from '../../platform/tree-support.ts';
 import { packWorld } from './support.ts';
+import type { PackWorld } from './support.ts';
 
 interface Entry {
   readonly name: string;
@@ -24,17 +25,17 @@ interface Entry {
   readonly isProgram: boolean;
 }
 
+const oneOf = (names: string): fc.Arbitrary<string> => fc.constantFrom(...names.split('|'));
 /** Names that are fine alone; together they may be one, or a file and a folder. */
-const GOOD = fc.constantFrom('a', 'A', 'b.md', 'scripts', 'é', 'e\u0301', '数据', 'x y', '.gitignore');
+const GOOD = fc.oneof(
+  oneOf('a|A|b.md|scripts|é|e\u0301|数据|x y|ß|SS|node_modules|_x|skill.md'),
+  oneOf('.gitignore|.skillignore|.env.example|.gitkeep'),
+);
 /** Ends of paths that are left out. */
-const HIDDEN = fc.constantFrom(
-  '.env',
-  '.git/config',
-  '.git',
-  '.claude/x.json',
-  '.DS_Store',
-  '__MACOSX/a',
-  '.gitignore/a',
+const HIDDEN = fc.oneof(
+  oneOf('.env|.Env|.git/config|.git|.GIT/config|.claude/x.json|.DS_Store|.ds_store|__MACOSX/a|__macosx/A'),
+  oneOf('.gitignore/a|.GITIGNORE|.GitIgnore/a|.skillignore/SKILL.md|.Env.example|.gitkeep/x'),
+  oneOf('.é|.e\u0301|.é/x|.h/é|.h/e\u0301|.h/A|.h/a/b|.h/.env'),
 );
 /** And those that are not. */
 const BAD = fc.constantFrom('..', '.', '', 'con', 'x.', 'a\\b', 'C:', '\u202e', '\u001b[2J', '__MACOSX', 'SKILL.md');
@@ -42,19 +43,21 @@ const BAD = fc.constantFrom('..', '.', '', 'con', 'x.', 'a\\b', 'C:', '\u202e', 
 function entries(part: fc.Arbitrary<string>): fc.Arbitrary<readonly Entry[]> {
   const entry = fc.record({
     name: fc
-      .tuple(fc.array(part, { minLength: 1, maxLength: 3 }), fc.option(HIDDEN, { freq: 3, nil: undefined }))
+      .tuple(fc.array(part, { minLength: 1, maxLength: 4 }), fc.option(HIDDEN, { freq: 3, nil: undefined }))
       .map(([parts, hidden]) => ['sample', ...(hidden === undefined ? parts : [...parts.slice(1), hidden])].join('/')),
     content: fc.string({ maxLength: 40 }),
     isProgram: fc.boolean(),
   });
-  return fc.array(entry, { maxLength: 5 });
+  return fc.array(entry, { maxLength: 6 });
 }
 
-/** Two names that are one on some systems, where neither is taken along. */
-const ONE_NAME_IN_LEFT_OUT: readonly Entry[] = [
-  { name: 'sample/.gitignore/A/.env', content: '', isProgram: false },
-  { name: 'sample/.gitignore/a', content: '', isProgram: false },
-];
+/** Two names that are one on some systems, where neither is taken along, or only one is. */
+const ONE_NAME: readonly (readonly Entry[])[] = [
+  ['sample/.gitignore/A/.env', 'sample/.gitignore/a'],
+  ['sample/.env', 'sample/.Env'],
+  ['sample/.git', 'sample/.GIT/config'],
+  ['sample/.gitignore', 'sample/.GITIGNORE'],
+].map((names) => names.map((name) => ({ name, content: '', isProgram: false })));
 const SKILL: Entry = { name: 'sample/SKILL.md', content: SKILL_TEXT, isProgram: false };
 const folders = (all: readonly Entry[]): readonly string[] => [
   ...new Set(
@@ -95,7 +98,12 @@ const seen = (end: Installed | PackRefusal): unknown =>
   isRefusal(end)
     ? end.code
     : {
-        skills: end.plan.skills.map(({ lock: { name, digest, files } }) => ({ name, digest, files })),
+        skills: end.plan.skills.map(({ skill: { notes }, lock: { name, digest, files } }) => ({
+          name,
+          digest,
+          files,
+          notes,
+        })),
         leftOut: end.plan.leftOut.toSorted(),
       };
 
@@ -147,26 +155,49 @@ verifies('PACK-5', 'no accepted tree differs from what was inspected, whatever a
   ]);
 });
 
-test('a folder, a zip and a tar.gz of it are one tree: the same digest, the same left out, the same refusal', async () => {
-  const world = packWorld();
-  await fc.assert(
-    fc.asyncProperty(entries(GOOD), async (all) => {
-      const held = storable(all);
-      const source = path.join(world.project, 'source');
-      for (const place of [source, world.root]) rmSync(place, { recursive: true, force: true });
-      plant(source, treeOf(held));
-      writeFileSync(path.join(world.project, 'pack.zip'), zipOf(held));
-      writeFileSync(path.join(world.project, 'pack.tar.gz'), tarOf(held));
-      const [folder, zip, tar] = [
-        await world.install('./source', { dryRun: true }),
-        await world.install('./pack.zip', { dryRun: true }),
-        await world.install('./pack.tar.gz', { dryRun: true }),
-      ].map(seen);
-      expect(zip).toEqual(folder);
-      expect(tar).toEqual(folder);
-    }),
-    { numRuns: 40, examples: [[ONE_NAME_IN_LEFT_OUT]] },
-  );
+/** What comes of one tree as a folder, as a zip and as a tar.gz. */
+async function seenThrice({ project, root, install }: PackWorld, held: readonly Entry[]): Promise<readonly unknown[]> {
+  const source = path.join(project, 'source');
+  for (const place of [source, root]) rmSync(place, { recursive: true, force: true });
+  plant(source, treeOf(held));
+  writeFileSync(path.join(project, 'pack.zip'), zipOf(held));
+  writeFileSync(path.join(project, 'pack.tar.gz'), tarOf(held));
+  return [
+    await install('./source', { dryRun: true }),
+    await install('./pack.zip', { dryRun: true }),
+    await install('./pack.tar.gz', { dryRun: true }),
+  ].map(seen);
+}
+
+describe('a folder, a zip and a tar.gz of it are one tree', () => {
+  test('the same digest, the same left out, the same refusal', async () => {
+    const world = packWorld();
+    await fc.assert(
+      fc.asyncProperty(entries(GOOD), async (all) => {
+        const [folder, zip, tar] = await seenThrice(world, storable(all));
+        expect(zip).toEqual(folder);
+        expect(tar).toEqual(folder);
+      }),
+      { numRuns: 40, examples: ONE_NAME.map((all) => [all]) },
+    );
+  });
+
+  test('also where the system that it lies on takes names apart', async () => {
+    const name = 'résumé'.normalize('NFC');
+    const apart = name.normalize('NFD');
+    const held = [
+      { ...SKILL, name: `${apart}/SKILL.md`, content: SKILL_TEXT.replace('sample', name) },
+      { ...SKILL, name: `${apart}s/node_modules/x`, content: '' },
+      { ...SKILL, name: `${apart}s/skill.md`, content: '' },
+    ];
+    const expected = {
+      skills: [{ name, digest: expect.any(String), files: { 'SKILL.md': expect.anything() }, notes: [] }],
+      leftOut: [`${name}s/node_modules/: not looked into`, `${name}s/skill.md: it must be called SKILL.md`],
+    };
+    expect(await seenThrice(packWorld(), held)).toEqual([expected, expected, expected]);
+    const bare = [{ ...SKILL, name: `${apart}/SKILL.md`, content: 'no frontmatter' }];
+    expect(await seenThrice(packWorld(), bare)).toEqual(['pack/format', 'pack/format', 'pack/format']);
+  });
 });
 
 verifies('PACK-5', 'whatever is packed is installed as its manifest says', async () => {
@@ -185,7 +216,7 @@ verifies('PACK-5', 'whatever is packed is installed as its manifest says', async
       }
       const [{ digest, files } = { digest: '', files: {} }] = built.manifest.skills;
       expect(seen(await world.install('./pack.zip'))).toEqual({
-        skills: [{ name: 'sample', digest, files }],
+        skills: [{ name: 'sample', digest, files, notes: [] }],
         leftOut: [],
       });
     }),
