@@ -50,7 +50,9 @@ export const shared = defineConfig({
     isolate: false,
     // Half of the tests wait for processes of their own.
     maxWorkers: Math.max(2, availableParallelism()),
-    testTimeout: 60_000,
+    // Only for what hangs: what is slow on a busy machine is no failure.
+    testTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/random-seed.ts'],

@@ -109,7 +109,7 @@ describe('root causes', () => {
     const model = thinking((asking, turn) =>
       asking.includes('poem') ? new Promise(() => undefined) : decide(asking, turn),
     );
-    const report = await asked(model, { timeoutMs: 1500 });
+    const report = await asked(model, { cases: [FIRES, { ...QUIET, timeoutMs: 1500 }] });
     expect(report.results.map(verdictLine)).toEqual([
       'fires with passed tables',
       'quiet with error it was not done after 1.5 s',
