@@ -157,7 +157,8 @@ describe('the quick reader', () => {
       .map(([fields, at]) => fields.toSpliced(at, 0, 'name: pdf-forms', 'description: x').join('\n'));
     const { taken, told } = countAgreed(texts);
     expect(taken).toBeGreaterThan(RUNS / 10);
-    expect(told).toBeGreaterThan(RUNS / 60);
+    // About one in fifty is.
+    expect(told).toBeGreaterThan(RUNS / 200);
   });
 
   it('notes all there is to tell of names, tools, fields, brackets and long lines, wherever they stand', () => {
