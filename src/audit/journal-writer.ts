@@ -7,8 +7,9 @@ import { RUN_SCHEMA } from '../core/journal.ts';
 import type { ContentKind, ContentReference, Outcome, RunEvent, RunStart } from '../core/journal.ts';
 import { quoted } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
-import { writeFileAtomically } from '../platform/atomic-write.ts';
+import { writeFilesAtomically, writeNewFile } from '../platform/atomic-write.ts';
 import { thisProcess } from '../platform/folder-lock.ts';
+import type { FolderOwner } from '../platform/folder-lock.ts';
 import { openSha256 } from '../platform/hash.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { AppendFile, IncompleteWrite } from './append-file.ts';
@@ -17,7 +18,7 @@ import { ClockText, thousandths } from './clock-text.ts';
 import { contentPath, keepContent } from './content.ts';
 import { asRead, ownFields } from './recorded-event.ts';
 import type { Redactor } from './redact.ts';
-import { openStore, storedJson } from './references.ts';
+import { openStore, plainJson, storedJson } from './references.ts';
 import type { Keep } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, makeRunFolder } from './run-folder.ts';
 import { finalText, infoOf, infoText, stateText, summarise, withSeal } from './run-info.ts';
@@ -32,6 +33,8 @@ export interface RunRecordOptions {
   readonly now?: () => Date;
   /** Seals the run when it ends. */
   readonly sealKey?: Uint8Array;
+  /** This process, where it was asked for before. */
+  readonly owner?: FolderOwner;
 }
 
 export interface RunRecord {
@@ -115,7 +118,8 @@ class JournalWriter implements RunRecord {
     this.path = folder.path;
     this.#options = options;
     const index = Buffer.from(this.#indexText(start.index), 'utf8');
-    this.#write(INDEX_FILE, index);
+    // Before its digest is in the first line, nobody knows that it is there.
+    writeNewFile(path.join(this.path, INDEX_FILE), index, { sync: options.sync === 'each' });
     this.#events = new AppendFile(path.join(this.path, EVENTS_FILE));
     const { index: _, ...known } = start;
     try {
@@ -125,7 +129,7 @@ class JournalWriter implements RunRecord {
         run: this.id,
         ...known,
         indexDigest: this.#hash(index),
-        process: thisProcess(),
+        process: options.owner ?? thisProcess(),
       });
       this.#checkpoint();
     } catch (error) {
@@ -169,13 +173,14 @@ class JournalWriter implements RunRecord {
     this.#guarded(() => {
       this.#holdLine({ type: 'run-end', outcome, reason });
       this.#writeHeld();
-      this.#events.sync();
       this.#isEnded = true;
       if (this.#due !== undefined) this.#due.flush = undefined;
       const { state } = this.#written ?? {};
-      if (state !== undefined) this.#write(STATE_FILE, Buffer.from(stateText(state), 'utf8'));
-      if (this.#answer !== undefined) this.#write(FINAL_FILE, Buffer.from(finalText(this.#answer), 'utf8'));
-      this.#writeInfo();
+      this.#write([
+        ...(state === undefined ? [] : [[STATE_FILE, stateText(state)] as const]),
+        ...(this.#answer === undefined ? [] : [[FINAL_FILE, finalText(this.#answer)] as const]),
+        ...this.#infoFile(),
+      ]);
       this.#events.close();
     });
   }
@@ -214,9 +219,10 @@ class JournalWriter implements RunRecord {
   #holdLine(event: RunEvent): void {
     // Of one that was refused.
     if (this.#contents.size > 0) this.#contents.clear();
-    const clean = this.#mayHoldSecrets() ? this.#storeClean(event) : this.#storePlain(event);
+    const plain = this.#plainJson(event);
+    const clean = plain === undefined ? this.#stored(event) : event;
     const stored = clean === event ? event : { ...clean, ...ownFields(event) };
-    const eventJson = visibleJson(storedJson(stored, this.#keepLong));
+    const eventJson = visibleJson(plain ?? storedJson(stored, this.#keepLong));
     const seq = this.#seq + 1;
     const time = this.#clock.text(this.#options.now());
     const micros = Math.round((performance.now() - this.#openedAt) * 1000);
@@ -245,6 +251,15 @@ class JournalWriter implements RunRecord {
     return `${visibleJson(JSON.stringify(store(index ?? null)))}\n`;
   }
 
+  /** Nothing where the event has to be walked through. Observations mostly are too long to be tried. */
+  #plainJson(event: RunEvent): string | undefined {
+    return event.type === 'observation' || this.#mayHoldSecrets() ? undefined : plainJson(event);
+  }
+
+  #stored(event: RunEvent): object {
+    return this.#mayHoldSecrets() ? this.#storeClean(event) : this.#storePlain(event);
+  }
+
   /** Asked for each event: a run gets to know secrets while it goes on. */
   #mayHoldSecrets(): boolean {
     const { redactor } = this.#options;
@@ -259,30 +274,45 @@ class JournalWriter implements RunRecord {
     return keepContent(this.path, place, bytes, this.#options.sync === 'each');
   }
 
-  /** What `run.json` says of the events is on the disk before it: not even a power cut leaves it ahead of them. */
   #checkpoint(): void {
     this.#checkpointAt = performance.now();
-    this.#events.sync();
-    this.#writeInfo();
+    this.#write(this.#infoFile());
   }
 
-  #writeInfo(outcome?: { readonly outcome: Outcome; readonly reason: string }): void {
-    if (this.#written === undefined) return;
+  /** Nothing before the first line. */
+  #infoFile(outcome?: { readonly outcome: Outcome; readonly reason: string }): readonly NamedText[] {
+    if (this.#written === undefined) return [];
     const info = { ...infoOf(this.#written), ...outcome };
     const text = infoText(info);
     const { sealKey } = this.#options;
     const seal = sealKey === undefined || !this.#isEnded ? undefined : sealOf(sealKey, info, text);
-    this.#write(RUN_FILE, Buffer.from(withSeal(text, seal), 'utf8'));
+    return [[RUN_FILE, withSeal(text, seal)]];
   }
 
-  #write(name: string, bytes: Uint8Array): void {
-    writeFileAtomically(path.join(this.path, name), bytes, { sync: this.#isEnded || this.#options.sync === 'each' });
+  /** What they say of the events is on the disk before them: not even a power cut leaves `run.json` ahead of its lines. */
+  #write(files: readonly NamedText[], before = () => this.#syncLines()): void {
+    writeFilesAtomically(
+      files.map(([name, text]) => ({ file: path.join(this.path, name), data: Buffer.from(text, 'utf8') })),
+      before,
+      { sync: this.#isEnded || this.#options.sync === 'each' },
+    );
+  }
+
+  /** A run whose last lines do not get to the disk has not ended. */
+  #syncLines(): void {
+    try {
+      this.#events.sync();
+    } catch (error) {
+      this.#isEnded = false;
+      throw error;
+    }
   }
 
   /** Where even this cannot be written, the run looks as if it had been killed. */
   #tellFailure(reason: string): void {
     try {
-      if (!this.#isEnded) this.#writeInfo({ outcome: 'record-failed', reason: this.#redact(reason) });
+      if (this.#isEnded) return;
+      this.#write(this.#infoFile({ outcome: 'record-failed', reason: this.#redact(reason) }), () => undefined);
     } catch (error) {
       if (!isWriteError(error)) throw error;
     } finally {
@@ -290,6 +320,8 @@ class JournalWriter implements RunRecord {
     }
   }
 }
+
+type NamedText = readonly [name: string, text: string];
 
 interface DueFlush {
   flush: (() => void) | undefined;

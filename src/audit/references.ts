@@ -47,6 +47,25 @@ export function openStore({ redact, keep }: Storing): (value: unknown) => unknow
   return (value) => walk(value, how);
 }
 
+/**
+ * The JSON of a value in which nothing is to be replaced, told by its looks: it is too short for a long text and for too many levels, and
+ * no key in it can be taken for a reference. Nothing where that cannot be told: most events are short, and need no walk through them.
+ */
+export function plainJson(value: object): string | undefined {
+  let json: string;
+  try {
+    json = JSON.stringify(value);
+  } catch (error) {
+    // Deeper than the stack, or without end: whoever walks through it says so.
+    if (error instanceof RangeError || error instanceof TypeError) return undefined;
+    throw error;
+  }
+  return json.length < SHORT_JSON && !json.includes('$') ? json : undefined;
+}
+
+/** Each level takes two brackets. */
+const SHORT_JSON = Math.min(2 * MAX_DEPTH, LONG_TEXT);
+
 /** The JSON of a stored event; a very large one is a reference itself. */
 export function storedJson(stored: unknown, keep: Keep): string {
   const json = JSON.stringify(stored);

@@ -22,7 +22,7 @@ import { openConfined } from '../platform/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/confined-directory.ts';
 import { ownerState, thisProcess } from '../platform/folder-lock.ts';
 import type { FolderOwner } from '../platform/folder-lock.ts';
-import { isSystemError } from '../platform/paths.ts';
+import { isPresent, isSystemError } from '../platform/paths.ts';
 import { splitSeal } from './run-info.ts';
 import { fieldOf, isRunInfo } from './shape.ts';
 
@@ -47,12 +47,8 @@ export function isRunId(text: string): boolean {
 
 /** Makes the folder of a new run, for us alone. Throws the system's error, or says why the directory is not used. */
 export function makeRunFolder(directory: string, now: Date): { readonly id: string; readonly path: string } {
-  mkdirSync(path.dirname(directory), { recursive: true });
-  try {
-    mkdirSync(directory, { mode: 0o700 });
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
-  }
+  // All but the first run find it there.
+  if (!isPresent(directory)) makeDirectory(directory);
   const reason = foreignReason(directory);
   if (reason !== undefined) throw notUsed(directory, reason);
   for (let attempt = 0; ; attempt += 1) {
@@ -63,6 +59,15 @@ export function makeRunFolder(directory: string, now: Date): { readonly id: stri
     } catch (error) {
       if (!isSystemError(error) || error.code !== 'EEXIST' || attempt === MAX_ATTEMPTS) throw error;
     }
+  }
+}
+
+function makeDirectory(directory: string): void {
+  mkdirSync(path.dirname(directory), { recursive: true });
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
   }
 }
 

@@ -38,6 +38,60 @@ export function writeFileAtomically(
   }
 }
 
+export interface WrittenFile {
+  readonly file: string;
+  readonly data: Uint8Array;
+}
+
+/**
+ * The same for files that belong together, for us alone: the bytes of all of them are written, then `before` has its turn, then they are
+ * replaced in this order. A disk that is made to wait for one of them while the next is not even begun takes longer for each.
+ */
+export function writeFilesAtomically(
+  files: readonly WrittenFile[],
+  before: () => void,
+  { mode = 0o600, sync = false }: AtomicWriteOptions = {},
+): void {
+  const written = new Array<{ readonly temporary: string; readonly file: string; readonly descriptor: number }>();
+  const open = new Set<number>();
+  try {
+    for (const { file, data } of files) {
+      const temporary = temporaryName(file, SUFFIX);
+      const descriptor = openSync(temporary, 'wx', mode);
+      open.add(descriptor);
+      written.push({ temporary, file, descriptor });
+      writeWhole(descriptor, data);
+    }
+    before();
+    for (const { descriptor } of written) {
+      if (sync) fsyncSync(descriptor);
+      open.delete(descriptor);
+      closeSync(descriptor);
+    }
+    for (const { temporary, file } of written) renameSync(temporary, file);
+  } catch (error) {
+    for (const descriptor of open) closeSync(descriptor);
+    // Those that have their place already have this name no more.
+    for (const { temporary } of written) removeIfPresent(temporary);
+    throw error;
+  }
+}
+
+/** A file where nothing stands, at once under its name: for what nobody looks for before something else speaks of it. */
+export function writeNewFile(
+  file: string,
+  data: Uint8Array,
+  { mode = 0o600, sync = false }: AtomicWriteOptions = {},
+): void {
+  const descriptor = openSync(file, 'wx', mode);
+  try {
+    writeWhole(descriptor, data);
+    if (sync) fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** Removes temporary files of `file` that a killed process left behind, once they are older than `olderThanMs`. */
 export function removeStaleTemporaries(
   file: string,

@@ -11,7 +11,12 @@ import {
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { removeStaleTemporaries, writeFileAtomically } from '../../src/platform/atomic-write.ts';
+import {
+  removeStaleTemporaries,
+  writeFileAtomically,
+  writeFilesAtomically,
+  writeNewFile,
+} from '../../src/platform/atomic-write.ts';
 import { scratch } from '../registry/support.ts';
 
 test('a file is replaced whole, readable by its owner alone, with nothing left beside it', () => {
@@ -42,6 +47,58 @@ test('a failure leaves no temporary file', () => {
   );
   expect(readdirSync(directory)).toEqual(['x']);
   expect(() => writeFileAtomically(path.join(directory, 'missing', 'x'), Buffer.from('new'))).toThrow(/ENOENT/);
+});
+
+test('of files that belong together none is replaced before the bytes of all are written and something else is done', () => {
+  const directory = scratch();
+  const [one, two] = [path.join(directory, '1'), path.join(directory, '2')];
+  writeFileSync(one, 'old');
+  const files = [
+    { file: one, data: Buffer.from('new') },
+    { file: two, data: Buffer.from('more') },
+  ];
+  const seen: string[][] = [];
+  writeFilesAtomically(
+    files,
+    () => {
+      const written = readdirSync(directory).filter((name) => name.endsWith('.tmp'));
+      seen.push(written.map((name) => readFileSync(path.join(directory, name), 'utf8')).toSorted());
+      seen.push([readFileSync(one, 'utf8')]);
+    },
+    { sync: true },
+  );
+  expect(seen).toEqual([['more', 'new'], ['old']]);
+  expect(readdirSync(directory).map((name) => readFileSync(path.join(directory, name), 'utf8'))).toEqual([
+    'new',
+    'more',
+  ]);
+  expect(statSync(two).mode & 0o777).toBe(0o600);
+});
+
+test('of files that belong together none is replaced where something fails first, and nothing is left of them', () => {
+  const directory = scratch();
+  mkdirSync(path.join(directory, 'b', 'full'), { recursive: true });
+  const files = (...names: readonly string[]) =>
+    names.map((name) => ({ file: path.join(directory, name), data: Buffer.from('new') }));
+  const fail = (): never => {
+    throw new Error('not yet');
+  };
+  expect(() => writeFilesAtomically(files('a', 'c'), fail)).toThrow('not yet');
+  expect(() => writeFilesAtomically(files('a', 'missing/c'), () => undefined)).toThrow(/ENOENT/);
+  expect(readdirSync(directory)).toEqual(['b']);
+  expect(() => writeFilesAtomically(files('a', 'b', 'c'), () => undefined)).toThrow(/EISDIR|ENOTEMPTY|EEXIST|EPERM/);
+  expect(readdirSync(directory)).toEqual(['a', 'b']);
+});
+
+test('a new file is made where nothing stands, and only there', () => {
+  const directory = scratch();
+  const file = path.join(directory, 'x');
+  writeNewFile(file, Buffer.from('mine'), { sync: true });
+  expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['mine', 0o600]);
+  symlinkSync(path.join(directory, 'elsewhere'), path.join(directory, 'link'));
+  expect(() => writeNewFile(file, Buffer.from('other'))).toThrow(/EEXIST/);
+  expect(() => writeNewFile(path.join(directory, 'link'), Buffer.from('other'))).toThrow(/EEXIST/);
+  expect(readFileSync(file, 'utf8')).toBe('mine');
 });
 
 test('only old temporary files of the same file are cleared away', () => {
