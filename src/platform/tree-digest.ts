@@ -13,7 +13,8 @@ import { sha256 } from './hash.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './private-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
-import { TreeLooks, fingerprintTree } from './tree-look.ts';
+import { TreeLooks, fingerprintTree, lookAtTree } from './tree-look.ts';
+import type { SeenTree } from './tree-look.ts';
 import { TreeRefused, orRefusal, refuseLinksOutside, walkOpened } from './tree-walk.ts';
 import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
 
@@ -251,11 +252,17 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
     }
     if (file !== undefined) keep(file, known);
   };
+  const seen = new WeakMap<KnownTree, SeenTree>();
   const recall: TreeDigests['known'] = (root, options = {}) => {
     const tree = known.get(root);
     if (tree === undefined) return undefined;
+    const isWhole = options.leaveOut === undefined && options.skip === undefined && options.limits === undefined;
+    if (isWhole && seen.get(tree)?.isSame() === true) return tree.digest;
     try {
-      return fingerprintTree(root, options) === tree.fingerprint ? tree.digest : undefined;
+      const look = lookAtTree(root, options);
+      if (look.fingerprint !== tree.fingerprint) return undefined;
+      if (isWhole && look.seen !== undefined) seen.set(tree, look.seen);
+      return tree.digest;
     } catch (error) {
       if (error instanceof TreeRefused) return undefined;
       throw error;

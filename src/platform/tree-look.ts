@@ -54,25 +54,102 @@ const FIRST_PLACES = 16;
 
 /** The fingerprint of a tree as it is now. Throws `TreeRefused`. */
 export function fingerprintTree(root: string, options: WalkOptions): string {
-  const looks = lookByNames(root, options);
-  if (looks !== undefined) return looks.fingerprint();
+  return lookAtTree(root, options).fingerprint;
+}
+
+export interface TreeLook {
+  readonly fingerprint: string;
+  /** For who looks again and again; absent where the tree is large, or no plain one. */
+  readonly seen?: SeenTree;
+}
+
+/** The same, with what a second look can be compared with. Throws `TreeRefused`. */
+export function lookAtTree(root: string, options: WalkOptions): TreeLook {
+  const looking = lookByNames(root, options);
+  if (looking !== undefined) {
+    const { looks, seen } = looking;
+    return { fingerprint: looks.fingerprint(), ...(seen.isComplete ? { seen } : {}) };
+  }
   const walked = new TreeLooks();
   for (const { path, stats } of walkTree(root, options)) walked.append(path, stats);
-  return walked.fingerprint();
+  return { fingerprint: walked.fingerprint() };
+}
+
+/** Entries of a tree that is remembered as it was seen: thousands of trees are known at one time. */
+const MOST_SEEN = 64;
+
+/**
+ * A plain tree as it was seen. Looks at all that a fingerprint is made of, and compares it one by one: to make the fingerprint anew takes
+ * as long as to look.
+ */
+export class SeenTree {
+  readonly #folders: { readonly place: string; readonly names: readonly string[] }[] = [];
+  readonly #entries: { readonly place: string; readonly stats: FileLook }[] = [];
+
+  get isComplete(): boolean {
+    return this.#entries.length <= MOST_SEEN;
+  }
+
+  folder(place: string, names: readonly string[]): void {
+    if (this.isComplete) this.#folders.push({ place, names });
+  }
+
+  /** The tree itself first. */
+  entry(place: string, { mode, size, mtimeMs, ctimeMs, ino }: FileLook): void {
+    if (this.isComplete) this.#entries.push({ place, stats: { mode, size, mtimeMs, ctimeMs, ino } });
+  }
+
+  /** False where anything is different, or cannot be told. */
+  isSame(): boolean {
+    try {
+      for (const { place, names } of this.#folders) if (!isSameList(readdirSync(place), names)) return false;
+      let look: (place: string) => Stats = statSync;
+      for (const { place, stats } of this.#entries) {
+        if (!isSameLook(look(place), stats)) return false;
+        look = lstatSync;
+      }
+      return true;
+    } catch (error) {
+      if (isSystemError(error)) return false;
+      throw error;
+    }
+  }
+}
+
+type FileLook = Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>;
+
+function isSameLook(now: FileLook, before: FileLook): boolean {
+  return (
+    now.mtimeMs === before.mtimeMs &&
+    now.ctimeMs === before.ctimeMs &&
+    now.ino === before.ino &&
+    now.size === before.size &&
+    now.mode === before.mode
+  );
+}
+
+/** In the order in which the system gives them: that of a folder in which nothing changes does not change either. */
+function isSameList(now: readonly string[], before: readonly string[]): boolean {
+  if (now.length !== before.length) return false;
+  for (let place = 0; place < now.length; place += 1) if (now[place] !== before[place]) return false;
+  return true;
 }
 
 /**
  * The same looks without descriptors, which takes half as long: nothing is read here, and whoever exchanges a folder for a link meanwhile
  * shows other files, which look different. Nothing where the tree is not a plain one, or changes: the walk has the last word there.
  */
-function lookByNames(root: string, { limits = TREE_LIMITS, leaveOut = [], skip }: WalkOptions): TreeLooks | undefined {
+function lookByNames(root: string, { limits = TREE_LIMITS, leaveOut = [], skip }: WalkOptions): Looking | undefined {
   if (skip !== undefined) return undefined;
   try {
     const stats = statSync(root);
-    const looking: Looking = { looks: new TreeLooks(), limits, leaveOut, entries: 0, bytes: 0 };
+    const looks = new TreeLooks();
+    const seen = new SeenTree();
+    const looking: Looking = { looks, seen, limits, leaveOut, entries: 0, bytes: 0 };
     if (!stats.isDirectory()) return undefined;
-    looking.looks.append('', stats);
-    return isPlain(looking, `${root}/`, '', 1) ? looking.looks : undefined;
+    looks.append('', stats);
+    seen.entry(root, stats);
+    return isPlain(looking, `${root}/`, '', 1) ? looking : undefined;
   } catch (error) {
     if (isSystemError(error)) return undefined;
     throw error;
@@ -81,6 +158,7 @@ function lookByNames(root: string, { limits = TREE_LIMITS, leaveOut = [], skip }
 
 interface Looking {
   readonly looks: TreeLooks;
+  readonly seen: SeenTree;
   readonly limits: TreeLimits;
   readonly leaveOut: readonly string[];
   entries: number;
@@ -89,8 +167,10 @@ interface Looking {
 
 /** Looks at what is in a folder. `place` and `prefix` end in a slash, but for the prefix of the top. */
 function isPlain(looking: Looking, place: string, prefix: string, depth: number): boolean {
-  const { looks, limits, leaveOut } = looking;
-  for (const name of readdirSync(place).sort(compareText)) {
+  const { looks, seen, limits, leaveOut } = looking;
+  const names = readdirSync(place);
+  seen.folder(place, names);
+  for (const name of names.toSorted(compareText)) {
     if (name === NO_PART || (depth === 1 && leaveOut.includes(name))) continue;
     const stats = lstatSync(place + name);
     const isFolder = stats.isDirectory();
@@ -101,6 +181,7 @@ function isPlain(looking: Looking, place: string, prefix: string, depth: number)
     // It may stand for bytes that are no UTF-8.
     if (name.includes('\uFFFD')) return false;
     looks.append(prefix + name, stats);
+    seen.entry(place + name, stats);
     if (!isFolder) continue;
     if (depth >= limits.maxDepth || !isPlain(looking, `${place}${name}/`, `${prefix}${name}/`, depth + 1)) return false;
   }

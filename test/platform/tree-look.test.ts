@@ -17,7 +17,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { removeTree } from '../../src/platform/remove-tree.ts';
 import { openTreeDigests, readTreeDigest } from '../../src/platform/tree-digest.ts';
-import { fingerprintTree } from '../../src/platform/tree-look.ts';
+import { fingerprintTree, lookAtTree } from '../../src/platform/tree-look.ts';
 import { TREE_LIMITS, TreeRefused } from '../../src/platform/tree-walk.ts';
 import type { WalkOptions } from '../../src/platform/tree-walk.ts';
 import { scratch, settle } from '../registry/support.ts';
@@ -74,6 +74,7 @@ describe('what a tree looks like', () => {
   test('changes with each thing that can be seen from outside, by names as by descriptors', () => {
     const root = plant(path.join(scratch(), 'a'), EVERY_KIND);
     const seen = [bothLooks(root)];
+    const remembered: { readonly before: boolean; readonly after: boolean }[] = [];
     const changes = [
       () => appendFileSync(path.join(root, 'empty.txt'), 'x'),
       () => chmodSync(path.join(root, 'empty.txt'), 0o755),
@@ -91,12 +92,27 @@ describe('what a tree looks like', () => {
       },
     ];
     for (const change of changes) {
+      const look = lookAtTree(root, {}).seen;
+      const before = look?.isSame() ?? false;
       change();
+      remembered.push({ before, after: look?.isSame() ?? true });
       seen.push(bothLooks(root));
     }
+    expect(remembered).toEqual(changes.map(() => ({ before: true, after: false })));
     expect(seen.map(([byNames]) => byNames)).toEqual(seen.map(([, byDescriptors]) => byDescriptors));
     expect(new Set(seen.map(([byNames]) => byNames)).size).toBe(changes.length + 1);
     expect(seen.at(-1)?.[0]).toBe('not-regular SKILL.md');
+  });
+
+  test('of a small tree is compared with one before, of a large one it is made anew', () => {
+    const base = scratch();
+    const files = (count: number): Tree =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [String(at), 'x']));
+    const small = lookAtTree(plant(path.join(base, 'small'), files(63)), {}).seen;
+    expect(small?.isSame()).toBe(true);
+    rmSync(path.join(base, 'small'), { recursive: true });
+    expect(small?.isSame()).toBe(false);
+    expect(lookAtTree(plant(path.join(base, 'large'), files(64)), {}).seen).toBeUndefined();
   });
 
   test('is that of the folder where the tree is a link to one, and none where it is gone', () => {
