@@ -9,7 +9,6 @@ import { resultOf } from './conversation.ts';
 import type { ExchangeResult } from './conversation.ts';
 import type { Choice } from './forced-choice.ts';
 import { loadedBy, orderCalls, plannedActions } from './selection.ts';
-import { untilStopped } from './stop.ts';
 import { delegate } from './subagent.ts';
 
 export interface Acted {
@@ -53,7 +52,7 @@ export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts):
 
 async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutcome> {
   const child = childSkill(call, parts);
-  if (child === undefined) return untilStopped(parts.tools.call(call, parts.stop), parts.stop);
+  if (child === undefined) return parts.untilStopped(parts.tools.call(call, parts.stop));
   // A child hears the same signal, and its record is ended before that of its parent.
   const delegated = await delegate(child, parts.subagents, parts.stop);
   if (delegated.type === 'failed') return { result: ownResult(call, `${delegated.message}; ${delegated.hint}`, true) };
@@ -81,13 +80,13 @@ export async function actOnChoice(
   choice: Extract<Choice, { readonly type: 'chosen' }>,
   parts: AgentParts,
 ): Promise<ExchangeResult> {
-  const { run, gate, stop } = parts;
+  const { run, gate, stop, untilStopped } = parts;
   const { call, accepted, rejected } = choice;
   gate.startTurn();
   for (const { name } of rejected) run.record({ type: 'note', message: `the model rejected the skill ${name}` });
   const texts: string[] = [];
   for (const { id } of accepted) {
-    const observation = await untilStopped(gate.perform({ type: 'load_skill', skill: id }, { signal: stop }), stop);
+    const observation = await untilStopped(gate.perform({ type: 'load_skill', skill: id }, { signal: stop }));
     texts.push(
       observation.type === 'skill-loaded'
         ? loadedText(run.session, [observation])

@@ -9,6 +9,7 @@ import type { Gate } from './gate.ts';
 import type { KeptOutputs } from './outputs.ts';
 import type { Measure } from './request.ts';
 import type { AgentState } from './state.ts';
+import type { Stop } from './stop.ts';
 import type { SubagentParts } from './subagent.ts';
 import type { ProtocolName } from './words.ts';
 
@@ -20,6 +21,7 @@ export interface AgentParts {
   readonly limits: Budget;
   readonly state: () => AgentState;
   readonly stop: AbortSignal;
+  readonly untilStopped: Stop['until'];
   readonly tools: AgentTools;
   readonly gate: Gate;
   readonly outputs: KeptOutputs;

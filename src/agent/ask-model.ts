@@ -8,7 +8,6 @@ import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import type { Conversation } from './conversation.ts';
 import { deltasOf } from './deltas.ts';
 import { prepareRequest } from './request.ts';
-import { untilStopped } from './stop.ts';
 import { stateText } from './words.ts';
 
 export type Asked =
@@ -73,13 +72,12 @@ export function overBudget(
 /** The answer, or a sentence about why there is none. What the model gives up on, after its own retries, is no bug of the run. */
 async function call(
   request: ModelRequest,
-  { model, stop, run, protocol, isWatched }: AgentParts,
+  { model, stop, untilStopped, run, protocol, isWatched }: AgentParts,
 ): Promise<ModelAnswer | string> {
   const onDelta = isWatched ? deltasOf(protocol, (text) => run.record({ type: 'answer-delta', text })) : undefined;
   try {
     return await untilStopped(
-      model.call(request, { signal: stop, ...(onDelta === undefined ? {} : { onDelta }) }),
-      stop,
+      model.call(request, onDelta === undefined ? { signal: stop } : { signal: stop, onDelta }),
     );
   } catch (error) {
     stop.throwIfAborted();

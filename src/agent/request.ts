@@ -2,8 +2,8 @@
 import { actionSchema } from '../core/agent/action-protocol.ts';
 import type { Budget } from '../core/agent/budget.ts';
 import type { Model, ModelRequest, ModelTool } from '../core/agent/model.ts';
-import { estimateTokens } from '../core/tokens.ts';
 import { sha256 } from '../platform/hash.ts';
+import type { MeasureText } from '../runtime/measured-texts.ts';
 import type { Session } from '../runtime/session.ts';
 import { shortenConversation } from './context.ts';
 import type { Shortened } from './context.ts';
@@ -36,7 +36,11 @@ interface Fixed<Part> {
   readonly digest: string;
 }
 
-export function openMeasure(): Measure {
+export function openMeasure(measureText: MeasureText): Measure {
+  const fixed = <Part>(part: Part, text: string): Fixed<Part> => {
+    const { tokens, digest } = measureText(text);
+    return { part, tokens, digest };
+  };
   const systems = new Map<string, Fixed<string>>();
   const shapes = new Map<readonly ModelTool[], ReturnType<Measure['shape']>>();
   return {
@@ -51,10 +55,6 @@ export function openMeasure(): Measure {
         return fixed(part, JSON.stringify(part));
       }),
   };
-}
-
-function fixed<Part>(part: Part, text: string): Fixed<Part> {
-  return { part, tokens: estimateTokens(text), digest: sha256(text) };
 }
 
 /** A system text that holds loaded skills changes with them: the old ones are forgotten. */

@@ -44,30 +44,44 @@ export function reduceAgent(state: AgentState, event: RunEvent, elapsedMs: numbe
   const used = countEvent(state.used, event, elapsedMs);
   switch (event.type) {
     case 'run-start':
-      return { ...state, used, phase: 'index-skills' };
+      return withUsed(state, used, 'index-skills');
     case 'turn':
-      return { ...state, used, phase: 'decide', turn: event.turn };
+      return { ...withUsed(state, used, 'decide'), turn: event.turn };
     case 'plan':
-      return { ...state, used, plan: event.plan };
+      return { ...withUsed(state, used), plan: event.plan };
     case 'action': {
       const { call, action } = event;
-      return { ...state, used, phase: 'act', call, open: [...state.open, { call, action }] };
+      const { turn, plan, done, open, subagents } = state;
+      return { phase: 'act', turn, used, plan, done, open: [...open, { call, action }], call, subagents };
     }
     case 'observation': {
       const begun = state.open.find(({ call }) => call === event.call);
       const open = state.open.filter((one) => one !== begun);
       const what = begun === undefined ? event.observation.action : describeAction(begun.action);
       const line = `${what}: ${describeOutcome(event.observation, false)}`;
-      return { ...state, used, phase: 'observe', open, done: [...state.done.slice(1 - KEPT_LINES), line] };
+      const { turn, plan, call, subagents } = state;
+      const done = [...state.done.slice(1 - KEPT_LINES), line];
+      return { phase: 'observe', turn, used, plan, done, open, call, subagents };
     }
     case 'session':
       // The person speaks again: what was done for another message is in the record.
-      return event.event.type === 'turn-start' ? { ...state, used, done: [], subagents: 0 } : { ...state, used };
+      return event.event.type === 'turn-start'
+        ? { ...withUsed(state, used), done: [], subagents: 0 }
+        : withUsed(state, used);
     case 'subagent-start':
-      return { ...state, used, subagents: state.subagents + 1 };
+      return { ...withUsed(state, used), subagents: state.subagents + 1 };
     case 'run-end':
-      return { ...state, used, phase: 'final' };
+      return withUsed(state, used, 'final');
     default:
-      return { ...state, used };
+      return withUsed(state, used);
   }
+}
+
+/** Field by field, as everything that each event comes by: to spread it takes several times as long. */
+function withUsed(
+  { phase: before, turn, plan, done, open, call, subagents }: AgentState,
+  used: Budget,
+  phase = before,
+): AgentState {
+  return { phase, turn, used, plan, done, open, call, subagents };
 }

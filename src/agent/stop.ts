@@ -4,6 +4,8 @@ export interface Stop {
   readonly signal: AbortSignal;
   /** Its time was up before anybody else ended it. */
   readonly isTimeUp: boolean;
+  /** The value, or the reason of the signal as soon as it is aborted, however long the other takes to notice. */
+  until<Value>(value: Promise<Value>): Promise<Value>;
   close(): void;
 }
 
@@ -24,8 +26,28 @@ export function openStop(outer: AbortSignal | undefined, wallMs: number): Stop {
   const abort = (): void => controller.abort(outer?.reason);
   if (outer?.aborted === true) abort();
   outer?.addEventListener('abort', abort, { once: true });
+  const { signal } = controller;
+  // One listener for all that is waited for: every turn waits twice, and to come and go at a signal takes longer than to wait.
+  const waiting = new Set<(reason: unknown) => void>();
+  signal.addEventListener('abort', () => waiting.forEach((stop) => stop(signal.reason)), { once: true });
   return {
-    signal: controller.signal,
+    signal,
+    until: (value) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) reject(signal.reason);
+        waiting.add(reject);
+        // Where the signal is first, what comes of the value later is of no interest to anybody.
+        value.then(
+          (come) => {
+            waiting.delete(reject);
+            resolve(come);
+          },
+          (error: unknown) => {
+            waiting.delete(reject);
+            reject(error);
+          },
+        );
+      }),
     get isTimeUp() {
       return isTimeUp;
     },
@@ -34,16 +56,4 @@ export function openStop(outer: AbortSignal | undefined, wallMs: number): Stop {
       outer?.removeEventListener('abort', abort);
     },
   };
-}
-
-/** The value, or the reason of the signal as soon as it is aborted, however long the other takes to notice. */
-export function untilStopped<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    const leave = (): void => signal.removeEventListener('abort', stop);
-    // Where the signal is first, what comes of the value later is of no interest to anybody.
-    value.then(resolve, reject).finally(leave);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
 }

@@ -33,6 +33,8 @@ export interface ConfiguredPolicy {
   /** The project's: these narrow. */
   readonly narrowing: readonly PolicyLayer[];
   readonly places: RulePlaces;
+  /** Both, for sessions of which their program says nothing. */
+  readonly plain: Policy;
 }
 
 /** What the loaded configuration says about rights. A rule that cannot be read is a problem of its file, and closes what it is about. */
@@ -46,20 +48,18 @@ export function configuredPolicy(
   const read = (layer: LayerPolicy): readonly PolicyRule[] => readRules(layer, places);
   const byRisk: Partial<Record<Risk, Effect>> = {};
   for (const { policy } of own) Object.assign(byRisk, policy.default);
-  return {
-    opening: {
-      rules: [...builtInRules(), ...own.flatMap(read), ...written('ask', asked, 'user', places)],
-      byRisk,
-    },
-    narrowing: [
-      ...policies
-        .filter(({ layer }) => layer === 'project')
-        .map((layer) => narrowingLayer({ layer: 'project', where: layer.where }, read(layer), layer.policy.default)),
-      // Nobody knows what a file that cannot be read would have forbidden.
-      ...(isBroken ? [narrowingLayer({ layer: 'user', where: 'the configuration cannot be read' }, [], CLOSED)] : []),
-    ],
-    places,
+  const opening = {
+    rules: [...builtInRules(), ...own.flatMap(read), ...written('ask', asked, 'user', places)],
+    byRisk,
   };
+  const narrowing = [
+    ...policies
+      .filter(({ layer }) => layer === 'project')
+      .map((layer) => narrowingLayer({ layer: 'project', where: layer.where }, read(layer), layer.policy.default)),
+    // Nobody knows what a file that cannot be read would have forbidden.
+    ...(isBroken ? [narrowingLayer({ layer: 'user', where: 'the configuration cannot be read' }, [], CLOSED)] : []),
+  ];
+  return { opening, narrowing, places, plain: narrowPolicy(openPolicy(opening, []), narrowing) };
 }
 
 const CLOSED = { medium: 'deny', high: 'deny' } as const;
@@ -88,15 +88,21 @@ function written(
 
 /** The policy of a session before any skill is active. */
 export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPolicy, opened: readonly string[]): Policy {
-  const { opening, narrowing, places } = configured;
+  const { opening, narrowing, places, plain } = configured;
   const program: RuleOrigin = { layer: 'program', where: '' };
-  const rules = [...opening.rules, ...rulesOf({ allow: [...opened, ...(session.opens ?? [])] }, program, places)];
+  const allow = [...opened, ...(session.opens ?? [])];
+  const layers = runLayers(session, places);
+  if (allow.length === 0 && layers.length === 0) return plain;
+  return narrowPolicy(openPolicy(opening, rulesOf({ allow }, program, places)), [...narrowing, ...layers]);
+}
+
+function openPolicy({ rules, byRisk }: ConfiguredPolicy['opening'], more: readonly PolicyRule[]): Policy {
   const base: PolicyLayer = {
     origin: { layer: 'built-in', where: '' },
-    rules,
-    otherwise: { ...BY_RISK, ...opening.byRisk },
+    rules: [...rules, ...more],
+    otherwise: { ...BY_RISK, ...byRisk },
   };
-  return narrowPolicy({ layers: [base], grants: [] }, [...narrowing, ...runLayers(session, places)]);
+  return { layers: [base], grants: [] };
 }
 
 /** What a program says about one run: it takes away, whatever it is written as. */
@@ -122,6 +128,16 @@ function rulesOf(texts: RuleTexts, origin: RuleOrigin, places: RulePlaces): read
       });
     }),
   );
+}
+
+/** `policyHash` of policies that come again: most runs have that of the configuration. */
+export function openPolicyHashes(): (policy: Policy) => string {
+  const known = new WeakMap<Policy, string>();
+  return (policy) => {
+    const hash = known.get(policy) ?? policyHash(policy);
+    known.set(policy, hash);
+    return hash;
+  };
 }
 
 /** The identity of a policy in a record: the same rules give the same hash. */

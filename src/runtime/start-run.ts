@@ -11,7 +11,7 @@ import type { AgentStart, Outcome, RunEvent, RunStart } from '../core/journal.ts
 import { readSealKey, sealKey } from '../platform/seal-key.ts';
 import { VERSION } from '../version.ts';
 import type { Surroundings } from './config.ts';
-import { policyHash } from './policy.ts';
+import type { MeasureText } from './measured-texts.ts';
 import type { Session } from './session.ts';
 import { startSession } from './start-session.ts';
 import type { SessionOptions, SessionSource } from './start-session.ts';
@@ -43,6 +43,8 @@ export interface Run {
   readonly id: string | undefined;
   readonly path: string | undefined;
   readonly session: Session;
+  /** What a text costs and which it is, remembered for all runs of a runtime: for what each of them says. */
+  readonly measureText: MeasureText;
   /**
    * Records what happens beside the actions of the session, before it counts. Throws `record/failed` where that cannot be written.
    * Parts of an answer that grows are told and not recorded: they have the number of the event before them.
@@ -82,7 +84,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     };
     flush = () => record?.flush();
     early.forEach(take);
-    return runOver(session, record, telemetry, { take, told, flush });
+    return runOver(session, record, telemetry, { take, told, flush, measureText: source.measureText });
   } catch (error) {
     await session.close();
     throw error;
@@ -97,7 +99,7 @@ interface Asked {
 }
 
 function startOf(
-  { index }: SessionSource,
+  { index, policyHash }: SessionSource,
   session: Session,
   { request, parentRun: parent, budgets, agent }: Asked,
 ): RunStart {
@@ -138,6 +140,7 @@ function openRecord(
   return createRun(runsDirectory(source.project, directory ?? source.config.runs?.directory), start, {
     sync: source.config.runs?.sync ?? 'none',
     redactor,
+    owner: source.owner(),
     ...(key === undefined ? {} : { sealKey: key }),
   });
 }
@@ -202,11 +205,16 @@ async function openTelemetry({ config }: SessionSource): Promise<Telemetry | und
 
 type Take = (event: RunEvent) => void;
 
+interface RunParts extends Pick<Run, 'flush' | 'measureText'> {
+  readonly take: Take;
+  readonly told: Take;
+}
+
 function runOver(
   session: Session,
   record: RunRecord | undefined,
   telemetry: Telemetry | undefined,
-  { take, told, flush }: { readonly take: Take; readonly told: Take; readonly flush: () => void },
+  { take, told, flush, measureText }: RunParts,
 ): Run {
   let ended: Promise<void> | undefined;
   const end = async (outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void> => {
@@ -225,6 +233,7 @@ function runOver(
     id: record?.id,
     path: record?.path,
     session,
+    measureText,
     record: take,
     flush,
     end: (outcome, reason = '') => (ended ??= end(outcome, reason)),

@@ -16,13 +16,17 @@ import { quoted } from '../core/text/text.ts';
 import type { Offer, Vocabulary } from '../core/tool.ts';
 import { findVocabulary } from '../dialect/vocabularies.ts';
 import type { VocabularyName } from '../dialect/vocabularies.ts';
+import { thisProcess } from '../platform/folder-lock.ts';
+import type { FolderOwner } from '../platform/folder-lock.ts';
 import { openTreeDigests } from '../platform/tree-digest.ts';
 import type { TreeDigests } from '../platform/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from './config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
 import type { GuardParts } from './guard.ts';
 import type { HostFiles, HostOptions } from './host-files.ts';
-import { configuredPolicy, runLayers, sessionPolicy } from './policy.ts';
+import { openMeasuredTexts } from './measured-texts.ts';
+import type { MeasureText } from './measured-texts.ts';
+import { configuredPolicy, openPolicyHashes, runLayers, sessionPolicy } from './policy.ts';
 import type { ConfiguredPolicy, SessionPolicy } from './policy.ts';
 import type { ActionContext, Recall } from './perform.ts';
 import { openSecrets } from './secrets.ts';
@@ -81,6 +85,10 @@ export interface SessionSource {
   readonly trust: SkillTrust;
   /** Of the trees of skills: known for all sessions of a runtime, and looked at each time. */
   readonly digests: TreeDigests;
+  readonly policyHash: (policy: Policy) => string;
+  readonly measureText: MeasureText;
+  /** This process, as records name it. */
+  readonly owner: () => FolderOwner;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
 }
 
@@ -91,6 +99,9 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
   const { surroundings, loaded, places, search, catalog } = parts;
   const policy = configuredPolicy(loaded, surroundings.home);
   const digests = openTreeDigests();
+  const hashOf = openPolicyHashes();
+  const measureText = openMeasuredTexts();
+  let owner: FolderOwner | undefined;
   return (snapshot) => {
     const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched });
     const index = trustedIndex(snapshot, trust);
@@ -102,6 +113,9 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
       policy,
       trust,
       digests,
+      policyHash: hashOf,
+      measureText,
+      owner: () => (owner ??= thisProcess()),
       secrets: openSecrets(loaded.config.secrets ?? {}, surroundings),
       search: (query, n, options) => search(index, query, n, options),
       catalog,

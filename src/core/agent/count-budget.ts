@@ -21,42 +21,37 @@ export function startsProgram(action: ActionType): boolean {
   return STARTS.has(action);
 }
 
-/** What is used after an event that came `elapsedMs` after the start. `contextTokens` is the largest request so far. */
+/**
+ * What is used after an event that came `elapsedMs` after the start. `contextTokens` is the largest request so far. Field by field: every
+ * event of a run comes by here, and to spread an object with fractions in it takes ten times as long.
+ */
 export function countEvent(used: Budget, event: RunEvent, elapsedMs: number): Budget {
-  const timed = elapsedMs > used.wallMs ? withTime(used, elapsedMs) : used;
+  const { turns, toolCalls, scriptRuns, contextTokens, tokens } = used;
+  const wallMs = elapsedMs > used.wallMs ? elapsedMs : used.wallMs;
   switch (event.type) {
     case 'turn':
-      return { ...timed, turns: timed.turns + 1 };
-    case 'action':
-      return event.askedBy === 'model' ? countAction(timed, event.action.type) : timed;
-    case 'model-call':
+      return { turns: turns + 1, toolCalls, scriptRuns, contextTokens, tokens, wallMs };
+    case 'action': {
+      const { askedBy, action } = event;
+      const isCounted = askedBy === 'model' && action.type !== 'final_answer';
+      const calls = toolCalls + (isCounted ? 1 : 0);
+      const runs = scriptRuns + (isCounted && startsProgram(action.type) ? 1 : 0);
+      return { turns, toolCalls: calls, scriptRuns: runs, contextTokens, tokens, wallMs };
+    }
+    case 'model-call': {
       // Counted as asked for, so that a request whose answer never came has its price as well.
-      return {
-        ...timed,
-        contextTokens: Math.max(timed.contextTokens, event.tokens),
-        tokens: timed.tokens + event.tokens,
-      };
-    case 'model-answer':
-      return { ...timed, tokens: timed.tokens + (event.usage.outputTokens ?? 0) };
+      const largest = Math.max(contextTokens, event.tokens);
+      return { turns, toolCalls, scriptRuns, contextTokens: largest, tokens: tokens + event.tokens, wallMs };
+    }
+    case 'model-answer': {
+      const { outputTokens = 0 } = event.usage;
+      return { turns, toolCalls, scriptRuns, contextTokens, tokens: tokens + outputTokens, wallMs };
+    }
     case 'subagent-end':
-      return event.used === undefined ? timed : withPart(timed, event.used);
+      return withPart({ turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs }, event.used ?? NOTHING_USED);
     default:
-      return timed;
+      return { turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs };
   }
-}
-
-/** Field by field: every event of a run comes by here, and to spread an object with fractions in it takes ten times as long. */
-function withTime({ turns, toolCalls, scriptRuns, contextTokens, tokens }: Budget, wallMs: number): Budget {
-  return { turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs };
-}
-
-function countAction(used: Budget, action: ActionType): Budget {
-  if (action === 'final_answer') return used;
-  return {
-    ...used,
-    toolCalls: used.toolCalls + 1,
-    scriptRuns: used.scriptRuns + (startsProgram(action) ? 1 : 0),
-  };
 }
 
 /** What a part of the run used is used; its turns are its own, since it has a conversation of its own. */

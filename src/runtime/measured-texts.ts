@@ -1,0 +1,27 @@
+/** What long texts cost and which they are: those that each run of a runtime says anew are worked out once for all of them. */
+import { estimateTokens } from '../core/tokens.ts';
+import { sha256 } from '../platform/hash.ts';
+
+export interface MeasuredText {
+  /** Estimated. */
+  readonly tokens: number;
+  /** SHA-256 in hex. */
+  readonly digest: string;
+}
+
+export type MeasureText = (text: string) => MeasuredText;
+
+/** A system text and a list of tools for each of a few kinds of runs. */
+const REMEMBERED = 8;
+
+export function openMeasuredTexts(): MeasureText {
+  const known = new Map<string, MeasuredText>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    if (known.size >= REMEMBERED) known.clear();
+    const measured = { tokens: estimateTokens(text), digest: sha256(text) };
+    known.set(text, measured);
+    return measured;
+  };
+}
