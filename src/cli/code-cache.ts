@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import type { Script } from 'node:vm';
 
@@ -94,12 +94,12 @@ const HEAD_BYTES = STAMP_BYTES + 1;
 const MAX_WRITERS = 3;
 
 function compile(filename: string, keptIn: string): LoadedFile {
-  const { size, mtimeMs } = statSync(filename);
+  const { bytes, size, mtimeMs } = readWrapped(filename);
   const stamp = Buffer.from(Float64Array.of(size, mtimeMs).buffer);
   const kept = readPrivateFile(keptIn, { maxBytes: MAX_BYTES });
   const isOfFile = kept.type === 'read' && kept.bytes.subarray(0, STAMP_BYTES).equals(stamp);
-  // As Node wraps a module, on the same line, so that the lines of a stack are those of the file.
-  const source = `(function (exports, require, module, __filename, __dirname) { ${readFileSync(filename, 'utf8')}\n});`;
+  // The build leaves no letters beyond ASCII in these files.
+  const source = bytes.toString('latin1');
   const { Script } = process.getBuiltinModule('node:vm');
   const script = new Script(source, {
     filename,
@@ -107,4 +107,37 @@ function compile(filename: string, keptIn: string): LoadedFile {
   });
   const writers = isOfFile && script.cachedDataRejected !== true ? (kept.bytes[STAMP_BYTES] ?? 0) : 0;
   return { module: { exports: {} }, script, stamp, keptIn, writers };
+}
+
+interface WrappedFile {
+  readonly bytes: Buffer;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** As Node wraps a module, on the same line, so that the lines of a stack are those of the file. */
+const HEAD = '(function (exports, require, module, __filename, __dirname) { ';
+const TAIL = '\n});';
+
+/**
+ * The text of a file in its wrapping, put together before it becomes a string: two strings that are joined have to be copied into one,
+ * and megabytes of young strings have the collector run while everything waits.
+ */
+function readWrapped(filename: string): WrappedFile {
+  const descriptor = openSync(filename, 'r');
+  try {
+    const { size, mtimeMs } = fstatSync(descriptor);
+    const bytes = Buffer.allocUnsafeSlow(HEAD.length + size + TAIL.length);
+    bytes.write(HEAD, 0, 'latin1');
+    let end = HEAD.length;
+    while (end < HEAD.length + size) {
+      const count = readSync(descriptor, bytes, end, HEAD.length + size - end, null);
+      if (count === 0) throw new Error(`${filename} became shorter while it was read`);
+      end += count;
+    }
+    bytes.write(TAIL, end, 'latin1');
+    return { bytes, size, mtimeMs };
+  } finally {
+    closeSync(descriptor);
+  }
 }
