@@ -78,12 +78,17 @@ function splitExclusions(description: string): { readonly offered: string; reado
 }
 
 const HAN = /\p{Script=Han}/u;
+/** ASCII, the Chinese characters of nearly all text, and the signs that stand between them: no letters or digits but those. */
+const PLAIN =
+  /^[\0-\x7f\u4e00-\u9fff\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u3001\u3002\u300a-\u3011！（），：；？]*$/;
+/** Of such text the same runs as below. */
+const PLAIN_RUN = /[a-z0-9]+|[\u4e00-\u9fff]+/g;
 
 /** Words in a common form; Chinese, which has no spaces, as pairs of characters. */
 function termsOf(text: string): ReadonlySet<string> {
   const lower = text.slice(0, MAX_TEXT).toLowerCase();
-  // Most text is ASCII, and kinds of letters take a process a millisecond before the first match.
-  const parts = /^[\0-\x7f]*$/.test(lower) ? (lower.match(/[a-z0-9]+/g) ?? []).map(stem) : partsOf(lower);
+  // Kinds of letters take a process milliseconds before the first match.
+  const parts = PLAIN.test(lower) ? (lower.match(PLAIN_RUN) ?? []).flatMap(plainParts) : partsOf(lower);
   return new Set(parts.filter((part) => !COMMON.has(part)));
 }
 
@@ -92,13 +97,20 @@ function partsOf(text: string): readonly string[] {
   return runs.flatMap((run) => (HAN.test(run) ? hanParts(run) : [stem(run)]));
 }
 
+function plainParts(run: string): readonly string[] {
+  return run.charCodeAt(0) > 0x7f ? pairsOf(run) : [stem(run)];
+}
+
 function hanParts(run: string): readonly string[] {
   // `\p{L}+` takes Han along with Latin letters that touch it.
   return (run.match(/\p{Script=Han}+|[^\p{Script=Han}]+/gu) ?? []).flatMap((part) => {
-    if (!HAN.test(part)) return [stem(part)];
-    const characters = [...part];
-    return characters.slice(1).map((character, place) => (characters[place] ?? '') + character);
+    return HAN.test(part) ? pairsOf(part) : [stem(part)];
   });
+}
+
+function pairsOf(part: string): readonly string[] {
+  const characters = [...part];
+  return characters.slice(1).map((character, place) => (characters[place] ?? '') + character);
 }
 
 /** Crude on purpose: both sides are cut alike, and a wrong cut only costs a hit. */

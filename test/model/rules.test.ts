@@ -96,6 +96,16 @@ describe('choosing', () => {
     ]);
     expect(scoreSkills({ request: '', files: [], skills })).toEqual([]);
   });
+
+  test('Chinese beside Latin words is cut alike, whatever other letters a description has', () => {
+    const request = '统计orders表的每一列，csv文件（缺失值）';
+    const description = '分析 CSV 文件：统计每一列，缺失值；orders2024表。“报告”';
+    const scoreOf = (text: string): unknown =>
+      scoreSkills({ request, files: [], skills: [{ name: 'table', description: text }] });
+    // A letter of another script has the text read by kinds of letters instead of by ranges.
+    expect(scoreOf(description)).toEqual(scoreOf(`${description} ω`));
+    expect(scoreOf(description)).toMatchObject([{ isConvincing: true }]);
+  });
 });
 
 describe('the conversation', () => {
