@@ -47,7 +47,7 @@ const FEW = 32;
 export function openLexicon(): Lexicon {
   let byInitial: ReadonlyMap<string, readonly string[]> | undefined;
   let byBeginning: ReadonlyMap<string, readonly Entry[]> | undefined;
-  const read = new Map<string, ReadonlyMap<string, readonly Meaning[]>>();
+  const read = new Map<string, ReadonlyMap<string, readonly Entry[]>>();
   const entriesWith = (beginning: string): readonly Entry[] => {
     if (read.size < FEW) return entriesFound(beginning);
     byBeginning ??= allEntries();
@@ -61,7 +61,7 @@ export function openLexicon(): Lexicon {
         table = readEntries(entriesWith(beginning));
         read.set(beginning, table);
       }
-      return table.get(key) ?? [];
+      return (table.get(key) ?? []).map(({ stands, trust }) => ({ terms: termsOf(stands), trust }));
     },
     wordAt(run, start) {
       byInitial ??= wordsByInitial();
@@ -152,11 +152,13 @@ function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
   else list.push(item);
 }
 
-function readEntries(entries: readonly Entry[]): ReadonlyMap<string, readonly Meaning[]> {
-  const table = new Map<string, Meaning[]>();
-  for (const { phrase, stands, trust } of entries) {
+/** By the terms of their phrases. What stands for them is stemmed when it is asked for: most of it never is. */
+function readEntries(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
+  const table = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const { phrase } = entry;
     const key = isSpaceless(phrase) ? phrase : termsOf(phrase).join(' ');
-    if ((table.get(key)?.length ?? 0) < MAX_MEANINGS) append(table, key, { terms: termsOf(stands), trust });
+    if ((table.get(key)?.length ?? 0) < MAX_MEANINGS) append(table, key, entry);
   }
   return table;
 }
