@@ -48,6 +48,11 @@ export function needsOf({ directory, requires = [], compatibility = '' }: NeedsR
   ].slice(0, MAX_NEEDS);
 }
 
+/** What the head of one script says, and what runs it: a part of all that the skill needs. */
+export function needsOfScript(directory: ConfinedDirectory, file: string): readonly Need[] {
+  return scriptNeeds(file, readText(directory, file));
+}
+
 /** A staged skill may be made of hard links; what does not look like a list of packages is not taken from any file. */
 function readText(directory: ConfinedDirectory, file: string): string {
   const asked = toRelativePath(file);

@@ -1,9 +1,10 @@
 import type { StagedSkill } from '../../core/execution.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { needsOf } from '../../executor/needs.ts';
+import { needsOf, needsOfScript } from '../../executor/needs.ts';
 import type { Need } from '../../executor/needs.ts';
 import { missingOf } from '../../executor/preflight.ts';
 import { openConfined } from '../../platform/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/confined-directory.ts';
 import type { ProgramAction } from './execution-action.ts';
 import type { ExecutionParts, Missing } from './parts.ts';
 
@@ -25,7 +26,6 @@ export async function missingFor(
   const isOwn = ({ neededBy }: { readonly neededBy: string }): boolean => neededBy === script;
   const known = parts.examined.get(digest);
   if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
-  const needs = needsIn(snapshot, skill);
   const { env, network, programFolders, inspect } = parts;
   const look = (some: readonly Need[]): Promise<readonly Missing[]> =>
     missingOf(some, {
@@ -35,25 +35,39 @@ export async function missingFor(
       ...(inspect === undefined ? {} : { inspect }),
     });
   const all = async (): Promise<readonly Missing[]> => {
-    const missing = await look(needs);
+    const missing = await look(needsIn(snapshot, skill));
     parts.examined.set(digest, missing);
     return missing;
   };
-  if (inspect === undefined) return { blocking: await look(firstOfEach(needs).filter(isOwn)), all };
+  if (inspect === undefined) {
+    // The program waits for this: what else the skill needs is looked at only where something is missing, or while it runs.
+    const isReady = script === undefined || (await look(ownNeeds(snapshot, script))).length === 0;
+    return { blocking: isReady ? [] : await look(firstOfEach(needsIn(snapshot, skill)).filter(isOwn)), all };
+  }
   // Another place is asked by programs in it: not while this one runs.
   const missing = await all();
   return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
 }
 
 function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): readonly Need[] {
+  return inFolder(snapshot, (directory) =>
+    needsOf({
+      directory,
+      ...(controls.requires === undefined ? {} : { requires: controls.requires }),
+      ...(compatibility === undefined ? {} : { compatibility }),
+    }),
+  );
+}
+
+function ownNeeds(snapshot: string, script: string): readonly Need[] {
+  return inFolder(snapshot, (directory) => needsOfScript(directory, script));
+}
+
+function inFolder(snapshot: string, read: (directory: ConfinedDirectory) => readonly Need[]): readonly Need[] {
   const opening = openConfined(snapshot);
   if (opening.type === 'failed') return [];
   try {
-    return needsOf({
-      directory: opening.directory,
-      ...(controls.requires === undefined ? {} : { requires: controls.requires }),
-      ...(compatibility === undefined ? {} : { compatibility }),
-    });
+    return read(opening.directory);
   } finally {
     opening.directory.close();
   }
