@@ -6,6 +6,7 @@
 import { closeSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
+import { parseJson } from '../core/json/parse-json.ts';
 import { quoted } from '../core/text/text.ts';
 import { writeFileAtomically } from './atomic-write.ts';
 import { isSettled } from './file-stamp.ts';
@@ -238,23 +239,28 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 /** `file` keeps them for other processes; it can be lost at any time. */
 export function openTreeDigests({ file }: { readonly file?: string } = {}): TreeDigests {
-  const known = new Map(file === undefined ? [] : readKnown(file).map((tree) => [tree.root, tree]));
+  // Of a file with a thousand trees a process needs one or two.
+  const text = file === undefined ? '' : textOf(file);
+  let known: ReadonlyMap<string, KnownTree> = new Map();
+  const knownAt = (root: string): KnownTree | undefined => known.get(root) ?? knownIn(text, root);
   const remember: TreeDigests['remember'] = (trees) => {
-    for (const { root, digest, fingerprint } of trees) {
-      known.delete(root);
-      known.set(root, { root, digest, fingerprint });
-    }
     // What other processes have found out meanwhile is not lost.
-    for (const tree of file === undefined ? [] : readKnown(file)) if (!known.has(tree.root)) known.set(tree.root, tree);
-    for (const oldest of known.keys()) {
-      if (known.size <= MAX_KNOWN) break;
-      known.delete(oldest);
+    const others = file === undefined ? [] : allKnown(textOf(file)).filter(({ root }) => !known.has(root));
+    const all = new Map([...others, ...known.values()].map((tree) => [tree.root, tree]));
+    for (const { root, digest, fingerprint } of trees) {
+      all.delete(root);
+      all.set(root, { root, digest, fingerprint });
     }
+    for (const oldest of all.keys()) {
+      if (all.size <= MAX_KNOWN) break;
+      all.delete(oldest);
+    }
+    known = all;
     if (file !== undefined) keep(file, known);
   };
   const seen = new WeakMap<KnownTree, SeenTree>();
   const recall: TreeDigests['known'] = (root, options = {}) => {
-    const tree = known.get(root);
+    const tree = knownAt(root);
     if (tree === undefined) return undefined;
     const isWhole = options.leaveOut === undefined && options.skip === undefined && options.limits === undefined;
     if (isWhole && seen.get(tree)?.isSame() === true) return tree.digest;
@@ -281,18 +287,23 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
   };
 }
 
-function readKnown(file: string): readonly KnownTree[] {
+function textOf(file: string): string {
   const read = readPrivateFile(file, { maxBytes: MAX_FILE_BYTES });
-  if (read.type !== 'read') return [];
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(read.bytes.toString('utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
-  if (!Array.isArray(parsed)) return [];
-  return parsed.filter(isKnownTree);
+  return read.type === 'read' ? read.bytes.toString('utf8') : '';
+}
+
+function allKnown(text: string): readonly KnownTree[] {
+  const parsed = parseJson(text);
+  return Array.isArray(parsed) ? parsed.filter(isKnownTree) : [];
+}
+
+/** One of them as `keep` writes it. In a JSON text nothing else reads like its start, and neither a digest nor a fingerprint has a brace. */
+function knownIn(text: string, root: string): KnownTree | undefined {
+  const beginning = `{"root":${JSON.stringify(root)},`;
+  const start = text.indexOf(beginning);
+  if (start === -1) return undefined;
+  const tree = parseJson(text.slice(start, text.indexOf('}', start + beginning.length) + 1));
+  return isKnownTree(tree) ? tree : undefined;
 }
 
 function isKnownTree(value: unknown): value is KnownTree {

@@ -247,6 +247,24 @@ describe('digests that are remembered', () => {
     expect([third.known(one), third.known(two)]).toEqual([await digestOf(one), await digestOf(two)]);
   });
 
+  test('are a thousand at most, and the oldest go', async () => {
+    const base = scratch();
+    const root = plant(path.join(base, 'a'), { 'SKILL.md': 'x' });
+    const file = path.join(base, 'digests.json');
+    await settle();
+    const digest = await digestOf(root);
+    const others = Array.from({ length: 1_000 }, (_, place) => ({
+      root: `/${String(place)}`,
+      digest,
+      fingerprint: 'y',
+    }));
+    writeFileSync(file, JSON.stringify(others));
+    await openTreeDigests({ file }).of(root);
+    expect(openTreeDigests({ file }).known(root)).toBe(digest);
+    const kept = JSON.parse(readFileSync(file, 'utf8'));
+    expect(kept).toEqual([...others.slice(1), { root, digest, fingerprint: kept.at(-1).fingerprint }]);
+  });
+
   test('are not remembered of files that changed within the last tick of the clock', async () => {
     const root = plant(path.join(scratch(), 'a'), { 'SKILL.md': 'x' });
     // The clock of the file system is at most a tick behind: written now is too fresh.
