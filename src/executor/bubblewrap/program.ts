@@ -193,6 +193,8 @@ interface HeldInput {
 
 /** Input in order behind the line that opens the gate. */
 function heldInput(child: Child, { stdin, isTalkedTo }: SandboxCommand): HeldInput {
+  // The first write of a process takes Node a millisecond: the line is begun while bubblewrap works, and only its end opens the gate.
+  child.write(Buffer.from(' '));
   let waiting: Uint8Array[] | undefined = [stdin];
   let isClosed = !isTalkedTo;
   return {
