@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { listPending, pendingFolder, takeAnswer, writePending } from '../../src/runtime/approval/pending-approvals.ts';
+import { listPending, takeAnswer, writePending } from '../../src/runtime/approval/pending-approvals.ts';
+import { pendingFolder } from '../../src/runtime/places.ts';
 import type { PendingPlace } from '../../src/runtime/approval/pending-approvals.ts';
 import { openStoredApprovals, storedFrom, storedId } from '../../src/runtime/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../src/runtime/approval/stored-approvals.ts';

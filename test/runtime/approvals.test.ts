@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
 import type { ApprovalRequest, ApprovalScope } from '../../src/core/policy/approval.ts';
-import { pendingFolder } from '../../src/runtime/approval/pending-approvals.ts';
+import { pendingFolder } from '../../src/runtime/places.ts';
 import { spawnCli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { groupExecutor } from '../executor/own-executor.ts';

@@ -5,16 +5,11 @@ import { approvalLines, shortId } from '../../core/policy/approval-text.ts';
 import { SkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { sha256 } from '../../platform/hash.ts';
-import {
-  answerPending,
-  isAnswered,
-  listPending,
-  pendingFolder,
-  withdrawPending,
-} from '../../runtime/approval/pending-approvals.ts';
+import { answerPending, isAnswered, listPending, withdrawPending } from '../../runtime/approval/pending-approvals.ts';
 import type { PendingPlace, PendingQuestion } from '../../runtime/approval/pending-approvals.ts';
 import { openStoredApprovals, storedId } from '../../runtime/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../runtime/approval/stored-approvals.ts';
+import { pendingFolder } from '../../runtime/places.ts';
 import { surroundingsOf } from '../../runtime/config.ts';
 import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';

@@ -43,11 +43,6 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_QUESTIONS = 10_000;
 const POLL_MS = 200;
 
-/** Where questions wait unless somebody says where: a folder that a person's own command looks into. */
-export function pendingFolder(home: string): string {
-  return path.join(home, '.agent/pending');
-}
-
 /** Writes a question out; one that waits already is left as it is. Throws `io/failed`. */
 export function writePending(place: PendingPlace, request: ApprovalRequest, now: Date = new Date()): PendingQuestion {
   const file = fileOf(place, request.id, '.json');

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { PendingPlace } from '../../../src/runtime/approval/pending-approvals.ts';
+import { pendingFolder } from '../../../src/runtime/places.ts';
 import {
   answerPending,
   listPending,
-  pendingFolder,
   readPending,
   takeAnswer,
   waitForAnswer,
