@@ -241,8 +241,12 @@ const MAX_FILE_BYTES = 1024 * 1024;
 export function openTreeDigests({ file }: { readonly file?: string } = {}): TreeDigests {
   // Of a file with a thousand trees a process needs one or two.
   const text = file === undefined ? '' : textOf(file);
-  let known: ReadonlyMap<string, KnownTree> = new Map();
-  const knownAt = (root: string): KnownTree | undefined => known.get(root) ?? knownIn(text, root);
+  let known = new Map<string, KnownTree>();
+  const knownAt = (root: string): KnownTree | undefined => {
+    const tree = known.get(root) ?? knownIn(text, root);
+    if (tree !== undefined) known.set(root, tree);
+    return tree;
+  };
   const remember: TreeDigests['remember'] = (trees) => {
     // What other processes have found out meanwhile is not lost.
     const others = file === undefined ? [] : allKnown(textOf(file)).filter(({ root }) => !known.has(root));
