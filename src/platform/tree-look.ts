@@ -1,8 +1,9 @@
 /** What a tree looks like from outside: no file is opened, and any change shows in it that is older than a tick of the clock. */
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import { compareText } from '../core/diagnostic.ts';
+import { isSettled } from './file-stamp.ts';
 import { sha256 } from './hash.ts';
 import { isSystemError } from './paths.ts';
 import { NO_PART, TREE_LIMITS, walkTree } from './tree-walk.ts';
@@ -59,7 +60,7 @@ export function fingerprintTree(root: string, options: WalkOptions): string {
 
 export interface TreeLook {
   readonly fingerprint: string;
-  /** For who looks again and again; absent where the tree is large, or no plain one. */
+  /** For who looks again and again; absent where the tree is large, no plain one, or changed just now. */
   readonly seen?: SeenTree;
 }
 
@@ -68,7 +69,7 @@ export function lookAtTree(root: string, options: WalkOptions): TreeLook {
   const looking = lookByNames(root, options);
   if (looking !== undefined) {
     const { looks, seen } = looking;
-    return { fingerprint: looks.fingerprint(), ...(seen.isComplete ? { seen } : {}) };
+    return { fingerprint: looks.fingerprint(), ...(seen.isUsable ? { seen } : {}) };
   }
   const walked = new TreeLooks();
   for (const { path, stats } of walkTree(root, options)) walked.append(path, stats);
@@ -79,30 +80,45 @@ export function lookAtTree(root: string, options: WalkOptions): TreeLook {
 const MOST_SEEN = 64;
 
 /**
+ * File systems of Linux, by their numbers, on which the times of a folder change with each name that comes, goes or changes: ext4, XFS,
+ * Btrfs, tmpfs. Elsewhere the names themselves are looked at.
+ */
+const TELLING_FOLDERS: ReadonlySet<number> = new Set([0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994]);
+
+/**
  * A plain tree as it was seen. Looks at all that a fingerprint is made of, and compares it one by one: to make the fingerprint anew takes
  * as long as to look.
  */
 export class SeenTree {
   readonly #folders: { readonly place: string; readonly names: readonly string[] }[] = [];
   readonly #entries: { readonly place: string; readonly stats: FileLook }[] = [];
+  /** What is in a folder is told by the times of the folder. */
+  #isToldByTimes: boolean | undefined;
+  readonly #lookedAt = Date.now();
+  /** Whatever changes from now on has other times. */
+  #isSettled = true;
 
-  get isComplete(): boolean {
-    return this.#entries.length <= MOST_SEEN;
+  get isUsable(): boolean {
+    return this.#isSettled && this.#entries.length <= MOST_SEEN;
   }
 
   folder(place: string, names: readonly string[]): void {
-    if (this.isComplete) this.#folders.push({ place, names });
+    if (this.isUsable) this.#folders.push({ place, names });
   }
 
   /** The tree itself first. */
-  entry(place: string, { mode, size, mtimeMs, ctimeMs, ino }: FileLook): void {
-    if (this.isComplete) this.#entries.push({ place, stats: { mode, size, mtimeMs, ctimeMs, ino } });
+  entry(place: string, { mode, size, mtimeMs, ctimeMs, ino, dev }: FileLook): void {
+    const stats = { mode, size, mtimeMs, ctimeMs, ino, dev };
+    this.#isSettled &&= isSettled(stats, this.#lookedAt);
+    if (this.isUsable) this.#entries.push({ place, stats });
   }
 
   /** False where anything is different, or cannot be told. */
   isSame(): boolean {
     try {
-      for (const { place, names } of this.#folders) if (!isSameList(readdirSync(place), names)) return false;
+      this.#isToldByTimes ??= this.#hasTellingFolders();
+      if (!this.#isToldByTimes)
+        for (const { place, names } of this.#folders) if (!isSameList(readdirSync(place), names)) return false;
       let look: (place: string) => Stats = statSync;
       for (const { place, stats } of this.#entries) {
         if (!isSameLook(look(place), stats)) return false;
@@ -114,15 +130,23 @@ export class SeenTree {
       throw error;
     }
   }
+
+  #hasTellingFolders(): boolean {
+    const [top] = this.#entries;
+    if (top === undefined || process.platform !== 'linux') return false;
+    const isOfOne = this.#entries.every(({ stats }) => stats.dev === top.stats.dev);
+    return isOfOne && TELLING_FOLDERS.has(statfsSync(top.place).type);
+  }
 }
 
-type FileLook = Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>;
+type FileLook = Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ctimeMs' | 'ino' | 'dev'>;
 
 function isSameLook(now: FileLook, before: FileLook): boolean {
   return (
     now.mtimeMs === before.mtimeMs &&
     now.ctimeMs === before.ctimeMs &&
     now.ino === before.ino &&
+    now.dev === before.dev &&
     now.size === before.size &&
     now.mode === before.mode
   );

@@ -71,14 +71,14 @@ describe('what a tree looks like', () => {
     );
   });
 
-  test('changes with each thing that can be seen from outside, by names as by descriptors', () => {
+  test('changes with each thing that can be seen from outside, by names as by descriptors', async () => {
     const root = plant(path.join(scratch(), 'a'), EVERY_KIND);
     const seen = [bothLooks(root)];
     const remembered: { readonly before: boolean; readonly after: boolean }[] = [];
     const changes = [
       () => appendFileSync(path.join(root, 'empty.txt'), 'x'),
       () => chmodSync(path.join(root, 'empty.txt'), 0o755),
-      () => utimesSync(path.join(root, 'SKILL.md'), 1, 1),
+      () => utimesSync(path.join(root, 'SKILL.md'), 1.5, 1.5),
       () => renameSync(path.join(root, 'empty.txt'), path.join(root, 'Empty.txt')),
       () => mkdirSync(path.join(root, 'more')),
       () => {
@@ -92,6 +92,7 @@ describe('what a tree looks like', () => {
       },
     ];
     for (const change of changes) {
+      await settle();
       const look = lookAtTree(root, {}).seen;
       const before = look?.isSame() ?? false;
       change();
@@ -104,15 +105,21 @@ describe('what a tree looks like', () => {
     expect(seen.at(-1)?.[0]).toBe('not-regular SKILL.md');
   });
 
-  test('of a small tree is compared with one before, of a large one it is made anew', () => {
+  test('of a small tree at rest is compared with one before, of any other it is made anew', async () => {
     const base = scratch();
     const files = (count: number): Tree =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [String(at), 'x']));
-    const small = lookAtTree(plant(path.join(base, 'small'), files(63)), {}).seen;
-    expect(small?.isSame()).toBe(true);
-    rmSync(path.join(base, 'small'), { recursive: true });
-    expect(small?.isSame()).toBe(false);
-    expect(lookAtTree(plant(path.join(base, 'large'), files(64)), {}).seen).toBeUndefined();
+    const [small, large] = [plant(path.join(base, 'small'), files(63)), plant(path.join(base, 'large'), files(64))];
+    const soon = Date.now() / 1000 + 1_000.5;
+    utimesSync(path.join(small, '0'), soon, soon);
+    expect(lookAtTree(small, {}).seen).toBeUndefined();
+    utimesSync(path.join(small, '0'), 1.5, 1.5);
+    await settle();
+    const { seen } = lookAtTree(small, {});
+    expect(seen?.isSame()).toBe(true);
+    rmSync(small, { recursive: true });
+    expect(seen?.isSame()).toBe(false);
+    expect(lookAtTree(large, {}).seen).toBeUndefined();
   });
 
   test('is that of the folder where the tree is a link to one, and none where it is gone', () => {
