@@ -23,11 +23,12 @@ export class AppendFile {
    * One write. Throws where it did not all go in, or where the name no longer leads to what was written: a removed or replaced file
    * takes bytes gladly. Then the file ends with the last whole line.
    */
-  append(line: Uint8Array): void {
-    const expected = this.#length + line.length;
+  append(lines: string): void {
+    const size = Buffer.byteLength(lines, 'utf8');
+    const expected = this.#length + size;
     try {
-      const written = writeSync(this.#descriptor, line);
-      if (written !== line.length) throw new IncompleteWrite('the disk took only a part of it');
+      const written = writeSync(this.#descriptor, lines, null, 'utf8');
+      if (written !== size) throw new IncompleteWrite('the disk took only a part of it');
       const stats = lstatSync(this.#file, { throwIfNoEntry: false });
       if (stats === undefined) throw new IncompleteWrite('the file was removed');
       if (stats.ino !== this.#identity.ino || stats.dev !== this.#identity.dev)

@@ -238,9 +238,9 @@ class JournalWriter implements RunRecord {
   }
 
   #writeHeld(): void {
-    const bytes = Buffer.from(this.#held, 'utf8');
+    const lines = this.#held;
     this.#held = '';
-    this.#events.append(bytes);
+    this.#events.append(lines);
     if (this.#options.sync === 'each') this.#events.sync();
     this.#written = this.#summary;
     if (performance.now() - this.#checkpointAt > CHECKPOINT_MS) this.#checkpoint();

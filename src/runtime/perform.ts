@@ -39,7 +39,7 @@ export interface ActionContext extends SkillFinder {
   readonly search: (query: string, n: number, options: SearchOptions) => Promise<readonly SearchResult[]>;
   readonly journal: CallJournal;
   /** Absent: everything is done. */
-  readonly recall?: Recall;
+  readonly recall?: Recall | undefined;
 }
 
 /** What a run before this one recorded of an action that is asked for again; nothing where it is to be done. */

@@ -161,8 +161,17 @@ export function openSession(parts: SessionParts): Session {
     }
   };
 
+  const { limits, search, guard, distrust, redactor, execution, host, recall } = actions;
+  // Field by field: each action has one, and each field that is added to a spread takes a microsecond.
   const contextFor = ({ askedBy = 'model', signal }: PerformOptions): ActionContext => ({
-    ...actions,
+    limits,
+    search,
+    guard,
+    distrust,
+    redactor,
+    execution,
+    host,
+    recall,
     index,
     askedBy,
     signal,
