@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
+import { hasBubblewrap } from '../executor/sandbox.ts';
+import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
 import { cli, spawnCli } from './run-cli.ts';
 
@@ -43,6 +46,22 @@ test.each([
   const { status, err } = await cli(scratch(), [...words, ...executor]);
   expect(status).toBe(expected);
   expect(err).toContain(hint);
+});
+
+test.skipIf(!hasBubblewrap())('limits that are lower than ours already are no reason not to run', () => {
+  const folder = scratch();
+  const exec = `${process.execPath} ${path.join(PROJECT, 'dist/command/skillwright.cjs')} exec --executor bubblewrap --command text-diff`;
+  const shell = (script: string): readonly [number | null, string] => {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', script], {
+      cwd: folder,
+      encoding: 'utf8',
+      timeout: 50_000,
+    });
+    return [status, stdout + (status === 0 ? '' : stderr)];
+  };
+  expect(shell(`ulimit -n 300; ulimit -t 25; ${exec} 'ulimit -n; ulimit -t; ulimit -c'`)).toEqual([0, '300\n25\n0\n']);
+  const [status, said] = shell(`ulimit -n 60; ${exec} true`);
+  expect([status, said]).toEqual([4, expect.stringContaining('raise the limits of this shell')]);
 });
 
 test('where nothing isolates, exec refuses with status 4 and the command that would help', async () => {

@@ -126,6 +126,7 @@ describe('the profile', () => {
 
   test("what is known about bubblewrap's complaints is said", () => {
     expect(whyNot("bwrap: Can't mount proc on /newroot/proc: Operation not permitted")?.reason).toContain('Docker');
+    expect(whyNot('spawn /usr/bin/bwrap EMFILE')?.install).toContain('ulimit -n');
     expect(whyNot("bwrap: Can't find source path /base/w/work: Permission denied")).toBeUndefined();
     expect(whyNot('bwrap: No permissions to create new namespace')?.reason).toContain('No permissions');
   });

@@ -40,14 +40,16 @@ export function gatedCommand(gate: Gate): GatedCommand {
   const isLong = words.length > MAX_WORDS;
   const script = [
     'set -e',
+    // Whoever started us may have left less, which cannot be raised.
+    'limit() { ulimit "$1" "$2" 2>/dev/null || [ "$(ulimit "$1" 2>/dev/null)" -le "$2" ] 2>/dev/null; }',
     // bash has -u for processes, dash -p.
-    `ulimit -u ${String(gate.processes)} 2>/dev/null || ulimit -p ${String(gate.processes)}`,
+    `limit -u ${String(gate.processes)} || limit -p ${String(gate.processes)}`,
     // A block of 512 bytes is what POSIX says, and what both take it for.
-    `ulimit -f ${String(Math.max(1, Math.floor(fileBytes / 512)))}`,
-    ...(gate.dataBytes === undefined ? [] : [`ulimit -d ${String(Math.max(1024, Math.floor(gate.dataBytes / 1024)))}`]),
-    `ulimit -n ${String(OPEN_FILES)}`,
-    `ulimit -t ${String(gate.cpuSeconds)}`,
-    'ulimit -c 0',
+    `limit -f ${String(Math.max(1, Math.floor(fileBytes / 512)))}`,
+    ...(gate.dataBytes === undefined ? [] : [`limit -d ${String(Math.max(1024, Math.floor(gate.dataBytes / 1024)))}`]),
+    `limit -n ${String(OPEN_FILES)}`,
+    `limit -t ${String(gate.cpuSeconds)}`,
+    'limit -c 0',
     ...(gate.entryDescriptor === undefined ? [] : enterGroup(String(gate.entryDescriptor))),
     "printf '\\006' >&2",
     // Until the host has seen that everybody here is in the control group.

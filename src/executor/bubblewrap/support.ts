@@ -64,6 +64,11 @@ export interface Explanation {
 export function whyNot(complaint: string): Explanation | undefined {
   if (/(?:find source path|bind mount|open file|chdir)/i.test(complaint) && !/\/proc|uid_map/.test(complaint))
     return undefined;
+  if (/^spawn .*(?:EAGAIN|EINVAL|EMFILE|ENFILE|ENOMEM)/.test(complaint))
+    return {
+      reason: `no program can be started at the moment (${complaint})`,
+      install: 'raise the limits of this shell (ulimit -n, ulimit -u), or end other programs, and try again',
+    };
   if (/mount proc/i.test(complaint) || /Can't mount proc/i.test(complaint))
     return {
       reason: `a private /proc is refused, as inside Docker or Kubernetes with their default filter (${complaint})`,
