@@ -25,6 +25,7 @@ import type { FolderOwner } from '../platform/folder-lock.ts';
 import { isPresent, isSystemError } from '../platform/paths.ts';
 import { splitSeal } from './run-info.ts';
 import { fieldOf, isRunInfo } from './shape.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 
 export const EVENTS_FILE = 'events.jsonl';
 export const RUN_FILE = 'run.json';
@@ -63,7 +64,7 @@ export function makeRunFolder(directory: string, now: Date): { readonly id: stri
 }
 
 function makeDirectory(directory: string): void {
-  mkdirSync(path.dirname(directory), { recursive: true });
+  makeFolders(path.dirname(directory));
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {

@@ -8,6 +8,7 @@ import { jsonReport, readReport } from '../evals/report/json.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { isDirectory, isSystemError } from '../platform/paths.ts';
 import { UsageError } from './exit.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 
 const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
 export const REPORT_FILE = 'report.json';
@@ -19,7 +20,7 @@ export function evaluationsFolder(cwd: string): string {
 /** A new folder; two of one second have a number. */
 export function newEvaluation(cwd: string, at: Date): string {
   const above = evaluationsFolder(cwd);
-  mkdirSync(above, { recursive: true });
+  makeFolders(above);
   const time = at.toISOString().replaceAll(/[-:]|\.\d+Z$/g, '');
   for (let number = 1; ; number += 1) {
     const folder = path.join(above, number === 1 ? time : `${time}-${String(number)}`);

@@ -1,5 +1,4 @@
 /** A report to a person, to files, and to an exit status. */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareReports } from '../core/eval/compare-reports.ts';
@@ -19,6 +18,7 @@ import { jsonText } from './json.ts';
 import { wantedReports } from './eval-flags.ts';
 import type { EvalInvocation, WantedReport } from './eval-flags.ts';
 import { cwdOf } from './eval-inputs.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 
 export interface ReportPlace {
   /** Of the evaluation; reports without a name go there. Absent: they are printed. */
@@ -67,7 +67,7 @@ async function writeReport(
   const files = written.type === 'text' ? [{ path: '', text: written.text }] : written.files;
   for (const one of files) {
     const target = path.join(place, one.path);
-    mkdirSync(path.dirname(target), { recursive: true });
+    makeFolders(path.dirname(target));
     writeFileAtomically(target, Buffer.from(one.text));
   }
   invocation.terminal.remark(`${format}: ${printable(path.relative(cwd, place) || place)}`);

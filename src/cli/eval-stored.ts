@@ -1,5 +1,5 @@
 /** `eval compare`, `eval grade` and `eval init`: what works on results and skills without running anything. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareReports } from '../core/eval/compare-reports.ts';
@@ -22,6 +22,7 @@ import { giveReport, writeReports } from './eval-reports.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { jsonText } from './json.ts';
 import { openProgress } from './progress.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 
 /** Exit 1 where a case that passed does not any more. */
 export async function evalCompare(invocation: EvalInvocation): Promise<number> {
@@ -83,7 +84,7 @@ export async function evalInit(invocation: EvalInvocation): Promise<number> {
   const text = initCases(folder);
   const file = path.join(folder, 'evals/cases.yaml');
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeFolders(path.dirname(file));
     writeFileSync(file, text, { flag: 'wx' });
   } catch (error) {
     if (!isSystemError(error)) throw error;

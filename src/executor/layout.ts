@@ -12,6 +12,7 @@ import { quoted } from '../core/text/text.ts';
 import { descriptorPath, openFolder } from '../platform/confined-open.ts';
 import { ownerName, thisProcess } from '../platform/folder-lock.ts';
 import { isSystemError, realPath } from '../platform/paths.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 
 /** What a program may write to. */
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
@@ -46,7 +47,7 @@ export function isRoot(): boolean {
 export function openBase(base: string): Base {
   if (!path.isAbsolute(base)) throw invalid(base, 'is not an absolute path', 'give an absolute path');
   try {
-    mkdirSync(path.dirname(base), { recursive: true });
+    makeFolders(path.dirname(base));
     makeFolder(base);
     refuseForeign(base);
     const root = realPath(base);

@@ -1,9 +1,10 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
 import { isPresent, isSystemError } from './paths.ts';
 import { temporaryName } from './temporary-name.ts';
+import { makeFolders } from './make-folders.ts';
 
 export interface TreeFile {
   /** Relative, with forward slashes; names chosen by us, never by a skill. */
@@ -17,10 +18,10 @@ export function createTree(directory: string, files: readonly TreeFile[]): void 
   refuseExisting(directory);
   const staging = temporaryName(directory, '.new');
   try {
-    mkdirSync(staging, { recursive: true });
+    makeFolders(staging);
     for (const { path: relative, text, isExecutable } of files) {
       const target = path.join(staging, relative);
-      mkdirSync(path.dirname(target), { recursive: true });
+      makeFolders(path.dirname(target));
       writeFileSync(target, text, { flag: 'wx', mode: isExecutable ? 0o755 : 0o644 });
     }
     refuseExisting(directory);

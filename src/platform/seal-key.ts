@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { linkSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
+import { linkSync, lstatSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../core/errors.ts';
@@ -7,6 +7,7 @@ import { writeFileAtomically } from './atomic-write.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './private-file.ts';
 import { temporaryName } from './temporary-name.ts';
+import { makeFolders } from './make-folders.ts';
 
 const KEY_BYTES = 32;
 
@@ -81,7 +82,7 @@ function readKey(file: string): Uint8Array | undefined {
 
 /** Of two processes at once the second finds the key of the first: a link is made only where nothing stands. */
 function makeKey(file: string): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeFolders(path.dirname(file), 0o700);
   const own = temporaryName(file, '.new');
   writeFileAtomically(own, randomBytes(KEY_BYTES), { sync: true });
   try {

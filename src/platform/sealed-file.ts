@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { lstatSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError, SkillError } from '../core/errors.ts';
@@ -8,6 +8,7 @@ import { withFileLock } from './file-lock.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './private-file.ts';
 import { isSealOf, sealKey, sealOf } from './seal-key.ts';
+import { makeFolders } from './make-folders.ts';
 
 /** How entries of one kind are kept. */
 export interface SealedFileOptions<T extends object> {
@@ -68,7 +69,7 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
       known = undefined;
       const key = sealKey(options.home);
       try {
-        mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+        makeFolders(path.dirname(file), 0o700);
         return await withFileLock(
           file,
           () => {

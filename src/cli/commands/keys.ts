@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
@@ -18,6 +17,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { asker, refuse } from '../pack-flags.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 
 const flags = {
   folder: { type: 'string', value: 'DIR', path: true, about: 'where a new key goes; .agent/keys of the home folder' },
@@ -130,7 +130,7 @@ async function newPassword({ flags: given, signal, cwd }: Asked): Promise<string
 
 function makeFolder(folder: string): PackRefusal | undefined {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     return undefined;
   } catch (error) {
     if (!isSystemError(error)) throw error;

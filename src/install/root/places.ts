@@ -14,6 +14,7 @@ import { HAS_DESCRIPTOR_PATHS } from '../../platform/confined-directory.ts';
 import { descriptorPath } from '../../platform/confined-open.ts';
 import { isSystemError, tryRealPath } from '../../platform/paths.ts';
 import { FOREIGN_FOLDER } from '../../platform/open-flags.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 
 export const STATE_FOLDER = '.skillwright';
 export const JOURNAL_NAME = 'transaction.json';
@@ -35,7 +36,7 @@ export interface HeldRoot {
 
 /** Opens a root, and makes it where it may. Throws `PackRefused` and what the system says. */
 export function holdRoot(given: string, { create }: { readonly create: boolean }): HeldRoot {
-  if (create) mkdirSync(given, { recursive: true });
+  if (create) makeFolders(given);
   const real = tryRealPath(given);
   if (real === undefined) throw unusable(`there is no folder ${quoted(given, 200)}`, given);
   let descriptor: number;

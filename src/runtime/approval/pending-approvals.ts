@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
+import { readdirSync, renameSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,6 +13,7 @@ import { isPresent, isSystemError } from '../../platform/paths.ts';
 import { readPrivateFile } from '../../platform/private-file.ts';
 import { isSealOf, sealKey, sealOf } from '../../platform/seal-key.ts';
 import { temporaryName } from '../../platform/temporary-name.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 
 /**
  * Questions that wait for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are sealed: the person
@@ -167,7 +168,7 @@ function writeSealed(
 ): void {
   const text = JSON.stringify({ mac: sealOf(sealKey(home), purpose, body), body });
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;

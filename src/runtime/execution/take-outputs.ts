@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
@@ -7,6 +6,7 @@ import { writeFileAtomically } from '../../platform/atomic-write.ts';
 import { openConfined } from '../../platform/confined-directory.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import type { Session } from '../session.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 
 const MAX_FILES = 10_000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -26,7 +26,7 @@ export async function takeOutputs({ execution }: Session, folder: string): Promi
       const file = directory.read(relative.path, { maxBytes: MAX_FILE_BYTES });
       if (file.type === 'failed') continue;
       const target = path.join(folder, name);
-      mkdirSync(path.dirname(target), { recursive: true });
+      makeFolders(path.dirname(target));
       writeFileAtomically(target, file.bytes, { mode: file.isExecutable ? 0o755 : 0o644 });
       written.push(target);
     }
