@@ -51,17 +51,9 @@ test.each([
 test.skipIf(!hasBubblewrap())('limits that are lower than ours already are no reason not to run', () => {
   const folder = scratch();
   const exec = `${process.execPath} ${path.join(PROJECT, 'dist/command/skillwright.cjs')} exec --executor bubblewrap --command text-diff`;
-  const shell = (script: string): readonly [number | null, string] => {
-    const { status, stdout, stderr } = spawnSync('sh', ['-c', script], {
-      cwd: folder,
-      encoding: 'utf8',
-      timeout: 50_000,
-    });
-    return [status, stdout + (status === 0 ? '' : stderr)];
-  };
-  expect(shell(`ulimit -n 300; ulimit -t 25; ${exec} 'ulimit -n; ulimit -t; ulimit -c'`)).toEqual([0, '300\n25\n0\n']);
-  const [status, said] = shell(`ulimit -n 60; ${exec} true`);
-  expect([status, said]).toEqual([4, expect.stringContaining('raise the limits of this shell')]);
+  const script = `ulimit -n 300; ulimit -t 25; ${exec} 'ulimit -n; ulimit -t; ulimit -c'`;
+  const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', timeout: 50_000 });
+  expect([status, stdout]).toEqual([0, '300\n25\n0\n']);
 });
 
 test('where nothing isolates, exec refuses with status 4 and the command that would help', async () => {
