@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
+import type { FailureCode } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
 import { toRelativePath } from '../core/path.ts';
 import { openConfined } from '../platform/confined-directory.ts';
@@ -16,8 +17,13 @@ export function readSkillBytes(directory: ConfinedDirectory, fileName: string): 
   return directory.read(reading.path, { maxBytes: MAX_SKILL_FILE_BYTES, allowHardLinks: true });
 }
 
+/** `code` says what kind of failure it was, where the file itself is what cannot be read. */
+export type SkillFile =
+  | Exclude<TextFile, { readonly type: 'failed' }>
+  | { readonly type: 'failed'; readonly reason: string; readonly code?: FailureCode };
+
 /** Reads a whole SKILL.md: only ever for a skill that somebody selected, or for the deep search index. A link out of the skill is refused. */
-export function readSkillFile(dir: string, fileName: string): TextFile {
+export function readSkillFile(dir: string, fileName: string): SkillFile {
   const opening = openConfined(dir);
   if (opening.type === 'failed')
     return opening.code === 'skill/gone' ? { type: 'absent' } : { type: 'failed', reason: 'its folder cannot be read' };
@@ -26,7 +32,7 @@ export function readSkillFile(dir: string, fileName: string): TextFile {
     if (read.type === 'read') return { type: 'read', text: read.bytes.toString('utf8'), validUtf8: isUtf8(read.bytes) };
     return read.code === 'file/missing'
       ? { type: 'absent' }
-      : { type: 'failed', reason: `it ${fileProblemText(read)}` };
+      : { type: 'failed', reason: `it ${fileProblemText(read)}`, code: read.code };
   } finally {
     opening.directory.close();
   }

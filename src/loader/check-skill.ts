@@ -1,14 +1,15 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import type { Diagnostic, Finding, Mode } from '../core/diagnostic.ts';
 import { localLinks, parseSkillMd } from '../core/skill-md.ts';
 import type { SkillHead } from '../core/skill.ts';
 import { printable } from '../core/text/text.ts';
 import { isSystemError, withForwardSlashes } from '../platform/paths.ts';
 import { readTextFile } from '../platform/text-file.ts';
 import { readSkillFile } from './body.ts';
+import type { SkillFile } from './body.ts';
 
 export interface CheckOptions {
   readonly mode: Mode;
@@ -40,12 +41,8 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
     options.text === undefined
       ? readSkillFile(dir, fileName)
       : { type: 'read' as const, text: options.text, validUtf8: true };
-  if (read.type !== 'read') {
-    const code = read.type === 'absent' ? 'file/missing' : 'file/unreadable';
-    const message =
-      read.type === 'absent' ? `${printable(fileName)} is not there` : `it cannot be read: ${read.reason}`;
-    return { file, text: '', diagnostics: [diagnose({ code, path: file, message }, options.mode)] };
-  }
+  if (read.type !== 'read')
+    return { file, text: '', diagnostics: [diagnose({ path: file, ...unread(file, read) }, options.mode)] };
   const source = {
     path: file,
     directory: options.directory ?? path.basename(path.resolve(dir)),
@@ -64,11 +61,40 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
     text: read.text,
     ...(parsed.head === undefined ? {} : { head: parsed.head }),
     diagnostics: [
-      ...parsed.diagnostics,
+      // The text has replacement characters where such bytes stand: written back, it would destroy them.
+      ...(read.validUtf8 ? parsed.diagnostics : parsed.diagnostics.map(withoutEdit)),
       ...missingFiles(dir, file, parsed.body, parsed.bodyLine, options.mode),
       ...scriptProblems(dir, options),
     ],
   };
+}
+
+function withoutEdit({ code, severity, path: file, line, column, message, hint }: Diagnostic): Diagnostic {
+  return { code, severity, path: file, line, column, message, hint };
+}
+
+/** Said with the codes that a scan of its root has for the same file. */
+function unread(file: string, read: Exclude<SkillFile, { readonly type: 'read' }>): Omit<Finding, 'path'> {
+  if (read.type === 'absent')
+    return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true
+      ? { code: 'file/broken-link', message: 'the file is a link that points at nothing' }
+      : { code: 'file/missing', message: `${printable(path.basename(file))} is not there` };
+  const message = `it cannot be read: ${read.reason}`;
+  switch (read.code) {
+    case 'path/link-outside':
+      return { code: 'file/link-escapes', message };
+    case 'path/link-loop':
+      return { code: 'file/broken-link', message };
+    case 'file/not-regular':
+    case 'file/directory':
+      return { code: 'file/not-regular', message };
+    case 'file/too-large':
+      return { code: 'file/unreadable', message, hint: 'move parts into references/ and point to them' };
+    case 'file/changed':
+      return { code: 'file/unreadable', message, hint: 'run the command again' };
+    default:
+      return { code: 'file/unreadable', message };
+  }
 }
 
 function missingFiles(dir: string, file: string, body: string, bodyLine: number, mode: Mode): readonly Diagnostic[] {

@@ -1,4 +1,16 @@
-import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 
 import { isSystemError } from './paths.ts';
@@ -9,6 +21,8 @@ export interface AtomicWriteOptions {
   readonly mode?: number;
   /** Wait until the bytes are on the disk: for what cannot be made again. */
   readonly sync?: boolean;
+  /** The file that is replaced: its permission bits whatever the umask, and its owner where we may give files away. */
+  readonly like?: { readonly mode: number; readonly uid: number; readonly gid: number };
 }
 
 /**
@@ -18,7 +32,7 @@ export interface AtomicWriteOptions {
 export function writeFileAtomically(
   file: string,
   data: Uint8Array | Iterable<Uint8Array>,
-  { mode = 0o600, sync = false }: AtomicWriteOptions = {},
+  { mode = 0o600, sync = false, like }: AtomicWriteOptions = {},
 ): void {
   const pieces = data instanceof Uint8Array ? [data] : data;
   const temporary = temporaryName(file, SUFFIX);
@@ -27,6 +41,7 @@ export function writeFileAtomically(
     const descriptor = openSync(temporary, 'wx', mode);
     try {
       for (const piece of pieces) writeWhole(descriptor, piece);
+      if (like !== undefined) takeAfter(descriptor, like);
       if (sync) fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
@@ -108,6 +123,18 @@ export function removeStaleTemporaries(
 }
 
 const SUFFIX = '.tmp';
+
+function takeAfter(descriptor: number, { mode, uid, gid }: NonNullable<AtomicWriteOptions['like']>): void {
+  const { uid: ownUid, gid: ownGid } = fstatSync(descriptor);
+  try {
+    if (ownUid !== uid || ownGid !== gid) fchownSync(descriptor, uid, gid);
+  } catch (error) {
+    // Only the superuser gives files away; for all others the new file is their own, as after any editor that renames.
+    if (!isSystemError(error)) throw error;
+  }
+  // After the owner: giving a file away can take bits from it. Some file systems have no bits and refuse to be asked.
+  if (((fstatSync(descriptor).mode ^ mode) & 0o777) !== 0) fchmodSync(descriptor, mode & 0o777);
+}
 
 function writeWhole(descriptor: number, bytes: Uint8Array): void {
   let written = 0;

@@ -4,11 +4,13 @@ import { SkillError } from '../core/errors.ts';
 import { writeFileAtomically } from './atomic-write.ts';
 import { isSystemError, realPath } from './paths.ts';
 
-/** Replaces a person's text file in one step, synced, with its permission bits; a link keeps pointing at what it points at. */
+/** Replaces a person's text file in one step, synced, with its permission bits and, where we may, its owner; a link keeps pointing at what it points at. */
 export function replaceText(file: string, text: string): void {
   const target = realPath(file);
   try {
-    writeFileAtomically(target, Buffer.from(text, 'utf8'), { mode: statSync(target).mode & 0o777, sync: true });
+    const like = statSync(target);
+    // Nobody else sees the new text before it has the bits of the old one.
+    writeFileAtomically(target, Buffer.from(text, 'utf8'), { mode: 0o600, sync: true, like });
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw new SkillError({

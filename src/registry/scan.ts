@@ -242,6 +242,8 @@ export class Scan {
     if (!this.#options.followLinks) return this.#explain(path, 'passed-over', 'links are not followed');
     const status = directoryStatus(path);
     if (status.type === 'other') return;
+    // The file by which the folder is a skill was read, and what is wrong with it was told then.
+    if (status.type === 'missing' && parent.skill === 'own' && name === 'SKILL.md') return;
     if (status.type === 'missing') return this.#fail(path, 'file/broken-link', 'the link points at nothing');
     if (status.type === 'failed')
       return this.#fail(path, 'file/unreadable', `the link cannot be followed (${status.code})`);

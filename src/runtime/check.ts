@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { applyEdits } from '../core/fix.ts';
 import type { SkillIndex } from '../core/index-skills.ts';
@@ -42,10 +43,20 @@ export async function targetsAt(
     ...(signal === undefined ? {} : { signal }),
   });
   const readable = new Set(index.all.map(({ dir, file }) => `${dir}/${file}`));
-  return {
-    skills: index.all.map(({ dir, file }) => ({ dir, file })),
-    diagnostics: index.diagnostics.filter(({ path: file }) => !readable.has(file)),
-  };
+  const skills = index.all.map(({ dir, file }) => ({ dir, file }));
+  const diagnostics = index.diagnostics.filter(({ path: file }) => !readable.has(file));
+  // A folder that was named and holds nothing to check is a slip, and must not pass for one that is right.
+  return skills.length + diagnostics.length > 0
+    ? { skills, diagnostics }
+    : { skills, diagnostics: [noSkillIn(absolute, options)] };
+}
+
+function noSkillIn(folder: string, { mode }: CheckOptions): Diagnostic {
+  const file = withForwardSlashes(path.join(folder, 'SKILL.md'));
+  return diagnose(
+    { code: 'file/missing', path: file, message: 'there is no SKILL.md here, nor in a folder below' },
+    mode,
+  );
 }
 
 /** The skills of one source, and what is wrong with folders of it that cannot be opened at all. */

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -102,6 +102,57 @@ describe('check', () => {
     expect(statSync(file).mode & 0o777).toBe(0o640);
     expect(readdirSync(path.dirname(file))).toEqual(['SKILL.md']);
     expect(codes((await cli(folder, ['check', 'fix/broken', '--fix', '--json'])).out)).toEqual(['body/missing-file']);
+  });
+
+  test('--fix leaves a file alone whose bytes are not UTF-8, in the frontmatter or in the body', async () => {
+    const texts = [
+      '---\nname: bytes\ndescription: Use when: caf\u00E9\n---\nHi\n',
+      '---\nname: bytes\ndescription: Use when: x\n---\nHi caf\u00E9\n',
+    ];
+    const file = path.join(folder, 'fix/bytes/SKILL.md');
+    mkdirSync(path.dirname(file), { recursive: true });
+    for (const text of texts) {
+      const bytes = Buffer.from(text, 'latin1');
+      writeFileSync(file, bytes);
+      const { status, out } = await cli(folder, ['check', 'fix/bytes', '--fix', '--json']);
+      expect({ status, codes: codes(out), fixed: (JSON.parse(out) as { fixed: unknown }).fixed }).toEqual({
+        status: 1,
+        codes: ['frontmatter/unquoted-colon', 'file/not-utf8'],
+        fixed: [],
+      });
+      expect(readFileSync(file)).toEqual(bytes);
+      expect((await cli(folder, ['check', 'fix/bytes'])).err).toBe('1 checked: 2 errors\n');
+    }
+  });
+
+  test('a SKILL.md that is no file of the skill has the same code by its folder as by the folder above', async () => {
+    writeFiles(folder, {
+      'no-file/elsewhere.md': skillText('outside', 'Lies outside. Use when asked.'),
+      'no-file/notes/a.md': '',
+    });
+    for (const name of ['outside', 'nothing', 'circle', 'directory'])
+      mkdirSync(path.join(folder, 'no-file/skills', name), { recursive: true });
+    symlinkSync('../../elsewhere.md', path.join(folder, 'no-file/skills/outside/SKILL.md'));
+    symlinkSync('nowhere.md', path.join(folder, 'no-file/skills/nothing/SKILL.md'));
+    symlinkSync('SKILL.md', path.join(folder, 'no-file/skills/circle/SKILL.md'));
+    mkdirSync(path.join(folder, 'no-file/skills/directory/SKILL.md'));
+    const expected = {
+      circle: 'file/broken-link',
+      directory: 'file/not-regular',
+      nothing: 'file/broken-link',
+      outside: 'file/link-escapes',
+    };
+    expect(codes((await cli(folder, ['check', 'no-file/skills', '--json'])).out)).toEqual(Object.values(expected));
+    for (const [name, code] of Object.entries(expected)) {
+      const { status, out } = await cli(folder, ['check', `no-file/skills/${name}`, '--json']);
+      expect({ name, status, codes: codes(out) }).toEqual({ name, status: 1, codes: [code] });
+    }
+  });
+
+  test('a folder that is named and holds no skill does not pass', async () => {
+    writeFiles(folder, { 'empty/notes/a.md': '# Notes\n' });
+    const { status, out } = await cli(folder, ['check', 'empty', '--json']);
+    expect({ status, codes: codes(out) }).toEqual({ status: 1, codes: ['file/missing'] });
   });
 
   test('SARIF has a rule for each code, and places that are relative to the working directory', async () => {
