@@ -1,6 +1,9 @@
+import path from 'node:path';
+
 import { isSkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { printable } from '../core/text/text.ts';
+import { isDirectory } from '../platform/paths.ts';
 import { VERSION } from '../version.ts';
 import { parseArguments } from './arguments.ts';
 import { GLOBAL_FLAGS } from './command.ts';
@@ -59,6 +62,11 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
   const { flags, positionals } = parseArguments(others, command.flags, entry.name);
   if (flags.version === true) return printVersion(terminal);
   if (flags.help === true) return help([entry.name], terminal);
+  if (flags.cwd !== undefined && !isDirectory(path.resolve(flags.cwd)))
+    throw new UsageError(
+      `--cwd is no folder: ${JSON.stringify(printable(flags.cwd))}`,
+      'name a folder that is there and can be entered',
+    );
   await settingsOf(flags.set);
   const [least, most] = command.positionals;
   if (positionals.length < least || positionals.length > most) {

@@ -128,6 +128,12 @@ describe('search', () => {
 
   test('takes one query a line, and says what is wrong with a file that is none', async () => {
     writeFiles(folder, { 'lines.txt': 'fill a form\n\nrelease notes\n', 'bad.json': '[1]' });
+    // Like every path of a command line it stands on the folder of --cwd.
+    expect((await json(['search', '--queries', 'lines.txt']))['queries']).toHaveLength(2);
+    expect(await cli(folder, ['search', '--queries', 'lines.txt', 'more', ...only])).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('either words or --queries, not both') as string,
+    });
     expect((await json(['search', '--queries', path.join(folder, 'lines.txt')]))['queries']).toHaveLength(2);
     expect(await cli(folder, ['search', '--queries', path.join(folder, 'bad.json'), ...only])).toMatchObject({
       status: 1,
@@ -255,6 +261,21 @@ describe('doctor', () => {
 });
 
 describe('the command line', () => {
+  test('a folder to work in that is not there, or is a file, is wrong usage', async () => {
+    writeFiles(folder, { 'a-file': '' });
+    for (const [name, words] of [
+      ['gone', ['check']],
+      ['a-file', ['list', '--json']],
+    ] as const) {
+      const cwd = path.join(folder, name);
+      const { status, err } = await cli(cwd, words);
+      expect({ status, err }).toEqual({
+        status: 2,
+        err: `error: --cwd is no folder: ${JSON.stringify(cwd)}\nhint: name a folder that is there and can be entered\n`,
+      });
+    }
+  });
+
   const wrong: readonly (readonly [words: readonly string[], message: string, hint: string])[] = [
     [['lsit'], 'there is no command "lsit"', 'did you mean list?'],
     [['list', '--jsno'], '--jsno is no flag of skillwright list', 'did you mean --json?'],

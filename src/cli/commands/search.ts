@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { SearchOptions, SearchResult } from '../../runtime/skill-search.ts';
@@ -41,7 +43,10 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, positionals, terminal } = invocation;
     const limit = wholeNumber(given.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
-    if (given.queries !== undefined) return answerFile(invocation, given.queries, limit);
+    if (given.queries !== undefined && positionals.length > 0)
+      throw new UsageError('either words or --queries, not both', 'skillwright search WORDS..., or --queries FILE');
+    if (given.queries !== undefined)
+      return answerFile(invocation, path.resolve(given.cwd ?? '.', given.queries), limit);
     const query = positionals.join(' ');
     if (query.trim() === '')
       throw new UsageError('nothing to search for', 'skillwright search WORDS..., or --queries FILE');
