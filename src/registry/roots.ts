@@ -128,8 +128,12 @@ function splitPathList(list: string | undefined): readonly string[] {
 }
 
 function isAddressOrArchive(root: string, absolute: string): boolean {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(root)) return true;
+  if (isAddress(root)) return true;
   return /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.xz|tar\.bz2)$/i.test(root) && !isDirectory(absolute);
+}
+
+export function isAddress(root: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(root);
 }
 
 function expandHome(root: string, home: string | undefined): string {

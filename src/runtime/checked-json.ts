@@ -7,6 +7,7 @@ import type { JsonText, Position } from '../core/json/json-position.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import type { SchemaProblem } from '../core/json/json-schema.ts';
 import { quoted } from '../core/text/text.ts';
+import { isPresent } from '../platform/paths.ts';
 import { readTextFile } from '../platform/text-file.ts';
 
 export type CheckedJson =
@@ -33,7 +34,8 @@ export function readCheckedJson(
   const broken = (message: string, at?: Position): CheckedJson => invalid({ code: 'config/invalid', ...at, message });
 
   const file = readTextFile(path, MAX_BYTES);
-  if (file.type === 'absent') return file;
+  // Somebody put a link there, so there was something to say: that it is out of reach does not take it back.
+  if (file.type === 'absent') return isPresent(path) ? broken('it is a link that points at nothing') : file;
   if (file.type === 'failed') return broken(`it cannot be read: ${file.reason}`);
   if (!file.validUtf8) return broken('it is not UTF-8');
   const source = file.text.startsWith('\uFEFF') ? file.text.slice(1) : file.text;

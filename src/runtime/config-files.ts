@@ -13,6 +13,7 @@ import { SkillError } from '../core/errors.ts';
 import type { JsonText } from '../core/json/json-position.ts';
 import type { PolicyConfig } from '../core/policy/policy-config.ts';
 import { isInside, isPresent, realPath } from '../platform/paths.ts';
+import { isAddress } from '../registry/roots.ts';
 import { readCheckedJson } from './checked-json.ts';
 import { placeOf, readPolicy } from './policy-files.ts';
 
@@ -210,10 +211,11 @@ function policyOf(
   return [{ layer, where, ...readPolicy(config.policy, { where, base, home }) }];
 }
 
-/** Roots below `~` stay as they are: who looks for skills knows the home folder. */
+/** Roots below `~` stay as they are: who looks for skills knows the home folder. So do addresses, of which it says that they are no roots. */
 function withAbsolutePaths(layer: ConfigLayer, base: string, home: string | undefined): ConfigLayer {
   const { skill_roots: roots, runs } = layer.config;
-  const absolute = (root: string): string => (root === '~' || root.startsWith('~/') ? root : path.resolve(base, root));
+  const absolute = (root: string): string =>
+    root === '~' || root.startsWith('~/') || isAddress(root) ? root : path.resolve(base, root);
   const rooted = roots?.map((root) =>
     typeof root === 'string' ? absolute(root) : { ...root, path: absolute(root.path ?? '') },
   );

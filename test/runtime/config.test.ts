@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -123,6 +123,14 @@ describe('five layers', () => {
   });
 });
 
+test('a root that is an address is told of as what it is', async () => {
+  const { cwd, home } = makeWorld({ project: { skill_roots: ['https://example.org/skills'] } });
+  const { diagnostics } = await createRuntime({ cwd, home, env: {}, cache: false });
+  expect(diagnostics.map(({ code, path: root }) => `${code} ${root}`)).toEqual([
+    'root/not-supported https://example.org/skills',
+  ]);
+});
+
 describe('a file that cannot be used', () => {
   const deep = `{"model":{"params":{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}}`;
   test.each<readonly [string, string, string]>([
@@ -171,7 +179,7 @@ describe('a file that cannot be used', () => {
     expect([diagnostics.length, isBroken]).toEqual([20, true]);
   });
 
-  test('bytes that are not UTF-8, a folder, a pipe and a loop of links are no files', async () => {
+  test('bytes that are not UTF-8, a folder, a pipe, a loop of links and a link to nothing are no files', async () => {
     const { cwd, home } = makeWorld({});
     const file = path.join(cwd, '.agent/config.json');
     mkdirSync(file, { recursive: true });
@@ -182,6 +190,13 @@ describe('a file that cannot be used', () => {
     symlinkSync('config.json', path.join(home, '.agent/config.json'));
     const looping = await loadConfig({ cwd: home, home, env: {} });
     expect([found(looping), looping.isBroken]).toEqual([['error config/invalid it cannot be read: ELOOP'], true]);
+    rmSync(path.join(home, '.agent/config.json'));
+    symlinkSync('../gone.json', path.join(home, '.agent/config.json'));
+    const dangling = await loadConfig({ cwd: home, home, env: {} });
+    expect([found(dangling), dangling.isBroken]).toEqual([
+      ['error config/invalid it is a link that points at nothing'],
+      true,
+    ]);
     execFileSync('mkfifo', [path.join(cwd, 'pipe')]);
     expect(found(await loadConfig({ cwd, home: undefined, env: {} }, 'pipe'))).toEqual([
       'error config/invalid it cannot be read: not a plain file',
