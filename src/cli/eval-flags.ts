@@ -1,8 +1,11 @@
 /** Flags of `eval`, and what their values mean. */
+import path from 'node:path';
+
 import type { Thresholds } from '../core/eval/report.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
 import { printable } from '../core/text/text.ts';
 import { REPORT_FORMATS } from '../evals/report/formats.ts';
+import { isDirectory } from '../platform/paths.ts';
 import type { Flags, Invocation } from './command.ts';
 import { UsageError } from './exit.ts';
 
@@ -67,14 +70,23 @@ export interface WantedReport {
   readonly file?: string;
 }
 
-export function wantedReports(given: readonly string[] = []): readonly WantedReport[] {
-  return given.map((word) => {
+/** What is wrong with them is said before anything is run. */
+export function wantedReports({ report = [], json, cwd }: EvalInvocation['flags']): readonly WantedReport[] {
+  const wanted = report.map((word): WantedReport => {
     const [name = '', ...rest] = word.split('=');
     const format = REPORT_NAMES.find((known) => known === name);
     if (format === undefined)
       throw new UsageError(`--report does not know ${shown(name)}`, `it knows ${REPORT_NAMES.join(', ')}`);
-    return rest.length === 0 ? { format } : { format, file: rest.join('=') };
+    if (rest.length === 0) return { format };
+    const file = rest.join('=');
+    if (file === '') throw new UsageError(`--report ${name}= names no file`, `write --report ${name}=FILE`);
+    if (format !== 'skill-creator' && isDirectory(path.resolve(cwd ?? '.', file)))
+      throw new UsageError(`--report ${name}: ${shown(file)} is a folder`, 'name a file in it');
+    return { format, file };
   });
+  if (wanted.filter(({ file }) => file === '-').length + (json === true ? 1 : 0) > 1)
+    throw new UsageError('only one report can go to stdout, and --json is one', 'name files for the others');
+  return wanted;
 }
 
 const KEYS: Readonly<Record<string, readonly [key: keyof Thresholds, least: number, most: number]>> = {

@@ -1,12 +1,12 @@
 /** Where evaluations of a project are kept: `.agent/evals/<time>/`, with the report, the results as they came, and the runs. */
-import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { EvalReport } from '../core/eval/result.ts';
 import { printable } from '../core/text/text.ts';
 import { jsonReport, readReport } from '../evals/report/json.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
-import { isDirectory, isSystemError } from '../platform/paths.ts';
+import { isDirectory, isPresent, isSystemError } from '../platform/paths.ts';
 import { UsageError } from './exit.ts';
 import { makeFolders } from '../platform/make-folders.ts';
 
@@ -30,6 +30,15 @@ export function newEvaluation(cwd: string, at: Date): string {
     } catch (error) {
       if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
     }
+  }
+}
+
+/** One that came to nothing before its first result is no evaluation that could be gone on with. */
+export function dropIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
   }
 }
 
@@ -87,9 +96,11 @@ export function openReport(cwd: string, name: string): EvalReport {
 }
 
 function lastEvaluation(cwd: string): string {
-  const name = evaluationNames(cwd).at(-1);
-  if (name === undefined) throw new UsageError('nothing was evaluated here', 'start with skillwright eval');
-  return path.join(evaluationsFolder(cwd), name);
+  const folders = evaluationNames(cwd).map((name) => path.join(evaluationsFolder(cwd), name));
+  // One that was killed, or is at work, has no report yet.
+  const last = folders.findLast((folder) => isPresent(path.join(folder, REPORT_FILE)));
+  if (last === undefined) throw new UsageError('nothing was evaluated here', 'start with skillwright eval');
+  return last;
 }
 
 function unusable(name: string, reason: string): UsageError {

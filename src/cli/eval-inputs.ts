@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import type { EvalCase } from '../core/eval/case.ts';
 import { SkillError } from '../core/errors.ts';
+import { visibleJson } from '../core/json/visible-json.ts';
 import { printable } from '../core/text/text.ts';
 import { readCases } from '../evals/cases/read-cases.ts';
 import type { CaseProblem } from '../evals/cases/problem.ts';
@@ -13,7 +14,7 @@ import { isDirectory, isPresent } from '../platform/paths.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { UsageError } from './exit.ts';
 import type { EvalInvocation } from './eval-flags.ts';
-import type { Terminal } from './terminal.ts';
+import { jsonText } from './json.ts';
 
 export interface EvalInputs {
   readonly cases: readonly EvalCase[];
@@ -72,13 +73,30 @@ function unique(names: readonly string[]): readonly string[] {
 }
 
 /** Tells what is wrong, a line each; true where something takes a case out: then there is no result to believe. */
-export function tellProblems(problems: readonly CaseProblem[], cwd: string, { err, style }: Terminal): boolean {
+export function tellProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
+  const { flags, terminal } = invocation;
+  const { err, style } = terminal;
+  const cwd = cwdOf(invocation);
   for (const { file, line, column, message, hint, severity } of problems) {
     const place = `${printable(path.relative(cwd, file) || file)}:${String(line)}:${String(column)}`;
     err(`${place}: ${style(severity === 'error' ? 'red' : 'yellow', severity)}: ${printable(message)}`);
     if (hint !== '') err(style('dim', `  hint: ${printable(hint)}`));
   }
-  return problems.some(({ severity }) => severity === 'error');
+  const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
+  if (first === undefined) return false;
+  if (flags.json === true)
+    terminal.out(visibleJson(jsonText({ error: problemsError(first, others.length, problems) })));
+  return true;
+}
+
+function problemsError(first: CaseProblem, others: number, problems: readonly CaseProblem[]): object {
+  const more = others === 0 ? '' : `, and ${String(others)} more`;
+  return {
+    code: 'input/invalid',
+    message: printable(`${first.file}:${String(first.line)}:${String(first.column)}: ${first.message}${more}`),
+    hint: printable(first.hint) || 'mend the files of cases',
+    data: { problems },
+  };
 }
 
 /** The model by name; nothing where none was named: then only cases with answers of their own are run. */

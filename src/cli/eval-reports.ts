@@ -12,13 +12,13 @@ import { markdownComparison } from '../evals/report/compare-text.ts';
 import { REPORT_FORMATS } from '../evals/report/formats.ts';
 import type { WrittenReport } from '../evals/report/formats.ts';
 import { terminalReport } from '../evals/report/terminal.ts';
-import { writeFileAtomically } from '../platform/atomic-write.ts';
 import type { RunView } from '../viewer/view.ts';
 import { jsonText } from './json.ts';
 import { wantedReports } from './eval-flags.ts';
 import type { EvalInvocation, WantedReport } from './eval-flags.ts';
 import { cwdOf } from './eval-inputs.ts';
 import { makeFolders } from '../platform/make-folders.ts';
+import { writeNamedFile } from '../platform/replace-text.ts';
 
 export interface ReportPlace {
   /** Of the evaluation; reports without a name go there. Absent: they are printed. */
@@ -34,7 +34,7 @@ export async function giveReport(
   { thresholds, ...place }: ReportPlace & { readonly thresholds: Thresholds },
 ): Promise<number> {
   const { flags, terminal } = invocation;
-  const wanted = wantedReports(flags.report);
+  const wanted = wantedReports(flags);
   const isPrinted = wanted.some(({ file }) => file === '-');
   if (flags.json === true) terminal.out(visibleJson(jsonText(report)));
   else if (!isPrinted) for (const line of terminalReport(report, terminal)) terminal.out(line);
@@ -47,7 +47,7 @@ export async function giveReport(
 
 /** The reports that were asked for, and nothing else. */
 export async function writeReports(report: EvalReport, invocation: EvalInvocation, place: ReportPlace): Promise<void> {
-  for (const wanted of wantedReports(invocation.flags.report)) await writeReport(report, wanted, invocation, place);
+  for (const wanted of wantedReports(invocation.flags)) await writeReport(report, wanted, invocation, place);
 }
 
 async function writeReport(
@@ -68,7 +68,7 @@ async function writeReport(
   for (const one of files) {
     const target = path.join(place, one.path);
     makeFolders(path.dirname(target));
-    writeFileAtomically(target, Buffer.from(one.text));
+    writeNamedFile(target, one.text);
   }
   invocation.terminal.remark(`${format}: ${printable(path.relative(cwd, place) || place)}`);
 }

@@ -17,7 +17,7 @@ import type { TriggerOptions } from '../evals/trigger/run-trigger.ts';
 import { surroundingsOf } from '../runtime/config.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { wholeNumber } from './arguments.ts';
-import { newEvaluation, saveReport, unfinishedEvaluation } from './eval-folder.ts';
+import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './eval-folder.ts';
 import { thresholdsOf, wantedReports } from './eval-flags.ts';
 import type { EvalInvocation } from './eval-flags.ts';
 import { cwdOf, noModel, readInputs, suiteModel, tellProblems } from './eval-inputs.ts';
@@ -73,12 +73,12 @@ async function evaluated(
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
   const [thresholds, cwd] = [thresholdsOf(flags.threshold), cwdOf(invocation)];
-  wantedReports(flags.report);
+  wantedReports(flags);
   const numbers = numbersOf(invocation);
   const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
   const runtime = await openRuntime(invocation);
   const inputs = readInputs(invocation, words, runtime);
-  if (tellProblems(inputs.problems, cwd, terminal)) return EXIT.invalidEvaluation;
+  if (tellProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
   const model = await suiteModel(invocation, runtime);
   if (model === undefined && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
   const directory = unfinished ?? newEvaluation(cwd, new Date());
@@ -99,7 +99,12 @@ async function evaluated(
     },
     inputs,
     runtime,
-  ).finally(() => progress.end());
+  )
+    .catch((error: unknown) => {
+      dropIfEmpty(directory);
+      throw error;
+    })
+    .finally(() => progress.end());
   for (const note of new Set(notes)) terminal.remark(printable(note));
   saveReport(directory, report);
   const status = await giveReport(report, invocation, { thresholds, folder: directory });

@@ -12,7 +12,7 @@ import { readCases } from '../evals/cases/read-cases.ts';
 import { regrade } from '../evals/grade/regrade.ts';
 import { terminalComparison } from '../evals/report/compare-text.ts';
 import { storedRuns } from '../evals/run/stored-runs.ts';
-import { isSystemError } from '../platform/paths.ts';
+import { isDirectory, isSystemError } from '../platform/paths.ts';
 import { VERSION } from '../version.ts';
 import { thresholdsOf, wantedReports } from './eval-flags.ts';
 import type { EvalInvocation } from './eval-flags.ts';
@@ -33,7 +33,7 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   const cwd = cwdOf(invocation);
   const [old, now] = [openReport(cwd, before), openReport(cwd, after)];
   const comparison = compareReports(old, now);
-  const isPrinted = wantedReports(flags.report).some(({ file }) => file === undefined || file === '-');
+  const isPrinted = wantedReports(flags).some(({ file }) => file === undefined || file === '-');
   if (flags.json === true) terminal.out(visibleJson(jsonText(comparison)));
   else if (!isPrinted) for (const line of terminalComparison(comparison, terminal)) terminal.out(line);
   await writeReports(now, invocation, { before: old });
@@ -49,8 +49,14 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const cwd = cwdOf(invocation);
   const thresholds = thresholdsOf(flags.threshold);
   const { cases, problems } = readCases(flags.cases.map((file) => path.resolve(cwd, file)));
-  if (tellProblems(problems, cwd, terminal)) return EXIT.invalidEvaluation;
+  if (tellProblems(problems, invocation)) return EXIT.invalidEvaluation;
   const startedAt = new Date();
+  const missing = words.find((word) => !isDirectory(path.resolve(cwd, word)));
+  if (missing !== undefined)
+    throw new UsageError(
+      `there is no run at ${JSON.stringify(printable(missing))}`,
+      'name run folders, or folders of .agent/evals',
+    );
   const runs = words.flatMap((word) => storedRuns(path.resolve(cwd, word), cases));
   if (runs.length === 0) throw new UsageError('there are no runs', 'name run folders, or folders of .agent/evals');
   const progress = openProgress(terminal);

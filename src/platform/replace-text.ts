@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 
 import { SkillError } from '../core/errors.ts';
 import { writeFileAtomically } from './atomic-write.ts';
@@ -21,4 +21,16 @@ export function replaceText(file: string, text: string): void {
       cause: error,
     });
   }
+}
+
+/**
+ * Writes a file where a person wants it, in one step. What stands there keeps its permission bits and the links to it; a pipe or a
+ * device is written to, and stays what it is. Throws the system's error.
+ */
+export function writeNamedFile(file: string, text: string): void {
+  const there = statSync(file, { throwIfNoEntry: false });
+  const bytes = Buffer.from(text, 'utf8');
+  if (there === undefined) writeFileAtomically(file, bytes);
+  else if (there.isFile()) writeFileAtomically(realPath(file), bytes, { like: there });
+  else writeFileSync(file, bytes);
 }

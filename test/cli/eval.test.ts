@@ -1,4 +1,19 @@
-import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -79,6 +94,79 @@ describe('eval', () => {
     expect(existsSync(path.join(root, 'sc/benchmark.json'))).toBe(true);
     const printed = await run(root, 'skills/tables', '--report', 'junit=-');
     expect(printed.out.startsWith('<?xml')).toBe(true);
+  });
+
+  test('a report goes into a pipe and through a link, and what it replaces keeps its bits', async () => {
+    const root = project({ 'kept.json': 'old', 'real.xml': 'old' });
+    chmodSync(path.join(root, 'kept.json'), 0o644);
+    symlinkSync('real.xml', path.join(root, 'link.xml'));
+    execFileSync('mkfifo', [path.join(root, 'pipe')]);
+    // Both ends are open, so that the writer does not wait for a reader.
+    const reader = openSync(path.join(root, 'pipe'), constants.O_RDWR | constants.O_NONBLOCK);
+    const reports = ['json=kept.json', 'junit=link.xml', 'junit=pipe'].flatMap((report) => ['--report', report]);
+    expect((await run(root, 'skills/tables', ...reports)).status).toBe(0);
+    const xml = readFileSync(path.join(root, 'real.xml'), 'utf8');
+    const piped = Buffer.alloc(64 * 1024);
+    expect(piped.toString('utf8', 0, readSync(reader, piped))).toBe(xml);
+    closeSync(reader);
+    expect([xml.slice(0, 5), lstatSync(path.join(root, 'pipe')).isFIFO()]).toEqual(['<?xml', true]);
+    expect(lstatSync(path.join(root, 'link.xml')).isSymbolicLink()).toBe(true);
+    expect(statSync(path.join(root, 'kept.json')).mode & 0o777).toBe(0o644);
+  });
+
+  test('what cannot be written as asked is wrong usage before anything is run', async () => {
+    const root = project();
+    for (const words of [
+      ['--report', 'json='],
+      ['--report', 'html=skills'],
+      ['--report', 'json=-', '--json'],
+      ['--report', 'json=-', '--report', 'markdown=-'],
+      ['--report', 'junit', '--threshold', 'pass-rate'],
+    ])
+      expect([words, (await run(root, 'skills/tables', ...words)).status]).toEqual([words, 2]);
+    expect(existsSync(path.join(root, '.agent/evals'))).toBe(false);
+  });
+
+  test('one that did not begin leaves nothing that is taken for the last', async () => {
+    const root = project();
+    expect((await run(root, 'skills/tables')).status).toBe(0);
+    const [first] = evaluations(root);
+    expect((await run(root, 'skills/tables', '--baseline', 'HEAD')).status).toBe(5);
+    expect((await run(root, 'skills/tables', '--judge', 'nobody')).status).toBe(4);
+    expect(evaluations(root)).toEqual([first]);
+    // As one leaves it that was killed.
+    writeFiles(root, { '.agent/evals/29990101T000000/results.jsonl': '' });
+    expect((await run(root, 'compare', 'last', 'last')).status).toBe(0);
+  });
+
+  test('problems of case files, and runs that are not there, are JSON too', async () => {
+    const root = project({ 'skills/tables/evals/cases.yaml': 'cases: [{ id: a, input: b }]' });
+    const { status, out } = await run(root, 'skills/tables', '--json');
+    expect([status, JSON.parse(out)]).toEqual([
+      5,
+      {
+        schema: 1,
+        error: {
+          code: 'input/invalid',
+          message: expect.stringContaining('skills/tables/evals/cases.yaml:1:') as string,
+          hint: expect.any(String) as string,
+          data: { problems: expect.any(Array) as unknown[] },
+        },
+      },
+    ]);
+    const good = project();
+    const graded = await run(good, 'grade', 'nowhere', '--cases', 'skills/tables/evals/cases.yaml', '--json');
+    expect([graded.status, JSON.parse(graded.out)]).toEqual([
+      2,
+      {
+        schema: 1,
+        error: {
+          code: 'usage',
+          message: 'there is no run at "nowhere"',
+          hint: 'name run folders, or folders of .agent/evals',
+        },
+      },
+    ]);
   });
 
   test('ends with 5 and names file and line where case files have problems, or there are none', async () => {
