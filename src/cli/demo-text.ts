@@ -134,7 +134,7 @@ function recordLines({ events, result, verified, verifiedAfterChange }: DemoRun,
 
 function nextLines({ refusal }: DemoRun): readonly string[] {
   return [
-    'skillwright run "What is in this table?" --in YOUR.csv --yes     the same on a table of yours',
+    'skillwright run "What is in this CSV file?" --in YOUR.csv --yes  the same on a table of yours',
     'ANTHROPIC_API_KEY=... skillwright run "..."                      with a language model; OpenAI, Google and Ollama as well',
     'skillwright list                                                 the skills on this machine',
     'skillwright new my-skill                                         one of your own',

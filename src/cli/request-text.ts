@@ -48,7 +48,7 @@ async function readStandardInput(isAskedFor: boolean, signal: AbortSignal): Prom
   if (stdin.isTTY && !isAskedFor)
     throw new UsageError(
       'what is to be done?',
-      'give a request, as in skillwright run "what is in this table?" --in orders.csv',
+      'give a request, as in skillwright run "What is in this CSV file?" --in orders.csv',
     );
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -57,7 +57,8 @@ async function readStandardInput(isAskedFor: boolean, signal: AbortSignal): Prom
     pieces.push(piece);
     if (bytes > MAX_BYTES) stdin.destroy();
   });
-  await once(stdin, 'close', { signal });
+  // A file that is stdin ends and is never closed; what was destroyed is closed and never ends.
+  await Promise.race([once(stdin, 'end', { signal }), once(stdin, 'close', { signal })]);
   if (bytes > MAX_BYTES) throw new UsageError('the request is longer than 1 MiB', 'give files with --in');
   return Buffer.concat(pieces).toString('utf8');
 }

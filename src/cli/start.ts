@@ -11,6 +11,8 @@ export async function start(process: NodeJS.Process, words: readonly string[]): 
   const saveCode = cacheDir === undefined ? undefined : keepCode(process, cacheDir);
   const [{ main }, { connect }] = await Promise.all([import('./main.ts'), import('./connection.ts')]);
   const { signal, streams } = connect(process);
+  // What waits for nothing that can still come ends the process without a word: that must not look like success.
+  process.exitCode = 1;
   process.exitCode = await main({ words, streams, env, signal });
   await saveCode?.();
   leave(process);

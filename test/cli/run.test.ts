@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -24,27 +24,30 @@ const RULES = ['--model', 'rules'];
 /** One for all of these tests: what is found out about sandboxes is kept there. */
 const home = temporaryFolder();
 
+interface StartOptions {
+  /** A text that comes through a pipe, or a file that is open. */
+  readonly stdin?: string | { readonly descriptor: number };
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 interface Started {
   readonly ended: Promise<CliResult>;
   readonly interrupt: () => void;
 }
 
 /** The built command in a process of its own, with something on its stdin. */
-function start(
-  cwd: string,
-  words: readonly string[],
-  { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> } = {},
-): Started {
+function start(cwd: string, words: readonly string[], { stdin = '', env = {} }: StartOptions = {}): Started {
   const child = spawn(process.execPath, [path.join(PROJECT, 'dist/command/skillwright.cjs'), ...words], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
     timeout: 60_000,
+    stdio: [typeof stdin === 'string' ? 'pipe' : stdin.descriptor, 'pipe', 'pipe'],
   });
   let out = '';
   let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-  child.stdin.on('error', () => undefined).end(stdin);
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text));
+  if (typeof stdin === 'string') child.stdin?.on('error', () => undefined).end(stdin);
   const ended = new Promise<CliResult>((resolve) => {
     child.on('close', (status) => resolve({ status: status ?? -1, out, err }));
   });
@@ -232,6 +235,45 @@ describe('what makes no sense', () => {
   ])('%j is status %d: %s', async (words, expected, said) => {
     const { status, err } = await cli(scratch(), words);
     expect([status, err]).toEqual([expected, expect.stringContaining(said)]);
+  });
+
+  test.each([
+    [`${QUESTION}\n`, 0, /^- Rows: 12$/mu, /^done after/mu],
+    ['', 2, /^$/u, /^error: the request is empty\nhint: .*\n$/u],
+  ])('a file as stdin is read as a pipe is: %j', async (text, expected, answer, talk) => {
+    const folder = project();
+    writeFileSync(path.join(folder, 'task.md'), text);
+    const descriptor = openSync(path.join(folder, 'task.md'), 'r');
+    onTestFinished(() => closeSync(descriptor));
+    const words = ['run', '--in', 'orders.csv', '--yes', ...RULES];
+    const { status, out, err } = await run(folder, words, { stdin: { descriptor } });
+    expect([status, out, err]).toEqual([expected, expect.stringMatching(answer), expect.stringMatching(talk)]);
+  });
+
+  test.each(['README.md', 'README.zh-CN.md', 'docs/agent.md'])(
+    'the request that %s shows finds its skill without a model',
+    async (page) => {
+      const shown = /skillwright run "(.+)" --in/u.exec(readFileSync(path.join(PROJECT, page), 'utf8'));
+      const words = ['run', shown?.[1] ?? '', '--in', 'orders.csv', '--yes', ...RULES];
+      const { status, out } = await run(project(), words);
+      expect([status, out]).toEqual([0, expect.stringContaining('- Rows: 12\n')]);
+    },
+  );
+
+  test('files that cannot be copied cost no answer', async () => {
+    const folder = project();
+    const words = ['run', QUESTION, '--in', 'orders.csv', '--out', 'orders.csv', '--yes', ...RULES];
+    const told = await run(folder, words);
+    expect([told.status, told.out, told.err]).toEqual([
+      1,
+      expect.stringContaining('- Rows: 12\n'),
+      expect.stringContaining('error: the files cannot be written to '),
+    ]);
+    expect(record(folder)).toMatchObject({ outcome: 'done', status: 'intact' });
+    const { status, out } = await run(folder, [...words, '--json']);
+    const { result } = JSON.parse(out.trimEnd().split('\n').at(-1) ?? '');
+    expect(status).toBe(1);
+    expect(result).toMatchObject({ outcome: 'done', copied: [], errors: [{ code: 'io/failed' }], status: 1 });
   });
 
   test('a file that is not there ends the run and is named', async () => {

@@ -2,6 +2,8 @@ import path from 'node:path';
 
 import { ACTIVATIONS } from '../../agent/activation.ts';
 import type { AgentOptions } from '../../agent/agent-options.ts';
+import { isSkillError } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
@@ -12,6 +14,7 @@ import { readBudget } from '../budget-flag.ts';
 import { chooseModelAloud } from '../choose-model.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openRefusalWatch } from '../refusal-watch.ts';
 import { readRequest } from '../request-text.ts';
@@ -72,8 +75,8 @@ export const command = defineCommand({
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright run "What is in this table?" --in orders.csv --yes', 'with whatever model there is'],
-    ['skillwright run "What is in this table?" --in orders.csv --model rules --yes', 'with no model at all'],
+    ['skillwright run "What is in this CSV file?" --in orders.csv --yes', 'with whatever model there is'],
+    ['skillwright run "What is in this CSV file?" --in orders.csv --model rules --yes', 'with no model at all'],
     ['skillwright run --file task.md --model anthropic --budget turns=8 --out results', 'a task, and its files back'],
     ['git diff | skillwright run --skill text-diff --json > events.jsonl', 'the request from a pipe, events as lines'],
   ],
@@ -87,6 +90,7 @@ export const command = defineCommand({
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
     const copied: string[] = [];
+    const lost: SkillError[] = [];
     const result = await runWithPrograms(
       {
         ...agentOptions(invocation),
@@ -96,8 +100,14 @@ export const command = defineCommand({
         budget,
         signal,
         beforeEnd: async (session) => {
-          if (given.out !== undefined)
+          if (given.out === undefined) return;
+          try {
             copied.push(...(await takeOutputs(session, path.resolve(cwdOf(invocation), given.out))));
+          } catch (error) {
+            // The answer was paid for: it is shown all the same.
+            if (!isSkillError(error)) throw error;
+            lost.push(error);
+          }
         },
         run: {
           host: {},
@@ -108,17 +118,28 @@ export const command = defineCommand({
       { executor: given.executor, terminal, cwd: cwdOf(invocation) },
     );
     const refused = refusals.last();
-    const status = statusOf(result, refused !== undefined);
+    const ended = statusOf(result, refused !== undefined);
+    const status = lost.length > 0 && ended === EXIT.done ? EXIT.failed : ended;
+    const errors = lost.map(({ code, message, hint }) => ({ code, message, hint }));
     if (given.json === true) {
       const last = {
         schema: 1,
-        result: { ...result, model: chosen.model.id, reasonForModel: chosen.reason, copied, status },
+        result: {
+          ...result,
+          model: chosen.model.id,
+          reasonForModel: chosen.reason,
+          copied,
+          ...(errors.length > 0 ? { errors } : {}),
+          status,
+        },
       };
       terminal.out(visibleJson(JSON.stringify(last)));
     } else {
       display.end(result.answer);
       for (const line of endLines(result, copied)) terminal.remark(line);
     }
+    for (const { message, hint } of errors)
+      terminal.err(`${terminal.style('red', 'error')}: ${message}\n${terminal.style('dim', `hint: ${hint}`)}`);
     if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
     return status;
   },
