@@ -31,6 +31,7 @@ import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { sha256 } from '../platform/hash.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 import { isPresent, isSystemError } from '../platform/paths.ts';
 import { readPrivateFile } from '../platform/private-file.ts';
 import { temporaryName } from '../platform/temporary-name.ts';
@@ -79,7 +80,7 @@ class FileArtifacts implements ArtifactStore {
     const base = this.#baseOf(name);
     return withFailures(base, () => {
       for (const folder of ['blobs', 'incoming', path.join('names', keyOf(name))])
-        mkdirSync(path.join(base, folder), { recursive: true, mode: 0o700 });
+        makeFolders(path.join(base, folder), 0o700);
       const now = this.#now();
       removeOldIncoming(path.join(base, 'incoming'), now.getTime());
       const staging = temporaryName(path.join(base, 'incoming', 'version'), '.new');

@@ -1,10 +1,10 @@
 /** What was typed in the chats of a project, for the arrow keys; a file of its own for each project that nobody else may read. */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError } from '../core/errors.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { sha256 } from '../platform/hash.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { readPrivateFile } from '../platform/private-file.ts';
 import { lineOf } from './chat-paste.ts';
@@ -53,7 +53,7 @@ function readLines(file: string): readonly string[] {
 
 function writeLines(file: string, lines: readonly string[]): void {
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(file), 0o700);
     writeFileAtomically(file, Buffer.from(JSON.stringify(lines)), { mode: 0o600 });
   } catch (error) {
     if (!isSystemError(error) && !isSkillError(error)) throw error;

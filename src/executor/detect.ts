@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -6,6 +5,7 @@ import { SkillError, isSkillError } from '../core/errors.ts';
 import type { Executor, ExecutorName } from '../core/execution.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { readPrivateFile } from '../platform/private-file.ts';
 import { CANARY_NAMES } from './canaries.ts';
@@ -144,7 +144,7 @@ function writeVerdict(
   if (cacheDirectory === undefined || !report.isIsolating) return;
   const kept: Kept = { key: verdictKey(candidate), at: now, report };
   try {
-    mkdirSync(cacheDirectory, { recursive: true, mode: 0o700 });
+    makeFolders(cacheDirectory, 0o700);
     writeFileAtomically(verdictFile(candidate, cacheDirectory), Buffer.from(JSON.stringify(kept)));
   } catch (error) {
     // A cache that cannot be written costs a probe each time.

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, readdirSync, statSync, unlinkSync, utimesSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync, unlinkSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 
 import { writeFileAtomically } from './atomic-write.ts';
+import { makeFolders } from './make-folders.ts';
 import { isSystemError } from './paths.ts';
 
 /** Entries of one kind that are kept: projects that somebody works on, with a few snapshots each. */
@@ -23,7 +24,7 @@ export function readCacheEntry(file: string): Uint8Array | undefined {
 /** Keeps bytes that can be rebuilt, and drops the entries of the same kind that were used longest ago. A cache that cannot be written is no failure. */
 export function writeCacheEntry(file: string, bytes: Uint8Array): void {
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(file), 0o700);
     writeFileAtomically(file, bytes);
     dropOldest(file);
   } catch (error) {

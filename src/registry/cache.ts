@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Mode } from '../core/diagnostic.ts';
 import { removeStaleTemporaries, writeFileAtomically } from '../platform/atomic-write.ts';
+import { makeFolders } from '../platform/make-folders.ts';
 import { isSystemError } from '../platform/paths.ts';
 import { readPrivateFile } from '../platform/private-file.ts';
 import { readSections, writeSections } from '../platform/sections.ts';
@@ -80,7 +80,7 @@ export function saveCache(
   { placed, index, now }: CacheContent & { readonly now: number },
 ): string | undefined {
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(file), 0o700);
     writeFileAtomically(file, writeSections({ magic: MAGIC, key: formatKey(key) }, sectionsOf({ placed, index })));
     removeStaleTemporaries(file, { now, olderThanMs: STALE_MS });
     return undefined;

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { makeFolders } from '../../src/platform/make-folders.ts';
+import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
 
 /** What it throws. */
@@ -44,4 +45,37 @@ test('a file system that cannot be written is named as one, where Node says that
   expect(codeOf(() => makeFolders(path.join(disk, 'a')))).toBe('EROFS');
   expect(codeOf(() => makeFolders(path.join(disk, 'a/b/c')))).toBe('EROFS');
   expect(readdirSync(disk)).toEqual([]);
+});
+
+// In a process of its own: what never ends in one call cannot be ended from inside.
+test.runIf(process.platform === 'linux')('a folder in which the system makes nothing is an error, not a wait', () => {
+  const folder = scratch();
+  const bin = path.join(PROJECT, 'dist/command/skillwright.cjs');
+  const { status } = spawnSync(process.execPath, [bin, 'list', '--only-root', '--root', folder], {
+    cwd: folder,
+    env: { HOME: '/proc/nobody' },
+    timeout: 30_000,
+    killSignal: 'SIGKILL',
+  });
+  expect(status).toBe(0);
+  expect(codeOf(() => makeFolders('/proc/nobody/a'))).toBe('ENOENT');
+});
+
+test.runIf(process.platform === 'linux')('nothing is made in a folder that was removed', () => {
+  const folder = scratch();
+  mkdirSync(path.join(folder, 'gone'));
+  const held = openSync(path.join(folder, 'gone'), 'r');
+  onTestFinished(() => closeSync(held));
+  rmdirSync(path.join(folder, 'gone'));
+  expect(codeOf(() => makeFolders(`/proc/self/fd/${String(held)}/a/b`))).toBe('ENOENT');
+});
+
+test('links are followed as the system does, and one that leads nowhere is in the way', () => {
+  const folder = scratch();
+  mkdirSync(path.join(folder, 'there/inside'), { recursive: true });
+  symlinkSync('there/inside', path.join(folder, 'link'));
+  symlinkSync('nowhere', path.join(folder, 'broken'));
+  makeFolders(`${folder}/link/../a/b/`);
+  expect(readdirSync(path.join(folder, 'there/a'))).toEqual(['b']);
+  expect(codeOf(() => makeFolders(path.join(folder, 'broken/a')))).toBe('EEXIST');
 });

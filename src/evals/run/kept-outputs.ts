@@ -1,11 +1,12 @@
 /** Files that a run left in its workspace, taken before it goes away, for checks of their content; and kept for grading again. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
 import { openConfined } from '../../platform/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/confined-directory.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import type { ReadOutput } from '../grade/files-of-steps.ts';
 import type { FileFact } from '../grade/run-facts.ts';
@@ -52,7 +53,7 @@ export function keepFiles(folder: string, files: readonly FileFact[], read: Read
     const bytes = relative === undefined ? undefined : read(name);
     if (relative === undefined || bytes === undefined) continue;
     const target = path.join(folder, relative);
-    mkdirSync(path.dirname(target), { recursive: true });
+    makeFolders(path.dirname(target));
     writeFileSync(target, bytes, { mode: 0o600 });
   }
 }

@@ -1,10 +1,11 @@
 /** Results on the disk: those of this suite as they come, so that it can go on after a kill; and those of any suite by key. */
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { CaseResult } from '../../core/eval/result.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { writeFileAtomically } from '../../platform/atomic-write.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { isSystemError } from '../../platform/paths.ts';
 
 export interface KeptResults {
@@ -24,7 +25,7 @@ export interface KeptResultsOptions {
 
 /** Errors are kept in the file for people and never taken from it: what broke is tried again. */
 export function openKeptResults({ file, resume, cache }: KeptResultsOptions): KeptResults {
-  mkdirSync(path.dirname(file), { recursive: true });
+  makeFolders(path.dirname(file));
   const known = new Map<string, CaseResult>();
   if (resume) for (const { key, result } of readLines(file)) if (isVerdict(result)) known.set(key, result);
   return {
@@ -46,7 +47,7 @@ export function openKeptResults({ file, resume, cache }: KeptResultsOptions): Ke
 /** A cache that cannot be written is no failure. */
 function writeEntry(file: string, line: string): void {
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(file), 0o700);
     writeFileAtomically(file, Buffer.from(line));
   } catch (error) {
     if (!isSystemError(error)) throw error;

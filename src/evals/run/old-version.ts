@@ -1,5 +1,4 @@
 /** The version of a skill that it is compared with: the one before that installing kept, or one of its git repository, without a checkout. */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -10,6 +9,7 @@ import { listKept } from '../../install/root/kept.ts';
 import { holdRoot, releaseRoot } from '../../install/root/places.ts';
 import { bringSource } from '../../install/sources/bring.ts';
 import { runProgram } from '../../install/sources/run-program.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { isSystemError, realPath } from '../../platform/paths.ts';
 
 export interface OldVersionOptions {
@@ -59,7 +59,7 @@ async function gitVersion(skill: string, options: OldVersionOptions): Promise<Ol
   const revision = await gitWord(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
   if (top === undefined || revision === undefined)
     throw noVersion(skill, top === undefined ? 'it lies in no git repository' : `git knows no revision ${quoted(ref)}`);
-  mkdirSync(to, { recursive: true });
+  makeFolders(to);
   const folder = path.relative(top, real).split(path.sep).join('/');
   const brought = await bringSource(
     {

@@ -1,5 +1,5 @@
 /** One attempt at one case: an agent in a home and a project of its own, and a grade from the record that it left. */
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { runAgent } from '../../agent/agent.ts';
@@ -9,6 +9,7 @@ import { ZERO_COST } from '../../core/eval/result.ts';
 import type { Arm, CaseResult } from '../../core/eval/result.ts';
 import type { Executor } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';
@@ -119,7 +120,7 @@ async function askAgent(attempt: Attempt, signal: AbortSignal): Promise<Ran> {
 
 /** The case's files lie in its project under their own names; two of one name are an error of the case. */
 function placeFiles({ files }: EvalCase, project: string): readonly string[] {
-  mkdirSync(project, { recursive: true });
+  makeFolders(project);
   return files.map((file) => {
     const target = path.join(project, path.basename(file));
     try {

@@ -1,5 +1,5 @@
 /** Many cases: several at once, each in its own place, results in a fixed order, and what is done stays done whatever happens. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { EvalCase } from '../../core/eval/case.ts';
@@ -9,6 +9,7 @@ import type { CaseResult, CaseStatus } from '../../core/eval/result.ts';
 import type { Executor } from '../../core/execution.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -97,7 +98,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   });
   const work = path.join(directory, 'work');
   await removeTree(work);
-  mkdirSync(work, { recursive: true });
+  makeFolders(work);
   const worlds = openWorlds(work, options);
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);
   const tell = progressTeller(jobs.length, options.onProgress);
@@ -247,7 +248,7 @@ function openWorlds(work: string, { signal }: SuiteOptions): Worlds {
 
 function isolatedRuntime(place: string, set: SkillSet, config: EvalCase['config']): Promise<Runtime> {
   const [home, cwd] = [path.join(place, 'home'), path.join(place, 'project')];
-  for (const folder of [home, cwd]) mkdirSync(folder, { recursive: true });
+  for (const folder of [home, cwd]) makeFolders(folder);
   return createRuntime({
     cwd,
     home,

@@ -1,11 +1,11 @@
 /** The skills of an arm, copied once to a folder of their own: what is evaluated cannot change meanwhile, and nothing else is found. */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { compareText } from '../../core/diagnostic.ts';
 import { copyTree } from '../../platform/copy-tree.ts';
 import { sha256 } from '../../platform/hash.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 
 export interface SetSkill {
   readonly name: string;
@@ -26,7 +26,7 @@ const CASE_FOLDERS = ['evals', 'eval'] as const;
 
 /** Copies skill folders below `to`, each under its own name. Two of one name are an error: which one counted would be chance. */
 export async function makeSkillSet(folders: readonly string[], to: string, signal?: AbortSignal): Promise<SkillSet> {
-  mkdirSync(to, { recursive: true });
+  makeFolders(to);
   const skills: SetSkill[] = [];
   for (const folder of [...new Set(folders.map((one) => path.resolve(one)))].toSorted(compareText)) {
     const name = path.basename(folder);

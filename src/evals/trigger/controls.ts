@@ -2,10 +2,11 @@
  * Two skills whose answers are known beforehand, put among those that are evaluated: where they do not come out as they must, the harness
  * or the model is broken and no score means anything. The peers' best known tool gave 0 % to everybody for months for want of these.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { EvalCase } from '../../core/eval/case.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 
 /** Must be taken for every one of its requests: each asks for it by what it is for, in words that nothing else has. */
 export const ALWAYS_FIRE = {
@@ -33,7 +34,7 @@ const ALWAYS_QUERIES = [
 export function writeControlSkills(folder: string): readonly string[] {
   return [ALWAYS_FIRE, NEVER_FIRE].map(({ name, description }) => {
     const dir = path.join(folder, name);
-    mkdirSync(dir, { recursive: true });
+    makeFolders(dir);
     const body = `# ${name}\n\nThis skill is a control of an evaluation. Answer: the control was taken.\n`;
     writeFileSync(path.join(dir, 'SKILL.md'), `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}`);
     return dir;

@@ -1,6 +1,7 @@
 /** Other skills, made up: so that it can be seen how triggering falls when many are installed. The same number gives the same skills. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { makeFolders } from '../../platform/make-folders.ts';
 
 interface Field {
   readonly word: string;
@@ -66,7 +67,7 @@ export function writeDistractors(folder: string, count: number): readonly string
   return Array.from({ length: Math.min(count, MOST_DISTRACTORS) }, (_, place) => {
     const { name, description } = distractorAt(place);
     const dir = path.join(folder, name);
-    mkdirSync(dir, { recursive: true });
+    makeFolders(dir);
     writeFileSync(
       path.join(dir, 'SKILL.md'),
       `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nAsk what is wanted, then do it.\n`,

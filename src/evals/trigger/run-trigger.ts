@@ -2,7 +2,6 @@
  * Whether skills fire when they should: all of them installed at once in a home of its own, the real agent, the whole record read. Controls
  * come first, and where one is not kept there is no score.
  */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { EvalCase } from '../../core/eval/case.ts';
@@ -13,6 +12,7 @@ import { makeTriggerReport } from '../../core/eval/trigger-score.ts';
 import { hasVerdict, trialsOf } from '../../core/eval/trigger-trial.ts';
 import type { TriggerTrial } from '../../core/eval/trigger-trial.ts';
 import { sha256 } from '../../platform/hash.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { VERSION } from '../../version.ts';
 import { skillsOf } from '../evaluate.ts';
@@ -83,7 +83,7 @@ interface SweepStep {
 async function runAll(options: TriggerOptions): Promise<RanAll> {
   const made = path.join(options.directory, CONTROLS);
   await removeTree(made);
-  mkdirSync(made, { recursive: true });
+  makeFolders(made);
   const skills = [...options.skills, ...writeControlSkills(made)];
   const asked = await runAmong(options, { cases: controlCases(), skills, name: 'controls' });
   const always = canaryControl('always-fire', ALWAYS_FIRE.name, asked.results);
@@ -134,7 +134,7 @@ function recorded(
   folder: string,
   { updateCassettes = false }: TriggerOptions,
 ): readonly EvalCase[] {
-  if (updateCassettes) mkdirSync(folder, { recursive: true });
+  if (updateCassettes) makeFolders(folder);
   return cases.map((one) => {
     const name = `${one.id.replaceAll(/[^\w.-]+/g, '-').slice(0, 60)}-${sha256(one.id).slice(0, 8)}`;
     return { ...one, answers: { type: 'cassette', file: path.join(folder, `${name}.jsonl`) } };

@@ -2,11 +2,12 @@
  * The steps of a journal, done and undone. Each looks at what stands where before it moves anything, so that it can be done again after any
  * interruption, at any place, and changes nothing where it was done already.
  */
-import { mkdirSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import path from 'node:path';
 
 import type { LockFile, LockedSkill } from '../../core/pack/lock.ts';
 import { quoted } from '../../core/text/text.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { exchangeFolders } from './exchange.ts';
 import type { Step } from './journal.ts';
@@ -182,7 +183,7 @@ function move(from: string, to: string): void {
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
     // Somebody removed the folder that was made for it.
-    mkdirSync(path.dirname(to), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(to), 0o700);
     renameSync(from, to);
   }
 }

@@ -1,5 +1,5 @@
 /** From what is asked of a root to the steps of a journal. All is judged before the first thing is written. */
-import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { isValidName } from '../../core/frontmatter/name.ts';
@@ -9,6 +9,7 @@ import { collisionKey } from '../../core/pack/portable-name.ts';
 import { PackRefused, packRefusal } from '../../core/pack/problems.ts';
 import type { PackProblem } from '../../core/pack/problems.ts';
 import { quoted } from '../../core/text/text.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import type { Step } from './journal.ts';
 import { prepareKept } from './kept.ts';
 import type { KeptPart } from './kept.ts';
@@ -99,7 +100,7 @@ function partFor(held: HeldRoot, { name, existing }: PlannedChange & { type: 'pu
 
 /** A place from which it is removed when the work is over, or by whoever comes next. */
 function doomed(held: HeldRoot, staging: string, name: string): string {
-  mkdirSync(statePlace(held, `${staging}/removed`), { recursive: true, mode: 0o700 });
+  makeFolders(statePlace(held, `${staging}/removed`), 0o700);
   return `${staging}/removed/${name}`;
 }
 

@@ -1,5 +1,4 @@
 /** An opened root: what can be done with it, and what that takes. */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
@@ -8,6 +7,7 @@ import { PackRefused, isRefusal, packRefusal } from '../../core/pack/problems.ts
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { ownerName, thisProcess } from '../../platform/folder-lock.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { isInside, isSystemError } from '../../platform/paths.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { orSystemRefusal, systemRefusal } from '../system-refusal.ts';
@@ -142,7 +142,7 @@ export class RootSession {
     this.#folders += 1;
     const below = `${this.#staging}/${String(this.#folders)}`;
     try {
-      mkdirSync(statePlace(this.#held, below), { recursive: true, mode: 0o700 });
+      makeFolders(statePlace(this.#held, below), 0o700);
     } catch (error) {
       throw new PackRefused(systemRefusal(error, `nothing can be put into ${quoted(this.#held.path, 200)}`));
     }
@@ -174,7 +174,7 @@ export class RootSession {
     const made = await this.#orRefusal(() => {
       if (identityAt(statePlace(this.#held, JOURNAL_NAME)) !== undefined)
         throw unusable('an earlier change is not finished: open the root again', this.#held.path);
-      mkdirSync(statePlace(this.#held, this.#staging), { recursive: true, mode: 0o700 });
+      makeFolders(statePlace(this.#held, this.#staging), 0o700);
       return Promise.resolve(this.#work());
     });
     if (isRefusal(made)) return made;

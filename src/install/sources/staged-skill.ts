@@ -15,6 +15,7 @@ import type { SeenSkill, SourceSkill } from '../../core/pack/source.ts';
 import { folderOf } from '../../core/path.ts';
 import type { ScanFile } from '../../core/scan/finding.ts';
 import { quoted } from '../../core/text/text.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { digestOfEntries } from '../../platform/tree-digest.ts';
 import type { DigestEntry } from '../../platform/tree-digest.ts';
@@ -197,7 +198,7 @@ function makeFolder(place: string): void {
     mkdirSync(place);
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
-    mkdirSync(place, { recursive: true });
+    makeFolders(place);
   }
 }
 

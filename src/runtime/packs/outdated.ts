@@ -2,7 +2,6 @@
  * Which installed skills are no longer what their sources have. Nothing of the root is written, not even its staging: what has to be
  * looked at whole is brought into a folder elsewhere, which is removed.
  */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
@@ -15,6 +14,7 @@ import type { BroughtSource, PackSource } from '../../core/pack/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { presentFiles } from '../../install/root/present-files.ts';
 import { readLock } from '../../install/root/read-lock.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { isSystemError } from '../../platform/paths.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { temporaryName } from '../../platform/temporary-name.ts';
@@ -93,7 +93,7 @@ type Look = (locked: LockedSkill) => SourceNow;
 async function lookAtSource(source: PackSource, group: LockedGroup, options: OutdatedOptions): Promise<Look> {
   const to = temporaryName(path.join(options.workFolder, 'outdated'), '');
   try {
-    mkdirSync(to, { recursive: true, mode: 0o700 });
+    makeFolders(to, 0o700);
     const bringing = {
       settings: forLock(options.settings),
       to,

@@ -1,5 +1,4 @@
 /** A pack that is not installed: what it holds, whether it is what its manifest and its signature say, and what the scan finds. Nothing is kept. */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { openNameJudge } from '../../core/pack/confusable-name.ts';
@@ -7,6 +6,7 @@ import { EMPTY_LOCK } from '../../core/pack/lock-file.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
 import type { PackRefusal } from '../../core/pack/problems.ts';
 import type { BroughtSource } from '../../core/pack/source.ts';
+import { makeFolders } from '../../platform/make-folders.ts';
 import { removeTree } from '../../platform/remove-tree.ts';
 import { temporaryName } from '../../platform/temporary-name.ts';
 import { bringPack, inspectSource, readTypedSource } from './bring-pack.ts';
@@ -43,7 +43,7 @@ export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPa
   if (isRefusal(source)) return source;
   const to = temporaryName(path.join(workFolder, 'verify'), '');
   try {
-    mkdirSync(to, { recursive: true, mode: 0o700 });
+    makeFolders(to, 0o700);
     const brought = await bringPack(source, { settings, to, ...(signal === undefined ? {} : { signal }) });
     return isRefusal(brought) ? brought : await judge(brought, options);
   } finally {
