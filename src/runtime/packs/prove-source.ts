@@ -24,7 +24,7 @@ export interface ProveOptions {
 /** Refused where what came along does not fit the bytes, a signature is wanted and missing, or the order of versions is broken. */
 export async function proveSource(
   brought: BroughtSource,
-  skills: readonly InspectedSkill[],
+  skills: readonly Pick<InspectedSkill, 'name' | 'version'>[],
   { settings, lock, force }: ProveOptions,
 ): Promise<Proof | PackRefusal> {
   const manifest = await fittingManifest(brought);

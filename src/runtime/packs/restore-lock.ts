@@ -15,6 +15,7 @@ import { readLock } from '../../install/root/read-lock.ts';
 import { bringPack, forLock, readTypedSource } from './bring-pack.ts';
 import type { InstallProgress } from './install.ts';
 import type { PackSettings } from './pack-place.ts';
+import { proveSource } from './prove-source.ts';
 import { verifySkill } from './verify-root.ts';
 
 export interface RestoreOptions {
@@ -85,6 +86,8 @@ async function bringLocked(
     if (first === undefined) continue;
     const brought = await bringGroup(first, group, open, options);
     if (isRefusal(brought)) return brought;
+    const unproven = await unsigned(brought, group, open, options);
+    if (unproven !== undefined) return unproven;
     for (const locked of group) {
       const change = changeFor(locked, brought);
       if (isRefusal(change)) return change;
@@ -116,6 +119,19 @@ async function bringGroup(
   const brought = await bring(archive === undefined ? {} : { archive });
   // A pack that was built anew may hold these very skills: their own digests decide, and every one is compared.
   return isRefusal(brought) && brought.code === 'source/digest' && archive !== undefined ? await bring({}) : brought;
+}
+
+/** Who wants signatures wants them here too: that an entry says who signed is the word of whoever wrote the lock. */
+async function unsigned(
+  brought: BroughtSource,
+  group: readonly LockedSkill[],
+  { lock }: OpenRoot,
+  { settings }: RestoreOptions,
+): Promise<PackRefusal | undefined> {
+  if (!settings.requireSigned) return undefined;
+  // The lock names the version: which one may follow which is not asked again.
+  const proof = await proveSource(brought, group, { settings, lock, force: true });
+  return isRefusal(proof) ? proof : undefined;
 }
 
 /** The skill of the source that has the very bytes of the entry. */

@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -11,6 +11,8 @@ import { makeKey, openSecretKey } from '../../../src/install/pack/secret-key.ts'
 import type { NewKey, SigningKey } from '../../../src/install/pack/secret-key.ts';
 import { signPack } from '../../../src/install/pack/sign.ts';
 import type { Installed } from '../../../src/runtime/packs/install.ts';
+import { restoreLock } from '../../../src/runtime/packs/restore-lock.ts';
+import type { Restored } from '../../../src/runtime/packs/restore-lock.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { packed } from '../../install/pack/pack-world.ts';
 import { packWorld } from './support.ts';
@@ -107,6 +109,25 @@ describe('87: where a signature is wanted', () => {
     });
     expect(codeOf(await world.install(older))).toBe('installed');
     expect(versionIn(world)).toBe('1.3.0');
+  });
+
+  test('is wanted of what a lock names, too: an entry that says who signed proves nothing', async () => {
+    const { world, author, stranger } = await signedWorld(true);
+    const { root, settings } = world;
+    const again = async (by?: Signer): Promise<Restored | PackRefusal> => {
+      await world.install(await pack(world, '1.0.0', by), { settings: { ...settings, requireSigned: false } });
+      rmSync(path.join(root, 'tables'), { recursive: true });
+      const lockFile = path.join(root, 'skills.lock.json');
+      const lock = readFileSync(lockFile, 'utf8');
+      if (!lock.includes('signedBy'))
+        writeFileSync(lockFile, lock.replace('"installedAt"', `"signedBy": "${author.key.id}", "installedAt"`));
+      const done = await restoreLock({ settings });
+      rmSync(root, { recursive: true });
+      return done;
+    };
+    expect(await again()).toMatchObject({ type: 'refused', code: 'signature/missing' });
+    expect(await again(stranger)).toMatchObject({ type: 'refused', code: 'signature/unknown-key' });
+    expect(await again(author)).toMatchObject({ type: 'restored', brought: ['tables'], isDone: true });
   });
 
   test('it is for the skills and versions that its comment names', async () => {
