@@ -44,6 +44,25 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
     expect(readFileSync(guide, 'utf8')).toBe('two\n');
   });
 
+  test.each(['--quiet', '--json'])('who is asked sees what about, also with %s', async (flag) => {
+    const { folder, at } = world();
+    const no = [{ until: '[n] no >' }, PAUSE, { keys: 'n' }];
+    const seen = (text: RegExp) => ({ status: 3, text: expect.stringMatching(text) as string });
+    expect(await at(['install', './source', flag], no)).toMatchObject(seen(/\+ tables[^]*install 1 skill\?/));
+    writeFiles(folder, {
+      'skills-lock.json': JSON.stringify({
+        version: 1,
+        skills: { tables: { source: './source', sourceType: 'local', computedHash: '' } },
+      }),
+    });
+    const imported = await at(['lock', '--import', 'skills-lock.json', flag], no);
+    expect(imported.text).toMatch(/\+ tables[^]*install tables\?/);
+    expect(await spawnCli(folder, ['install', './source', '--yes'])).toMatchObject({ status: 0 });
+    writeFiles(folder, { 'source/tables/guide.md': 'two\n' });
+    expect(await at(['update', flag], no)).toMatchObject(seen(/-one[^]*\+two[^]*update tables\?/));
+    expect(await at(['trust', flag], no)).toMatchObject(seen(/tables {2}0 scripts[^]*trust this folder/));
+  });
+
   test('the password of a key is asked for and never shown; a wrong one signs nothing', async () => {
     const { folder, at } = world();
     expect(await spawnCli(folder, ['pack', 'source/tables', '-o', 'tables.zip'])).toMatchObject({ status: 0 });

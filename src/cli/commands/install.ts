@@ -64,13 +64,15 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   const progress = openProgress(terminal);
   const ask = asker(invocation, given.yes);
   let isShown = false;
-  const show = (plan: InstallPlan): void => {
+  // Who is asked sees what about, also with --quiet and --json.
+  const show = (plan: InstallPlan, isAsked: boolean): void => {
     progress.end();
-    if (isShown || given.json === true) return;
+    if (isShown || (given.json === true && !isAsked)) return;
     isShown = true;
-    for (const line of planLines(plan, terminal)) terminal.remark(line);
+    const say = isAsked ? terminal.err : terminal.remark;
+    for (const line of planLines(plan, terminal)) say(line);
     const found = plan.skills.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
-    if (found) terminal.remark(terminal.style('dim', SCAN_NOTE));
+    if (found) say(terminal.style('dim', SCAN_NOTE));
   };
   const done = await installSkills({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
@@ -85,14 +87,14 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     onProgress: (step) => progress.show(progressText(step)),
     onNote: (note) => terminal.remark(`note: ${note}`),
     async confirm(plan) {
-      show(plan);
+      show(plan, given.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
       return ask(`install ${String(count)} ${count === 1 ? 'skill' : 'skills'}`);
     },
   });
   progress.end();
   if (isRefusal(done)) return refuse(invocation, done);
-  show(done.plan);
+  show(done.plan, false);
   return await report(invocation, done);
 }
 
@@ -120,7 +122,7 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   const { flags: given, terminal, signal } = invocation;
   const progress = openProgress(terminal);
   const done = await restoreLock({
-    settings,
+    settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
     offline: given.offline === true,
     dryRun: given['dry-run'] === true,
     signal,

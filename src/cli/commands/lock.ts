@@ -122,7 +122,10 @@ function installForeign(invocation: LockInvocation, settings: PackSettings, { na
     dryRun: given['dry-run'] === true,
     signal,
     async confirm(plan) {
-      for (const line of given.json === true ? [] : planLines(plan, terminal)) terminal.remark(line);
+      // Who is asked sees what about, also with --quiet and --json.
+      const isAsked = given.yes !== true;
+      const say = isAsked ? terminal.err : terminal.remark;
+      for (const line of given.json === true && !isAsked ? [] : planLines(plan, terminal)) say(line);
       return ask(`install ${name}`);
     },
   });

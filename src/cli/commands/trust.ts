@@ -68,7 +68,10 @@ async function trust(
   if (!isDirectory(place.folder))
     throw new UsageError(`${JSON.stringify(printable(place.folder))} is no folder`, 'give the folder of a project');
   const skills = await reviewSkills({ surroundings: surroundingsOf({ cwd: place.cwd }), folder: place.folder, signal });
-  if (flags.json !== true) for (const line of reviewLines(place.folder, skills, terminal)) terminal.remark(line);
+  // Who is asked sees what about, also with --quiet and --json.
+  const isAsked = !isSaid && !dryRun;
+  const say = isAsked ? terminal.err : terminal.remark;
+  if (flags.json !== true || isAsked) for (const line of reviewLines(place.folder, skills, terminal)) say(line);
   if (dryRun) {
     if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, dryRun, skills }));
     return EXIT.done;

@@ -52,9 +52,10 @@ export const command = defineCommand({
     const ask = asker(invocation, given.yes);
     const show = (changed: readonly ChangedSkill[]): void => {
       progress.end();
-      if (given.json === true) return;
-      // Who is asked sees what about, also with --quiet.
-      const say = given.yes === true || given['dry-run'] === true ? terminal.remark : terminal.err;
+      // Who is asked sees what about, also with --quiet and --json.
+      const isAsked = given.yes !== true && given['dry-run'] !== true;
+      if (given.json === true && !isAsked) return;
+      const say = isAsked ? terminal.err : terminal.remark;
       for (const line of changed.flatMap((skill) => changedLines(skill, terminal))) say(line);
       const isFound = changed.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
       if (isFound) say(terminal.style('dim', SCAN_NOTE));
