@@ -161,6 +161,56 @@ describe('install', () => {
     expect(readFileSync(path.join(clone, '.agents/skills/skills.lock.json'))).toEqual(lock);
   });
 
+  test('lock --import starts from where the file lies, and says of every entry what became of it', async () => {
+    sourceWith('tables');
+    const theirs = path.join(project, 'skills-lock.json');
+    const local = { source: '../source', sourceType: 'local', computedHash: '' };
+    const write = (skills: Readonly<Record<string, unknown>>): void =>
+      writeFileSync(theirs, JSON.stringify({ version: 1, skills }));
+    mkdirSync(path.join(project, 'docs'));
+    const below = (...words: readonly string[]): Promise<CliResult> =>
+      spawnCli(path.join(project, 'docs'), ['lock', '--import', ...words], { HOME: path.join(base, 'home') });
+    write({ tables: local });
+    expect(await below('../skills-lock.json')).toMatchObject({ status: 3, err: expect.stringContaining('+ tables') });
+    expect(await below('../skills-lock.json', '-y')).toMatchObject({ status: 0, out: 'installed tables\n' });
+    expect(await verifyRoot(root)).toMatchObject({
+      isIntact: true,
+      skills: [{ locked: { source: '../../../source' } }],
+    });
+    write({ letters: local, odd: { source: 'x', sourceType: 'bucket' } });
+    const some = await below('../skills-lock.json', '-y', '--json');
+    expect({ status: some.status, said: json(some) }).toEqual({
+      status: 1,
+      said: {
+        schema: 1,
+        ok: false,
+        done: true,
+        root,
+        installed: [],
+        failed: [
+          {
+            name: 'letters',
+            code: 'pack/unknown-skill',
+            message: 'the source has no "letters"; it has "tables"',
+            hint: 'name a skill that the source has',
+          },
+        ],
+        unread: [{ name: 'odd', reason: 'its source is of a kind that is not known here: "bucket"' }],
+        indexHash: expect.any(String),
+      },
+    });
+    write({ odd: { source: 'x', sourceType: 'bucket' } });
+    expect(json(await below('../skills-lock.json', '-y', '--json'))).toMatchObject({ ok: false, failed: [] });
+    writeFileSync(theirs, '{');
+    for (const file of ['../skills-lock.json', 'absent.json'])
+      expect(json(await below(file, '--json'))).toMatchObject({
+        error: {
+          message: expect.stringContaining(path.basename(file)),
+          hint: expect.stringContaining('give a skills-lock.json'),
+        },
+      });
+  });
+
   test('two at once lose nothing', async () => {
     for (const name of ['one', 'two'])
       for (let place = 0; place < 10; place += 1)
@@ -202,7 +252,10 @@ describe('install', () => {
       status: 1,
     });
     const homeless = await spawnCli(project, ['install', sourceWith('tables'), '-y', '--scope', 'user'], { HOME: '' });
-    expect(homeless).toMatchObject({ status: 1, err: expect.stringContaining('no home folder') });
+    expect(homeless).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/no home folder[^]*hint: name a root: --to FOLDER/),
+    });
   });
 
   const missing = missingTerminal();

@@ -2,8 +2,9 @@ import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import { readForeignLock } from '../../core/pack/foreign-lock.ts';
-import type { ForeignSkill } from '../../core/pack/foreign-lock.ts';
+import type { ForeignLock, ForeignSkill } from '../../core/pack/foreign-lock.ts';
 import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
+import type { PackRefusal } from '../../core/pack/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readLock } from '../../install/root/read-lock.ts';
 import { readTextFile } from '../../platform/text-file.ts';
@@ -13,10 +14,11 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, refreshed, refuse, settingsFor } from '../pack-flags.ts';
+import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } from '../pack-flags.ts';
 import { planLines } from '../show-pack.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
+const GIVE_THEIRS = 'give a skills-lock.json or .skill-lock.json as npx skills writes it';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -33,6 +35,7 @@ export const command = defineCommand({
   details: [
     'Shows what skills.lock.json of a root says: every installed skill with its version, its source, the revision and the digest.',
     '--import reads a lock file of `npx skills` and installs what it names, each after the usual question; their hashes are weak and prove little.',
+    'Exit status 1: one was not installed; 3: a rule forbids it, or nobody said yes.',
   ].join('\n'),
   flags,
   examples: [
@@ -70,45 +73,56 @@ function show(invocation: LockInvocation, { root }: PackSettings): number {
 /** One after the other: each is asked about, and one that is refused does not stop the rest. */
 async function takeOver(invocation: LockInvocation, settings: PackSettings): Promise<number> {
   const { flags: given, terminal } = invocation;
-  const file = path.resolve(settings.surroundings.cwd, given.import ?? '');
-  const read = readTextFile(file, MAX_BYTES);
-  if (read.type !== 'read')
-    return refuse(
-      invocation,
-      packRefusal(
-        'lock/missing',
-        `${quoted(file, 200)} cannot be read: ${read.type === 'absent' ? 'it is not there' : read.reason}`,
-      ),
-    );
-  const foreign = readForeignLock(read.text);
+  const { surroundings } = settings;
+  const file = path.resolve(surroundings.cwd, given.import ?? '');
+  const foreign = readForeignFile(file);
   if (isRefusal(foreign)) return refuse(invocation, foreign);
   for (const { name, reason } of foreign.unread) terminal.err(`${quoted(name)} was not understood: ${reason}`);
+  // Paths in it start from where it lies, wherever somebody stands.
+  const there = { ...settings, surroundings: { ...surroundings, cwd: path.dirname(file) } };
   const done: string[] = [];
-  const failed: { readonly name: string; readonly code: string; readonly message: string }[] = [];
+  const failed: { readonly name: string; readonly refusal: PackRefusal }[] = [];
   for (const skill of foreign.skills) {
-    const installed = await installForeign(invocation, settings, skill);
+    const installed = await installForeign(invocation, there, skill);
     if (!isRefusal(installed)) done.push(skill.name);
     else {
-      failed.push({ name: skill.name, code: installed.code, message: installed.message });
-      if (given.json !== true)
-        terminal.err(`${printable(skill.name)}: ${installed.message} ${terminal.style('dim', installed.code)}`);
+      failed.push({ name: skill.name, refusal: installed });
+      if (given.json === true) continue;
+      terminal.err(`${printable(skill.name)}: ${installed.message} ${terminal.style('dim', installed.code)}`);
+      terminal.err(terminal.style('dim', `hint: ${installed.hint}`));
     }
   }
+  const isAll = failed.length === 0 && foreign.unread.length === 0;
   const indexHash = given['dry-run'] === true ? undefined : (await refreshed(invocation)).index.indexHash;
   if (given.json === true)
     terminal.out(
       jsonText({
-        ok: failed.length === 0,
+        ok: isAll,
+        done: given['dry-run'] !== true,
         root: settings.root,
         installed: done,
-        failed,
+        failed: failed.map(({ name, refusal: { code, message, hint } }) => ({ name, code, message, hint })),
+        unread: foreign.unread,
         ...(indexHash === undefined ? {} : { indexHash }),
       }),
     );
   else
     for (const name of done)
       terminal.out(`${given['dry-run'] === true ? 'would install' : 'installed'} ${printable(name)}`);
-  return failed.length === 0 && foreign.unread.length === 0 ? EXIT.done : EXIT.failed;
+  return Math.max(isAll ? EXIT.done : EXIT.failed, ...failed.map(({ refusal }) => refusalStatus(refusal)));
+}
+
+/** The advice for a lock of ours is none for somebody else's. */
+function readForeignFile(file: string): ForeignLock | PackRefusal {
+  const shown = quoted(file, 200);
+  const read = readTextFile(file, MAX_BYTES);
+  if (read.type !== 'read') {
+    const why = read.type === 'absent' ? 'it is not there' : read.reason;
+    return { ...packRefusal('lock/missing', `${shown} cannot be read: ${why}`), hint: GIVE_THEIRS };
+  }
+  const foreign = readForeignLock(read.text);
+  if (!isRefusal(foreign)) return foreign;
+  return { ...foreign, message: `${shown} cannot be used: ${foreign.message}`, hint: GIVE_THEIRS };
 }
 
 function installForeign(invocation: LockInvocation, settings: PackSettings, { name, source }: ForeignSkill) {
