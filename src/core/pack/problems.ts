@@ -38,7 +38,7 @@ export const PACK_PROBLEMS = {
   'source/revision': 'name a branch, a tag or a commit that exists',
   'source/changed': 'it changed while it was looked at: try again',
   'pack/no-skill': 'a pack holds <skill>/SKILL.md for one or more skills',
-  'pack/two-skills': 'two folders of the source have the same skill: name one with --skill or a subfolder',
+  'pack/two-skills': 'two folders of the source have the same skill: name the folder of one',
   'pack/unknown-skill': 'name a skill that the source has',
   'pack/format': 'SKILL.md is against the specification: see the findings, or install with --lenient',
   'pack/name': 'the name of the skill and its folder must be one valid name',

@@ -29,7 +29,7 @@ export interface BringPackOptions {
 }
 
 /** What a person typed. Paths are looked at: a bare name that is there is meant before a repository of that name. */
-export function readTypedSource(text: string, { surroundings }: PackSettings): PackSource | PackRefusal {
+export function readTypedSource(text: string, { surroundings, network }: PackSettings): PackSource | PackRefusal {
   const { cwd, home = cwd } = surroundings;
   return readSource(text, {
     looksLikeFolder(typed) {
@@ -37,6 +37,7 @@ export function readTypedSource(text: string, { surroundings }: PackSettings): P
       if (isDirectory(place)) return 'folder';
       return isPresent(place) ? 'file' : 'absent';
     },
+    allowHttp: network.allowHttp,
   });
 }
 

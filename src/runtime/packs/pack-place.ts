@@ -68,7 +68,7 @@ export function packSettings(
   };
 }
 
-/** `--root`, else `.agents/skills` of the project's top or of the home folder. Throws where there is no home folder and it is needed. */
+/** `--to`, else `.agents/skills` of the project's top or of the home folder. Throws where there is no home folder and it is needed. */
 export function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
@@ -81,7 +81,7 @@ export function installRoot(
   throw new SkillError({
     code: 'input/invalid',
     message: 'there is no home folder to install to',
-    hint: 'name a root: --root FOLDER',
+    hint: 'name a root: --to FOLDER',
     data: { expected: 'a root, a project or a home folder' },
   });
 }

@@ -216,3 +216,16 @@ describe('a lock', () => {
     expect(readFileSync(path.join(root, 'tables/new.md'), 'utf8')).toBe('new');
   });
 });
+
+test('http: is taken where install.allow_http says so, and each rule counts for itself', async () => {
+  const address = 'http://10.0.0.1/x.zip';
+  expect(await packWorld().install(address)).toMatchObject({
+    code: 'source/refused',
+    message: expect.stringContaining('is not secure') as string,
+  });
+  // The next rule is reached, and nothing is asked of the network.
+  expect(await packWorld({ install: { allow_http: true } }).install(address)).toMatchObject({
+    code: 'source/refused',
+    message: '10.0.0.1:80 is not on the internet',
+  });
+});
