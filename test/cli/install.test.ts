@@ -131,6 +131,13 @@ describe('install', () => {
     expect(existsSync(path.join(root, 'tables/more.md'))).toBe(false);
     expect(await sw('rollback', 'tables', '-y')).toMatchObject({ status: 0 });
     expect(existsSync(path.join(root, 'tables/more.md'))).toBe(true);
+    expect(await sw('uninstall', 'letters', 'letters', '-y')).toMatchObject({ out: 'uninstalled letters\n' });
+    expect(await sw('restore', '--empty-trash', '--dry-run')).toMatchObject({
+      status: 0,
+      out: '',
+      err: 'would remove for good: letters\n',
+    });
+    expect(await sw('restore', 'letters', '-y')).toMatchObject({ status: 0, out: 'restored letters\n' });
     expect(await sw('uninstall', 'letters', '-y', '--purge')).toMatchObject({ status: 0, out: 'removed letters\n' });
     expect(await sw('restore', 'letters', '-y')).toMatchObject({ status: 1 });
     expect(await sw('uninstall', '../..', '-y')).toMatchObject({
@@ -247,6 +254,11 @@ describe('install', () => {
   test('bad use is told: no source, both of two, a root that is a file, no home folder', async () => {
     expect(await sw('install')).toMatchObject({ status: 2, err: expect.stringContaining('name a source') });
     expect(await sw('install', 'x', '--backup', '--force')).toMatchObject({ status: 2 });
+    for (const flag of [['--signature'], ['--lenient'], ['--format', 'sarif']])
+      expect(await sw('verify', ...flag)).toMatchObject({
+        status: 2,
+        err: expect.stringContaining(`${flag.join(' ')} is for packs`),
+      });
     writeFileSync(path.join(base, 'file'), '');
     expect(await sw('install', sourceWith('tables'), '-y', '--to', path.join(base, 'file'))).toMatchObject({
       status: 1,

@@ -51,7 +51,10 @@ export const command = defineCommand({
     const settings = await settingsFor(invocation);
     if (isRefusal(settings)) return refuse(invocation, settings);
     const packs = positionals.filter((word) => isPack(word, settings));
-    if (packs.length === 0) return installed(invocation, settings);
+    if (packs.length === 0) {
+      refusePackFlags(invocation);
+      return installed(invocation, settings);
+    }
     if (packs.length !== 1 || positionals.length !== 1)
       throw new UsageError('give one pack, or names of installed skills', 'see skillwright verify --help');
     return pack(invocation, settings, packs[0] ?? '');
@@ -59,6 +62,16 @@ export const command = defineCommand({
 });
 
 type VerifyInvocation = Invocation<typeof flags>;
+
+/** What was asked for would not be looked at, and the answer would seem to say that it was. */
+function refusePackFlags({ flags: given }: VerifyInvocation): void {
+  const [flag] = [
+    ...(given.signature === true ? ['--signature'] : []),
+    ...(given.lenient === true ? ['--lenient'] : []),
+    ...(given.format === 'sarif' ? ['--format sarif'] : []),
+  ];
+  if (flag !== undefined) throw new UsageError(`${flag} is for packs`, 'name one: skillwright verify PACK');
+}
 
 /** A name of a skill has no dot and no slash. */
 function isPack(word: string, { surroundings: { cwd } }: PackSettings): boolean {

@@ -34,7 +34,8 @@ export interface UninstallOptions extends ChangeOptions {
 
 /** All of them or none. One that another installed skill needs is refused. */
 export async function uninstallSkills(options: UninstallOptions): Promise<Changed | PackRefusal> {
-  const { names, purge = false } = options;
+  const { purge = false } = options;
+  const names = [...new Set(options.names)];
   return await inRoot(options, async (root) => {
     const needed = neededBy(root, names);
     if (needed !== undefined) return needed;
@@ -46,7 +47,7 @@ export async function uninstallSkills(options: UninstallOptions): Promise<Change
       what,
       act: (commit) =>
         root.commit(
-          [...new Set(names)].map((name) => ({ type: 'remove', name, to: purge ? 'nowhere' : 'trash' })),
+          names.map((name) => ({ type: 'remove', name, to: purge ? 'nowhere' : 'trash' })),
           commit,
         ),
     });
@@ -139,8 +140,9 @@ export async function emptyTrash(options: ChangeOptions): Promise<Changed | Pack
   return await inRoot(options, async (root) => {
     const names = root.trash().map(({ name }) => name);
     const done = { type: 'changed', root: root.path, names, kept: [], notes: [] } as const;
-    if (options.dryRun === true) return { ...done, isDone: false };
-    if (names.length > 0 && !(await options.confirm(`remove for good: ${names.join(', ')}`)))
+    const what = `remove for good: ${names.join(', ')}`;
+    if (options.dryRun === true) return { ...done, notes: names.length === 0 ? [] : [`would ${what}`], isDone: false };
+    if (names.length > 0 && !(await options.confirm(what)))
       return packRefusal('install/refused', 'nobody said yes: nothing was changed');
     await root.purge('trash');
     return { ...done, isDone: true };
