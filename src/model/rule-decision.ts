@@ -61,7 +61,10 @@ function forcedChoice({ request, conversation, tools }: Situation): RuleDecision
 
 /** What was accepted is loaded. */
 function acceptedSkill({ calls }: Conversation): string | undefined {
-  const input = calls.find(({ name, isError }) => name === CHOICE && !isError)?.input;
+  return acceptedBy(calls.find(({ name, isError }) => name === CHOICE && !isError)?.input);
+}
+
+function acceptedBy(input: unknown): string | undefined {
   const accepted = isObject(input) ? input['accepted'] : undefined;
   const first: unknown = Array.isArray(accepted) ? accepted[0] : undefined;
   return typeof first === 'string' ? first : undefined;
@@ -131,14 +134,15 @@ function hasRun(tools: Situation['tools']): boolean {
   return tools.some(({ name }) => roleOf(name) === 'run');
 }
 
-/** In the result of loading, now or earlier; in the system message; in the request. Never in what a script printed. */
+/** In the result of loading or accepting it, now or earlier; in the system message; in the request. Never in what a script printed. */
 function quickstartOf(
   skill: string,
   request: ModelRequest,
   { request: asked, calls, earlier }: Conversation,
 ): QuickstartReading {
   const loads = [...earlier, ...calls].filter(
-    (call) => roleOf(call.name) === 'load' && !call.isError && skillOfLoad(call.input) === skill,
+    ({ name, input, isError }) =>
+      !isError && (name === CHOICE ? acceptedBy(input) : roleOf(name) === 'load' && skillOfLoad(input)) === skill,
   );
   const standing = [...loadedIn(request.system), ...loadedIn(asked)].filter(({ name }) => name === skill);
   const texts = [...loads.toReversed().flatMap(({ result }) => textsIn(result)), ...standing.map(({ text }) => text)];

@@ -28,9 +28,14 @@ test.each([
       request,
       activation: 'forced',
       files: [path.join(SKILLS, 'csv-report/evals/files/orders.csv')],
-      run: { directory: scratch(), execution: { executor: 'local', artifacts: false } },
+      run: {
+        directory: scratch(),
+        execution: { executor: 'local', artifacts: false },
+        approve: async () => ({ verdict: 'yes', scope: 'once', by: 'callback' }),
+      },
     });
     expect(result.outcome).toBe('done');
+    expect(result.answer).toContain(loaded.length > 0 ? '- Rows: 12\n' : 'No skill fits this request');
     const observed = ofType(eventsOf(result), 'observation').map(({ observation }) => observation);
     expect(observed.flatMap((one) => (one.type === 'skill-loaded' ? [one.skill.name] : []))).toEqual(loaded);
   },
