@@ -224,7 +224,7 @@ export function takeKeys(input: KeyInput, onKeys: (typed: string) => void, onEnd
   const onData = (data: unknown): void => {
     onKeys(String(data));
   };
-  input.setRawMode?.(true);
+  setRawMode(input, true);
   input.on('data', onData);
   input.on('end', onEnd);
   input.on('error', onEnd);
@@ -233,9 +233,17 @@ export function takeKeys(input: KeyInput, onKeys: (typed: string) => void, onEnd
     input.off('data', onData);
     input.off('end', onEnd);
     input.off('error', onEnd);
-    input.setRawMode?.(wasRaw);
+    setRawMode(input, wasRaw);
     input.pause();
   };
+}
+
+/** A terminal that is gone has no mode, and says so as an error of the keys. */
+export function setRawMode(input: KeyInput, isRaw: boolean): void {
+  const ignore = (): void => undefined;
+  input.on('error', ignore);
+  input.setRawMode?.(isRaw);
+  input.off('error', ignore);
 }
 
 const MAX_WORD = 40;

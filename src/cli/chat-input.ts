@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { createInterface } from 'node:readline';
 
+import { setRawMode } from './ask.ts';
 import { MARK_PASTES, messageOf, openPasteFilter } from './chat-paste.ts';
 
 export type Input =
@@ -30,6 +31,8 @@ export interface EditorOptions {
  * signal and questions have the keys to themselves.
  */
 export function openEditor(process: NodeJS.Process, options: EditorOptions): ChatInput {
+  // Where the screen is gone, what was said is still to be recorded.
+  process.stderr.on('error', () => undefined);
   return { next: () => readMessage(process, options), close: () => undefined };
 }
 
@@ -55,8 +58,8 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
     const finish = (input: Input): void => {
       if (isOver) return;
       isOver = true;
-      stdin.off('data', onKeys).off('end', end).pause();
-      stdin.setRawMode(false);
+      stdin.off('data', onKeys).off('end', end).off('error', end).pause();
+      setRawMode(stdin, false);
       signal.removeEventListener('abort', end);
       editor.close();
       stderr.write(`${MARK_PASTES.off}${input.type === 'message' ? '' : '\n'}`);
@@ -67,8 +70,8 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
     editor.on('close', end);
     signal.addEventListener('abort', end, { once: true });
     stderr.write(MARK_PASTES.on);
-    stdin.setRawMode(true);
-    stdin.on('data', onKeys).on('end', end).resume();
+    setRawMode(stdin, true);
+    stdin.on('data', onKeys).on('end', end).on('error', end).resume();
     editor.prompt();
   });
 }

@@ -18,17 +18,21 @@ export function connect(process: NodeJS.Process): Connection {
       controller.abort(new Error(`stopped by ${name}`));
     });
   }
+  // A terminal that goes away says so twice, once by its shell: nobody is impatient.
+  const hangUp = (): void => controller.abort(new Error('stopped by SIGHUP'));
+  process.on('SIGHUP', hangUp);
+  const ending = { isEnding: () => controller.signal.aborted, hangUp };
   let stdout: Stream | undefined;
   let stderr: Stream | undefined;
   return {
     signal: controller.signal,
     streams: {
       get stdout() {
-        stdout ??= standardStream(process, 'stdout');
+        stdout ??= standardStream(process, 'stdout', ending);
         return stdout;
       },
       get stderr() {
-        stderr ??= standardStream(process, 'stderr');
+        stderr ??= standardStream(process, 'stderr', ending);
         return stderr;
       },
     },

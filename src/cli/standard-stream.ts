@@ -10,18 +10,30 @@ const PIPE_BYTES = 64 * 1024;
 
 const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
+/** How a process ends that has something to close first. */
+export interface Ending {
+  readonly isEnding: () => boolean;
+  readonly hangUp: () => void;
+}
+
 /**
  * An output of the process. Node's own stream takes milliseconds to make, so what goes to a file, to the null device and its like
  * or into an empty pipe is written without it. A terminal, a socket and a pipe that is full get Node's. A reader of the output that
- * goes away is no error; output that cannot be written is said and ends the process. Where messages cannot be written the work goes
- * on without them.
+ * goes away is no error; output that cannot be written is said and ends the process, unless it is ending and has its records to
+ * close. Where messages cannot be written the work goes on without them.
  */
-export function standardStream(process: NodeJS.Process, name: keyof typeof DESCRIPTORS): Stream {
+export function standardStream(
+  process: NodeJS.Process,
+  name: keyof typeof DESCRIPTORS,
+  { isEnding, hangUp }: Ending = { isEnding: () => false, hangUp: () => undefined },
+): Stream {
   const descriptor = DESCRIPTORS[name];
   let room = process.platform === 'win32' ? 0 : roomOf(descriptor);
   let opened: NodeJS.WriteStream | undefined;
   const giveUp = (error: NodeJS.ErrnoException): void => {
-    if (name === 'stdout') endWithout(process, error);
+    // A terminal that goes away is told of as a signal, too, which may come later.
+    if (error.code === 'EIO' && opened?.isTTY === true) hangUp();
+    if (name === 'stdout' && !isEnding()) endWithout(process, error);
   };
   const open = (): NodeJS.WriteStream => {
     opened ??= process[name].on('error', giveUp);

@@ -255,4 +255,21 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
       outcome: 'done',
     });
   });
+
+  test.each([
+    ['at a line', ['--quiet'], 'hello\r', 'None comes close.', 'done'],
+    [
+      'at a question',
+      ['--executor', 'local', '--in', 'orders.csv'],
+      'What is in this CSV file?\r',
+      'all else is no',
+      'done',
+    ],
+  ])('a window that is closed %s ends the chat, and its record', async (_, flags, typed, shown, outcome) => {
+    const folder = scratch();
+    writeFileSync(path.join(folder, 'orders.csv'), 'a,b\n1,2\n');
+    const steps = [until('> '), keys(typed), until(shown), PAUSE, { hangUp: true } as const];
+    await chat(folder, ['chat', '--model', 'rules', ...flags], steps);
+    expect(recorded(folder)).toEqual({ messages: [typed.trim()], status: 'intact', outcome });
+  });
 });

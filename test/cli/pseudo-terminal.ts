@@ -1,7 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 
 /** What is done at a terminal: keys are sent once a text has come on the screen, or after a while. */
-export type Step = { readonly until: string } | { readonly seconds: number } | { readonly keys: string };
+export type Step =
+  | { readonly until: string }
+  | { readonly seconds: number }
+  | { readonly keys: string }
+  /** The window is closed; the last step. */
+  | { readonly hangUp: true };
 
 export interface Screen {
   readonly status: number;
@@ -37,13 +42,21 @@ for step in steps:
         stop = time.time() + step['seconds']
         while time.time() < stop and read(stop - time.time()):
             pass
+    elif 'hangUp' in step:
+        os.close(terminal)
+        terminal = None
     else:
         os.write(terminal, step['keys'].encode())
-while time.time() < end and read(0.1):
+while terminal is not None and time.time() < end and read(0.1):
     pass
-if time.time() >= end:
-    os.kill(pid, 9)
-_, status = os.waitpid(pid, 0)
+ended, status = os.waitpid(pid, os.WNOHANG)
+while ended == 0 and terminal is None and time.time() < end:
+    time.sleep(0.05)
+    ended, status = os.waitpid(pid, os.WNOHANG)
+if ended == 0:
+    if time.time() >= end:
+        os.kill(pid, 9)
+    _, status = os.waitpid(pid, 0)
 code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
 print(json.dumps({'status': code, 'text': text.decode('utf-8', 'replace')}))
 `;

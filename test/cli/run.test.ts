@@ -32,7 +32,7 @@ interface StartOptions {
 
 interface Started {
   readonly ended: Promise<CliResult>;
-  readonly interrupt: () => void;
+  readonly send: (signal: NodeJS.Signals) => void;
 }
 
 /** The built command in a process of its own, with something on its stdin. */
@@ -51,7 +51,7 @@ function start(cwd: string, words: readonly string[], { stdin = '', env = {} }: 
   const ended = new Promise<CliResult>((resolve) => {
     child.on('close', (status) => resolve({ status: status ?? -1, out, err }));
   });
-  return { ended, interrupt: () => void child.kill('SIGINT') };
+  return { ended, send: (signal) => void child.kill(signal) };
 }
 
 const run = (...given: Parameters<typeof start>): Promise<CliResult> => start(...given).ended;
@@ -328,7 +328,10 @@ describe('with a language model over HTTP', () => {
     expect(JSON.stringify(record(folder).events)).not.toContain('key-123456789');
   });
 
-  test('Ctrl-C ends the turn, closes the record and is status 130', async () => {
+  test.each([
+    ['Ctrl-C', ['SIGINT']],
+    ['a terminal that goes away, and says so twice,', ['SIGHUP', 'SIGHUP']],
+  ] as const)('%s ends the turn, closes the record and is status 130', async (_, signals) => {
     const folder = project();
     let asked = (): void => undefined;
     const waiting = new Promise<void>((resolve) => (asked = resolve));
@@ -337,7 +340,7 @@ describe('with a language model over HTTP', () => {
     const env = { OPENAI_BASE_URL: `${silent.url}/v1`, OPENAI_API_KEY: 'k', OPENAI_MODEL: 'm' };
     const started = start(folder, ['run', QUESTION], { env });
     await waiting;
-    started.interrupt();
+    for (const signal of signals) started.send(signal);
     const { status, out } = await started.ended;
     expect([status, out]).toEqual([130, expect.stringContaining('the run was cancelled')]);
     expect(record(folder)).toMatchObject({ outcome: 'cancelled', status: 'intact' });
