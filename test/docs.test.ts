@@ -133,6 +133,23 @@ describe('the documentation', () => {
     expect(read('examples/own-loop.ts')).toContain(loop);
   });
 
+  test('what the pages show in code can be imported', () => {
+    const doors = ['index', 'core', 'agent', 'tools', 'evals', 'packs', 'testing'].map((name) =>
+      read(`src/${name}.ts`),
+    );
+    const open = new Set(doors.flatMap((text) => text.match(/\w+/g) ?? []));
+    const ours = filesBelow('src', /\.ts$/).flatMap((file) =>
+      [...read(file).matchAll(/^export (?:async )?function\*? (\w+)/gm)].map(([, name = '']) => name),
+    );
+    const closed = new Set(ours.filter((name) => !open.has(name)));
+    const shown = pages.flatMap((page) =>
+      [...read(page).matchAll(/```ts\n([\s\S]*?)```/g)]
+        .flatMap(([, code = '']) => [...code.matchAll(/(?<![.\w])(\w+)\(/g)])
+        .map(([, name = '']) => ({ page, name })),
+    );
+    expect(shown.filter(({ name }) => closed.has(name))).toEqual([]);
+  });
+
   test('AGENTS.md has a place for every file of src, and no place for a file that is gone', () => {
     const files = filesBelow('src', /\.ts$/);
     let folder = '';
