@@ -1,5 +1,5 @@
-import { SkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
+import { actionFailed } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
 import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../dialect/shapes.ts';
 import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../dialect/shapes.ts';
@@ -29,7 +29,7 @@ export interface SkillTools {
   readonly instructions: string;
   readonly session: Session;
   readonly runtime: Runtime;
-  /** Answers a tool call by name; `input` is an object or its JSON text. */
+  /** Answers a tool call by name, also by one that is none; `input` is an object or its JSON text. */
   call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolAnswer>;
 }
 
@@ -61,13 +61,20 @@ export function skillToolsOf(session: Session, runtime: Runtime): SkillTools {
     async call(name, input, callOptions) {
       const tool = tools.find((candidate) => candidate.name === name);
       if (tool !== undefined) return tool.call(input, callOptions);
-      const near = nearest(name, names);
-      throw new SkillError({
+      callOptions?.signal?.throwIfAborted();
+      // Models make up names: that is for the model to hear, and no reason to end the loop around it.
+      const message = `there is no tool called ${JSON.stringify(printable(name))}`;
+      const cause = {
         code: 'input/invalid',
-        message: `there is no tool called ${JSON.stringify(printable(name))}`,
-        hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`,
-        data: { expected: names.join(', ') },
-      });
+        message,
+        hint: `the tools are ${names.join(', ')}`,
+        nearest: nearest(name, names),
+      } as const;
+      // No action was asked for; the vocabulary wants one to word a failure.
+      const failed = actionFailed('load_skill', cause);
+      const value = session.vocabulary.toFailure(failed, { action: undefined, done: [], offer: session.offer });
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return { text, value, isError: true, isTerminal: session.state.endedBy !== undefined, observations: [] };
     },
   };
 }

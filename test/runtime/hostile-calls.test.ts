@@ -131,11 +131,19 @@ describe('input that no tool described', () => {
     await session.close();
   });
 
-  test('a tool that is not there', async () => {
+  test('a tool that is not there is told to the model, and ends no loop', async () => {
     const world = await trustedWorld();
     const runtime = await runtimeIn(world, OPEN);
     const tools = skillToolsOf(await runtime.startSession({ vocabulary: 'skills-agent', host: {} }), runtime);
     for (const name of ['run_script', 'write_fil', 'constructor', '__proto__', ''])
-      await expect(tools.call(name, {})).rejects.toMatchObject({ code: 'input/invalid' });
+      expect(await tools.call(name, {})).toMatchObject({
+        value: {
+          ok: false,
+          error: { code: 'input/invalid', message: `there is no tool called ${JSON.stringify(name)}` },
+        },
+        isError: true,
+        isTerminal: false,
+        observations: [],
+      });
   });
 });

@@ -1,7 +1,9 @@
+import { SkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import { nearest } from '../../core/nearest.ts';
 import { isFailed } from '../../core/observation.ts';
 import type { ActionFailed } from '../../core/observation.ts';
-import { cleanText } from '../../core/text/text.ts';
+import { cleanText, printable } from '../../core/text/text.ts';
 import { terminalSink } from '../../audit/sinks.ts';
 import type { ToolAnswer } from '../../dialect/tools.ts';
 import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
@@ -81,6 +83,16 @@ export const command = defineCommand({
         );
         outcome = 'done';
         return EXIT.done;
+      }
+      const names = tools.tools.map((tool) => tool.name);
+      if (name !== undefined && !names.includes(name)) {
+        const near = nearest(name, names);
+        throw new SkillError({
+          code: 'input/invalid',
+          message: `there is no tool called ${JSON.stringify(printable(name))}`,
+          hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`,
+          data: { expected: names.join(', ') },
+        });
       }
       for (const skill of given.load ?? []) {
         const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });
