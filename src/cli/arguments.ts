@@ -30,6 +30,9 @@ export function parseArguments<F extends Flags>(
     if (flag.type === 'string' && !token.isInline && token.value?.startsWith('--') === true) {
       throw new UsageError(`${written} needs a value`, `write ${written}=VALUE if the value starts with a dash`);
     }
+    // Nothing would be the folder one is in: `--in "$FILE"` without a FILE gives no script the whole project.
+    if (flag.path === true && token.value === '')
+      throw new UsageError(`${written} needs a value`, 'it is empty; the folder you are in is .');
     if (flag.type === 'boolean' && token.value !== undefined)
       throw new UsageError(`${written} takes no value`, helpHint(command));
     if (flag.multiple !== true && flag.type === 'string' && given.has(token.name))

@@ -280,6 +280,8 @@ describe('the command line', () => {
     [['lsit'], 'there is no command "lsit"', 'did you mean list?'],
     [['list', '--jsno'], '--jsno is no flag of skillwright list', 'did you mean --json?'],
     [['list', '--root'], '--root needs a value', 'see skillwright list --help'],
+    [['exec', 'a', 'b', '--in', ''], '--in needs a value', 'it is empty; the folder you are in is .'],
+    [['exec', 'a', 'b', '--out='], '--out needs a value', 'it is empty; the folder you are in is .'],
     [['search', '-n', 'many', 'x'], '--limit must be a whole number from 1 to 10000', 'it is "many"'],
     [['catalog', '--format', 'yaml'], '--format must be xml, markdown, lines, list', 'it is "yaml"'],
     [['list', 'extra'], 'there is something too much', 'usage: skillwright list [--source NAME] [--explain] [--json]'],

@@ -7,7 +7,7 @@ import { verifies } from '../conformance/verifies.ts';
 import { hasBubblewrap } from '../executor/sandbox.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { cli, spawnCli } from './run-cli.ts';
+import { cli, spawnCli, writeFiles } from './run-cli.ts';
 
 const executor = ['--executor', 'local'];
 
@@ -46,6 +46,25 @@ test.each([
   const { status, err } = await cli(scratch(), [...words, ...executor]);
   expect(status).toBe(expected);
   expect(err).toContain(hint);
+});
+
+test('--in means a file that is there whole, and a folder by the name that it has', async () => {
+  const folder = scratch();
+  writeFiles(folder, { 'year=2024/part.csv': 'a', 'sales.csv': 'b' });
+  const inputs = async (cwd: string, ...files: readonly string[]): Promise<string> => {
+    const given = files.flatMap((file) => ['--in', file]);
+    const shown = await cli(cwd, [
+      'exec',
+      'text-diff',
+      'cd inputs; find . -name "*.csv" | sort',
+      '--command',
+      ...given,
+      ...executor,
+    ]);
+    return shown.out;
+  };
+  expect(await inputs(folder, 'year=2024/part.csv', 'sales.csv=other.csv')).toBe('./other.csv\n./part.csv\n');
+  expect(await inputs(path.join(folder, 'year=2024'), '.')).toBe('./year=2024/part.csv\n');
 });
 
 test.skipIf(!hasBubblewrap())('limits that are lower than ours already are no reason not to run', () => {

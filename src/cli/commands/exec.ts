@@ -5,6 +5,7 @@ import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { RunResult } from '../../core/outputs.ts';
 import { cleanText, printable } from '../../core/text/text.ts';
+import { isPresent } from '../../platform/paths.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { Run } from '../../runtime/start-run.ts';
@@ -146,21 +147,21 @@ const SCHEME = /^(?:artifact|skill|workspace|host):\/\//;
 
 function inputOf(text: string, cwd: string): { readonly from: string; readonly to?: string } {
   if (SCHEME.test(text)) return { from: text };
-  const { file, name } = fileAndName(text);
-  return { from: `host://${path.resolve(cwd, file)}`, to: `work/inputs/${name}` };
+  const { file, name } = fileAndName(text, cwd);
+  return { from: `host://${file}`, to: `work/inputs/${name}` };
 }
 
-function fileAndName(text: string): { readonly file: string; readonly name: string } {
+/** A file that is there is meant whole, whatever its name holds: `year=2024/part.csv`. */
+function fileAndName(text: string, cwd: string): { readonly file: string; readonly name: string } {
+  const whole = path.resolve(cwd, text);
   const equals = text.lastIndexOf('=');
-  const file = equals > 0 ? text.slice(0, equals) : text;
-  return { file, name: equals > 0 ? text.slice(equals + 1) : path.basename(path.resolve(file)) };
+  if (equals < 1 || isPresent(whole)) return { file: whole, name: path.basename(whole) };
+  return { file: path.resolve(cwd, text.slice(0, equals)), name: text.slice(equals + 1) };
 }
 
 /** What a person names at the terminal they allow. */
 function hostFiles({ flags: given }: Invocation<typeof flags>): readonly string[] {
-  return (given.in ?? [])
-    .filter((text) => !SCHEME.test(text))
-    .map((text) => path.resolve(given.cwd ?? '.', fileAndName(text).file));
+  return (given.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, given.cwd ?? '.').file);
 }
 
 function variables(given: readonly string[]): Readonly<Record<string, string>> {
