@@ -121,6 +121,29 @@ test('a command that was killed in the middle is told as such, and all before it
   expect(types).not.toContain('observation');
 });
 
+test.skipIf(process.platform === 'win32')(
+  'a terminal that is closed ends the program and closes the record',
+  async () => {
+    const folder = scratch();
+    const bin = path.join(PROJECT, 'dist/command/skillwright.cjs');
+    const words = ['exec', 'text-diff', 'echo $$; exec sleep 600', '--command', '--executor', 'local'];
+    const child = spawn(process.execPath, [bin, ...words], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: path.join(folder, 'home') },
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const program = await new Promise<number>((resolve) => child.stdout.once('data', (pid) => resolve(Number(pid))));
+    const ended = new Promise<readonly unknown[]>((resolve) => child.on('close', (...end) => resolve(end)));
+    // The system and the shell both tell of it.
+    child.kill('SIGHUP');
+    child.kill('SIGHUP');
+    expect(await ended).toEqual([130, null]);
+    expect(() => process.kill(program, 0)).toThrow('ESRCH');
+    const [only] = listRuns(path.join(folder, '.agent/runs'));
+    expect(readRun(only?.path ?? '').info.outcome).toBe('cancelled');
+  },
+);
+
 test('where the disk is full nothing is run: exit 1, and the reason', async () => {
   const world = plainWorld();
   const disk = path.join(world.root, 'disk');
