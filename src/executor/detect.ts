@@ -4,6 +4,7 @@ import path from 'node:path';
 import { SkillError, isSkillError } from '../core/errors.ts';
 import type { Executor, ExecutorName } from '../core/execution.ts';
 import { isObject } from '../core/json/json-schema.ts';
+import { quoted } from '../core/text/text.ts';
 import { writeFileAtomically } from '../platform/atomic-write.ts';
 import { makeFolders } from '../platform/make-folders.ts';
 import { isSystemError } from '../platform/paths.ts';
@@ -51,6 +52,7 @@ export interface Examined {
 const DAY_MS = 86_400_000;
 const MAX_CACHE_BYTES = 64 * 1024;
 const DEFAULT_INSTALL = 'apt-get install bubblewrap';
+const TRIAL_PLACE = 'set TMPDIR to a folder that can be written and has room';
 
 /**
  * The executor to use: the named one, or with `auto` the first that is seen to isolate. Throws `executor/unavailable` where that is
@@ -97,12 +99,18 @@ async function examine(candidate: ExecutorCandidate, executor: Executor, options
     writeVerdict(candidate, report, options);
     return examined(name, report);
   } catch (error) {
+    if (isSystemError(error)) return { name, reasons: [untried(error.code)], install: TRIAL_PLACE };
     if (!isSkillError(error)) throw error;
     const { data } = error;
     return 'install' in data
       ? { name, reasons: data.reasons, install: data.install }
       : { name, reasons: [error.message], install: error.hint };
   }
+}
+
+/** A trial takes a folder, a few files and a socket. */
+function untried(code: string): string {
+  return `it could not be tried with temporary files in ${quoted(os.tmpdir())}: ${code}`;
 }
 
 function examined(name: ExecutorName, report: ProbeReport): Examined {

@@ -73,11 +73,17 @@ const SETTLE_MS = 150;
 /** Runs every canary through an executor. Throws what `attach` throws. */
 export async function probeExecutor(executor: Executor, options: ProbeOptions = {}): Promise<ProbeReport> {
   const base = mkdtempSync(path.join(options.directory ?? os.tmpdir(), 'skillwright-probe-'));
-  // Open to everybody, so that only the sandbox stands in the way.
-  chmodSync(base, 0o777);
-  const { identity } = executor;
-  const home = options.home ?? os.homedir();
-  const watched = await watchHost({ folder: base, identity, home });
+  try {
+    // Open to everybody, so that only the sandbox stands in the way.
+    chmodSync(base, 0o777);
+    return await probeIn(base, executor, options.home ?? os.homedir());
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
+}
+
+async function probeIn(base: string, executor: Executor, home: string): Promise<ProbeReport> {
+  const watched = await watchHost({ folder: base, identity: executor.identity, home });
   try {
     const root = makeWorkspace(base, executor);
     const workspace = await executor.attach({ id: 'probe', root, skills: [] });
@@ -92,7 +98,6 @@ export async function probeExecutor(executor: Executor, options: ProbeOptions = 
     }
   } finally {
     await watched.close();
-    rmSync(base, { recursive: true, force: true });
   }
 }
 

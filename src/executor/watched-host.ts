@@ -41,18 +41,18 @@ export async function watchHost({ folder, identity, home = os.homedir() }: Watch
   const outside = path.join(folder, `outside-${secret.slice(-12)}`);
   mkdirSync(outside);
   chmodSync(outside, 0o777);
+  const reached = new Set<Door>();
+  const socketPath = shortPlace(`${secret.slice(-12)}.sock`);
+  // First, before anything is left lying about: it is what a folder for temporary files may not take.
+  const unix = await listen({ path: socketPath }, () => reached.add('socket'));
   const decoys = [path.join(outside, 'id_ed25519'), path.join(home, `.${secret}`)].filter((file) =>
     tryWrite(file, secret),
   );
-  const reached = new Set<Door>();
-  // The name of a socket has to be short, wherever the base is.
-  const socketPath = path.join(os.tmpdir(), `${secret.slice(-12)}.sock`);
   const udp = createSocket('udp4', () => reached.add('udp'));
   await new Promise<void>((resolve) => {
     udp.bind(0, '127.0.0.1', resolve);
   });
   const tcp = await listen({ port: 0, host: '127.0.0.1' }, () => reached.add('tcp'));
-  const unix = await listen({ path: socketPath }, () => reached.add('socket'));
   chmodSync(socketPath, 0o777);
   const abstract =
     process.platform === 'linux' ? await listen({ path: `\0${secret}` }, () => reached.add('abstract')) : undefined;
@@ -86,6 +86,14 @@ export async function watchHost({ folder, identity, home = os.homedir() }: Watch
       for (const file of decoys) rmSync(file, { force: true });
     },
   };
+}
+
+const MAX_SOCKET_BYTES = 100;
+
+/** The name of a socket has to be short, wherever temporary files are. */
+function shortPlace(name: string): string {
+  const place = path.join(os.tmpdir(), name);
+  return Buffer.byteLength(place) > MAX_SOCKET_BYTES ? path.join('/tmp', name) : place;
 }
 
 /** By looking, where that is possible: a signal that was sent shows there first. */

@@ -97,9 +97,13 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const interrupted = await recoverInterrupted(roots, options.signal);
   const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
   const search = lazySearch(cacheDir);
+  const temporary = surroundings.env['TMPDIR'];
   const executionPlaces = {
     // Not the home folder: programs of another user must reach what is theirs in it.
-    base: path.join(surroundings.env['TMPDIR'] ?? '/tmp', `skillwright-${String(process.getuid?.() ?? 0)}`),
+    base: path.join(
+      temporary === undefined || temporary === '' ? '/tmp' : temporary,
+      `skillwright-${String(process.getuid?.() ?? 0)}`,
+    ),
     artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
     cacheDir,
     engine: surroundings.env['DOCKER_HOST'],

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -74,6 +74,28 @@ test.skipIf(!hasBubblewrap())('limits that are lower than ours already are no re
   const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', timeout: 50_000 });
   expect([status, stdout]).toEqual([0, '300\n25\n0\n']);
 });
+
+test.skipIf(!hasBubblewrap())(
+  'a folder for temporary files may have a long path, or none that can be used',
+  async () => {
+    const folder = scratch();
+    const long = path.join(folder, 'l'.repeat(100));
+    mkdirSync(long);
+    if (process.getuid?.() === 0) for (const each of [folder, long]) chmodSync(each, 0o755);
+    const words = ['exec', 'text-diff', 'echo done', '--command', '--executor', 'bubblewrap'];
+    expect(await spawnCli(folder, words, { TMPDIR: long })).toMatchObject({ status: 0, out: 'done\n' });
+    expect(await spawnCli(folder, words, { TMPDIR: '' })).toMatchObject({ status: 0, out: 'done\n' });
+    writeFileSync(path.join(folder, 'file'), '');
+    const none = { TMPDIR: path.join(folder, 'file'), HOME: path.join(folder, 'other') };
+    const refused = await spawnCli(folder, words, none);
+    expect(refused).toMatchObject({ status: 4, out: '' });
+    expect(refused.err).toContain('hint: set TMPDIR to a folder that can be written and has room');
+    expect(await spawnCli(folder, ['demo'], none)).toMatchObject({
+      status: 1,
+      err: `error: no folder can be made in "${none.TMPDIR}": ENOTDIR\nhint: set TMPDIR to a folder that can be written\n`,
+    });
+  },
+);
 
 test('where nothing isolates, exec refuses with status 4 and the command that would help', async () => {
   const folder = scratch();

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -45,6 +46,19 @@ const missing = async (): Promise<ProbeReport> =>
 
 describe('the choice of an executor', () => {
   const candidates = [candidate('bubblewrap'), candidate('container'), candidate('local')];
+
+  test('a folder for temporary files that cannot be used is the reason, and what is to be changed', async () => {
+    const probe = async (): Promise<ProbeReport> => {
+      await rm(path.join(os.tmpdir(), 'nothing-is-here'));
+      return report('bubblewrap', true);
+    };
+    const reasons = [`bubblewrap: it could not be tried with temporary files in "${os.tmpdir()}": ENOENT`];
+    const install = 'set TMPDIR to a folder that can be written and has room';
+    await expect(chooseExecutor('bubblewrap', { candidates, probe })).rejects.toMatchObject({
+      code: 'executor/unavailable',
+      data: { executor: 'bubblewrap', reasons, install },
+    });
+  });
 
   verifies('EXEC-7', 'auto takes the first that isolates, and never one that does not', async () => {
     const probe = async ({ name }: Executor): Promise<ProbeReport> =>

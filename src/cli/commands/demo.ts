@@ -6,12 +6,14 @@ import type { AgentResult } from '../../agent/agent-options.ts';
 import { runAgent } from '../../agent/agent.ts';
 import { EVENTS_FILE } from '../../audit/run-folder.ts';
 import { verifyRun } from '../../audit/verify.ts';
-import { isSkillError } from '../../core/errors.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ExecutorName } from '../../core/execution.ts';
 import type { RunEvent } from '../../core/journal.ts';
+import { quoted } from '../../core/text/text.ts';
 import { openRules } from '../../model/rules.ts';
 import { cacheDirectory } from '../../platform/cache-directory.ts';
+import { isSystemError } from '../../platform/paths.ts';
 import { readSealKey } from '../../platform/seal-key.ts';
 import { surroundingsOf } from '../../runtime/config.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
@@ -47,7 +49,7 @@ export const command = defineCommand({
   ],
   positionals: [0, 0],
   async run({ flags: given, terminal, signal }) {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-demo-'));
+    const folder = makeFolder();
     try {
       if (terminal.isInteractive) terminal.overwrite('looking for a sandbox, and working …');
       const run = await demonstrate(folder, given.executor ?? 'auto', signal);
@@ -62,6 +64,22 @@ export const command = defineCommand({
     }
   },
 });
+
+function makeFolder(): string {
+  const place = os.tmpdir();
+  try {
+    return mkdtempSync(path.join(place, 'skillwright-demo-'));
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const { code: cause } = error;
+    throw new SkillError({
+      code: 'io/failed',
+      message: `no folder can be made in ${quoted(place)}: ${cause}`,
+      hint: 'set TMPDIR to a folder that can be written',
+      data: { path: place, cause },
+    });
+  }
+}
 
 async function demonstrate(folder: string, executor: string, signal: AbortSignal): Promise<DemoRun> {
   writeFileSync(path.join(folder, DEMO_FILE), DEMO_TABLE);
