@@ -254,6 +254,10 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     expect(readdirSync(folder)).toContain('work');
     await session.close();
     expect(existsSync(folder)).toBe(false);
+    const late = await session.perform({ type: 'run_command', command: 'true' });
+    expect(late).toMatchObject({ type: 'failed', code: 'execution/failed', hint: 'start another session' });
+    expect(existsSync(folder)).toBe(false);
+    await session.close({ keep: true });
   });
 });
 

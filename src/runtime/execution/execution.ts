@@ -4,7 +4,7 @@ import { openFileArtifacts } from '../../artifact/file-store.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../audit/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
-import { isSkillError } from '../../core/errors.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import { actionFailed, identityOf } from '../../core/observation.ts';
@@ -92,7 +92,9 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const artifacts = artifactsOf(options.artifacts, places.artifacts);
   const key = options.key ?? randomUUID();
   let known: Promise<void> | undefined;
+  let isClosed = false;
   const openWorkspace = async (): Promise<Workspace> => {
+    if (isClosed) throw closedSession();
     const workspace = await workspaces.open(key, executor);
     await (known ??= learnSecrets(workspace, options.secrets, places));
     return workspace;
@@ -144,7 +146,8 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     async close({ keep = false } = {}) {
       await spanned(options.onSpan, { name: 'workspace.cleanup', attributes: { keep } }, async () => {
         await talk.close();
-        if (keep) await (await openWorkspace()).close({ keep });
+        if (keep && !isClosed) await (await openWorkspace()).close({ keep });
+        isClosed = true;
         await workspaces.close();
       });
     },
@@ -194,6 +197,16 @@ async function run(
 }
 
 /** What the world refused, as an observation: the model goes on without it. */
+/** A call that comes late would run in a workspace that nobody ends. */
+function closedSession(): SkillError {
+  return new SkillError({
+    code: 'workspace/invalid',
+    message: 'nothing is run any more: the session was closed',
+    hint: 'start another session',
+    data: { path: '' },
+  });
+}
+
 function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
   if (!isSkillError(error)) throw error;
   const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
