@@ -223,6 +223,8 @@ async function tryOut(workspace: AttachedWorkspace): Promise<void> {
 /** What a sandbox that could not be made says about this machine. */
 function explained(error: unknown): unknown {
   if (!isSkillError(error) || error.code !== 'executor/failed' || !('cause' in error.data)) return error;
+  // What opens the network has its own words, and no other bubblewrap would change it.
+  if ('executor' in error.data && error.data.executor === 'network') return error;
   const reasons = whyNot(error.data.cause);
   return reasons === undefined ? error : unavailable([reasons.reason], reasons.install);
 }
