@@ -60,6 +60,7 @@ const TRIAL_PLACE = 'set TMPDIR to a folder that can be written and has room';
  */
 export async function chooseExecutor(choice: 'auto' | ExecutorName, options: ChooseOptions): Promise<ChosenExecutor> {
   const wanted = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
+  if (choice !== 'auto' && wanted.length === 0) throw notHere(choice);
   const others: Examined[] = [];
   for (const candidate of wanted) {
     if (candidate.name === 'local') return { executor: candidate.make() };
@@ -76,11 +77,19 @@ export async function chooseExecutor(choice: 'auto' | ExecutorName, options: Cho
     code: 'executor/unavailable',
     message: `nothing here isolates programs${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
     hint: `${install}; or choose the executor local, which isolates nothing`,
-    data: {
-      executor: choice,
-      reasons: reasons.length === 0 ? [`there is no executor ${choice} here`] : reasons,
-      install,
-    },
+    data: { executor: choice, reasons, install },
+  });
+}
+
+/** Nothing that could be installed would change it: it is for another system. */
+function notHere(executor: ExecutorName): SkillError<'executor/unavailable'> {
+  const message = `there is no executor ${executor} here`;
+  const hint = 'choose auto, which takes the first that isolates';
+  return new SkillError({
+    code: 'executor/unavailable',
+    message,
+    hint,
+    data: { executor, reasons: [message], install: hint },
   });
 }
 

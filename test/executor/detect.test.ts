@@ -60,6 +60,14 @@ describe('the choice of an executor', () => {
     });
   });
 
+  test('one that is for another system is not here, and nothing is to be installed for it', async () => {
+    await expect(chooseExecutor('macos', { candidates })).rejects.toMatchObject({
+      code: 'executor/unavailable',
+      message: 'there is no executor macos here',
+      hint: 'choose auto, which takes the first that isolates',
+    });
+  });
+
   verifies('EXEC-7', 'auto takes the first that isolates, and never one that does not', async () => {
     const probe = async ({ name }: Executor): Promise<ProbeReport> =>
       name === 'bubblewrap' ? await missing() : await Promise.resolve(report(name, true));
