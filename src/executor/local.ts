@@ -61,6 +61,10 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
   const running = new Map<AbortController, Promise<unknown>>();
   const pipes = new OutputPipes(path.join(root, PIPES_FOLDER));
   let isDetached = false;
+  const children = new Set<Child>();
+  const killAll = (): void => {
+    for (const child of children) child.kill();
+  };
 
   const begin = async (spec: ProgramSpec, streams: StartStreams): Promise<Begun> => {
     if (isDetached) throw detached(place.root);
@@ -90,8 +94,16 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
         if (isLast) return isOverDisk(isLast) ? 'disk' : undefined;
         return overused(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
       };
-      const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll });
-      return withWarnings(end, capabilities);
+      // Nothing else would end it where our own process leaves in the middle: its reader has gone, or a second interrupt came.
+      if (children.size === 0) process.on('exit', killAll);
+      children.add(child);
+      try {
+        const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll });
+        return withWarnings(end, capabilities);
+      } finally {
+        children.delete(child);
+        if (children.size === 0) process.off('exit', killAll);
+      }
     });
     // Whoever detaches meanwhile waits for it too, and has no use for its failure: the caller gets that.
     running.set(stop, Promise.allSettled([ended]));

@@ -144,6 +144,28 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
+test('a reader of the output that goes away leaves no program behind', async () => {
+  const folder = scratch();
+  const bin = path.join(PROJECT, 'dist/command/skillwright.cjs');
+  const words = [
+    'exec',
+    'text-diff',
+    'echo $$; sleep 0.5; echo more; exec sleep 600',
+    '--command',
+    '--executor',
+    'local',
+  ];
+  const child = spawn(process.execPath, [bin, ...words], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', HOME: path.join(folder, 'home') },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const program = await new Promise<number>((resolve) => child.stdout.once('data', (pid) => resolve(Number(pid))));
+  child.stdout.destroy();
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+  await expect.poll(() => existsSync(`/proc/${String(program)}`)).toBe(false);
+});
+
 test('where the disk is full nothing is run: exit 1, and the reason', async () => {
   const world = plainWorld();
   const disk = path.join(world.root, 'disk');
