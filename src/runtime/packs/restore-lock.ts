@@ -56,10 +56,14 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   const found = all.map((locked) => verifySkill(path.join(open.path, locked.name), locked));
   const edited = found.find(({ status }) => status === 'drift' || status === 'unreadable');
   if (edited !== undefined)
-    return packRefusal(
-      'install/edited',
-      `${quoted(edited.name)} is not what the lock says, and may have been edited here`,
-    );
+    return {
+      ...packRefusal(
+        'install/edited',
+        `${quoted(edited.name)} is not what the lock says, and may have been edited here`,
+      ),
+      // The ways of an update are none here: nothing that stands there is touched.
+      hint: 'verify names the files; move the folder away, and --frozen brings it as the lock says',
+    };
   const wanted = found.filter(({ status }) => status === 'missing').map(({ locked }) => locked);
   const done = {
     type: 'restored',

@@ -212,7 +212,10 @@ describe('a lock', () => {
         { status: 'drift', drift: { changed: ['references/a.md'], missing: ['references/b.md'], added: ['new.md'] } },
       ],
     });
-    expect(await restoreLock({ settings })).toMatchObject({ code: 'install/edited' });
+    expect(await restoreLock({ settings })).toMatchObject({
+      code: 'install/edited',
+      hint: 'verify names the files; move the folder away, and --frozen brings it as the lock says',
+    });
     expect(readFileSync(path.join(root, 'tables/new.md'), 'utf8')).toBe('new');
   });
 });
