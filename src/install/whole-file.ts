@@ -1,5 +1,15 @@
 /** A file that appears whole or not at all, and takes no other file's place unless it may. */
-import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 
 import { PackRefused, packRefusal } from '../core/pack/problems.ts';
 import { quoted } from '../core/text/text.ts';
@@ -32,6 +42,7 @@ export function openWholeFile(file: string, { force, mode = 0o666 }: WholeFileOp
       throw error instanceof PackRefused ? error : new PackRefused(writeRefusal(error, file));
     }
   };
+  if (force) attempt(() => refuseDevice(file));
   const descriptor = attempt(() => openSync(temporary, 'wx', mode));
   let isOpen = true;
   const close = (): void => {
@@ -48,7 +59,7 @@ export function openWholeFile(file: string, { force, mode = 0o666 }: WholeFileOp
       attempt(() => {
         fsyncSync(descriptor);
         close();
-        if (force) renameSync(temporary, file);
+        if (force) replace(temporary, file);
         else linkNew(temporary, file);
       });
     },
@@ -74,6 +85,19 @@ export function writeWholeText(file: string, text: string, options: WholeFileOpt
 /** Said before the work is done; `finish` looks again. */
 export function refuseExisting(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw inTheWay(file);
+}
+
+function replace(temporary: string, file: string): void {
+  refuseDevice(file);
+  renameSync(temporary, file);
+}
+
+/** A rename would put a file into the place of /dev/null for everybody. */
+function refuseDevice(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile() || stats.isDirectory()) return;
+  const message = `${quoted(file, 200)} is a device, a pipe or a socket, and is not replaced`;
+  throw new PackRefused(packRefusal('pack/unwritable', message, file));
 }
 
 /** What comes of a link on file systems that have none. */
