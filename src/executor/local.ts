@@ -45,15 +45,44 @@ const ROWS_MS = 80;
  * who chooses it by name. Where we are root they run as somebody else.
  */
 export function localExecutor({ identity = NOBODY }: LocalOptions = {}): Executor {
-  const processes = new ProcessTable();
+  const shared: Shared = { processes: new ProcessTable(), children: new LivingChildren() };
   return {
     name: 'local',
     ...(isRoot() ? { identity } : {}),
-    attach: async (place) => await Promise.resolve(attach(place, isRoot() ? identity : undefined, processes)),
+    attach: async (place) => await Promise.resolve(attach(place, isRoot() ? identity : undefined, shared)),
   };
 }
 
-function attach(place: WorkspacePlace, identity: Identity | undefined, processes: ProcessTable): AttachedWorkspace {
+/** Of all workspaces. */
+interface Shared {
+  readonly processes: ProcessTable;
+  readonly children: LivingChildren;
+}
+
+/** Nothing else would end them where our own process leaves in the middle: its reader has gone, or a second interrupt came. */
+class LivingChildren {
+  readonly #children = new Set<Child>();
+
+  add(child: Child): void {
+    if (this.#children.size === 0) process.on('exit', this.#killAll);
+    this.#children.add(child);
+  }
+
+  delete(child: Child): void {
+    this.#children.delete(child);
+    if (this.#children.size === 0) process.off('exit', this.#killAll);
+  }
+
+  readonly #killAll = (): void => {
+    for (const child of this.#children) child.kill();
+  };
+}
+
+function attach(
+  place: WorkspacePlace,
+  identity: Identity | undefined,
+  { processes, children }: Shared,
+): AttachedWorkspace {
   const folders = WRITABLE_FOLDERS.map((name) => path.join(place.root, name));
   for (const folder of [place.root, ...folders]) if (!isDirectory(folder)) throw notAWorkspace(folder);
   const root = tryRealPath(place.root) ?? place.root;
@@ -61,10 +90,6 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
   const running = new Map<AbortController, Promise<unknown>>();
   const pipes = new OutputPipes(path.join(root, PIPES_FOLDER));
   let isDetached = false;
-  const children = new Set<Child>();
-  const killAll = (): void => {
-    for (const child of children) child.kill();
-  };
 
   const begin = async (spec: ProgramSpec, streams: StartStreams): Promise<Begun> => {
     if (isDetached) throw detached(place.root);
@@ -94,15 +119,12 @@ function attach(place: WorkspacePlace, identity: Identity | undefined, processes
         if (isLast) return isOverDisk(isLast) ? 'disk' : undefined;
         return overused(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
       };
-      // Nothing else would end it where our own process leaves in the middle: its reader has gone, or a second interrupt came.
-      if (children.size === 0) process.on('exit', killAll);
       children.add(child);
       try {
         const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll });
         return withWarnings(end, capabilities);
       } finally {
         children.delete(child);
-        if (children.size === 0) process.off('exit', killAll);
       }
     });
     // Whoever detaches meanwhile waits for it too, and has no use for its failure: the caller gets that.
