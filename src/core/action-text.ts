@@ -112,7 +112,7 @@ function readText(
 ): string {
   const { isBinary, mediaType, lines, totalLines } = observation;
   const { bytes, truncated } = observation.type === 'file-read' ? observation : observation.report;
-  const size = isFull ? full(true, countText(bytes, 'byte')) : '';
+  const size = full(isFull, countText(bytes, 'byte'));
   if (isBinary) return `binary, ${shownText(mediaType)}${size}`;
   return `lines ${String(lines.from)}-${String(lines.to)} of ${String(totalLines)}${cut(truncated)}${size}`;
 }

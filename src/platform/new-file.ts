@@ -1,4 +1,5 @@
 import { closeSync, fchmodSync, openSync, writeSync } from 'node:fs';
+
 import { NEW_FILE } from './open-flags.ts';
 
 /** A file that is being written. */

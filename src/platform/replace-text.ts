@@ -4,7 +4,10 @@ import { SkillError } from '../core/errors.ts';
 import { writeFileAtomically } from './atomic-write.ts';
 import { isSystemError, realPath } from './paths.ts';
 
-/** Replaces a person's text file in one step, synced, with its permission bits and, where we may, its owner; a link keeps pointing at what it points at. */
+/**
+ * Replaces a person's text file in one step, synced, with its permission bits and, where we may, its owner; a link keeps pointing at
+ * what it points at.
+ */
 export function replaceText(file: string, text: string): void {
   const target = realPath(file);
   try {

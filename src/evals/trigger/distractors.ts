@@ -1,6 +1,7 @@
 /** Other skills, made up: so that it can be seen how triggering falls when many are installed. The same number gives the same skills. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+
 import { makeFolders } from '../../platform/make-folders.ts';
 
 interface Field {
