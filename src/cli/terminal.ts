@@ -34,6 +34,17 @@ export interface Terminal {
   readonly style: (style: Style, text: string) => string;
 }
 
+/** What is about to be done: who is asked sees what about, also with --quiet and --json. */
+export function tellPlan(
+  lines: readonly string[],
+  { isAsked, isJson }: { readonly isAsked: boolean; readonly isJson: boolean },
+  { remark, err }: Terminal,
+): void {
+  if (isJson && !isAsked) return;
+  const say = isAsked ? err : remark;
+  for (const line of lines) say(line);
+}
+
 /** The streams may be getters: opening stderr takes milliseconds, and most runs say nothing there. */
 export interface Streams {
   readonly stdout: Stream;

@@ -14,6 +14,7 @@ import { CHANGE_FLAGS, asker, refreshed, refuse, settingsFor } from '../pack-fla
 import { openProgress } from '../progress.ts';
 import { planJson, planLines } from '../show-pack.ts';
 import { trustHint } from '../show-trust-hint.ts';
+import { tellPlan } from '../terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -64,15 +65,13 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   const progress = openProgress(terminal);
   const ask = asker(invocation, given.yes);
   let isShown = false;
-  // Who is asked sees what about, also with --quiet and --json.
   const show = (plan: InstallPlan, isAsked: boolean): void => {
     progress.end();
-    if (isShown || (given.json === true && !isAsked)) return;
+    if (isShown) return;
     isShown = true;
-    const say = isAsked ? terminal.err : terminal.remark;
-    for (const line of planLines(plan, terminal)) say(line);
     const found = plan.skills.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
-    if (found) say(terminal.style('dim', SCAN_NOTE));
+    const note = found ? [terminal.style('dim', SCAN_NOTE)] : [];
+    tellPlan([...planLines(plan, terminal), ...note], { isAsked, isJson: given.json === true }, terminal);
   };
   const done = await installSkills({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },

@@ -16,6 +16,7 @@ import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } from '../pack-flags.ts';
 import { planLines } from '../show-pack.ts';
+import { tellPlan } from '../terminal.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const GIVE_THEIRS = 'give a skills-lock.json or .skill-lock.json as npx skills writes it';
@@ -136,10 +137,7 @@ function installForeign(invocation: LockInvocation, settings: PackSettings, { na
     dryRun: given['dry-run'] === true,
     signal,
     async confirm(plan) {
-      // Who is asked sees what about, also with --quiet and --json.
-      const isAsked = given.yes !== true;
-      const say = isAsked ? terminal.err : terminal.remark;
-      for (const line of given.json === true && !isAsked ? [] : planLines(plan, terminal)) say(line);
+      tellPlan(planLines(plan, terminal), { isAsked: given.yes !== true, isJson: given.json === true }, terminal);
       return ask(`install ${name}`);
     },
   });

@@ -13,6 +13,7 @@ import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
+import { tellPlan } from '../terminal.ts';
 import type { Terminal } from '../terminal.ts';
 import { padText } from '../text-width.ts';
 
@@ -68,10 +69,8 @@ async function trust(
   if (!isDirectory(place.folder))
     throw new UsageError(`${JSON.stringify(printable(place.folder))} is no folder`, 'give the folder of a project');
   const skills = await reviewSkills({ surroundings: surroundingsOf({ cwd: place.cwd }), folder: place.folder, signal });
-  // Who is asked sees what about, also with --quiet and --json.
-  const isAsked = !isSaid && !dryRun;
-  const say = isAsked ? terminal.err : terminal.remark;
-  if (flags.json !== true || isAsked) for (const line of reviewLines(place.folder, skills, terminal)) say(line);
+  const about = { isAsked: !isSaid && !dryRun, isJson: flags.json === true };
+  tellPlan(reviewLines(place.folder, skills, terminal), about, terminal);
   if (dryRun) {
     if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, dryRun, skills }));
     return EXIT.done;

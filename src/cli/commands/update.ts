@@ -14,6 +14,7 @@ import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } fr
 import { openProgress } from '../progress.ts';
 import { changedLines, updateJson } from '../show-update.ts';
 import { trustHint } from '../show-trust-hint.ts';
+import { tellPlan } from '../terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -52,13 +53,11 @@ export const command = defineCommand({
     const ask = asker(invocation, given.yes);
     const show = (changed: readonly ChangedSkill[]): void => {
       progress.end();
-      // Who is asked sees what about, also with --quiet and --json.
-      const isAsked = given.yes !== true && given['dry-run'] !== true;
-      if (given.json === true && !isAsked) return;
-      const say = isAsked ? terminal.err : terminal.remark;
-      for (const line of changed.flatMap((skill) => changedLines(skill, terminal))) say(line);
       const isFound = changed.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
-      if (isFound) say(terminal.style('dim', SCAN_NOTE));
+      const lines = changed.flatMap((skill) => changedLines(skill, terminal));
+      const isAsked = given.yes !== true && given['dry-run'] !== true;
+      const note = isFound ? [terminal.style('dim', SCAN_NOTE)] : [];
+      tellPlan([...lines, ...note], { isAsked, isJson: given.json === true }, terminal);
     };
     const done = await updateSkills({
       settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
