@@ -12,7 +12,7 @@ import { generateText, stepCountIs, streamText } from 'ai';
 
 import { runAgent } from '../src/agent/agent.ts';
 import type { AgentResult } from '../src/agent/agent-options.ts';
-import type { Model } from '../src/core/agent/model.ts';
+import type { Model } from '../src/core/model.ts';
 import type { Runtime } from '../src/runtime/runtime.ts';
 import { openSkillTools } from '../src/runtime/skill-tools.ts';
 import { median } from './median.ts';

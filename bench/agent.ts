@@ -82,7 +82,7 @@ function benchRules(project: string, folder: string): readonly BenchRow[] {
   const alone: number[] = [];
   const asked: number[] = [];
   for (let round = -1; round < PROCESSES; round += 1) {
-    const times = [start(script), start([path.join(project, 'dist/command/skillwright.cjs'), ...request])] as const;
+    const times = [start(script), start([path.join(project, 'dist/command/skillwright.js'), ...request])] as const;
     if (round < 0) continue;
     alone.push(times[0]);
     asked.push(times[1]);

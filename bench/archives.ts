@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { openArchive } from '../src/platform/archive/archive.ts';
+import { openArchive } from '../src/packs/archive/archive.ts';
 import { HOSTILE_ARCHIVES } from '../test/corpus/archives.ts';
 import type { BenchRow } from './row.ts';
 
@@ -44,7 +44,7 @@ export async function benchArchives({
     mkdirSync(folder, { recursive: true });
     const [archive, to] = [path.join(folder, 'archive.zip'), path.join(folder, 'to')];
     writeFileSync(archive, bytes);
-    const door = pathToFileURL(path.join(project, 'dist/platform/archive/archive.js')).href;
+    const door = pathToFileURL(path.join(project, 'dist/packs/archive/archive.js')).href;
     const options = ['--input-type=module', '--eval', PROGRAM, door, archive, to];
     // The program above writes nothing else.
     const outcome: Omit<Outcome, 'left'> = JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' }));

@@ -19,7 +19,7 @@ const ROUNDS = 5;
 export function benchCollect({ project, workDir }: BenchCollectOptions): BenchRow[] {
   const roots = new Map([FEW, MANY, VERY_MANY].map((count) => [count, makeOutputs(workDir, count)]));
   const collect = (count: number, maxFiles: number): Collecting =>
-    measure(path.join(project, 'dist/executor/collect.js'), roots.get(count) ?? '', maxFiles);
+    measure(path.join(project, 'dist/sandbox/outputs/collect.js'), roots.get(count) ?? '', maxFiles);
   const few = collect(FEW, FEW);
   const capped = collect(MANY, FEW);
   const veryMany = collect(VERY_MANY, FEW);

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
 import { DEFAULT_LIMITS } from '../src/core/execution.ts';
-import { containerExecutor } from '../src/executor/container/executor.ts';
-import { makeWorkspace } from '../test/executor/container-support.ts';
-import { startDockerEngine } from '../test/executor/docker-engine.ts';
+import { containerExecutor } from '../src/sandbox/executors/container/executor.ts';
+import { makeWorkspace } from '../test/sandbox/container-support.ts';
+import { startDockerEngine } from '../test/sandbox/docker-engine.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { runAgent } from '../src/agent/agent.ts';
-import type { EvalCase } from '../src/core/eval/case.ts';
+import type { EvalCase } from '../src/evals/cases/case.ts';
 import { openCaseGrader } from '../src/evals/run/grade-case.ts';
 import { runSuite } from '../src/evals/run/run-suite.ts';
-import { openScripted } from '../src/model/scripted.ts';
-import { toScriptedTurns } from '../src/model/scripted-file.ts';
+import { openScripted } from '../src/model/scripted/scripted.ts';
+import { toScriptedTurns } from '../src/model/scripted/scripted-file.ts';
 import { createRuntime } from '../src/runtime/runtime.ts';
 import type { BenchRow } from './row.ts';
 

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { DEFAULT_LIMITS } from '../src/core/execution.ts';
 import type { AttachedWorkspace, Executor, OutputSink, ProgramEnd, ProgramSpec } from '../src/core/execution.ts';
 import { isSkillError } from '../src/core/errors.ts';
-import { bubblewrapExecutor } from '../src/executor/bubblewrap/executor.ts';
-import { runChild } from '../src/platform/child-process.ts';
+import { bubblewrapExecutor } from '../src/sandbox/executors/bubblewrap/executor.ts';
+import { runChild } from '../src/platform/process/child-process.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

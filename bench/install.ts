@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { isRefusal } from '../src/core/pack/problems.ts';
-import { removeTree } from '../src/platform/remove-tree.ts';
-import { installSkills } from '../src/runtime/packs/install.ts';
-import { packSettings } from '../src/runtime/packs/pack-place.ts';
-import { verifyRoot } from '../src/runtime/packs/verify-root.ts';
+import { isRefusal } from '../src/packs/problems.ts';
+import { removeTree } from '../src/platform/fs/remove-tree.ts';
+import { installSkills } from '../src/packs/install.ts';
+import { packSettings } from '../src/packs/pack-place.ts';
+import { verifyRoot } from '../src/packs/verify-root.ts';
 import { makePlainSkills, makeRichSkills } from './make-packs.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { createRun } from '../src/audit/journal-writer.ts';
-import { verifyRun } from '../src/audit/verify.ts';
-import type { RunEvent, RunStart } from '../src/core/journal.ts';
+import { createRun } from '../src/journal/journal-writer.ts';
+import { verifyRun } from '../src/journal/verify.ts';
+import type { RunEvent, RunStart } from '../src/core/run-events.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

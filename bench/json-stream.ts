@@ -1,6 +1,6 @@
-import { openActionStream } from '../src/core/agent/action-stream.ts';
-import { openJsonStream } from '../src/core/json/json-stream.ts';
-import type { JsonStream } from '../src/core/json/json-stream.ts';
+import { openActionStream } from '../src/agent/action-stream.ts';
+import { openJsonStream } from '../src/agent/json/json-stream.ts';
+import type { JsonStream } from '../src/agent/json/json-stream.ts';
 import type { BenchRow } from './row.ts';
 
 const CHARACTERS = 4_000_000;

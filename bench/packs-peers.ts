@@ -35,7 +35,7 @@ export function benchPacksPeers({
   const problem = installPeers(home);
   const ours: Tool = {
     name: 'skillwright',
-    command: (source) => [path.join(project, 'dist/command/skillwright.cjs'), 'install', source, '--yes', '--offline'],
+    command: (source) => [path.join(project, 'dist/command/skillwright.js'), 'install', source, '--yes', '--offline'],
   };
   const bin = (name: string): string => path.join(home, 'node_modules/.bin', name);
   const others: readonly Tool[] = [

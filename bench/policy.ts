@@ -1,10 +1,10 @@
-import type { Access, RuleOrigin } from '../src/core/policy/access.ts';
-import { commandSubject, hostAccess } from '../src/core/policy/action-access.ts';
-import { builtInRules } from '../src/core/policy/built-in-policy.ts';
-import { BY_RISK, decide } from '../src/core/policy/policy.ts';
-import type { Policy } from '../src/core/policy/policy.ts';
-import { isRule, readRule } from '../src/core/policy/policy-rule.ts';
-import type { PolicyRule } from '../src/core/policy/policy-rule.ts';
+import type { Access, RuleOrigin } from '../src/core/access.ts';
+import { commandSubject, hostAccess } from '../src/policy/action-access.ts';
+import { builtInRules } from '../src/policy/built-in-policy.ts';
+import { BY_RISK, decide } from '../src/policy/policy.ts';
+import type { Policy } from '../src/policy/policy.ts';
+import { isRule, readRule } from '../src/policy/policy-rule.ts';
+import type { PolicyRule } from '../src/policy/policy-rule.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 
@@ -25,8 +25,8 @@ export function benchPolicy(): readonly BenchRow[] {
         tool: 'write_file',
         subject: {
           kind: 'path',
-          path: 'src/core/policy/policy.ts',
-          absolute: '/home/ann/project/src/core/policy/policy.ts',
+          path: 'src/policy/policy.ts',
+          absolute: '/home/ann/project/src/policy/policy.ts',
         },
       },
     ],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { createRedactor } from '../src/audit/redact.ts';
+import { createRedactor } from '../src/journal/redact/redact.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

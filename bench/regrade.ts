@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { runAgent } from '../src/agent/agent.ts';
-import type { EvalCase } from '../src/core/eval/case.ts';
-import type { Model } from '../src/core/agent/model.ts';
+import type { EvalCase } from '../src/evals/cases/case.ts';
+import type { Model } from '../src/core/model.ts';
 import { regrade } from '../src/evals/grade/regrade.ts';
 import type { StoredRun } from '../src/evals/grade/regrade.ts';
 import { createRuntime } from '../src/runtime/runtime.ts';

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { jsonReport } from '../src/evals/report/json.ts';
 import { junitReport } from '../src/evals/report/junit.ts';
 import { markdownReport } from '../src/evals/report/markdown.ts';
-import { htmlReport } from '../src/viewer/report-page.ts';
+import { htmlReport } from '../src/evals/page/report-page.ts';
 import { manyResults, report } from '../test/evals/sample-report.ts';
-import { CHROMIUM, openChromium } from '../test/viewer/chromium.ts';
-import { VIEW } from '../test/viewer/sample-view.ts';
+import { CHROMIUM, openChromium } from '../test/evals/page/chromium.ts';
+import { VIEW } from '../test/evals/page/sample-view.ts';
 import type { BenchRow } from './row.ts';
 
 const CASES = 1000;

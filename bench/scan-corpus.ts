@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { isRefusal } from '../src/core/pack/problems.ts';
-import type { ScanFinding } from '../src/core/scan/finding.ts';
-import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES } from '../src/core/scan/finding.ts';
-import { judge } from '../src/core/scan/policy.ts';
-import { scanSkill } from '../src/core/scan/scan.ts';
-import { readScanFiles } from '../src/install/scan-files.ts';
+import { isRefusal } from '../src/packs/problems.ts';
+import type { ScanFinding } from '../src/packs/scan/finding.ts';
+import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES } from '../src/packs/scan/finding.ts';
+import { judge } from '../src/packs/scan/policy.ts';
+import { scanSkill } from '../src/packs/scan/scan.ts';
+import { readScanFiles } from '../src/packs/scan/scan-files.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

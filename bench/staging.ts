@@ -4,8 +4,8 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import type { Executor } from '../src/core/execution.ts';
-import { openWorkspaces } from '../src/executor/workspace.ts';
-import { removeTree } from '../src/platform/remove-tree.ts';
+import { openWorkspaces } from '../src/sandbox/workspace/workspace.ts';
+import { removeTree } from '../src/platform/fs/remove-tree.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

@@ -21,7 +21,7 @@ export function benchStart(projectDir: string): readonly BenchRow[] {
         `---\nname: skill-${String(place)}\ndescription: Does the work number ${String(place)}. Use when it is asked for.\n---\n\n# Body\n`,
       );
     }
-    const bin = path.join(projectDir, 'dist/command/skillwright.cjs');
+    const bin = path.join(projectDir, 'dist/command/skillwright.js');
     const commands = {
       nothing: ['-e', '0'],
       version: [bin, '--version'],

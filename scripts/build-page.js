@@ -1,5 +1,5 @@
-// The page of a report is TypeScript for browsers, in src/viewer/page. It is bundled into one script and one style, which stand as
-// strings in src/viewer/page-text.ts: so the library and the command have them without reading a file. A test compares the two.
+// The page of a report is TypeScript for browsers, in src/evals/page/browser. It is bundled into one script and one style, which stand as
+// strings in src/evals/page/page-text.ts: so the library and the command have them without reading a file. A test compares the two.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -10,10 +10,10 @@ const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 /** Later ones win. */
 const STYLES = ['theme', 'parts', 'cases', 'detail', 'trigger', 'narrow'];
 
-/** The text of src/viewer/page-text.ts. */
+/** The text of src/evals/page/page-text.ts. */
 export async function pageText() {
   const bundled = await build({
-    root: project('src/viewer/page'),
+    root: project('src/evals/page/browser'),
     configFile: false,
     logLevel: 'error',
     build: {
@@ -21,12 +21,12 @@ export async function pageText() {
       minify: 'esbuild',
       target: 'es2022',
       modulePreload: false,
-      rollupOptions: { input: project('src/viewer/page/main.ts'), output: { format: 'iife' } },
+      rollupOptions: { input: project('src/evals/page/browser/main.ts'), output: { format: 'iife' } },
     },
   });
   const [chunk] = bundled.output;
   const style = await transformWithEsbuild(
-    STYLES.map((name) => readFileSync(project(`src/viewer/page/style/${name}.css`), 'utf8')).join('\n'),
+    STYLES.map((name) => readFileSync(project(`src/evals/page/browser/style/${name}.css`), 'utf8')).join('\n'),
     'page.css',
     {
       minify: true,
@@ -34,7 +34,7 @@ export async function pageText() {
     },
   );
   return [
-    '// Made from src/viewer/page by `npm run page`; changed there.',
+    '// Made from src/evals/page/browser by `npm run page`; changed there.',
     '// oxfmt-ignore',
     `export const PAGE_SCRIPT = ${quoted(chunk.code)};`,
     '// oxfmt-ignore',
@@ -51,4 +51,4 @@ function quoted(text) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  writeFileSync(project('src/viewer/page-text.ts'), await pageText());
+  writeFileSync(project('src/evals/page/page-text.ts'), await pageText());

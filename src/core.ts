@@ -3,17 +3,17 @@
  *
  * @module
  */
-export { planCatalog } from './core/catalog.ts';
-export type { Catalog, CatalogItem, CatalogOptions } from './core/catalog.ts';
+export { planCatalog } from './catalog/catalog.ts';
+export type { Catalog, CatalogItem, CatalogOptions } from './catalog/catalog.ts';
 export { CONFIG_JSON_SCHEMA } from './core/config/config.ts';
 export type { Config } from './core/config/config.ts';
 export { DIAGNOSTIC_RULES } from './core/diagnostic-codes.ts';
 export type { DiagnosticCode, Severity } from './core/diagnostic-codes.ts';
 export type { Diagnostic, Edit, Mode } from './core/diagnostic.ts';
-export { applyEdits } from './core/fix.ts';
-export { newSkillFiles } from './core/new-skill.ts';
-export { localLinks, parseSkillMd } from './core/skill-md.ts';
-export type { SkillMd } from './core/skill-md.ts';
+export { applyEdits } from './format/fix.ts';
+export { newSkillFiles } from './format/new-skill.ts';
+export { localLinks, parseSkillMd } from './format/skill-md.ts';
+export type { SkillMd } from './format/skill-md.ts';
 export type { SkillControls, SkillEntry, SkillHead, Visibility } from './core/skill.ts';
 export { cleanText, escapeXml, printable } from './core/text/text.ts';
 export { estimateTokens } from './core/tokens.ts';

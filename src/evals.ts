@@ -3,11 +3,11 @@
  *
  * @module
  */
-export type { CasePlace, EvalCase, Expectations } from './core/eval/case.ts';
-export { compareReports } from './core/eval/compare-reports.ts';
-export type { ReportComparison } from './core/eval/compare-reports.ts';
-export { exitOf, verdictOf } from './core/eval/report.ts';
-export type { EvalVerdict, Thresholds } from './core/eval/report.ts';
+export type { CasePlace, EvalCase, Expectations } from './evals/cases/case.ts';
+export { compareReports } from './evals/report/compare-reports.ts';
+export type { ReportComparison } from './evals/report/compare-reports.ts';
+export { exitOf, verdictOf } from './evals/report/report.ts';
+export type { EvalVerdict, Thresholds } from './evals/report/report.ts';
 export type {
   Arm,
   CaseResult,
@@ -19,7 +19,7 @@ export type {
   ModelWay,
   Rate,
   TriggerReport,
-} from './core/eval/result.ts';
+} from './evals/report/result.ts';
 export { initCases } from './evals/cases/init-cases.ts';
 export type { CaseProblem } from './evals/cases/problem.ts';
 export { readCases } from './evals/cases/read-cases.ts';

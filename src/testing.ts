@@ -24,11 +24,11 @@ export type {
   StagedSkill,
   WorkspacePlace,
 } from './core/execution.ts';
-export { CaseSkipped, judgeCase } from './executor/conformance/case.ts';
-export type { CaseVerdict, ConformanceCase } from './executor/conformance/case.ts';
-export { executorConformance } from './executor/conformance/suite.ts';
-export type { ConformanceOptions } from './executor/conformance/suite.ts';
-export { FINISHES } from './core/agent/model.ts';
+export { CaseSkipped, judgeCase } from './testing/executor/case.ts';
+export type { CaseVerdict, ConformanceCase } from './testing/executor/case.ts';
+export { executorConformance } from './testing/executor/suite.ts';
+export type { ConformanceOptions } from './testing/executor/suite.ts';
+export { FINISHES } from './core/model.ts';
 export type {
   Finish,
   Model,
@@ -40,14 +40,20 @@ export type {
   ModelTool,
   ModelToolCall,
   ModelUsage,
-} from './core/agent/model.ts';
-export { recordCassette, replayCassette } from './model/cassette.ts';
-export type { RecordOptions, ReplayModel, ReplayOptions } from './model/cassette.ts';
-export { FUZZ_KINDS } from './model/fuzz-answers.ts';
-export type { FuzzKind } from './model/fuzz-answers.ts';
-export { fuzzModel } from './model/fuzz.ts';
-export type { FuzzModel, FuzzOptions } from './model/fuzz.ts';
-export { openRules, RULE_MODEL_REMARK } from './model/rules.ts';
-export { readScriptedTurns } from './model/scripted-file.ts';
-export { openScripted } from './model/scripted.ts';
-export type { Expectation, ScriptedModel, ScriptedOptions, ScriptedToolCall, ScriptedTurn } from './model/scripted.ts';
+} from './core/model.ts';
+export { recordCassette, replayCassette } from './model/cassette/cassette.ts';
+export type { RecordOptions, ReplayModel, ReplayOptions } from './model/cassette/cassette.ts';
+export { FUZZ_KINDS } from './testing/model/fuzz-answers.ts';
+export type { FuzzKind } from './testing/model/fuzz-answers.ts';
+export { fuzzModel } from './testing/model/fuzz.ts';
+export type { FuzzModel, FuzzOptions } from './testing/model/fuzz.ts';
+export { openRules, RULE_MODEL_REMARK } from './model/rules/rules.ts';
+export { readScriptedTurns } from './model/scripted/scripted-file.ts';
+export { openScripted } from './model/scripted/scripted.ts';
+export type {
+  Expectation,
+  ScriptedModel,
+  ScriptedOptions,
+  ScriptedToolCall,
+  ScriptedTurn,
+} from './model/scripted/scripted.ts';

@@ -4,15 +4,15 @@ import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 
-import { verifyRun } from '../src/audit/verify.ts';
-import { exitOf } from '../src/core/eval/report.ts';
-import type { ApprovalAnswer, ApprovalRequest } from '../src/core/policy/approval.ts';
+import { verifyRun } from '../src/journal/verify.ts';
+import { exitOf } from '../src/evals/report/report.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '../src/core/approval.ts';
 import { readCases } from '../src/evals/cases/read-cases.ts';
 import { evaluate } from '../src/evals/evaluate.ts';
 import { skillFoldersIn } from '../src/evals/run/skill-folders.ts';
 import type { AgentResult } from '../src/agent/agent-options.ts';
 import { createRuntime } from '../src/runtime/runtime.ts';
-import { packWorld } from './runtime/packs/support.ts';
+import { packWorld } from './packs/support.ts';
 import { acting, allText, eventsOf, ofType, played, world } from './agent/support.ts';
 
 const BODY = 'canary-body-of';

@@ -38,6 +38,6 @@ function installPackages(): void {
 /** Some tests start the built command and built modules in processes of their own: the build must be there. */
 export function setup(): void {
   installPackages();
-  if (existsSync(path.join(PROJECT, 'dist/command/skillwright.cjs'))) return;
+  if (existsSync(path.join(PROJECT, 'dist/command/skillwright.js'))) return;
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: PROJECT, stdio: 'inherit', timeout: 300_000 });
 }

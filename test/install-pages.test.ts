@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { PACK_PROBLEMS } from '../src/core/pack/problems.ts';
-import { SCAN_RULES } from '../src/core/scan/rules.ts';
+import { PACK_PROBLEMS } from '../src/packs/problems.ts';
+import { SCAN_RULES } from '../src/packs/scan/rules.ts';
 import { attackTable } from './corpus/archives.ts';
 import { PROJECT } from './files-below.ts';
 

@@ -1,5 +1,5 @@
 /** The calls of one answer: done in order, each judged and recorded by itself. */
-import type { ModelToolCall } from '../core/agent/model.ts';
+import type { ModelToolCall } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { ownResult } from './agent-tools.ts';

@@ -3,10 +3,10 @@ import path from 'node:path';
 
 import type { Failure } from '../core/failure-codes.ts';
 import { compileGlob } from '../core/glob.ts';
-import type { SkillIndex } from '../core/index-skills.ts';
-import type { ActivationReason } from '../core/journal.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
+import type { ActivationReason } from '../core/run-events.ts';
 import type { SkillLoaded } from '../core/observation.ts';
-import { resolveSkill } from '../core/resolve-skill.ts';
+import { resolveSkill } from '../registry/resolve-skill.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { cleanText, printable } from '../core/text/text.ts';

@@ -1,8 +1,8 @@
 import type { Config } from '../core/config/config.ts';
-import type { Model } from '../core/agent/model.ts';
+import type { Model } from '../core/model.ts';
 import { findModel } from '../model/auto.ts';
 import type { FindModelOptions } from '../model/auto.ts';
-import { openRules } from '../model/rules.ts';
+import { openRules } from '../model/rules/rules.ts';
 
 export interface AgentModelOptions extends Pick<FindModelOptions, 'addresses' | 'limits' | 'retries' | 'surroundings'> {
   /** As a person named it: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-4-5`; before all else. */

@@ -1,13 +1,13 @@
-import type { Budget } from '../core/agent/budget.ts';
-import type { Model } from '../core/agent/model.ts';
-import type { Plan } from '../core/agent/plan.ts';
+import type { Budget } from '../core/budget.ts';
+import type { Model } from '../core/model.ts';
+import type { Plan } from '../core/plan.ts';
 import type { Vocabulary } from '../core/tool.ts';
-import type { VocabularyName } from '../dialect/vocabularies.ts';
+import type { VocabularyName } from '../tools/vocabularies.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Session } from '../runtime/session.ts';
 import type { RunOptions } from '../runtime/start-run.ts';
 import type { Activation } from './activation.ts';
-import type { ProtocolName } from './words.ts';
+import type { ProtocolName } from './system-prompt.ts';
 
 export interface AgentOptions {
   readonly runtime: Runtime;

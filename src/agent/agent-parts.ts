@@ -1,17 +1,17 @@
-import type { Budget } from '../core/agent/budget.ts';
-import type { ActivationReason } from '../core/journal.ts';
-import type { Model } from '../core/agent/model.ts';
+import type { Budget } from '../core/budget.ts';
+import type { ActivationReason } from '../core/run-events.ts';
+import type { Model } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentTools } from './agent-tools.ts';
-import type { Following } from './follow-past.ts';
+import type { Following } from './resume/follow-past.ts';
 import type { Gate } from './gate.ts';
 import type { KeptOutputs } from './outputs.ts';
 import type { Measure } from './request.ts';
 import type { AgentState } from './state.ts';
 import type { Stop } from './stop.ts';
 import type { SubagentParts } from './subagent.ts';
-import type { ProtocolName } from './words.ts';
+import type { ProtocolName } from './system-prompt.ts';
 
 /** What the turns of one agent share. */
 export interface AgentParts {

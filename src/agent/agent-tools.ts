@@ -1,13 +1,13 @@
 /** The tools of one agent: those of its vocabulary, behind the gate, and its own. */
-import { FINAL_ANSWER } from '../core/agent/action-protocol.ts';
+import { FINAL_ANSWER } from './action-protocol.ts';
 import { describeAction, describeOutcome } from '../core/action-text.ts';
-import type { ModelTool, ModelToolCall } from '../core/agent/model.ts';
+import type { ModelTool, ModelToolCall } from '../core/model.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
-import { readInput } from '../dialect/read-input.ts';
-import { toolsOf } from '../dialect/tools.ts';
-import type { ToolAnswer } from '../dialect/tools.ts';
+import { readInput } from '../tools/read-input.ts';
+import { toolsOf } from '../tools/tools.ts';
+import type { ToolAnswer } from '../tools/tools.ts';
 import type { Session } from '../runtime/session.ts';
 import { resultOf } from './conversation.ts';
 import type { ExchangeResult } from './conversation.ts';
@@ -23,7 +23,7 @@ import {
   updatePlanTool,
 } from './own-tools.ts';
 import { workflowFirst } from './selection.ts';
-import type { ProtocolName } from './words.ts';
+import type { ProtocolName } from './system-prompt.ts';
 
 export interface CallOutcome {
   readonly result: ExchangeResult;

@@ -1,14 +1,14 @@
 /** An agent: a request, a model and skills, inside a budget and a policy, with a record of everything (AGT-1 to AGT-8, AGT-11). */
 import path from 'node:path';
 
-import type { Budget } from '../core/agent/budget.ts';
-import { wholeBudget } from '../core/agent/count-budget.ts';
+import type { Budget } from '../core/budget.ts';
+import { wholeBudget } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { SkillError } from '../core/errors.ts';
-import type { ActivationReason, AgentStart, Outcome } from '../core/journal.ts';
-import { readPlanUpdate } from '../core/agent/plan-update.ts';
-import { startPlan } from '../core/agent/plan.ts';
-import type { VocabularyName } from '../dialect/vocabularies.ts';
+import type { ActivationReason, AgentStart, Outcome } from '../core/run-events.ts';
+import { readPlanUpdate } from './plan-update.ts';
+import { startPlan } from '../core/plan.ts';
+import type { VocabularyName } from '../tools/vocabularies.ts';
 import type { Run, RunOptions } from '../runtime/start-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
@@ -16,16 +16,16 @@ import { openAgentTools } from './agent-tools.ts';
 import { childOptions } from './child-options.ts';
 import { startConversation } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
-import { followPast } from './follow-past.ts';
-import type { Following } from './follow-past.ts';
+import { followPast } from './resume/follow-past.ts';
+import type { Following } from './resume/follow-past.ts';
 import { openGate } from './gate.ts';
 import { keepPlan } from './keep-plan.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs } from './outputs.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { pastChild } from './past-child.ts';
-import { resumedRun } from './past-run.ts';
-import type { PastRun } from './past-run.ts';
+import { pastChild } from './resume/past-child.ts';
+import { resumedRun } from './resume/past-run.ts';
+import type { PastRun } from './resume/past-run.ts';
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
@@ -34,7 +34,7 @@ import type { Stop } from './stop.ts';
 import { firstAncestry } from './subagent.ts';
 import type { Ancestry, ChildResult, ChildTask } from './subagent.ts';
 import { takeTurns } from './turns.ts';
-import { degradedAnswer } from './words.ts';
+import { degradedAnswer } from './system-prompt.ts';
 
 /**
  * Works on a request until the model answers, a budget ends, or it cannot go on. Whatever happens there is an answer, a reason and a

@@ -1,14 +1,14 @@
 /** One question to the model and its answer, both recorded. */
-import { budgetText } from '../core/agent/count-budget.ts';
+import { budgetText } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
-import type { ModelAnswer, ModelRequest, ModelTool } from '../core/agent/model.ts';
-import { isPlanDone } from '../core/agent/plan.ts';
+import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
+import { isPlanDone } from '../core/plan.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import type { Conversation } from './conversation.ts';
 import { deltasOf } from './deltas.ts';
 import { prepareRequest } from './request.ts';
-import { stateText } from './words.ts';
+import { stateText } from './system-prompt.ts';
 
 export type Asked =
   | { readonly type: 'answer'; readonly answer: ModelAnswer; readonly conversation: Conversation }

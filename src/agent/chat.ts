@@ -1,14 +1,14 @@
 /** A chat: messages of a person, one after the other, in one conversation, one session and one record. Each has a budget of its own. */
-import { FINAL_ANSWER } from '../core/agent/action-protocol.ts';
+import { FINAL_ANSWER } from './action-protocol.ts';
 import { describeAction } from '../core/action-text.ts';
-import type { Budget } from '../core/agent/budget.ts';
-import { reduceChat } from '../core/agent/chat.ts';
-import type { ChatEvent, Said } from '../core/agent/chat.ts';
-import { NOTHING_USED, wholeBudget } from '../core/agent/count-budget.ts';
+import type { Budget } from '../core/budget.ts';
+import { reduceChat } from '../core/chat.ts';
+import type { ChatEvent, Said } from '../core/chat.ts';
+import { NOTHING_USED, wholeBudget } from './count-budget.ts';
 import { SkillError } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';
-import { isPlanDone, startPlan } from '../core/agent/plan.ts';
-import type { Plan } from '../core/agent/plan.ts';
+import { isPlanDone, startPlan } from '../core/plan.ts';
+import type { Plan } from '../core/plan.ts';
 import type { Run } from '../runtime/start-run.ts';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, untilTheEnd } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
@@ -21,7 +21,7 @@ import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
 import { openStop } from './stop.ts';
 import { firstAncestry } from './subagent.ts';
-import type { ProtocolName } from './words.ts';
+import type { ProtocolName } from './system-prompt.ts';
 
 export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
   /** A chat that goes on: what was said in it, and the run that has its record. */

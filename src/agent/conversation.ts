@@ -1,10 +1,10 @@
 /** What was said between an agent and its model, turn by turn, and the messages it becomes (AGT-6). */
 import { startOfText } from '../core/text/excerpt.ts';
-import type { ModelMessage, ModelToolCall } from '../core/agent/model.ts';
+import type { ModelMessage, ModelToolCall } from '../core/model.ts';
 import { markedData } from './marked-data.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { firstPassage, nextPassage, passageOf, user } from './passage.ts';
-import type { Passage, Passages } from './passage.ts';
+import { firstPassage, nextPassage, passageOf, user } from './measured-messages.ts';
+import type { Passage, Passages } from './measured-messages.ts';
 
 export interface ExchangeResult {
   readonly callId: string;

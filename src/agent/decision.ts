@@ -1,9 +1,9 @@
 /** What an answer of a model decides. Reading does nothing: whatever it says is judged again before it is done. */
-import { readDecision } from '../core/agent/action-protocol.ts';
-import { readAnswer, repairRequest } from '../core/agent/answer-json.ts';
-import type { ModelAnswer, ModelTool, ModelToolCall } from '../core/agent/model.ts';
-import type { PlanUpdate } from '../core/agent/plan.ts';
-import type { ProtocolName } from './words.ts';
+import { readDecision } from './action-protocol.ts';
+import { readAnswer, repairRequest } from './answer-json.ts';
+import type { ModelAnswer, ModelTool, ModelToolCall } from '../core/model.ts';
+import type { PlanUpdate } from '../core/plan.ts';
+import type { ProtocolName } from './system-prompt.ts';
 
 export type AgentDecision =
   | {

@@ -1,9 +1,9 @@
 /** Where activation is forced, a model says yes or no to each skill of the shortlist before it does anything else. */
-import type { ModelToolCall } from '../core/agent/model.ts';
+import type { ModelToolCall } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
-import { textsOf } from '../dialect/parameters.ts';
-import { readInput } from '../dialect/read-input.ts';
+import { textsOf } from '../tools/parameters.ts';
+import { readInput } from '../tools/read-input.ts';
 import type { AgentDecision } from './decision.ts';
 import { CHOOSE_SKILLS, chooseSchema } from './own-tools.ts';
 

@@ -1,9 +1,9 @@
 /** Between what a model wants and what a session does: the budget of calls, the limit of bodies, and why a skill came up. */
 import type { Action } from '../core/action.ts';
-import type { Budget, BudgetName } from '../core/agent/budget.ts';
-import { budgetText, startsProgram } from '../core/agent/count-budget.ts';
+import type { Budget, BudgetName } from '../core/budget.ts';
+import { budgetText, startsProgram } from './count-budget.ts';
 import { failure } from '../core/failure-codes.ts';
-import type { ActivationReason } from '../core/journal.ts';
+import type { ActivationReason } from '../core/run-events.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';

@@ -1,5 +1,5 @@
-import { applyPlanUpdate, startPlan } from '../core/agent/plan.ts';
-import type { PlanUpdate } from '../core/agent/plan.ts';
+import { applyPlanUpdate, startPlan } from '../core/plan.ts';
+import type { PlanUpdate } from '../core/plan.ts';
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentState } from './state.ts';
 

@@ -1,5 +1,5 @@
 /** Before the first turn: files, skills that are there already, skills that are proposed, and what the first message says of them. */
-import type { SkillIndex } from '../core/index-skills.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';

@@ -1,8 +1,8 @@
 /** Tools that an agent offers beside those of a vocabulary. They touch nothing but the agent itself. */
-import { inputOf, text } from '../dialect/parameters.ts';
+import { inputOf, text } from '../tools/parameters.ts';
 import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
-import type { ModelTool } from '../core/agent/model.ts';
-import { STEP_STATES } from '../core/agent/plan.ts';
+import type { ModelTool } from '../core/model.ts';
+import { STEP_STATES } from '../core/plan.ts';
 
 export const UPDATE_PLAN = 'update_plan';
 export const RECALL = 'recall_output';

@@ -1,7 +1,7 @@
 /** The next request to a model: fixed sections, a stable start, never larger than its room (AGT-6). */
-import { actionSchema } from '../core/agent/action-protocol.ts';
-import type { Budget } from '../core/agent/budget.ts';
-import type { Model, ModelRequest, ModelTool } from '../core/agent/model.ts';
+import { actionSchema } from './action-protocol.ts';
+import type { Budget } from '../core/budget.ts';
+import type { Model, ModelRequest, ModelTool } from '../core/model.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { MeasureText } from '../runtime/measured-texts.ts';
 import type { Session } from '../runtime/session.ts';
@@ -9,9 +9,9 @@ import { shortenConversation } from './context.ts';
 import type { Shortened } from './context.ts';
 import type { Conversation } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { passageOf, user } from './passage.ts';
-import { rulesText } from './words.ts';
-import type { ProtocolName } from './words.ts';
+import { passageOf, user } from './measured-messages.ts';
+import { rulesText } from './system-prompt.ts';
+import type { ProtocolName } from './system-prompt.ts';
 
 export interface RequestParts {
   readonly session: Session;

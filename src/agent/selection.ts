@@ -1,12 +1,12 @@
 /** Which skills a turn gets, and in which order (AGT-5). */
 import type { Action } from '../core/action.ts';
-import type { SkillIndex } from '../core/index-skills.ts';
-import type { ModelToolCall } from '../core/agent/model.ts';
-import { resolveSkill } from '../core/resolve-skill.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
+import type { ModelToolCall } from '../core/model.ts';
+import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
-import { isFailure } from '../dialect/parameters.ts';
-import { readInput } from '../dialect/read-input.ts';
+import { isFailure } from '../tools/parameters.ts';
+import { readInput } from '../tools/read-input.ts';
 
 /** Bodies that one turn may load: what is read together should be used together. */
 export const BODIES_A_TURN = 2;

@@ -1,10 +1,10 @@
 /** Where an agent stands, as a reduction of the events of its run: the same events give the same state (AGT-1). */
 import { describeAction, describeOutcome } from '../core/action-text.ts';
 import type { Action } from '../core/action.ts';
-import type { Budget } from '../core/agent/budget.ts';
-import { NOTHING_USED, countEvent } from '../core/agent/count-budget.ts';
-import type { RunEvent } from '../core/journal.ts';
-import type { Plan } from '../core/agent/plan.ts';
+import type { Budget } from '../core/budget.ts';
+import { NOTHING_USED, countEvent } from './count-budget.ts';
+import type { RunEvent } from '../core/run-events.ts';
+import type { Plan } from '../core/plan.ts';
 
 export const PHASES = ['init', 'index-skills', 'decide', 'act', 'observe', 'final'] as const;
 export type Phase = (typeof PHASES)[number];

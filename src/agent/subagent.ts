@@ -1,9 +1,9 @@
 /** Skills that run in a context of their own (AGT-11): a child agent with no more rights and no more budget than its parent has left. */
-import type { Budget } from '../core/agent/budget.ts';
-import { budgetLeft } from '../core/agent/count-budget.ts';
+import type { Budget } from '../core/budget.ts';
+import { budgetLeft } from './count-budget.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { failure } from '../core/failure-codes.ts';
-import type { Outcome } from '../core/journal.ts';
+import type { Outcome } from '../core/run-events.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed } from '../core/observation.ts';
 import type { SkillEntry } from '../core/skill.ts';

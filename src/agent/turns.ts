@@ -1,7 +1,7 @@
 /** The loop: decide, act, observe, one model call a turn (AGT-1). The model proposes; nothing it says is done before it was judged. */
-import { endedBudget } from '../core/agent/count-budget.ts';
+import { endedBudget } from './count-budget.ts';
 import type { FailureCode } from '../core/failure-codes.ts';
-import type { ModelAnswer } from '../core/agent/model.ts';
+import type { ModelAnswer } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { actOn, actOnChoice } from './act.ts';
 import { pathRemarks } from './activation.ts';

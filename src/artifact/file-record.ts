@@ -2,8 +2,8 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSystemError } from '../platform/paths.ts';
-import { readPrivateFile } from '../platform/private-file.ts';
+import { isSystemError } from '../platform/fs/paths.ts';
+import { readPrivateFile } from '../platform/fs/private-file.ts';
 
 /** A version, or what is left of one that was deleted. */
 export type ArtifactRecord =

@@ -1,12 +1,12 @@
 import type { ActionFailed } from '../core/observation.ts';
-import type { Approve } from '../core/policy/approval.ts';
+import type { Approve } from '../core/approval.ts';
 import { SkillError } from '../core/errors.ts';
 import type { FailureCode } from '../core/failure-codes.ts';
-import { typedWord } from '../core/command/shell-word.ts';
+import { typedWord } from '../core/text/shell-word.ts';
 import { printable } from '../core/text/text.ts';
-import { openApprovals } from '../runtime/approval/approver.ts';
-import type { Asker } from '../runtime/approval/approver.ts';
-import { surroundingsOf } from '../runtime/config.ts';
+import { openApprovals } from '../policy/approval/approver.ts';
+import type { Asker } from '../policy/approval/approver.ts';
+import { surroundingsOf } from '../runtime/config/config.ts';
 import { pendingFolder } from '../runtime/places.ts';
 import { askStreams, openTerminalAsker } from './ask.ts';
 import type { FlagValues, Flags } from './command.ts';

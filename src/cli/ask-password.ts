@@ -1,10 +1,10 @@
 /** Passwords of keys: from a file that is its owner's alone, or typed unseen. Never from the command line, which others can read. */
 import path from 'node:path';
 
-import { packRefusal } from '../core/pack/problems.ts';
-import type { PackRefusal } from '../core/pack/problems.ts';
+import { packRefusal } from '../packs/problems.ts';
+import type { PackRefusal } from '../packs/problems.ts';
 import { quoted } from '../core/text/text.ts';
-import { readPrivateFile } from '../platform/private-file.ts';
+import { readPrivateFile } from '../platform/fs/private-file.ts';
 import { isTerminal, takeKeys } from './ask.ts';
 import type { AskStreams } from './ask.ts';
 

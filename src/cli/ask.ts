@@ -1,7 +1,7 @@
-import { approvalLines } from '../core/policy/approval-text.ts';
-import type { ApprovalRequest, ApprovalScope } from '../core/policy/approval.ts';
+import { approvalLines } from '../policy/approval-text.ts';
+import type { ApprovalRequest, ApprovalScope } from '../core/approval.ts';
 import { sha256 } from '../platform/hash.ts';
-import type { Asker } from '../runtime/approval/approver.ts';
+import type { Asker } from '../policy/approval/approver.ts';
 import type { Stream } from './terminal.ts';
 
 /** Where keys come from: `process.stdin`, as far as it is needed. */

@@ -1,5 +1,5 @@
-import type { Budget, BudgetName } from '../core/agent/budget.ts';
-import { BUDGET_NAMES } from '../core/agent/count-budget.ts';
+import type { Budget, BudgetName } from '../core/budget.ts';
+import { BUDGET_NAMES } from '../agent/count-budget.ts';
 import { nearest } from '../core/nearest.ts';
 import { printable } from '../core/text/text.ts';
 import { UsageError } from './exit.ts';

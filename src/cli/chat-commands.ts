@@ -3,7 +3,7 @@ import type { Chat } from '../agent/chat.ts';
 import { isSkillError } from '../core/errors.ts';
 import { countText, durationText, shownText } from '../core/text/line-text.ts';
 import { isForModel } from '../core/skill.ts';
-import { parseInvocation } from '../core/skill-arguments.ts';
+import { parseInvocation } from '../runtime/skill-arguments.ts';
 import { cleanText, printable } from '../core/text/text.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { planLines } from './show-agent.ts';

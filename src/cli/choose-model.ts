@@ -1,7 +1,7 @@
 /** Who answers, the same for every command with a model: the one that was named, else as the configuration and the surroundings say. */
 import { openAgentModel } from '../agent/agent-model.ts';
 import type { AgentModel } from '../agent/agent-model.ts';
-import { surroundingsOf } from '../runtime/config.ts';
+import { surroundingsOf } from '../runtime/config/config.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { choiceLines } from './agent-outcome.ts';
 import type { Terminal } from './terminal.ts';

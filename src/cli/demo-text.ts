@@ -2,7 +2,7 @@
 import type { AgentResult } from '../agent/agent-options.ts';
 import type { Action } from '../core/action.ts';
 import { eventText } from '../core/event-text.ts';
-import type { RunEvent } from '../core/journal.ts';
+import type { RunEvent } from '../core/run-events.ts';
 import { ledgerOf } from '../core/ledger.ts';
 import { countText } from '../core/text/line-text.ts';
 import { cleanText, printable } from '../core/text/text.ts';

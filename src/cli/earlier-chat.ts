@@ -1,10 +1,10 @@
 /** What was said in a run before, from its record. */
 import path from 'node:path';
 
-import { readRun } from '../audit/journal-reader.ts';
-import { findRun, runIds } from '../audit/run-folder.ts';
-import { reduceChat } from '../core/agent/chat.ts';
-import type { Said } from '../core/agent/chat.ts';
+import { readRun } from '../journal/journal-reader.ts';
+import { findRun, runIds } from '../journal/run-folder.ts';
+import { reduceChat } from '../core/chat.ts';
+import type { Said } from '../core/chat.ts';
 import { isSkillError, SkillError } from '../core/errors.ts';
 
 export interface EarlierChat {

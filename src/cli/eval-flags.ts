@@ -1,11 +1,11 @@
 /** Flags of `eval`, and what their values mean. */
 import path from 'node:path';
 
-import type { Thresholds } from '../core/eval/report.ts';
+import type { Thresholds } from '../evals/report/report.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
 import { printable } from '../core/text/text.ts';
 import { REPORT_FORMATS } from '../evals/report/formats.ts';
-import { isDirectory } from '../platform/paths.ts';
+import { isDirectory } from '../platform/fs/paths.ts';
 import type { Flags, Invocation } from './command.ts';
 import { UsageError } from './exit.ts';
 

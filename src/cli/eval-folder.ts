@@ -2,13 +2,13 @@
 import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
-import type { EvalReport } from '../core/eval/result.ts';
+import type { EvalReport } from '../evals/report/result.ts';
 import { printable } from '../core/text/text.ts';
 import { jsonReport, readReport } from '../evals/report/json.ts';
-import { writeFileAtomically } from '../platform/atomic-write.ts';
-import { isDirectory, isPresent, isSystemError } from '../platform/paths.ts';
+import { writeFileAtomically } from '../platform/fs/atomic-write.ts';
+import { isDirectory, isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { UsageError } from './exit.ts';
-import { makeFolders } from '../platform/make-folders.ts';
+import { makeFolders } from '../platform/fs/make-folders.ts';
 
 const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
 export const REPORT_FILE = 'report.json';

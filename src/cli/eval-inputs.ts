@@ -1,7 +1,7 @@
 /** What `eval` works on: cases and skills of the paths that were named, or of the place where one stands. */
 import path from 'node:path';
 
-import type { EvalCase } from '../core/eval/case.ts';
+import type { EvalCase } from '../evals/cases/case.ts';
 import { SkillError } from '../core/errors.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
 import { printable } from '../core/text/text.ts';
@@ -10,7 +10,7 @@ import type { CaseProblem } from '../evals/cases/problem.ts';
 import { skillNameAt } from '../evals/cases/suite.ts';
 import type { SuiteModel } from '../evals/run/case-model.ts';
 import { skillFoldersAt } from '../evals/run/skill-folders.ts';
-import { isDirectory, isPresent } from '../platform/paths.ts';
+import { isDirectory, isPresent } from '../platform/fs/paths.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { UsageError } from './exit.ts';
 import type { EvalInvocation } from './eval-flags.ts';
@@ -108,7 +108,7 @@ export async function suiteModel(invocation: EvalInvocation, runtime: Runtime): 
     return undefined;
   }
   const { chooseModel } = await import('./choose-model.ts');
-  const { openRules } = await import('../model/rules.ts');
+  const { openRules } = await import('../model/rules/rules.ts');
   const { model } = await chooseModel({ name: flags.model, runtime, signal });
   const isRules = model.id === openRules().id;
   return { way: isRules ? 'rules' : 'live', id: model.id, open: () => (isRules ? openRules() : model) };

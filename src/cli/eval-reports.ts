@@ -1,10 +1,10 @@
 /** A report to a person, to files, and to an exit status. */
 import path from 'node:path';
 
-import { compareReports } from '../core/eval/compare-reports.ts';
-import { exitOf, verdictOf } from '../core/eval/report.ts';
-import type { Thresholds } from '../core/eval/report.ts';
-import type { CaseResult, EvalReport } from '../core/eval/result.ts';
+import { compareReports } from '../evals/report/compare-reports.ts';
+import { exitOf, verdictOf } from '../evals/report/report.ts';
+import type { Thresholds } from '../evals/report/report.ts';
+import type { CaseResult, EvalReport } from '../evals/report/result.ts';
 import { isSkillError } from '../core/errors.ts';
 import { printable } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
@@ -12,13 +12,13 @@ import { markdownComparison } from '../evals/report/compare-text.ts';
 import { REPORT_FORMATS } from '../evals/report/formats.ts';
 import type { WrittenReport } from '../evals/report/formats.ts';
 import { terminalReport } from '../evals/report/terminal.ts';
-import type { RunView } from '../viewer/view.ts';
+import type { RunView } from '../evals/page/view.ts';
 import { jsonText } from './json.ts';
 import { wantedReports } from './eval-flags.ts';
 import type { EvalInvocation, WantedReport } from './eval-flags.ts';
 import { cwdOf } from './eval-inputs.ts';
-import { makeFolders } from '../platform/make-folders.ts';
-import { writeNamedFile } from '../platform/replace-text.ts';
+import { makeFolders } from '../platform/fs/make-folders.ts';
+import { writeNamedFile } from '../platform/fs/replace-text.ts';
 
 export interface ReportPlace {
   /** Of the evaluation; reports without a name go there. Absent: they are printed. */
@@ -84,8 +84,8 @@ async function contentOf(
   const known = Object.entries(REPORT_FORMATS).find(([name]) => name === format);
   if (known !== undefined) return known[1].write(report, cwd);
   const [{ htmlCompare, htmlReport }, { runView }] = await Promise.all([
-    import('../viewer/report-page.ts'),
-    import('../viewer/run-view.ts'),
+    import('../evals/page/report-page.ts'),
+    import('../evals/page/run-view.ts'),
   ]);
   const view = (result: CaseResult): RunView | undefined => viewOf(result, runView);
   const text = before === undefined ? htmlReport(report, { view }) : htmlCompare(before, report, { view });

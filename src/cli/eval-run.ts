@@ -1,10 +1,10 @@
 /** `eval` and `eval trigger`: cases are run, what comes of them is kept as it comes, and an interruption loses nothing. */
 import path from 'node:path';
 
-import type { EvalReport } from '../core/eval/result.ts';
+import type { EvalReport } from '../evals/report/result.ts';
 import type { Executor } from '../core/execution.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
-import type { Model } from '../core/agent/model.ts';
+import type { Model } from '../core/model.ts';
 import { printable } from '../core/text/text.ts';
 import { evaluate } from '../evals/evaluate.ts';
 import type { EvaluateOptions } from '../evals/evaluate.ts';
@@ -14,7 +14,7 @@ import { skillFoldersIn } from '../evals/run/skill-folders.ts';
 import { MOST_DISTRACTORS } from '../evals/trigger/distractors.ts';
 import { evaluateTrigger } from '../evals/trigger/run-trigger.ts';
 import type { TriggerOptions } from '../evals/trigger/run-trigger.ts';
-import { surroundingsOf } from '../runtime/config.ts';
+import { surroundingsOf } from '../runtime/config/config.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { wholeNumber } from './arguments.ts';
 import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './eval-folder.ts';

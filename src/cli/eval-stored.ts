@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareReports } from '../core/eval/compare-reports.ts';
-import { makeReport } from '../core/eval/report.ts';
-import { ARMS } from '../core/eval/result.ts';
+import { compareReports } from '../evals/report/compare-reports.ts';
+import { makeReport } from '../evals/report/report.ts';
+import { ARMS } from '../evals/report/result.ts';
 import { printable } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
 import { initCases } from '../evals/cases/init-cases.ts';
@@ -12,7 +12,7 @@ import { readCases } from '../evals/cases/read-cases.ts';
 import { regrade } from '../evals/grade/regrade.ts';
 import { terminalComparison } from '../evals/report/compare-text.ts';
 import { storedRuns } from '../evals/run/stored-runs.ts';
-import { isDirectory, isSystemError } from '../platform/paths.ts';
+import { isDirectory, isSystemError } from '../platform/fs/paths.ts';
 import { VERSION } from '../version.ts';
 import { thresholdsOf, wantedReports } from './eval-flags.ts';
 import type { EvalInvocation } from './eval-flags.ts';
@@ -22,7 +22,7 @@ import { giveReport, writeReports } from './eval-reports.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { jsonText } from './json.ts';
 import { openProgress } from './progress.ts';
-import { makeFolders } from '../platform/make-folders.ts';
+import { makeFolders } from '../platform/fs/make-folders.ts';
 
 /** Exit 1 where a case that passed does not any more. */
 export async function evalCompare(invocation: EvalInvocation): Promise<number> {

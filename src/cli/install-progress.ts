@@ -1,4 +1,4 @@
-import type { InstallProgress } from '../runtime/packs/install.ts';
+import type { InstallProgress } from '../packs/install.ts';
 
 const STEPS: Readonly<Record<InstallProgress['step'], string>> = {
   fetch: 'fetching',

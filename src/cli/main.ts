@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isSkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { printable } from '../core/text/text.ts';
-import { isDirectory } from '../platform/paths.ts';
+import { isDirectory } from '../platform/fs/paths.ts';
 import { VERSION } from '../version.ts';
 import { parseArguments } from './arguments.ts';
 import { GLOBAL_FLAGS } from './command.ts';

@@ -1,4 +1,4 @@
-import { createRuntime } from '../runtime/runtime.ts';
+import { createRuntime } from '../packs/open-runtime.ts';
 import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 import type { GlobalInvocation } from './command.ts';
 import { openProgress } from './progress.ts';

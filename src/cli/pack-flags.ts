@@ -1,11 +1,11 @@
 /** What the commands that change roots have in common: which root, who says yes, and how a refusal is said. */
-import { isNotAllowed } from '../core/pack/problems.ts';
-import type { PackRefusal } from '../core/pack/problems.ts';
+import { isNotAllowed } from '../packs/problems.ts';
+import type { PackRefusal } from '../packs/problems.ts';
 import { INSTALL_SCOPES } from '../core/config/config.ts';
 import { printable } from '../core/text/text.ts';
-import { loadConfig, surroundingsOf } from '../runtime/config.ts';
-import { packSettings } from '../runtime/packs/pack-place.ts';
-import type { PackSettings } from '../runtime/packs/pack-place.ts';
+import { loadConfig, surroundingsOf } from '../runtime/config/config.ts';
+import { packSettings } from '../packs/pack-place.ts';
+import type { PackSettings } from '../packs/pack-place.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { askStreams, confirm } from './ask.ts';
 import type { Flags, GlobalInvocation } from './command.ts';

@@ -1,4 +1,4 @@
-import type { EventSink } from '../audit/sinks.ts';
+import type { EventSink } from '../journal/export/sinks.ts';
 import type { SkillError } from '../core/errors.ts';
 import { policyRefusal } from './approving.ts';
 

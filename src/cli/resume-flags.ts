@@ -1,4 +1,4 @@
-import { BUDGET_NAMES } from '../core/agent/count-budget.ts';
+import { BUDGET_NAMES } from '../agent/count-budget.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
 import { APPROVAL_FLAGS } from './approving.ts';
 import type { Flags } from './command.ts';

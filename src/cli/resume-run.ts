@@ -1,14 +1,14 @@
 /** `runs resume`: a run that was broken off goes on, at this terminal. */
 import path from 'node:path';
 
-import { readRun } from '../audit/journal-reader.ts';
-import { terminalSink } from '../audit/sinks.ts';
+import { readRun } from '../journal/journal-reader.ts';
+import { terminalSink } from '../journal/export/sinks.ts';
 import { EXECUTOR_NAMES } from '../core/execution.ts';
 import { cleanText, printable } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
-import { isInside, tryRealPath } from '../platform/paths.ts';
-import { readSealKey } from '../platform/seal-key.ts';
-import { surroundingsOf } from '../runtime/config.ts';
+import { isInside, tryRealPath } from '../platform/fs/paths.ts';
+import { readSealKey } from '../platform/fs/seal-key.ts';
+import { surroundingsOf } from '../runtime/config/config.ts';
 import { statusOf } from './agent-outcome.ts';
 import { openApprover } from './approving.ts';
 import { readBudget } from './budget-flag.ts';
@@ -34,7 +34,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const runtime = await openRuntime(invocation);
   const refusals = openRefusalWatch(words);
   const { model } = await chooseModelAloud({ name: given.model, runtime, signal }, terminal);
-  const { resumeAgent } = await import('../agent/resume.ts');
+  const { resumeAgent } = await import('../agent/resume/resume.ts');
   const resumed = await resumeAgent({
     runtime,
     path: place,

@@ -1,15 +1,15 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { foreignReason, runIds, runsDirectory } from '../audit/run-folder.ts';
-import { isPresent, isSystemError } from '../platform/paths.ts';
-import { sealKeyFile, sealKeyProblem } from '../platform/seal-key.ts';
-import { openStoredApprovals } from '../runtime/approval/stored-approvals.ts';
-import type { Surroundings } from '../runtime/config.ts';
+import { foreignReason, runIds, runsDirectory } from '../journal/run-folder.ts';
+import { isPresent, isSystemError } from '../platform/fs/paths.ts';
+import { sealKeyFile, sealKeyProblem } from '../platform/fs/seal-key.ts';
+import { openStoredApprovals } from '../policy/approval/stored-approvals.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { projectTop } from '../runtime/skill-trust.ts';
-import { openTrust } from '../runtime/trust.ts';
-import type { TrustStore } from '../runtime/trust.ts';
+import { openTrust } from '../policy/trust.ts';
+import type { TrustStore } from '../policy/trust.ts';
 import { trustRemarks } from './show-trust.ts';
 
 /** One thing that was looked at. */

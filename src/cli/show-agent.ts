@@ -1,12 +1,12 @@
 /** An agent at work, as a person sees it: the plan, a line an action, and the answer while it grows. */
-import { jsonlSink, terminalSink } from '../audit/sinks.ts';
-import type { EventSink } from '../audit/sinks.ts';
+import { jsonlSink, terminalSink } from '../journal/export/sinks.ts';
+import type { EventSink } from '../journal/export/sinks.ts';
 import { describeAction } from '../core/action-text.ts';
 import { TEXT_LEVELS } from '../core/event-text.ts';
 import type { TextLevel } from '../core/event-text.ts';
-import type { RunEvent } from '../core/journal.ts';
+import type { RunEvent } from '../core/run-events.ts';
 import { shownText } from '../core/text/line-text.ts';
-import type { Plan, PlanStep, StepState } from '../core/agent/plan.ts';
+import type { Plan, PlanStep, StepState } from '../core/plan.ts';
 import { cleanText, printable } from '../core/text/text.ts';
 import type { Style, Terminal } from './terminal.ts';
 import { fitText } from './text-width.ts';

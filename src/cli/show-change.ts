@@ -1,7 +1,7 @@
 /** What became of a root, after uninstall, restore and rollback. */
 import { printable } from '../core/text/text.ts';
-import type { KeptSkill } from '../install/root/kept.ts';
-import type { Changed } from '../runtime/packs/change-root.ts';
+import type { KeptSkill } from '../packs/root/kept.ts';
+import type { Changed } from '../packs/change-root.ts';
 import type { GlobalInvocation } from './command.ts';
 import { EXIT } from './exit.ts';
 import { jsonText } from './json.ts';

@@ -1,7 +1,7 @@
 /** What an install would do, for a person who has to say yes: skills, their powers, and what the scan found. */
-import { findingText } from '../core/scan/finding-text.ts';
+import { findingText } from '../packs/scan/finding-text.ts';
 import { printable } from '../core/text/text.ts';
-import type { InstallPlan, PlannedSkill } from '../runtime/packs/install.ts';
+import type { InstallPlan, PlannedSkill } from '../packs/install.ts';
 import { bytesText } from './quantities.ts';
 import { diagnosticText } from './show-diagnostics.ts';
 import type { Terminal } from './terminal.ts';

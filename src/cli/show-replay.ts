@@ -1,8 +1,8 @@
 /** A replay as text for a person. What was recorded comes from strangers: nothing is printed that is not made printable. */
 import { describeAction } from '../core/action-text.ts';
 import { printable } from '../core/text/text.ts';
-import type { Outline } from '../runtime/replay-outline.ts';
-import type { Replay, ReplayStep } from '../runtime/replay-run.ts';
+import type { Outline } from '../runtime/replay/replay-outline.ts';
+import type { Replay, ReplayStep } from '../runtime/replay/replay-run.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A line a step, and below it what is not as it was. */

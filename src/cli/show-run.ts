@@ -1,9 +1,9 @@
 /** Runs as text for a person. Everything in a run may come from a stranger: nothing is printed that is not made printable. */
-import type { RunReading } from '../audit/run-folder.ts';
-import { runLife } from '../audit/run-folder.ts';
-import type { Verification } from '../audit/verify.ts';
-import { agentEventText } from '../core/agent/agent-event-text.ts';
-import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/journal.ts';
+import type { RunReading } from '../journal/run-folder.ts';
+import { runLife } from '../journal/run-folder.ts';
+import type { Verification } from '../journal/verify.ts';
+import { agentEventText } from '../core/agent-event-text.ts';
+import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/run-events.ts';
 import { printable } from '../core/text/text.ts';
 import type { Style, Terminal } from './terminal.ts';
 import { fitText, padText, textWidth } from './text-width.ts';

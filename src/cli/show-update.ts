@@ -1,9 +1,9 @@
 /** What an update would do, for a person who has to say yes: what is new, what it may do now, what becomes of their own edits. */
-import { countUpdate, updateLines } from '../core/pack/update-text.ts';
-import type { LockedSkill } from '../core/pack/lock.ts';
-import { findingText } from '../core/scan/finding-text.ts';
+import { countUpdate, updateLines } from '../packs/update/update-text.ts';
+import type { LockedSkill } from '../packs/lock/lock.ts';
+import { findingText } from '../packs/scan/finding-text.ts';
 import { printable } from '../core/text/text.ts';
-import type { ChangedSkill, SkillUpdate } from '../runtime/packs/update-skill.ts';
+import type { ChangedSkill, SkillUpdate } from '../packs/update/update-skill.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Findings of one skill that are shown whole. */

@@ -1,7 +1,7 @@
 import { fstatSync, statSync, writeSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
-import { isSystemError } from '../platform/paths.ts';
+import { isSystemError } from '../platform/fs/paths.ts';
 import { EXIT } from './exit.ts';
 import type { Stream } from './terminal.ts';
 

@@ -1,9 +1,9 @@
 import { describeAction, describeOutcome, isPoorOutcome } from './action-text.ts';
 import type { Action } from './action.ts';
-import { agentEventText } from './agent/agent-event-text.ts';
-import type { ApprovalRequest } from './policy/approval.ts';
-import type { RunEvent } from './journal.ts';
-import type { Decision, RuleOrigin } from './policy/access.ts';
+import { agentEventText } from './agent-event-text.ts';
+import type { ApprovalRequest } from './approval.ts';
+import type { RunEvent } from './run-events.ts';
+import type { Decision, RuleOrigin } from './access.ts';
 import type { SessionEvent } from './session.ts';
 import { durationText, shownText } from './text/line-text.ts';
 

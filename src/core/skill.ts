@@ -93,3 +93,9 @@ export interface ShadowedSkill {
 }
 
 export type ShadowReason = 'higher-root' | 'newer-in-root' | 'first-path' | 'same-directory';
+
+/**
+ * What the person brought themselves, and what we bring. Skills of all other sources came with a project and are somebody else's until
+ * a person says that its folder is trusted.
+ */
+export const OWN_SOURCES: ReadonlySet<string> = new Set(['user', 'builtin', 'option', 'env', 'document-root']);

@@ -1,13 +1,13 @@
 /** Cases to a report: what runs programs is found once, every arm has its skills, and nothing is counted that did not happen. */
 import path from 'node:path';
 
-import type { EvalCase } from '../core/eval/case.ts';
-import { compareArms, isComparison } from '../core/eval/compare-arms.ts';
-import { makeReport } from '../core/eval/report.ts';
-import type { Arm, CaseResult, Comparison, EvalReport } from '../core/eval/result.ts';
+import type { EvalCase } from './cases/case.ts';
+import { compareArms, isComparison } from './report/compare-arms.ts';
+import { makeReport } from './report/report.ts';
+import type { Arm, CaseResult, Comparison, EvalReport } from './report/result.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { Executor, ExecutorName } from '../core/execution.ts';
-import type { Model } from '../core/agent/model.ts';
+import type { Model } from '../core/model.ts';
 import { containerSettings, findExecutor } from '../runtime/execution/executors.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { VERSION } from '../version.ts';

@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
 import { toRelativePath } from '../core/path.ts';
-import { openConfined } from '../platform/confined-directory.ts';
-import type { ConfinedDirectory, ConfinedFile } from '../platform/confined-directory.ts';
-import type { TextFile } from '../platform/text-file.ts';
+import { openConfined } from '../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory, ConfinedFile } from '../platform/fs/confined-directory.ts';
+import type { TextFile } from '../platform/fs/text-file.ts';
 
 /** Larger files are not skills that a model could read. */
 const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;

@@ -3,11 +3,11 @@ import path from 'node:path';
 
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Finding, Mode } from '../core/diagnostic.ts';
-import { localLinks, parseSkillMd } from '../core/skill-md.ts';
+import { localLinks, parseSkillMd } from '../format/skill-md.ts';
 import type { SkillHead } from '../core/skill.ts';
 import { printable } from '../core/text/text.ts';
-import { isSystemError, withForwardSlashes } from '../platform/paths.ts';
-import { readTextFile } from '../platform/text-file.ts';
+import { isSystemError, withForwardSlashes } from '../platform/fs/paths.ts';
+import { readTextFile } from '../platform/fs/text-file.ts';
 import { readSkillFile } from './body.ts';
 import type { SkillFile } from './body.ts';
 

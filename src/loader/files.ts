@@ -1,8 +1,8 @@
 import type { ListedFile } from '../core/observation.ts';
 import { kindOfFile } from '../core/path.ts';
-import { openConfined } from '../platform/confined-directory.ts';
-import type { ConfinedDirectory } from '../platform/confined-directory.ts';
-import type { ConfinedListing } from '../platform/confined-list.ts';
+import { openConfined } from '../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import type { ConfinedListing } from '../platform/fs/confined-list.ts';
 
 export interface SkillFiles {
   readonly files: readonly ListedFile[];

@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 
 import { lengthWithoutTrailingSpace, offsetOfLine, startOfText } from '../core/text/excerpt.ts';
 import { failure } from '../core/failure-codes.ts';
-import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../core/frontmatter/bounds.ts';
+import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';
 import type { LoadReport } from '../core/observation.ts';
 import { countCharacters, isLongerThan, quoted } from '../core/text/text.ts';
-import type { ConfinedDirectory } from '../platform/confined-directory.ts';
+import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
-import { shownText } from '../platform/shown-text.ts';
+import { shownText } from '../platform/fs/shown-text.ts';
 import { readSkillBytes } from './body.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';

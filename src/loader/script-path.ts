@@ -2,7 +2,7 @@ import { failure } from '../core/failure-codes.ts';
 import { nearest } from '../core/nearest.ts';
 import { toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
-import { withForwardSlashes } from '../platform/paths.ts';
+import { withForwardSlashes } from '../platform/fs/paths.ts';
 import { filesOf } from './files.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';

@@ -3,8 +3,8 @@ import type { Failure } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
 import type { FileProblem } from '../core/file-problem.ts';
 import { quoted } from '../core/text/text.ts';
-import { openConfined } from '../platform/confined-directory.ts';
-import type { ConfinedDirectory } from '../platform/confined-directory.ts';
+import { openConfined } from '../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 
 /** Which skill is read: its folder, and its name for messages. */
 export interface SkillPlace {

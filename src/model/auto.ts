@@ -1,6 +1,6 @@
 import type { Config } from '../core/config/config.ts';
 import { SkillError } from '../core/errors.ts';
-import type { Model } from '../core/agent/model.ts';
+import type { Model } from '../core/model.ts';
 import { LOCAL_PROVIDERS, lookAt, usualAddress } from './local-servers.ts';
 import type { LocalProvider, LookedAt } from './local-servers.ts';
 import { openModel } from './open-model.ts';

@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelCallOptions, ModelDelta, ModelToolCall } from '../core/agent/model.ts';
+import type { ModelAnswer, ModelCallOptions, ModelDelta, ModelToolCall } from '../core/model.ts';
 
 /** An answer that is known before it is asked for. */
 export function madeAnswer(text: string, toolCalls: readonly ModelToolCall[] = []): ModelAnswer {

@@ -1,13 +1,13 @@
-import type { Model } from '../core/agent/model.ts';
-import { aiSdkModel } from './ai-sdk.ts';
-import { COMPATIBLE, CONNECTIONS } from './connections.ts';
+import type { Model } from '../core/model.ts';
+import { aiSdkModel } from './ai-sdk/ai-sdk.ts';
+import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
 import { ANSWER_LIMITS } from './guarded-fetch.ts';
 import type { AnswerLimits } from './guarded-fetch.ts';
 import { isLocalProvider } from './local-servers.ts';
 import { hideSecrets } from './problem.ts';
 import { isVendor, publishedWindow, readProvider } from './providers.ts';
-import { reach } from './reach.ts';
-import type { ReachOptions } from './reach.ts';
+import { reach } from './endpoint.ts';
+import type { ReachOptions } from './endpoint.ts';
 import { REAL_SURROUNDINGS, RETRY_POLICY } from './retry.ts';
 import type { RetryPolicy, RetrySurroundings } from './retry.ts';
 import type { ModelSettings } from './settings.ts';

@@ -1,4 +1,8 @@
-import type { TextHash } from '../core/index-skills.ts';
+/** Hashes a text that arrives in pieces; `digest` returns the hex hash of all of them and may be called once. */
+export interface TextHash {
+  update(text: string): void;
+  digest(): string;
+}
 
 /**
  * SHA-256 in hex, of bytes or of the UTF-8 bytes of a text. Loading the cryptography of Node takes milliseconds, and a listing that

@@ -1,10 +1,10 @@
 import { compareText, diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { DIAGNOSTIC_RULES } from '../core/diagnostic-codes.ts';
-import type { ExplainedDirectory, LeftOutSkill, RootReport, SkillCandidate } from '../core/index-skills.ts';
+import type { ExplainedDirectory, LeftOutSkill, RootReport, SkillCandidate } from './index-skills.ts';
 import type { SkillEntry, SkillHead, SkillRoot } from '../core/skill.ts';
-import { directoryStatus } from '../platform/list-directory.ts';
-import { realPath } from '../platform/paths.ts';
+import { directoryStatus } from '../platform/fs/list-directory.ts';
+import { realPath } from '../platform/fs/paths.ts';
 import type { PlacedRecord } from './head-record.ts';
 import type { ReadSkill, Walked } from './walked.ts';
 

@@ -1,11 +1,11 @@
 import path from 'node:path';
 
 import type { Mode } from '../core/diagnostic.ts';
-import { removeStaleTemporaries, writeFileAtomically } from '../platform/atomic-write.ts';
-import { makeFolders } from '../platform/make-folders.ts';
-import { isSystemError } from '../platform/paths.ts';
-import { readPrivateFile } from '../platform/private-file.ts';
-import { readSections, writeSections } from '../platform/sections.ts';
+import { removeStaleTemporaries, writeFileAtomically } from '../platform/fs/atomic-write.ts';
+import { makeFolders } from '../platform/fs/make-folders.ts';
+import { isSystemError } from '../platform/fs/paths.ts';
+import { readPrivateFile } from '../platform/fs/private-file.ts';
+import { readSections, writeSections } from '../platform/fs/checksummed-file.ts';
 import { diagnosticsAt, digestAt, headAt, toDiagnosticColumn, toHeadColumns, toPlaceColumns } from './columns.ts';
 import type { DiagnosticColumn, HeadColumns, PlaceColumns } from './columns.ts';
 import { jsonPieces } from './json-pieces.ts';
@@ -16,7 +16,7 @@ import type { StoredIndex, StoredRecords } from './stored-index.ts';
 
 /**
  * Raise it whenever the same frontmatter may give another head or another diagnostic, or the columns change:
- * `test/registry/cache.test.ts` fails when that is forgotten.
+ * `test/registry/cache.system.test.ts` fails when that is forgotten.
  */
 export const CACHE_FORMAT = 2;
 

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { SkillHead } from '../core/skill.ts';
-import type { FileStamp } from '../platform/file-stamp.ts';
+import type { FileStamp } from '../platform/fs/file-stamp.ts';
 
 /** What was read from one SKILL.md, with the stamp of the file it was read from. */
 export interface HeadRecord extends FileStamp {

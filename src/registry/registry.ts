@@ -1,4 +1,4 @@
-import type { SkillIndex } from '../core/index-skills.ts';
+import type { SkillIndex } from './index-skills.ts';
 import { nameHash } from '../platform/hash.ts';
 import { openState, scanOnce } from './scan-once.ts';
 import type { ScanSettings } from './scan-once.ts';

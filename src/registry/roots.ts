@@ -4,16 +4,10 @@ import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { SkillRoot } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
-import { isDirectory, isPresent, realPath } from '../platform/paths.ts';
+import { isDirectory, isPresent, realPath } from '../platform/fs/paths.ts';
 
 /** Where people keep skills, under a project and under the home folder, the most wanted first. */
 const CONVENTIONS = ['.agent/skills', '.agents/skills', '.claude/skills'] as const;
-
-/**
- * What the person brought themselves, and what we bring. Skills of all other sources came with a project and are somebody else's until
- * a person says that its folder is trusted.
- */
-export const OWN_SOURCES: ReadonlySet<string> = new Set(['user', 'builtin', 'option', 'env', 'document-root']);
 
 export interface RootsInput {
   readonly cwd: string;

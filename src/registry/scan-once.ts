@@ -1,7 +1,7 @@
 import { sortDiagnostics } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { indexSkills } from '../core/index-skills.ts';
-import type { CacheReport, ScanReport, SkillIndex } from '../core/index-skills.ts';
+import { indexSkills } from './index-skills.ts';
+import type { CacheReport, ScanReport, SkillIndex } from './index-skills.ts';
 import type { SkillRoot, Visibility } from '../core/skill.ts';
 import { openTextHash } from '../platform/hash.ts';
 import { assemble, toPlaced } from './assemble.ts';

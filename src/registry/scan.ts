@@ -1,10 +1,10 @@
 import { compareText, diagnose } from '../core/diagnostic.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
-import type { ExplainedDirectory, RootReport } from '../core/index-skills.ts';
+import type { ExplainedDirectory, RootReport } from './index-skills.ts';
 import type { SkillRoot } from '../core/skill.ts';
-import { allNames, directoryStatus, listDirectory } from '../platform/list-directory.ts';
-import type { DirectoryIdentity } from '../platform/list-directory.ts';
-import { isInside, realPath, withForwardSlashes } from '../platform/paths.ts';
+import { allNames, directoryStatus, listDirectory } from '../platform/fs/list-directory.ts';
+import type { DirectoryIdentity } from '../platform/fs/list-directory.ts';
+import { isInside, realPath, withForwardSlashes } from '../platform/fs/paths.ts';
 import { FolderReader } from './skill-folder.ts';
 import type { KeptSkills, ScanOptions, Walked } from './walked.ts';
 

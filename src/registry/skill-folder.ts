@@ -1,17 +1,17 @@
-import { readColonHead } from '../core/frontmatter/colon-head.ts';
+import { readColonHead } from '../format/colon-head.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { readWithoutFences } from '../core/frontmatter/missing.ts';
-import { openQuickHeadReader } from '../core/frontmatter/quick-head.ts';
-import type { QuickHeadReader, QuickReading } from '../core/frontmatter/quick-head.ts';
-import { hasBracket } from '../core/frontmatter/quick-notes.ts';
-import { readPlainHead } from '../core/frontmatter/skill-head.ts';
-import type { HeadOptions, HeadReading, HeadSource } from '../core/frontmatter/skill-head.ts';
-import { NoteTeller } from '../core/frontmatter/tell-notes.ts';
-import { isSettled, statFile } from '../platform/file-stamp.ts';
-import type { FileStamp } from '../platform/file-stamp.ts';
-import { spellingOf } from '../platform/list-directory.ts';
-import { HeadReader } from '../platform/read-head.ts';
+import { readWithoutFences } from '../format/missing.ts';
+import { openQuickHeadReader } from '../format/quick-head.ts';
+import type { QuickHeadReader, QuickReading } from '../format/quick-head.ts';
+import { hasBracket } from '../format/quick-notes.ts';
+import { readPlainHead } from '../format/skill-head.ts';
+import type { HeadOptions, HeadReading, HeadSource } from '../format/skill-head.ts';
+import { NoteTeller } from '../format/deferred-diagnostics.ts';
+import { isSettled, statFile } from '../platform/fs/file-stamp.ts';
+import type { FileStamp } from '../platform/fs/file-stamp.ts';
+import { spellingOf } from '../platform/fs/list-directory.ts';
+import { HeadReader } from './read-head-bytes.ts';
 import { isUnchanged } from './head-record.ts';
 import type { HeadRecord, Memory } from './head-record.ts';
 import type { KeptSkills, PendingHead, ReadSkill, Walked } from './walked.ts';
@@ -170,7 +170,7 @@ export class FolderReader {
 
   /** Loads the whole parser, which completes whatever is pending. */
   async loadParser(): Promise<(pending: PendingHead) => void> {
-    const { readHead } = await import('../core/frontmatter/read-head.ts');
+    const { readHead } = await import('../format/read-head.ts');
     return ({ skill, source }) => {
       complete(skill, readHead(source, this.#head));
     };

@@ -1,7 +1,7 @@
 import { compareDiagnostics } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import { sortSkills, toEntry } from '../core/index-skills.ts';
-import type { ScanReport, SkillIndex } from '../core/index-skills.ts';
+import { sortSkills, toEntry } from './index-skills.ts';
+import type { ScanReport, SkillIndex } from './index-skills.ts';
 import type { ShadowedSkill, SkillEntry, SkillRoot, Visibility } from '../core/skill.ts';
 import type { HeadRecord } from './head-record.ts';
 

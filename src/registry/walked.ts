@@ -1,7 +1,7 @@
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import type { ExplainedDirectory, LeftOutSkill, RootReport } from '../core/index-skills.ts';
-import type { Notes } from '../core/frontmatter/quick-notes.ts';
-import type { HeadSource } from '../core/frontmatter/skill-head.ts';
+import type { ExplainedDirectory, LeftOutSkill, RootReport } from './index-skills.ts';
+import type { Notes } from '../format/quick-notes.ts';
+import type { HeadSource } from '../format/skill-head.ts';
 import type { SkillHead, SkillRoot } from '../core/skill.ts';
 import type { HeadRecord, Memory } from './head-record.ts';
 

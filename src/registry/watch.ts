@@ -1,7 +1,7 @@
-import type { SkillIndex } from '../core/index-skills.ts';
+import type { SkillIndex } from './index-skills.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { watchDirectory } from '../platform/watch-directory.ts';
-import type { DirectoryWatch } from '../platform/watch-directory.ts';
+import { watchDirectory } from '../platform/fs/watch-directory.ts';
+import type { DirectoryWatch } from '../platform/fs/watch-directory.ts';
 
 /** What a watch saw. Entries are those of `index.all`, told apart by source and folder. */
 export interface RegistryChange {

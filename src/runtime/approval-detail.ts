@@ -1,7 +1,7 @@
 import type { Action } from '../core/action.ts';
-import type { ApprovalDetail } from '../core/policy/approval.ts';
-import { readCommandLine } from '../core/command/command-line.ts';
-import { programsOf } from '../core/command/command-pattern.ts';
+import type { ApprovalDetail } from '../core/approval.ts';
+import { readCommandLine } from '../policy/command/command-line.ts';
+import { programsOf } from '../policy/command/command-pattern.ts';
 import type { PlacedAction } from './host-files.ts';
 
 /** What a person is shown of an action: what would be done, not what somebody says about it. */

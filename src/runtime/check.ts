@@ -2,12 +2,12 @@ import path from 'node:path';
 
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import { applyEdits } from '../core/fix.ts';
-import type { SkillIndex } from '../core/index-skills.ts';
+import { applyEdits } from '../format/fix.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
 import { checkSkill } from '../loader/check-skill.ts';
 import type { CheckOptions, CheckedSkill } from '../loader/check-skill.ts';
-import { replaceText } from '../platform/replace-text.ts';
-import { isDirectory, isPresent, withForwardSlashes } from '../platform/paths.ts';
+import { replaceText } from '../platform/fs/replace-text.ts';
+import { isDirectory, isPresent, withForwardSlashes } from '../platform/fs/paths.ts';
 import { buildIndex } from '../registry/registry.ts';
 
 /** A folder with a skill in it. */

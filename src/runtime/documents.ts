@@ -1,7 +1,7 @@
 import type { DocumentSelection } from '../core/action.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { withoutOurTags } from '../core/text/inert.ts';
+import { withoutOurTags } from '../core/text/delimit-untrusted.ts';
 import { nearest } from '../core/nearest.ts';
 import type { ListedFile, ShownDocument } from '../core/observation.ts';
 import type { SkillEntry } from '../core/skill.ts';

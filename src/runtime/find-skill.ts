@@ -1,8 +1,8 @@
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import type { SkillIndex } from '../core/index-skills.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
 import { nearest } from '../core/nearest.ts';
-import { resolveSkill } from '../core/resolve-skill.ts';
+import { resolveSkill } from '../registry/resolve-skill.ts';
 import { findLoaded } from '../core/session.ts';
 import type { AskedBy, SessionState } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import type { Failure } from '../core/failure-codes.ts';
-import { stageInputs } from '../executor/inputs.ts';
+import { stageInputs } from '../sandbox/inputs/inputs.ts';
 import type { Session } from './session.ts';
 
 export interface BroughtFiles {

@@ -1,21 +1,15 @@
-import type { Access, Decision, Subject } from '../core/policy/access.ts';
-import { accessesOf } from '../core/policy/action-access.ts';
-import type { AccessFacts } from '../core/policy/action-access.ts';
+import type { Access, Decision, Subject } from '../core/access.ts';
+import { accessesOf } from '../policy/action-access.ts';
+import type { AccessFacts } from '../policy/action-access.ts';
 import type { Action } from '../core/action.ts';
-import type {
-  ApprovalDetail,
-  ApprovalRequest,
-  ApprovalScope,
-  Approve,
-  ApprovedSkill,
-} from '../core/policy/approval.ts';
-import { hazardsOf } from '../core/command/command-hazards.ts';
+import type { ApprovalDetail, ApprovalRequest, ApprovalScope, Approve, ApprovedSkill } from '../core/approval.ts';
+import { hazardsOf } from '../policy/command/command-hazards.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import type { RunEvent } from '../core/journal.ts';
-import type { AllowedToolsUse } from '../core/policy/policy-config.ts';
-import { decide, narrowPolicy, skillGrants, skillLayer } from '../core/policy/policy.ts';
-import type { Policy } from '../core/policy/policy.ts';
+import type { RunEvent } from '../core/run-events.ts';
+import type { AllowedToolsUse } from '../core/config/policy-config.ts';
+import { decide, narrowPolicy, skillGrants, skillLayer } from '../policy/policy.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { AskedBy } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { stableJson } from '../core/json/stable-json.ts';

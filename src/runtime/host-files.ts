@@ -1,22 +1,22 @@
 import { statSync } from 'node:fs';
 
-import { hostAccess } from '../core/policy/action-access.ts';
-import type { Access, Effect } from '../core/policy/access.ts';
+import { hostAccess } from '../policy/action-access.ts';
+import type { Access, Effect } from '../core/access.ts';
 import type { ActionOfKind, NetworkRequest } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import type { Observation } from '../core/observation.ts';
-import { writeAuthority } from '../core/policy/host-pattern.ts';
+import { writeAuthority } from '../core/network/host-pattern.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { grep } from '../host/grep.ts';
-import { listDirectory } from '../host/list-directory.ts';
-import { networkRequest } from '../host/network-request.ts';
-import { placePath } from '../host/places.ts';
-import type { PlacedPath } from '../host/places.ts';
-import { readFile } from '../host/read-file.ts';
-import { deleteFile } from '../host/trash.ts';
-import { previewWrite, writeFile } from '../host/write-file.ts';
+import { grep } from '../project/grep.ts';
+import { listDirectory } from '../project/list-directory.ts';
+import { networkRequest } from '../project/network/network-request.ts';
+import { placePath } from '../project/places.ts';
+import type { PlacedPath } from '../project/places.ts';
+import { readFile } from '../project/read-file.ts';
+import { deleteFile } from '../project/trash.ts';
+import { previewWrite, writeFile } from '../project/write-file.ts';
 import type { Execution } from './execution/execution.ts';
 
 /** The actions on files of the project and on the network. */

@@ -1,7 +1,7 @@
-import { delimit } from '../core/text/inert.ts';
+import { delimit } from '../core/text/delimit-untrusted.ts';
 import type { ActionFailed, SkillLoaded } from '../core/observation.ts';
-import { argumentNames } from '../core/argument-fields.ts';
-import { expandArguments, parseInvocation } from '../core/skill-arguments.ts';
+import { argumentNames } from './argument-fields.ts';
+import { expandArguments, parseInvocation } from './skill-arguments.ts';
 import { performAction } from './perform.ts';
 import type { ActionContext } from './perform.ts';
 

@@ -1,15 +1,15 @@
-import type { Redactor } from '../audit/redact.ts';
-import { grantAccess } from '../core/policy/action-access.ts';
+import type { Redactor } from '../journal/redact/redact.ts';
+import { grantAccess } from '../policy/action-access.ts';
 import { isOfKind } from '../core/action.ts';
 import type { Action, ActionType, SearchSkills } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import type { RunEvent } from '../core/journal.ts';
+import type { RunEvent } from '../core/run-events.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
-import { decide, grantedHosts } from '../core/policy/policy.ts';
-import { resolveSkill } from '../core/resolve-skill.ts';
+import { decide, grantedHosts } from '../policy/policy.ts';
+import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { AskedBy } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { BodyLimits } from '../loader/load-body.ts';
@@ -21,9 +21,9 @@ import type { SkillFinder } from './find-skill.ts';
 import { guard } from './guard.ts';
 import type { Allowed, GuardParts } from './guard.ts';
 import type { HostFiles, HostRights, PlacedAction } from './host-files.ts';
-import { redacted } from './without-secrets.ts';
+import { redacted } from '../policy/secrets/without-secrets.ts';
 import { readSkill } from './skill-actions.ts';
-import type { SearchOptions, SearchResult } from './skill-search.ts';
+import type { SearchOptions, SearchResult } from './search/skill-search.ts';
 
 /** What an action is performed on: one snapshot of skills, and the session it belongs to where there is one. */
 export interface ActionContext extends SkillFinder {

@@ -1,27 +1,28 @@
 import path from 'node:path';
 
 import type { Action } from '../core/action.ts';
-import { planCatalog } from '../core/catalog.ts';
-import type { Catalog, CatalogItem, CatalogOptions } from '../core/catalog.ts';
+import { planCatalog } from '../catalog/catalog.ts';
+import type { Catalog, CatalogItem, CatalogOptions } from '../catalog/catalog.ts';
 import type { Config } from '../core/config/config.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
-import { nearestNames, resolveSkill } from '../core/resolve-skill.ts';
-import type { SkillIndex } from '../core/index-skills.ts';
+import { nearestNames, resolveSkill } from '../registry/resolve-skill.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
 import type { Observation } from '../core/observation.ts';
 import type { SkillEntry, SkillRoot } from '../core/skill.ts';
-import { cacheDirectory } from '../platform/cache-directory.ts';
-import { isPresent } from '../platform/paths.ts';
+import { cacheDirectory } from '../platform/fs/cache-directory.ts';
+import { isPresent } from '../platform/fs/paths.ts';
 import { cacheFileName, openRegistry } from '../registry/registry.ts';
 import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
-import { OWN_SOURCES, defaultRoots } from '../registry/roots.ts';
-import { loadConfig, surroundingsOf } from './config.ts';
-import type { LoadedConfig, Surroundings } from './config.ts';
+import { OWN_SOURCES } from '../core/skill.ts';
+import { defaultRoots } from '../registry/roots.ts';
+import { loadConfig, surroundingsOf } from './config/config.ts';
+import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import { builtinSkillsDirectory } from './places.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
-import type { SearchOptions, SearchResult, SkillSearch } from './skill-search.ts';
+import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
 import type { Distrust, DistrustOptions } from './skill-trust.ts';
 import type { PerformSingle } from './single-actions.ts';
 import type { Run, RunOptions } from './start-run.ts';
@@ -83,8 +84,14 @@ export interface Runtime {
   startRun(options: RunOptions): Promise<Run>;
 }
 
-/** Finds roots, configuration and skills by convention. The one place where the stages are put together. */
-export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+/** Finishes interrupted installs in these root folders and reports the ones it could not finish. */
+export type RecoverRoots = (roots: readonly string[], signal?: AbortSignal) => Promise<readonly Diagnostic[]>;
+
+/**
+ * Finds roots, configuration and skills by convention. The one place where the stages are put together. `recoverRoots` comes from the
+ * packs feature, which stands above the runtime; `packs/open-runtime.ts` passes it.
+ */
+export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?: RecoverRoots): Promise<Runtime> {
   const surroundings = surroundingsOf(options);
   const loaded = await loadConfig(
     surroundings,
@@ -94,7 +101,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const { roots, diagnostics: rootDiagnostics } = rootsFor(options, surroundings, loaded.config);
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);
-  const interrupted = await recoverInterrupted(roots, options.signal);
+  const interrupted = await recoverInterrupted(roots, recoverRoots, options.signal);
   const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
   const search = lazySearch(cacheDir);
   const temporary = surroundings.env['TMPDIR'];
@@ -188,11 +195,15 @@ interface OpenedSessions {
 
 type BeginRun = (source: SessionSource, surroundings: Surroundings, options: RunOptions) => Promise<Run>;
 
-/** An install that was killed in its last moments is finished by whoever looks next. One look a root; nothing is loaded for it. */
-async function recoverInterrupted(roots: readonly SkillRoot[], signal?: AbortSignal): Promise<readonly Diagnostic[]> {
+/** Finishes installs that were killed before their end. Costs one stat per root when there are none. */
+async function recoverInterrupted(
+  roots: readonly SkillRoot[],
+  recoverRoots: RecoverRoots | undefined,
+  signal?: AbortSignal,
+): Promise<readonly Diagnostic[]> {
+  if (recoverRoots === undefined) return [];
   const unfinished = roots.filter((root) => isPresent(path.join(root.path, '.skillwright/transaction.json')));
   if (unfinished.length === 0) return [];
-  const { recoverRoots } = await import('./packs/recover-roots.ts');
   return recoverRoots(
     unfinished.map((root) => root.path),
     signal,
@@ -203,7 +214,7 @@ async function recoverInterrupted(roots: readonly SkillRoot[], signal?: AbortSig
 function lazySearch(cacheDir: string | undefined): SkillSearch {
   let opened: Promise<SkillSearch> | undefined;
   return async (index, query, limit, options) => {
-    opened ??= import('./skill-search.ts').then(({ openSkillSearch }) => openSkillSearch(cacheDir));
+    opened ??= import('./search/skill-search.ts').then(({ openSkillSearch }) => openSkillSearch(cacheDir));
     const search = await opened;
     return search(index, query, limit, options);
   };

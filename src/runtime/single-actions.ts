@@ -1,5 +1,5 @@
 import type { Action } from '../core/action.ts';
-import type { SkillIndex } from '../core/index-skills.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
 import type { Observation } from '../core/observation.ts';
 import type { AskedBy } from '../core/session.ts';
 import { performAction } from './perform.ts';

@@ -7,9 +7,9 @@ import type {
   SelectDocuments,
 } from '../core/action.ts';
 import type { Config } from '../core/config/config.ts';
-import { refuseDynamicCommands } from '../core/command/dynamic-commands.ts';
+import { refuseDynamicCommands } from '../policy/command/dynamic-commands.ts';
 import { failure } from '../core/failure-codes.ts';
-import { withoutOurTags } from '../core/text/inert.ts';
+import { withoutOurTags } from '../core/text/delimit-untrusted.ts';
 import { nearest } from '../core/nearest.ts';
 import { actionFailed, identityOf } from '../core/observation.ts';
 import type { Observation, SkillLoaded } from '../core/observation.ts';

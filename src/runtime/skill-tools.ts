@@ -1,10 +1,10 @@
 import { nearest } from '../core/nearest.ts';
 import { actionFailed } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
-import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../dialect/shapes.ts';
-import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../dialect/shapes.ts';
-import { toolsOf } from '../dialect/tools.ts';
-import type { SkillTool, ToolAnswer } from '../dialect/tools.ts';
+import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../tools/shapes.ts';
+import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../tools/shapes.ts';
+import { toolsOf } from '../tools/tools.ts';
+import type { SkillTool, ToolAnswer } from '../tools/tools.ts';
 import { createRuntime } from './runtime.ts';
 import type { Runtime, RuntimeOptions } from './runtime.ts';
 import type { Session } from './session.ts';

@@ -1,16 +1,16 @@
 import path from 'node:path';
 
-import type { SkillIndex } from '../core/index-skills.ts';
-import { typedWord } from '../core/command/shell-word.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
+import { typedWord } from '../core/text/shell-word.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { isInside, realPath } from '../platform/paths.ts';
-import { openTreeDigests } from '../platform/tree-digest.ts';
+import { isInside, realPath } from '../platform/fs/paths.ts';
+import { openTreeDigests } from '../platform/fs/tree-digest.ts';
 import { defaultRoots } from '../registry/roots.ts';
-import type { LoadedConfig } from './config-files.ts';
-import type { Surroundings } from './config.ts';
-import { openTrust } from './trust.ts';
-import type { UntrustedVerdict } from './trust.ts';
+import type { LoadedConfig } from '../core/config/loaded-config.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
+import { openTrust } from '../policy/trust.ts';
+import type { UntrustedVerdict } from '../policy/trust.ts';
 
 export interface SkillTrustOptions {
   readonly home: string | undefined;

@@ -1,21 +1,21 @@
-import type { Redactor } from '../audit/redact.ts';
-import { createRun } from '../audit/journal-writer.ts';
-import type { RunRecord } from '../audit/journal-writer.ts';
-import { runsDirectory } from '../audit/run-folder.ts';
-import { joinedSink } from '../audit/sinks.ts';
-import type { EventSink } from '../audit/sinks.ts';
-import type { Telemetry } from '../audit/telemetry.ts';
+import type { Redactor } from '../journal/redact/redact.ts';
+import { createRun } from '../journal/journal-writer.ts';
+import type { RunRecord } from '../journal/journal-writer.ts';
+import { runsDirectory } from '../journal/run-folder.ts';
+import { joinedSink } from '../journal/export/sinks.ts';
+import type { EventSink } from '../journal/export/sinks.ts';
+import type { Telemetry } from '../journal/export/telemetry.ts';
 import { isSkillError } from '../core/errors.ts';
-import { RUN_SCHEMA } from '../core/journal.ts';
-import type { AgentStart, Outcome, RunEvent, RunStart } from '../core/journal.ts';
-import { readSealKey, sealKey } from '../platform/seal-key.ts';
+import { RUN_SCHEMA } from '../core/run-events.ts';
+import type { AgentStart, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
+import { readSealKey, sealKey } from '../platform/fs/seal-key.ts';
 import { VERSION } from '../version.ts';
-import type { Surroundings } from './config.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { MeasureText } from './measured-texts.ts';
 import type { Session } from './session.ts';
 import { startSession } from './start-session.ts';
 import type { SessionOptions, SessionSource } from './start-session.ts';
-import { redacted } from './without-secrets.ts';
+import { redacted } from '../policy/secrets/without-secrets.ts';
 
 export interface RunOptions extends SessionOptions {
   /** What is asked for, in the words of whoever asks. */
@@ -199,7 +199,7 @@ function withSpans(options: SessionOptions, take: (event: RunEvent) => void): Se
 async function openTelemetry({ config }: SessionSource): Promise<Telemetry | undefined> {
   const { endpoint = '', headers } = config.telemetry ?? {};
   if (endpoint === '') return undefined;
-  const { telemetrySink } = await import('../audit/telemetry.ts');
+  const { telemetrySink } = await import('../journal/export/telemetry.ts');
   return telemetrySink({ endpoint, ...(headers === undefined ? {} : { headers }) });
 }
 

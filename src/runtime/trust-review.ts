@@ -1,7 +1,7 @@
 import { listSkillFiles } from '../loader/files.ts';
-import { isInside, realPath } from '../platform/paths.ts';
-import { readTreeDigest } from '../platform/tree-digest.ts';
-import type { Surroundings } from './config.ts';
+import { isInside, realPath } from '../platform/fs/paths.ts';
+import { readTreeDigest } from '../platform/fs/tree-digest.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
 import { createRuntime } from './runtime.ts';
 
 /** A skill as a person looks at it before its folder is trusted. */

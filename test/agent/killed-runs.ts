@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSyn
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import type { Model } from '../../src/core/agent/model.ts';
+import type { Model } from '../../src/core/model.ts';
 import { built } from '../registry/support.ts';
 import type { World } from './support.ts';
 

@@ -3,9 +3,9 @@ import path from 'node:path';
 
 import { runAgent } from '../../src/agent/agent.ts';
 import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts';
-import { readRun } from '../../src/audit/journal-reader.ts';
-import type { RunEvent } from '../../src/core/journal.ts';
-import type { Finish, Model, ModelAnswer, ModelRequest, ModelUsage } from '../../src/core/agent/model.ts';
+import { readRun } from '../../src/journal/journal-reader.ts';
+import type { RunEvent } from '../../src/core/run-events.ts';
+import type { Finish, Model, ModelAnswer, ModelRequest, ModelUsage } from '../../src/core/model.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { scratch, writeSkill } from '../registry/support.ts';

@@ -4,8 +4,8 @@ import { afterEach, beforeEach } from 'vitest';
 
 import { SETTLE_MS, confirm, openTerminalAsker } from '../../src/cli/ask.ts';
 import type { AskStreams } from '../../src/cli/ask.ts';
-import type { ApprovalRequest } from '../../src/core/policy/approval.ts';
-import { commandRequest, requestOf } from '../core/approval-request.ts';
+import type { ApprovalRequest } from '../../src/core/approval.ts';
+import { commandRequest, requestOf } from '../policy/approval-request.ts';
 
 /** A terminal whose keys are hit by the test and whose screen is remembered. */
 class FakeInput extends EventEmitter {

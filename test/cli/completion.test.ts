@@ -12,7 +12,7 @@ beforeAll(() => {
   writeFiles(folder, { '.agent/skills/my-own/SKILL.md': skillText('my-own', 'Does my own thing.') });
   // The scripts ask the command for names: it must be on the PATH as users have it.
   writeFiles(folder, {
-    'bin/skillwright': `#!/bin/sh\nexec ${process.execPath} ${path.join(PROJECT, 'dist/command/skillwright.cjs')} "$@"\n`,
+    'bin/skillwright': `#!/bin/sh\nexec ${process.execPath} ${path.join(PROJECT, 'dist/command/skillwright.js')} "$@"\n`,
   });
   chmodSync(path.join(folder, 'bin/skillwright'), 0o755);
 });

@@ -56,7 +56,7 @@ export function spawnCli(
     };
     execFile(
       process.execPath,
-      [path.join(PROJECT, 'dist/command/skillwright.cjs'), ...words],
+      [path.join(PROJECT, 'dist/command/skillwright.js'), ...words],
       options,
       (error, out, err) => {
         const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;

@@ -2,14 +2,14 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { toAtif } from '../../src/audit/atif.ts';
-import type { Trajectory } from '../../src/audit/atif.ts';
-import { readRun } from '../../src/audit/journal-reader.ts';
-import { runsDirectory } from '../../src/audit/run-folder.ts';
+import { toAtif } from '../../src/journal/export/atif.ts';
+import type { Trajectory } from '../../src/journal/export/atif.ts';
+import { readRun } from '../../src/journal/journal-reader.ts';
+import { runsDirectory } from '../../src/journal/run-folder.ts';
 import { main } from '../../src/cli/main.ts';
-import { sealKey } from '../../src/platform/seal-key.ts';
-import { problemsOf } from '../audit/atif-rules.ts';
-import { ANSWER, EVENTS, linesOf, startRun, writeRun } from '../audit/support.ts';
+import { sealKey } from '../../src/platform/fs/seal-key.ts';
+import { problemsOf } from '../journal/atif-rules.ts';
+import { ANSWER, EVENTS, linesOf, startRun, writeRun } from '../journal/support.ts';
 import { scratch } from '../registry/support.ts';
 import { cli, spawnCli } from './run-cli.ts';
 

@@ -5,8 +5,8 @@ import { readBudget } from '../../src/cli/budget-flag.ts';
 import { openAgentDisplay } from '../../src/cli/show-agent.ts';
 import type { AgentDisplay } from '../../src/cli/show-agent.ts';
 import { openTerminal } from '../../src/cli/terminal.ts';
-import type { RunEvent } from '../../src/core/journal.ts';
-import type { Plan, StepState } from '../../src/core/agent/plan.ts';
+import type { RunEvent } from '../../src/core/run-events.ts';
+import type { Plan, StepState } from '../../src/core/plan.ts';
 import { cleanText } from '../../src/core/text/text.ts';
 
 interface Screen extends AgentDisplay {

@@ -5,11 +5,11 @@ import type { Action } from '../../src/core/action.ts';
 import { describeAction, describeOutcome } from '../../src/core/action-text.ts';
 import { eventText, TEXT_LEVELS } from '../../src/core/event-text.ts';
 import { failure } from '../../src/core/failure-codes.ts';
-import type { RunEvent } from '../../src/core/journal.ts';
+import type { RunEvent } from '../../src/core/run-events.ts';
 import { durationText, shownText } from '../../src/core/text/line-text.ts';
 import { actionFailed } from '../../src/core/observation.ts';
 import { hiddenCharacters } from '../../src/core/text/text.ts';
-import { DENIED, LOADED, QUESTION, RESULT, decided, decision, seen, start } from '../audit/run-lines.ts';
+import { DENIED, LOADED, QUESTION, RESULT, decided, decision, seen, start } from '../journal/run-lines.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const texts = (...given: Parameters<typeof eventText>): readonly string[] =>

@@ -1,6 +1,6 @@
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 
-import type { PackProblem } from '../../src/core/pack/problems.ts';
+import type { PackProblem } from '../../src/packs/problems.ts';
 import { longName, makeTar, makeTarGz, pax } from './archives-make-tar.ts';
 import type { TarPart } from './archives-make-tar.ts';
 import { SKILL_TEXT, deflatedZeros } from './archives-sample.ts';

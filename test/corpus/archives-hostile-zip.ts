@@ -1,6 +1,6 @@
 import { constants, deflateRawSync } from 'node:zlib';
 
-import type { PackProblem } from '../../src/core/pack/problems.ts';
+import type { PackProblem } from '../../src/packs/problems.ts';
 import { makeEnd, makeEntry, makeZip, unicodePath, wideField } from './archives-make-zip.ts';
 import type { ZipPart, ZipShape } from './archives-make-zip.ts';
 import { SKILL_TEXT, deflatedZeros } from './archives-sample.ts';

@@ -1,4 +1,4 @@
-import type { PackProblem } from '../../src/core/pack/problems.ts';
+import type { PackProblem } from '../../src/packs/problems.ts';
 
 /** An archive that somebody may send: what it is, how it is made, and what must come of it. */
 export interface SampleArchive {

@@ -1,9 +1,9 @@
 /** Skills, cases and models for tests of evaluations. */
 import path from 'node:path';
 
-import type { EvalCase } from '../../src/core/eval/case.ts';
-import type { CaseResult } from '../../src/core/eval/result.ts';
-import type { ModelRequest } from '../../src/core/agent/model.ts';
+import type { EvalCase } from '../../src/evals/cases/case.ts';
+import type { CaseResult } from '../../src/evals/report/result.ts';
+import type { ModelRequest } from '../../src/core/model.ts';
 import type { SuiteModel } from '../../src/evals/run/case-model.ts';
 import { answerOf } from '../agent/support.ts';
 import type { Line } from '../agent/support.ts';

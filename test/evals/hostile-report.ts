@@ -1,5 +1,5 @@
 /** Reports in which strangers wrote every text. */
-import type { CaseStatus, EvalReport } from '../../src/core/eval/result.ts';
+import type { CaseStatus, EvalReport } from '../../src/evals/report/result.ts';
 import { COMPARISON, TRIGGER, check, report, result } from './sample-report.ts';
 
 export const HOSTILE: readonly string[] = [

@@ -1,5 +1,5 @@
 /** Reports for tests of what is made from them: one with a bit of everything, and any number of cases. */
-import { ZERO_COST } from '../../src/core/eval/result.ts';
+import { ZERO_COST } from '../../src/evals/report/result.ts';
 import type {
   CaseResult,
   CheckResult,
@@ -7,7 +7,7 @@ import type {
   EvalReport,
   Rate,
   TriggerReport,
-} from '../../src/core/eval/result.ts';
+} from '../../src/evals/report/result.ts';
 
 export function rate(count: number, of: number, low = 0, high = 1): Rate {
   return { count, of, low, high };

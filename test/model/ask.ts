@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 import { SkillError } from '../../src/core/errors.ts';
-import type { ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/agent/model.ts';
+import type { ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/model.ts';
 import { openModel } from '../../src/model/open-model.ts';
 import type { OpenModelOptions } from '../../src/model/open-model.ts';
 import { completion, sendJson, serve } from './local-server.ts';

@@ -16,13 +16,13 @@ test('the libraries of the vendors are named in model/ only, and each is loaded 
     ]),
   );
   expect(found).toEqual([
-    ['src/model/ai-sdk-answer.ts', 'import type', '@ai-sdk/provider'],
-    ['src/model/ai-sdk-request.ts', 'import type', '@ai-sdk/provider'],
-    ['src/model/ai-sdk.ts', 'import type', '@ai-sdk/provider'],
-    ['src/model/connections.ts', 'import type', '@ai-sdk/provider'],
-    ['src/model/connections.ts', 'lazily', '@ai-sdk/anthropic'],
-    ['src/model/connections.ts', 'lazily', '@ai-sdk/openai'],
-    ['src/model/connections.ts', 'lazily', '@ai-sdk/google'],
-    ['src/model/connections.ts', 'lazily', '@ai-sdk/openai-compatible'],
+    ['src/model/ai-sdk/ai-sdk-answer.ts', 'import type', '@ai-sdk/provider'],
+    ['src/model/ai-sdk/ai-sdk-request.ts', 'import type', '@ai-sdk/provider'],
+    ['src/model/ai-sdk/ai-sdk.ts', 'import type', '@ai-sdk/provider'],
+    ['src/model/ai-sdk/connections.ts', 'import type', '@ai-sdk/provider'],
+    ['src/model/ai-sdk/connections.ts', 'lazily', '@ai-sdk/anthropic'],
+    ['src/model/ai-sdk/connections.ts', 'lazily', '@ai-sdk/openai'],
+    ['src/model/ai-sdk/connections.ts', 'lazily', '@ai-sdk/google'],
+    ['src/model/ai-sdk/connections.ts', 'lazily', '@ai-sdk/openai-compatible'],
   ]);
 });

@@ -1,5 +1,5 @@
-import type { ModelAnswer, ModelMessage, ModelRequest, ModelTool } from '../../src/core/agent/model.ts';
-import { openRules } from '../../src/model/rules.ts';
+import type { ModelAnswer, ModelMessage, ModelRequest, ModelTool } from '../../src/core/model.ts';
+import { openRules } from '../../src/model/rules/rules.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 
 const MOST_TURNS = 8;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { ModelRequest } from '../../src/core/agent/model.ts';
+import type { ModelRequest } from '../../src/core/model.ts';
 import { openModel } from '../../src/model/open-model.ts';
 import type { ModelSettings } from '../../src/model/settings.ts';
 import { chunk, completion, sendJson, serve, startStream } from './local-server.ts';

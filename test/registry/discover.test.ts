@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import type { SkillIndex } from '../../src/core/index-skills.ts';
+import type { SkillIndex } from '../../src/registry/index-skills.ts';
 import { buildIndex } from '../../src/registry/registry.ts';
 import type { RegistryOptions } from '../../src/registry/registry.ts';
 import { verifies } from '../conformance/verifies.ts';

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 
 import { compareDiagnostics } from '../../src/core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
-import { readHeadInFull } from '../../src/core/frontmatter/read-head.ts';
-import { readWithoutFences } from '../../src/core/frontmatter/missing.ts';
+import { readHeadInFull } from '../../src/format/read-head.ts';
+import { readWithoutFences } from '../../src/format/missing.ts';
 import { buildIndex, openRegistry } from '../../src/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from './support.ts';
 

@@ -1,5 +1,5 @@
 /** Forty skills of as many trades, six pairs of which were planted: they say the same in other words. */
-import type { CatalogSkill } from '../../src/runtime/confusable-skills.ts';
+import type { CatalogSkill } from '../../src/runtime/search/confusable-skills.ts';
 
 /** Named by what they are, so that the name gives nothing away. */
 const PLANTED: readonly (readonly [string, string])[] = [

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { commandSubject } from '../../src/core/policy/action-access.ts';
-import { BY_RISK, decide } from '../../src/core/policy/policy.ts';
-import type { Policy } from '../../src/core/policy/policy.ts';
+import { commandSubject } from '../../src/policy/action-access.ts';
+import { BY_RISK, decide } from '../../src/policy/policy.ts';
+import type { Policy } from '../../src/policy/policy.ts';
 import type { SkillControls, SkillEntry } from '../../src/core/skill.ts';
-import { ALLOWED_TOOLS_USES } from '../../src/core/policy/policy-config.ts';
+import { ALLOWED_TOOLS_USES } from '../../src/core/config/policy-config.ts';
 import { policyWith } from '../../src/runtime/guard.ts';
 
 const policy: Policy = {

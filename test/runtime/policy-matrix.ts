@@ -5,10 +5,10 @@ import path from 'node:path';
 import { SETTLE_MS, openTerminalAsker } from '../../src/cli/ask.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { Observation } from '../../src/core/observation.ts';
-import type { Asker, ApprovalsOptions } from '../../src/runtime/approval/approver.ts';
-import { groupExecutor } from '../executor/own-executor.ts';
-import { openSite } from '../host/network-world.ts';
-import type { Site } from '../host/network-world.ts';
+import type { Asker, ApprovalsOptions } from '../../src/policy/approval/approver.ts';
+import { groupExecutor } from '../sandbox/own-executor.ts';
+import { openSite } from '../project/network/network-world.ts';
+import type { Site } from '../project/network/network-world.ts';
 import {
   outcomeOf,
   policyWorld,

@@ -2,20 +2,20 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 
-import type { Access } from '../../src/core/policy/access.ts';
+import type { Access } from '../../src/core/access.ts';
 import type { Action } from '../../src/core/action.ts';
-import type { ApprovalAnswer, ApprovalRequest, Approve } from '../../src/core/policy/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest, Approve } from '../../src/core/approval.ts';
 import type { Executor } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
-import { readTreeDigest } from '../../src/platform/tree-digest.ts';
-import { openApprovals } from '../../src/runtime/approval/approver.ts';
-import type { ApprovalsOptions } from '../../src/runtime/approval/approver.ts';
+import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
+import { openApprovals } from '../../src/policy/approval/approver.ts';
+import type { ApprovalsOptions } from '../../src/policy/approval/approver.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import type { Runtime, RuntimeOptions } from '../../src/runtime/runtime.ts';
 import type { PerformOptions, Session } from '../../src/runtime/session.ts';
 import type { SessionOptions } from '../../src/runtime/start-session.ts';
-import { openTrust } from '../../src/runtime/trust.ts';
-import { groupExecutor } from '../executor/own-executor.ts';
+import { openTrust } from '../../src/policy/trust.ts';
+import { groupExecutor } from '../sandbox/own-executor.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import type { SkillText } from '../registry/support.ts';
 

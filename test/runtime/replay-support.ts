@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Action } from '../../src/core/action.ts';
-import type { Approve } from '../../src/core/policy/approval.ts';
-import { sealKey } from '../../src/platform/seal-key.ts';
-import { replayRun } from '../../src/runtime/replay-run.ts';
-import type { Replay, ReplayOptions } from '../../src/runtime/replay-run.ts';
+import type { Approve } from '../../src/core/approval.ts';
+import { sealKey } from '../../src/platform/fs/seal-key.ts';
+import { replayRun } from '../../src/runtime/replay/replay-run.ts';
+import type { Replay, ReplayOptions } from '../../src/runtime/replay/replay-run.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import type { RunOptions } from '../../src/runtime/start-run.ts';

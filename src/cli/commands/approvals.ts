@@ -1,16 +1,16 @@
 import path from 'node:path';
 
-import { APPROVAL_SCOPES } from '../../core/policy/approval.ts';
-import { approvalLines, shortId } from '../../core/policy/approval-text.ts';
+import { APPROVAL_SCOPES } from '../../core/approval.ts';
+import { approvalLines, shortId } from '../../policy/approval-text.ts';
 import { SkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { answerPending, isAnswered, listPending, withdrawPending } from '../../runtime/approval/pending-approvals.ts';
-import type { PendingPlace, PendingQuestion } from '../../runtime/approval/pending-approvals.ts';
-import { openStoredApprovals, storedId } from '../../runtime/approval/stored-approvals.ts';
-import type { StoredApproval } from '../../runtime/approval/stored-approvals.ts';
+import { answerPending, isAnswered, listPending, withdrawPending } from '../../policy/approval/pending-approvals.ts';
+import type { PendingPlace, PendingQuestion } from '../../policy/approval/pending-approvals.ts';
+import { openStoredApprovals, storedId } from '../../policy/approval/stored-approvals.ts';
+import type { StoredApproval } from '../../policy/approval/stored-approvals.ts';
 import { pendingFolder } from '../../runtime/places.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

@@ -2,11 +2,11 @@ import path from 'node:path';
 
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { ChatOptions } from '../../agent/chat.ts';
-import { runsDirectory } from '../../audit/run-folder.ts';
+import { runsDirectory } from '../../journal/run-folder.ts';
 import { printable } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
-import { cacheDirectory } from '../../platform/cache-directory.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
+import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { endLines, statusOf } from '../agent-outcome.ts';

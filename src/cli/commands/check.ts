@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import { SkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
 import type { CheckOptions } from '../../loader/check-skill.ts';
-import { isPresent } from '../../platform/paths.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
 import { checkAndFix, sourceTargets, targetsAt } from '../../runtime/check.ts';
 import type { FixedSkill, Targets } from '../../runtime/check.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -110,8 +110,8 @@ async function catalogDiagnostics(
   { mode }: CheckOptions,
 ): Promise<readonly Diagnostic[]> {
   const [{ confusableDiagnostics }, { readHead }] = await Promise.all([
-    import('../../runtime/confusable-skills.ts'),
-    import('../../core/frontmatter/read-head.ts'),
+    import('../../runtime/search/confusable-skills.ts'),
+    import('../../format/read-head.ts'),
   ]);
   const skills = checked.flatMap(({ file, text }) => {
     const place = { path: file, directory: path.basename(path.dirname(file)), fileName: path.basename(file) };

@@ -4,8 +4,8 @@ import type { ExplainedValue, SaidValue } from '../../core/config/config-merge.t
 import { SETTINGS } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';
 import { printable } from '../../core/text/text.ts';
-import { loadConfig, surroundingsOf } from '../../runtime/config.ts';
-import type { LoadedConfig } from '../../runtime/config.ts';
+import { loadConfig, surroundingsOf } from '../../runtime/config/config.ts';
+import type { LoadedConfig } from '../../core/config/loaded-config.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';

@@ -2,10 +2,10 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
-import { isDirectory, isSystemError } from '../../platform/paths.ts';
-import type { Examined } from '../../executor/detect.ts';
+import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
+import type { Examined } from '../../sandbox/probe/detect.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { defineCommand } from '../command.ts';

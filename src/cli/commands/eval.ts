@@ -1,6 +1,6 @@
 import { isSkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/paths.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS } from '../eval-flags.ts';
 import type { EvalInvocation } from '../eval-flags.ts';

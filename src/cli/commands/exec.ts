@@ -5,7 +5,7 @@ import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { RunResult } from '../../core/outputs.ts';
 import { cleanText, printable } from '../../core/text/text.ts';
-import { isPresent } from '../../platform/paths.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { Run } from '../../runtime/start-run.ts';

@@ -2,13 +2,13 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { parseSkillMd } from '../../core/skill-md.ts';
+import { parseSkillMd } from '../../format/skill-md.ts';
 import { cleanText, printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { readSkillFile } from '../../loader/body.ts';
 import { listSkillEntries } from '../../loader/files.ts';
-import type { ConfinedListing } from '../../platform/confined-list.ts';
-import { isPresent } from '../../platform/paths.ts';
+import type { ConfinedListing } from '../../platform/fs/confined-list.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Distrust } from '../../runtime/skill-trust.ts';
 import { defineCommand } from '../command.ts';

@@ -1,10 +1,10 @@
-import { isRefusal } from '../../core/pack/problems.ts';
-import { installSkills } from '../../runtime/packs/install.ts';
-import type { InstallPlan, Installed } from '../../runtime/packs/install.ts';
-import type { PackSettings } from '../../runtime/packs/pack-place.ts';
-import { restoreLock } from '../../runtime/packs/restore-lock.ts';
+import { isRefusal } from '../../packs/problems.ts';
+import { installSkills } from '../../packs/install.ts';
+import type { InstallPlan, Installed } from '../../packs/install.ts';
+import type { PackSettings } from '../../packs/pack-place.ts';
+import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
-import { SCAN_NOTE } from '../../core/scan/finding-text.ts';
+import { SCAN_NOTE } from '../../packs/scan/finding-text.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

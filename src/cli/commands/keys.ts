@@ -1,15 +1,15 @@
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import { parsePublicKey, publicKeyLine } from '../../core/pack/minisign.ts';
-import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
-import type { PackRefusal } from '../../core/pack/problems.ts';
+import { parsePublicKey, publicKeyLine } from '../../packs/sign/minisign.ts';
+import { isRefusal, packRefusal } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { openPinnedKeys, writeNewKey } from '../../install/pack/keys.ts';
-import type { PinnedKey } from '../../install/pack/keys.ts';
-import { isPresent, isSystemError } from '../../platform/paths.ts';
-import { readTextFile } from '../../platform/text-file.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
+import { openPinnedKeys, writeNewKey } from '../../packs/sign/keys.ts';
+import type { PinnedKey } from '../../packs/sign/keys.ts';
+import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
+import { readTextFile } from '../../platform/fs/text-file.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import { askPassword, passwordOfFile } from '../ask-password.ts';
 import { askStreams } from '../ask.ts';
 import { defineCommand } from '../command.ts';
@@ -17,7 +17,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { asker, refuse } from '../pack-flags.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 const flags = {
   folder: { type: 'string', value: 'DIR', path: true, about: 'where a new key goes; .agent/keys of the home folder' },

@@ -1,4 +1,4 @@
-import type { SkillIndex } from '../../core/index-skills.ts';
+import type { SkillIndex } from '../../registry/index-skills.ts';
 import { isForModel } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';

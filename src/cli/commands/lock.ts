@@ -1,15 +1,15 @@
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
-import { readForeignLock } from '../../core/pack/foreign-lock.ts';
-import type { ForeignLock, ForeignSkill } from '../../core/pack/foreign-lock.ts';
-import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
-import type { PackRefusal } from '../../core/pack/problems.ts';
+import { readForeignLock } from '../../packs/lock/foreign-lock.ts';
+import type { ForeignLock, ForeignSkill } from '../../packs/lock/foreign-lock.ts';
+import { isRefusal, packRefusal } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { readLock } from '../../install/root/read-lock.ts';
-import { readTextFile } from '../../platform/text-file.ts';
-import { installSkills } from '../../runtime/packs/install.ts';
-import type { PackSettings } from '../../runtime/packs/pack-place.ts';
+import { readLock } from '../../packs/root/read-lock.ts';
+import { readTextFile } from '../../platform/fs/text-file.ts';
+import { installSkills } from '../../packs/install.ts';
+import type { PackSettings } from '../../packs/pack-place.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';

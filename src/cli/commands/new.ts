@@ -1,9 +1,9 @@
 import path from 'node:path';
 
-import { SKILL_PARTS, newSkillFiles } from '../../core/new-skill.ts';
-import type { SkillPart } from '../../core/new-skill.ts';
+import { SKILL_PARTS, newSkillFiles } from '../../format/new-skill.ts';
+import type { SkillPart } from '../../format/new-skill.ts';
 import { printable } from '../../core/text/text.ts';
-import { createTree } from '../../platform/create-tree.ts';
+import { createTree } from '../../platform/fs/create-tree.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';

@@ -1,9 +1,9 @@
 import os from 'node:os';
 
-import { isRefusal } from '../../core/pack/problems.ts';
+import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
-import { findOutdated } from '../../runtime/packs/outdated.ts';
-import type { OutdatedSkill } from '../../runtime/packs/outdated.ts';
+import { findOutdated } from '../../packs/update/outdated.ts';
+import type { OutdatedSkill } from '../../packs/update/outdated.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';

@@ -1,13 +1,13 @@
 import path from 'node:path';
 
-import { resolveSkill } from '../../core/resolve-skill.ts';
-import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
-import type { PackRefusal } from '../../core/pack/problems.ts';
+import { resolveSkill } from '../../registry/resolve-skill.ts';
+import { isRefusal, packRefusal } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import type { BuiltPack } from '../../install/pack/build-pack.ts';
-import { isDirectory, isInside, realPath } from '../../platform/paths.ts';
-import { packName, packSkills, skillsToPack } from '../../runtime/packs/pack.ts';
-import type { SkillToPack } from '../../runtime/packs/pack.ts';
+import type { BuiltPack } from '../../packs/pack/build-pack.ts';
+import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
+import { packName, packSkills, skillsToPack } from '../../packs/pack/pack.ts';
+import type { SkillToPack } from '../../packs/pack/pack.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';

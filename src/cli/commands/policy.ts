@@ -1,10 +1,10 @@
-import type { Access, Decision } from '../../core/policy/access.ts';
-import { commandSubject, hostAccess } from '../../core/policy/action-access.ts';
-import { ownName } from '../../core/policy/policy-rule.ts';
-import { resolveSkill } from '../../core/resolve-skill.ts';
+import type { Access, Decision } from '../../core/access.ts';
+import { commandSubject, hostAccess } from '../../policy/action-access.ts';
+import { ownName } from '../../policy/policy-rule.ts';
+import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { printable } from '../../core/text/text.ts';
-import { placePath } from '../../host/places.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
+import { placePath } from '../../project/places.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -48,7 +48,7 @@ export const command = defineCommand({
       else for (const layer of layers) showLayer(layer, terminal);
       return EXIT.done;
     }
-    const { decide } = await import('../../core/policy/policy.ts');
+    const { decide } = await import('../../policy/policy.ts');
     const { cwd } = surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
     const decision = decide(policy, [accessOf(ownName(tool), subject, cwd)]);
     if (given.json === true) terminal.out(jsonText({ decision }));

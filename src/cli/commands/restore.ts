@@ -1,6 +1,6 @@
-import { isRefusal } from '../../core/pack/problems.ts';
+import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
-import { emptyTrash, listKeptSkills, restoreSkill } from '../../runtime/packs/change-root.ts';
+import { emptyTrash, listKeptSkills, restoreSkill } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';

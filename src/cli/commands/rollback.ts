@@ -1,6 +1,6 @@
-import { isRefusal } from '../../core/pack/problems.ts';
+import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
-import { listKeptSkills, rollbackSkill } from '../../runtime/packs/change-root.ts';
+import { listKeptSkills, rollbackSkill } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';

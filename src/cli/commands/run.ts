@@ -5,7 +5,7 @@ import type { AgentOptions } from '../../agent/agent-options.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { SkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
-import { VOCABULARY_NAMES } from '../../dialect/vocabularies.ts';
+import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { endLines, statusOf } from '../agent-outcome.ts';
 import { AGENT_FLAGS } from '../agent-flags.ts';

@@ -1,17 +1,17 @@
 import path from 'node:path';
 
-import { toAtif } from '../../audit/atif.ts';
-import { followRun, readRun } from '../../audit/journal-reader.ts';
-import type { ReadRun } from '../../audit/journal-reader.ts';
-import { pruneRuns } from '../../audit/prune.ts';
-import { findRun, listRuns, runsDirectory } from '../../audit/run-folder.ts';
-import { verifyRun } from '../../audit/verify.ts';
-import type { Verification } from '../../audit/verify.ts';
-import type { JournalLine } from '../../core/journal.ts';
+import { toAtif } from '../../journal/export/atif.ts';
+import { followRun, readRun } from '../../journal/journal-reader.ts';
+import type { ReadRun } from '../../journal/journal-reader.ts';
+import { pruneRuns } from '../../journal/prune.ts';
+import { findRun, listRuns, runsDirectory } from '../../journal/run-folder.ts';
+import { verifyRun } from '../../journal/verify.ts';
+import type { Verification } from '../../journal/verify.ts';
+import type { JournalLine } from '../../core/run-events.ts';
 import { printable } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
-import { readSealKey } from '../../platform/seal-key.ts';
-import { loadConfig, surroundingsOf } from '../../runtime/config.ts';
+import { readSealKey } from '../../platform/fs/seal-key.ts';
+import { loadConfig, surroundingsOf } from '../../runtime/config/config.ts';
 import { openApprover } from '../approving.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
@@ -224,7 +224,7 @@ async function replay(invocation: RunsInvocation): Promise<number> {
   const place = await placeOf(invocation);
   const { home } = surroundings(invocation);
   const sealKey = home === undefined ? undefined : readSealKey(home);
-  const { replayRun } = await import('../../runtime/replay-run.ts');
+  const { replayRun } = await import('../../runtime/replay/replay-run.ts');
   const replayed = await replayRun({
     runtime: await openRuntime(invocation),
     path: place,

@@ -1,9 +1,9 @@
 import path from 'node:path';
 
-import { PackRefused, isRefusal } from '../../core/pack/problems.ts';
-import { formatSbom } from '../../core/pack/sbom.ts';
-import { refuseExisting, writeWholeText } from '../../install/whole-file.ts';
-import { sbomOfRoot } from '../../runtime/packs/sbom-of-root.ts';
+import { PackRefused, isRefusal } from '../../packs/problems.ts';
+import { formatSbom } from '../../packs/pack/sbom.ts';
+import { refuseExisting, writeWholeText } from '../../packs/whole-file.ts';
+import { sbomOfRoot } from '../../packs/pack/sbom-of-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';

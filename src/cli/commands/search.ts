@@ -2,15 +2,15 @@ import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { SearchOptions, SearchResult } from '../../runtime/skill-search.ts';
+import type { SearchOptions, SearchResult } from '../../runtime/search/skill-search.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { readQueries, scoreQueries } from '../../runtime/queries.ts';
-import type { Query } from '../../runtime/queries.ts';
+import { readQueries, scoreQueries } from '../../runtime/search/queries.ts';
+import type { Query } from '../../runtime/search/queries.ts';
 import { trustRemarks } from '../show-trust.ts';
 import type { Untrusted } from '../show-trust.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,14 +1,14 @@
 import path from 'node:path';
 
-import { isRefusal, packRefusal } from '../../core/pack/problems.ts';
-import type { PackRefusal } from '../../core/pack/problems.ts';
-import { formatPackComment } from '../../core/pack/signed-comment.ts';
+import { isRefusal, packRefusal } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
+import { formatPackComment } from '../../packs/sign/signed-comment.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { openKeyFile } from '../../install/pack/keys.ts';
-import { readManifestOfPack, readPackManifest } from '../../install/pack/read-pack-manifest.ts';
-import type { SigningKey } from '../../install/pack/secret-key.ts';
-import { SIGNATURE_SUFFIX, signPack } from '../../install/pack/sign.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
+import { openKeyFile } from '../../packs/sign/keys.ts';
+import { readManifestOfPack, readPackManifest } from '../../packs/pack/read-pack-manifest.ts';
+import type { SigningKey } from '../../packs/sign/secret-key.ts';
+import { SIGNATURE_SUFFIX, signPack } from '../../packs/sign/sign.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import { askPassword, passwordOfFile } from '../ask-password.ts';
 import { askStreams } from '../ask.ts';
 import { defineCommand } from '../command.ts';

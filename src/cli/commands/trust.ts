@@ -1,13 +1,13 @@
 import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
-import { isDirectory, isInside, realPath } from '../../platform/paths.ts';
-import { surroundingsOf } from '../../runtime/config.ts';
+import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { reviewSkills } from '../../runtime/trust-review.ts';
 import type { ReviewedSkill } from '../../runtime/trust-review.ts';
-import { openTrust } from '../../runtime/trust.ts';
-import type { TrustStore } from '../../runtime/trust.ts';
+import { openTrust } from '../../policy/trust.ts';
+import type { TrustStore } from '../../policy/trust.ts';
 import { askStreams, confirm } from '../ask.ts';
 import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';

@@ -1,6 +1,6 @@
-import { isRefusal } from '../../core/pack/problems.ts';
+import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
-import { uninstallSkills } from '../../runtime/packs/change-root.ts';
+import { uninstallSkills } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { CHANGE_FLAGS, asker, refuse, settingsFor } from '../pack-flags.ts';
 import { reportChange } from '../show-change.ts';

@@ -1,10 +1,10 @@
-import { isRefusal } from '../../core/pack/problems.ts';
-import { SCAN_NOTE } from '../../core/scan/finding-text.ts';
+import { isRefusal } from '../../packs/problems.ts';
+import { SCAN_NOTE } from '../../packs/scan/finding-text.ts';
 import { printable } from '../../core/text/text.ts';
-import type { UpdateMode } from '../../core/pack/update-plan.ts';
-import { isChanged, updateSkills } from '../../runtime/packs/update.ts';
-import type { Updated } from '../../runtime/packs/update.ts';
-import type { ChangedSkill } from '../../runtime/packs/update-skill.ts';
+import type { UpdateMode } from '../../packs/update/update-plan.ts';
+import { isChanged, updateSkills } from '../../packs/update/update.ts';
+import type { Updated } from '../../packs/update/update.ts';
+import type { ChangedSkill } from '../../packs/update/update-skill.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

@@ -1,16 +1,16 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { isRefusal } from '../../core/pack/problems.ts';
-import { findingText } from '../../core/scan/finding-text.ts';
-import { scanSarif } from '../../core/scan/sarif.ts';
+import { isRefusal } from '../../packs/problems.ts';
+import { findingText } from '../../packs/scan/finding-text.ts';
+import { scanSarif } from '../../packs/scan/sarif.ts';
 import { printable } from '../../core/text/text.ts';
-import { isPresent } from '../../platform/paths.ts';
-import type { PackSettings } from '../../runtime/packs/pack-place.ts';
-import { verifyPack } from '../../runtime/packs/verify-pack.ts';
-import type { VerifiedPack } from '../../runtime/packs/verify-pack.ts';
-import { verifyRoot } from '../../runtime/packs/verify-root.ts';
-import type { VerifiedSkill } from '../../runtime/packs/verify-root.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
+import type { PackSettings } from '../../packs/pack-place.ts';
+import { verifyPack } from '../../packs/verify-pack.ts';
+import type { VerifiedPack } from '../../packs/verify-pack.ts';
+import { verifyRoot } from '../../packs/verify-root.ts';
+import type { VerifiedSkill } from '../../packs/verify-root.ts';
 import { VERSION } from '../../version.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';

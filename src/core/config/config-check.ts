@@ -1,12 +1,12 @@
-import { isToolPattern } from '../policy/allowed-tools.ts';
+import { isToolPattern } from '../allowed-tools.ts';
 import { CONFIG_SCHEMA } from './config.ts';
 import { SETTINGS, valueAt } from './config-settings.ts';
-import { isHostPattern, readHostPattern } from '../policy/host-pattern.ts';
+import { isHostPattern, readHostPattern } from '../network/host-pattern.ts';
 import { checkJson, isObject } from '../json/json-schema.ts';
 import type { JsonPath, SchemaProblem } from '../json/json-schema.ts';
 import { nearest } from '../nearest.ts';
-import { POLICY_FILE_SCHEMA } from '../policy/policy-config.ts';
-import { EFFECTS } from '../policy/access.ts';
+import { POLICY_FILE_SCHEMA } from './policy-config.ts';
+import { EFFECTS } from '../access.ts';
 import { quoted } from '../text/text.ts';
 
 /** All that is wrong with a configuration: what the schema says, and rules and hosts that cannot be read. */

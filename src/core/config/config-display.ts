@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import { isSteering } from './config-laws.ts';
+import { isSteering } from './project-override-rules.ts';
 import type { ExplainedValue, SaidValue } from './config-merge.ts';
 import { withValue } from './config-settings.ts';
 

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import { lawOf, narrow } from './config-laws.ts';
+import { lawOf, narrow } from './project-override-rules.ts';
 import { SETTINGS, builtInValue, isMap, valueAt, withValue } from './config-settings.ts';
 import type { Setting } from './config-settings.ts';
 import { isObject } from '../json/json-schema.ts';

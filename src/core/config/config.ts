@@ -1,8 +1,8 @@
 import { CATALOG_FORMATS } from '../catalog-layout.ts';
 import { EXECUTOR_NAMES } from '../execution.ts';
 import type { FromSchema, ObjectSchema } from '../json/json-schema.ts';
-import { ARCHIVE_LIMITS } from '../pack/limits.ts';
-import { POLICY_SCHEMA } from '../policy/policy-config.ts';
+import { ARCHIVE_LIMITS } from '../archive-limits.ts';
+import { POLICY_SCHEMA } from './policy-config.ts';
 import { LIFETIMES } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
 import { PLACEMENTS } from '../tool.ts';

@@ -1,6 +1,6 @@
 /** Patterns of actions, and sentences about their order, as people write them. */
-import type { WrittenPattern } from '../../core/eval/case-schema.ts';
-import type { ActionExpectations, ActionPattern } from '../../core/eval/case.ts';
+import type { WrittenPattern } from './case-schema.ts';
+import type { ActionExpectations, ActionPattern } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';

@@ -1,5 +1,5 @@
 /** Assertions of community files: what code can check becomes a check, all else a sentence for a judge. Nothing is dropped. */
-import type { OutputCheck, RubricLine } from '../../core/eval/case.ts';
+import type { OutputCheck, RubricLine } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { stableJson } from '../../core/json/stable-json.ts';

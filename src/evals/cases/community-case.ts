@@ -1,5 +1,5 @@
 /** Cases and trigger queries as the community writes them, in every shape that was found: lenient in words, exact in meaning. */
-import type { CaseSkills, Expectations } from '../../core/eval/case.ts';
+import type { CaseSkills, Expectations } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -22,7 +22,7 @@ import {
   textAt,
 } from './community-keys.ts';
 import { tellMissingSkills } from './skill-names.ts';
-import { readSkillWish } from './skill-wish.ts';
+import { readSkillWish } from './expected-skill.ts';
 
 export interface CommunityItem {
   readonly path: JsonPath;

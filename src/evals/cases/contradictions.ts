@@ -1,5 +1,5 @@
 /** Expectations that nothing can meet: a case that cannot pass says nothing about a skill. */
-import type { ActionPattern, EvalCase, Expectations } from '../../core/eval/case.ts';
+import type { ActionPattern, EvalCase, Expectations } from './case.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { quoted } from '../../core/text/text.ts';

@@ -1,5 +1,5 @@
 /** A case on its way from a file to the suite, and what its reader knows about where it stands. */
-import type { EvalCase } from '../../core/eval/case.ts';
+import type { EvalCase } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';

@@ -1,5 +1,5 @@
 /** Ids of cases, unique in the suite and fit for names of files and for reports. */
-import type { EvalCase } from '../../core/eval/case.ts';
+import type { EvalCase } from './case.ts';
 import type { Position } from '../../core/json/json-position.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import type { DraftCase } from './draft.ts';

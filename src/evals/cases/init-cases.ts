@@ -3,12 +3,12 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import { fillQuickstart, findQuickstart } from '../../core/quickstart.ts';
-import { readHead } from '../../core/frontmatter/read-head.ts';
+import { fillQuickstart, findQuickstart } from '../../model/rules/quickstart.ts';
+import { readHead } from '../../format/read-head.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/paths.ts';
-import { readTextFile } from '../../platform/text-file.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { readTextFile } from '../../platform/fs/text-file.ts';
 import { phrasesOf } from './description-phrases.ts';
 
 const MAX_SKILL_BYTES = 1024 * 1024;

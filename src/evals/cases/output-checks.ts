@@ -1,6 +1,6 @@
 /** What an answer and the files of a run must be like, as people write it. */
-import type { WrittenOutput } from '../../core/eval/case-schema.ts';
-import type { OutputCheck } from '../../core/eval/case.ts';
+import type { WrittenOutput } from './case-schema.ts';
+import type { OutputCheck } from './case.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { patternProblem } from './pattern-check.ts';

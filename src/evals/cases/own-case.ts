@@ -1,7 +1,7 @@
 /** Cases of our own format: strict, since a misspelled key may be the one that fails. */
-import { EVAL_CASE_SCHEMA } from '../../core/eval/case-schema.ts';
-import type { WrittenCase } from '../../core/eval/case-schema.ts';
-import type { CaseAnswers, CaseSkills, EvalCase } from '../../core/eval/case.ts';
+import { EVAL_CASE_SCHEMA } from './case-schema.ts';
+import type { WrittenCase } from './case-schema.ts';
+import type { CaseAnswers, CaseSkills, EvalCase } from './case.ts';
 import { checkJson, isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath, SchemaProblem } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';

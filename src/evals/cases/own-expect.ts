@@ -1,6 +1,6 @@
 /** `expect` of our own format, checked by the schema, as expectations. */
-import type { WrittenExpect } from '../../core/eval/case-schema.ts';
-import type { ActionExpectations, Expectations, RubricLine } from '../../core/eval/case.ts';
+import type { WrittenExpect } from './case-schema.ts';
+import type { ActionExpectations, Expectations, RubricLine } from './case.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readPatterns, readSequence } from './action-patterns.ts';

@@ -1,12 +1,12 @@
 /** Cases from files and folders, in every format that is known, by what is in them. Nothing is lost without a word. */
 import path from 'node:path';
 
-import { EVAL_SUITE_SCHEMA } from '../../core/eval/case-schema.ts';
-import type { EvalCase } from '../../core/eval/case.ts';
+import { EVAL_SUITE_SCHEMA } from './case-schema.ts';
+import type { EvalCase } from './case.ts';
 import { checkJson, isObject } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isDirectory, isPresent } from '../../platform/paths.ts';
-import { readTextFile } from '../../platform/text-file.ts';
+import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
+import { readTextFile } from '../../platform/fs/text-file.ts';
 import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
 import { readDocument } from './document.ts';

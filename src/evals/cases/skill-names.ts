@@ -1,5 +1,5 @@
 /** Skills that a case names and that are not there: what it asks of them can never be met, or never be missed. */
-import type { EvalCase } from '../../core/eval/case.ts';
+import type { EvalCase } from './case.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';

@@ -2,9 +2,9 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { readHead } from '../../core/frontmatter/read-head.ts';
-import { isDirectory, isInside, isSystemError, realPath, tryRealPath } from '../../platform/paths.ts';
-import { readTextFile } from '../../platform/text-file.ts';
+import { readHead } from '../../format/read-head.ts';
+import { isDirectory, isInside, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
+import { readTextFile } from '../../platform/fs/text-file.ts';
 
 export interface Suite {
   /** Of the case file. */

@@ -1,5 +1,5 @@
 /** How checks are written down. */
-import type { CheckKind, CheckResult } from '../../core/eval/result.ts';
+import type { CheckKind, CheckResult } from '../report/result.ts';
 
 /** What is the same for all that can come of a check. */
 export interface CheckHead {

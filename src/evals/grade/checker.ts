@@ -1,6 +1,6 @@
 /** Programs of a suite that look at what a run left. Whoever runs them gives the sandbox; here is only what their end means. */
-import type { EvalCase, OutputCheck } from '../../core/eval/case.ts';
-import type { CheckResult } from '../../core/eval/result.ts';
+import type { EvalCase, OutputCheck } from '../cases/case.ts';
+import type { CheckResult } from '../report/result.ts';
 import { quoted } from '../../core/text/text.ts';
 import { failed, judged, notJudged, SHOWN_CHARACTERS, skipped } from './check.ts';
 import type { CheckHead } from './check.ts';

@@ -1,8 +1,8 @@
 /** Events to facts: the whole stream is read, and nothing is decided by what came first. */
-import { countEvent, NOTHING_USED } from '../../core/agent/count-budget.ts';
-import type { Budget } from '../../core/agent/budget.ts';
-import type { CaseCost } from '../../core/eval/result.ts';
-import type { JournalLine, RunEvent } from '../../core/journal.ts';
+import { countEvent, NOTHING_USED } from '../../agent/count-budget.ts';
+import type { Budget } from '../../core/budget.ts';
+import type { CaseCost } from '../report/result.ts';
+import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import { reduceSession, startState } from '../../core/session.ts';
 import type { SessionEvent, SessionState } from '../../core/session.ts';
 import { filesOfSteps } from './files-of-steps.ts';

@@ -1,7 +1,7 @@
 /** A run folder to its facts. Only a folder that is exactly what was recorded is graded; everything else is named for what it is. */
-import { readRun } from '../../audit/journal-reader.ts';
-import { verifyRun } from '../../audit/verify.ts';
-import type { Verification, VerifyOptions } from '../../audit/verify.ts';
+import { readRun } from '../../journal/journal-reader.ts';
+import { verifyRun } from '../../journal/verify.ts';
+import type { Verification, VerifyOptions } from '../../journal/verify.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { factsOfLines } from './facts-of-lines.ts';
 import type { RunFacts } from './run-facts.ts';

@@ -1,8 +1,8 @@
 /** What was done and in which order. Every step of the run is looked at. */
-import { patternText, readActionPattern } from '../../core/eval/action-match.ts';
-import type { ActionMatcher } from '../../core/eval/action-match.ts';
-import type { ActionPattern, EvalCase } from '../../core/eval/case.ts';
-import type { CheckResult } from '../../core/eval/result.ts';
+import { patternText, readActionPattern } from './action-match.ts';
+import type { ActionMatcher } from './action-match.ts';
+import type { ActionPattern, EvalCase } from '../cases/case.ts';
+import type { CheckResult } from '../report/result.ts';
 import { failed, judged, listText, notJudged, passed } from './check.ts';
 import type { CheckHead } from './check.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';

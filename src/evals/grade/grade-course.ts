@@ -1,8 +1,8 @@
 /** How a run went as a whole: its end, what it used, and what was shown while its answer grew. */
-import { BUDGET_NAMES } from '../../core/agent/count-budget.ts';
-import type { BudgetName } from '../../core/agent/budget.ts';
-import type { EvalCase } from '../../core/eval/case.ts';
-import type { CheckResult } from '../../core/eval/result.ts';
+import { BUDGET_NAMES } from '../../agent/count-budget.ts';
+import type { BudgetName } from '../../core/budget.ts';
+import type { EvalCase } from '../cases/case.ts';
+import type { CheckResult } from '../report/result.ts';
 import { quoted } from '../../core/text/text.ts';
 import { judged, notJudged, SHOWN_CHARACTERS, skipped } from './check.ts';
 import type { CheckHead } from './check.ts';

@@ -3,8 +3,8 @@
  * observation holds what its result shows: from both follows which bytes of skills can stand in a request. What a program prints is its own:
  * a body that a program prints cannot be told from other text.
  */
-import type { EvalCase } from '../../core/eval/case.ts';
-import type { CheckResult } from '../../core/eval/result.ts';
+import type { EvalCase } from '../cases/case.ts';
+import type { CheckResult } from '../report/result.ts';
 import { compileGlob } from '../../core/glob.ts';
 import { countText } from '../../core/text/line-text.ts';
 import type { ShownReason } from '../../core/text/shown.ts';

@@ -1,8 +1,8 @@
 /** What came out: the answer and the files of the run, as the record has them. */
-import { checkAnySchema } from '../../core/eval/any-schema.ts';
-import type { EvalCase, OutputCheck } from '../../core/eval/case.ts';
-import { readLinearRegex } from '../../core/eval/linear-regex.ts';
-import type { CheckResult } from '../../core/eval/result.ts';
+import { checkAnySchema } from './json-schema.ts';
+import type { EvalCase, OutputCheck } from '../cases/case.ts';
+import { readLinearRegex } from './linear-regex.ts';
+import type { CheckResult } from '../report/result.ts';
 import { compileGlob, normaliseGlob } from '../../core/glob.ts';
 import { quoted } from '../../core/text/text.ts';
 import { failed, judged, listText, notJudged, SHOWN_CHARACTERS } from './check.ts';

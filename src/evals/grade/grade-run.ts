@@ -1,7 +1,7 @@
 /** One run against one case. Code first; programs of the suite next; a judge last, and only for what no code can check. */
-import type { EvalCase } from '../../core/eval/case.ts';
-import type { CaseResult, CheckResult } from '../../core/eval/result.ts';
-import type { Model } from '../../core/agent/model.ts';
+import type { EvalCase } from '../cases/case.ts';
+import type { CaseResult, CheckResult } from '../report/result.ts';
+import type { Model } from '../../core/model.ts';
 import { SHOWN_CHARACTERS } from './check.ts';
 import { gradeByCheckers } from './checker.ts';
 import type { RunChecker } from './checker.ts';

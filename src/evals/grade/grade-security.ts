@@ -1,9 +1,9 @@
 /** Denied stays denied, people are asked, and nothing leaves its place: by what was decided and what came of it, both as recorded. */
 import { isOfKind } from '../../core/action.ts';
 import type { FailureCode } from '../../core/failure-codes.ts';
-import { patternText } from '../../core/eval/action-match.ts';
-import type { ActionPattern, EvalCase } from '../../core/eval/case.ts';
-import type { CheckResult } from '../../core/eval/result.ts';
+import { patternText } from './action-match.ts';
+import type { ActionPattern, EvalCase } from '../cases/case.ts';
+import type { CheckResult } from '../report/result.ts';
 import { shownText } from '../../core/text/line-text.ts';
 import type { Observation } from '../../core/observation.ts';
 import { failed, listText, notJudged, passed } from './check.ts';

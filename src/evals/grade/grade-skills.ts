@@ -1,6 +1,6 @@
 /** Which skills were loaded: the question of triggers, and what else a case says about them. */
-import type { EvalCase } from '../../core/eval/case.ts';
-import type { CheckResult } from '../../core/eval/result.ts';
+import type { EvalCase } from '../cases/case.ts';
+import type { CheckResult } from '../report/result.ts';
 import { judged, listText, notJudged } from './check.ts';
 import type { CheckHead } from './check.ts';
 import { loadedNames } from './run-facts.ts';

@@ -2,13 +2,13 @@
  * A model as a judge of sentences that no code can check. It is believed only with evidence: each verdict quotes the answer or an event,
  * and what cannot be found there is no evidence. An answer that makes no sense is asked for once more, and then nothing is judged.
  */
-import { readAnswer, repairRequest } from '../../core/agent/answer-json.ts';
-import type { EvalCase, RubricLine } from '../../core/eval/case.ts';
-import type { CheckResult } from '../../core/eval/result.ts';
-import { delimit } from '../../core/text/inert.ts';
+import { readAnswer, repairRequest } from '../../agent/answer-json.ts';
+import type { EvalCase, RubricLine } from '../cases/case.ts';
+import type { CheckResult } from '../report/result.ts';
+import { delimit } from '../../core/text/delimit-untrusted.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonSchema } from '../../core/json/json-schema.ts';
-import type { Model, ModelMessage } from '../../core/agent/model.ts';
+import type { Model, ModelMessage } from '../../core/model.ts';
 import { describeAction, describeOutcome } from '../../core/action-text.ts';
 import { quoted } from '../../core/text/text.ts';
 import { failed, notJudged, passed, skipped, SHOWN_CHARACTERS } from './check.ts';

@@ -1,7 +1,7 @@
 /** Runs that are stored, graded again: with other cases, or with graders that have changed since. Nothing is run. */
-import type { EvalCase } from '../../core/eval/case.ts';
-import { ungradedResult } from '../../core/eval/result.ts';
-import type { Arm, CaseHead, CaseResult, ModelWay } from '../../core/eval/result.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { ungradedResult } from '../report/result.ts';
+import type { Arm, CaseHead, CaseResult, ModelWay } from '../report/result.ts';
 import { factsOfRun } from './facts-of-run.ts';
 import { withOutputs } from './files-of-steps.ts';
 import type { ReadOutput } from './files-of-steps.ts';

@@ -2,12 +2,12 @@
  * What a run says about itself: all that is graded, made from its events and from nothing else (EVAL-5). Every fact knows the numbers of
  * the events that show it.
  */
-import type { Decision } from '../../core/policy/access.ts';
+import type { Decision } from '../../core/access.ts';
 import type { Action } from '../../core/action.ts';
-import type { Budget, BudgetName } from '../../core/agent/budget.ts';
-import type { CaseCost } from '../../core/eval/result.ts';
-import type { Asked } from '../../core/eval/action-match.ts';
-import type { Outcome, RunApproval } from '../../core/journal.ts';
+import type { Budget, BudgetName } from '../../core/budget.ts';
+import type { CaseCost } from '../report/result.ts';
+import type { Asked } from './action-match.ts';
+import type { Outcome, RunApproval } from '../../core/run-events.ts';
 import type { Observation } from '../../core/observation.ts';
 import type { AskedBy } from '../../core/session.ts';
 import type { ShownContent } from '../../core/text/shown.ts';

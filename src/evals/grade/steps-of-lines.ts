@@ -1,11 +1,11 @@
 /** What was asked for, one step each: calls of the model tied to the actions that they became. */
-import { readAnswer } from '../../core/agent/answer-json.ts';
-import type { JournalLine, RunEvent } from '../../core/journal.ts';
+import { readAnswer } from '../../agent/answer-json.ts';
+import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { Observation } from '../../core/observation.ts';
 import type { StepFact } from './run-facts.ts';
-import { tieCalls } from './tie-calls.ts';
-import type { OpenStep, WrittenCall } from './tie-calls.ts';
+import { tieCalls } from './match-calls.ts';
+import type { OpenStep, WrittenCall } from './match-calls.ts';
 
 export function stepsOfLines(lines: readonly JournalLine[]): readonly StepFact[] {
   const isActions = lines.some(({ event }) => event.type === 'run-start' && event.agent?.protocol === 'actions');

@@ -1,13 +1,7 @@
 /** Two reports beside each other, for a terminal and for a pull request. */
-import { CHANGES } from '../../core/eval/compare-reports.ts';
-import type {
-  BeforeAfter,
-  CaseChange,
-  CaseVerdict,
-  Change,
-  ReportComparison,
-} from '../../core/eval/compare-reports.ts';
-import { modelsText, numberText, rateText } from '../../core/eval/report-text.ts';
+import { CHANGES } from './compare-reports.ts';
+import type { BeforeAfter, CaseChange, CaseVerdict, Change, ReportComparison } from './compare-reports.ts';
+import { modelsText, numberText, rateText } from './report-text.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { fitText, padText } from '../../core/text/text-width.ts';
 import { printable } from '../../core/text/text.ts';

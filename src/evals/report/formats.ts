@@ -1,5 +1,5 @@
 /** What a report can be written as. One row a format; the HTML page is beside them, in `cli`, since it stands in a row of its own. */
-import type { EvalReport } from '../../core/eval/result.ts';
+import type { EvalReport } from './result.ts';
 import { jsonReport } from './json.ts';
 import { junitReport } from './junit.ts';
 import { markdownReport } from './markdown.ts';

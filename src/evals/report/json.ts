@@ -1,7 +1,7 @@
 /** A report as a file that machines read, and that we read back to compare it. */
 import { isObject } from '../../core/json/json-schema.ts';
-import { CASE_STATUSES } from '../../core/eval/result.ts';
-import type { EvalReport } from '../../core/eval/result.ts';
+import { CASE_STATUSES } from './result.ts';
+import type { EvalReport } from './result.ts';
 
 export function jsonReport(report: EvalReport): string {
   return `${JSON.stringify(report, undefined, 2)}\n`;

@@ -1,6 +1,6 @@
 /** A report as the XML that CI servers read: one test a case, arm and attempt. An error is no failure, and what was skipped says why. */
-import { attemptNames, brokenControls, isInvalid } from '../../core/eval/report-text.ts';
-import type { CaseResult, CheckResult, EvalReport } from '../../core/eval/result.ts';
+import { attemptNames, brokenControls, isInvalid } from './report-text.ts';
+import type { CaseResult, CheckResult, EvalReport } from './result.ts';
 import { xmlAttribute, xmlText } from './xml-text.ts';
 
 export function junitReport(report: EvalReport): string {

@@ -13,8 +13,8 @@ import {
   rateText,
   tokensOf,
   totalsText,
-} from '../../core/eval/report-text.ts';
-import type { CaseResult, EvalReport, TriggerReport } from '../../core/eval/result.ts';
+} from './report-text.ts';
+import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { markdownText } from './markdown-text.ts';
 

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { attemptNames } from '../../core/eval/report-text.ts';
-import type { CaseResult, CheckKind, EvalReport } from '../../core/eval/result.ts';
+import { attemptNames } from './report-text.ts';
+import type { CaseResult, CheckKind, EvalReport } from './result.ts';
 import { printable } from '../../core/text/text.ts';
 import { VERSION } from '../../version.ts';
 

@@ -3,8 +3,8 @@
  * `timing.json` below `eval-N/<configuration>/run-N/`. Three faults of its own aggregation are not repeated: the sign of a difference
  * does not depend on names of folders, tokens are tokens, and a run that broke is in no mean.
  */
-import { armsOf, tokensOf } from '../../core/eval/report-text.ts';
-import type { Arm, CaseResult, EvalReport } from '../../core/eval/result.ts';
+import { armsOf, tokensOf } from './report-text.ts';
+import type { Arm, CaseResult, EvalReport } from './result.ts';
 
 export interface ReportFile {
   /** With `/`, below the folder that the viewer is pointed at. */

@@ -14,15 +14,8 @@ import {
   rateText,
   tokensOf,
   totalsText,
-} from '../../core/eval/report-text.ts';
-import type {
-  CaseResult,
-  CaseStatus,
-  CheckResult,
-  Comparison,
-  EvalReport,
-  TriggerReport,
-} from '../../core/eval/result.ts';
+} from './report-text.ts';
+import type { CaseResult, CaseStatus, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { fitText, padText } from '../../core/text/text-width.ts';
 import { printable } from '../../core/text/text.ts';

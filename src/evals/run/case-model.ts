@@ -1,12 +1,12 @@
 /** Who answers in a case: its own script, its recording, or the model of the suite; and whether that one broke. */
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 
-import type { EvalCase } from '../../core/eval/case.ts';
-import type { Arm, ModelWay } from '../../core/eval/result.ts';
-import type { Model, ModelAnswer, ModelDelta } from '../../core/agent/model.ts';
-import { recordCassette, replayCassette } from '../../model/cassette.ts';
-import { openScripted } from '../../model/scripted.ts';
-import { toScriptedTurns } from '../../model/scripted-file.ts';
+import type { EvalCase } from '../cases/case.ts';
+import type { Arm, ModelWay } from '../report/result.ts';
+import type { Model, ModelAnswer, ModelDelta } from '../../core/model.ts';
+import { recordCassette, replayCassette } from '../../model/cassette/cassette.ts';
+import { openScripted } from '../../model/scripted/scripted.ts';
+import { toScriptedTurns } from '../../model/scripted/scripted-file.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import type { PortableText } from './portable-text.ts';

@@ -1,9 +1,9 @@
 /** A run to its result: what its workspace shows before it goes away, and all else from its record. */
 import path from 'node:path';
 
-import type { EvalCase } from '../../core/eval/case.ts';
-import { ZERO_COST } from '../../core/eval/result.ts';
-import type { Model } from '../../core/agent/model.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { ZERO_COST } from '../report/result.ts';
+import type { Model } from '../../core/model.ts';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 import { factsOfRun } from '../grade/facts-of-run.ts';
 import { withOutputs } from '../grade/files-of-steps.ts';

@@ -4,10 +4,10 @@ import path from 'node:path';
 
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
-import { openConfined } from '../../platform/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/confined-directory.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
-import { isSystemError } from '../../platform/paths.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 import type { ReadOutput } from '../grade/files-of-steps.ts';
 import type { FileFact } from '../grade/run-facts.ts';
 

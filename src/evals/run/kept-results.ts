@@ -2,11 +2,11 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { CaseResult } from '../../core/eval/result.ts';
+import type { CaseResult } from '../report/result.ts';
 import { isObject } from '../../core/json/json-schema.ts';
-import { writeFileAtomically } from '../../platform/atomic-write.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
-import { isSystemError } from '../../platform/paths.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 
 export interface KeptResults {
   /** What is known for a key; nothing where it must be run. */

@@ -1,5 +1,5 @@
 /** Whether a case makes no sense where nothing can be run. */
-import type { ActionPattern, EvalCase } from '../../core/eval/case.ts';
+import type { ActionPattern, EvalCase } from '../cases/case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 
 /** Tools of all vocabularies that run something. */

@@ -3,14 +3,14 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { SkillError } from '../../core/errors.ts';
-import { isRefusal, PackRefused } from '../../core/pack/problems.ts';
+import { isRefusal, PackRefused } from '../../packs/problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { listKept } from '../../install/root/kept.ts';
-import { holdRoot, releaseRoot } from '../../install/root/places.ts';
-import { bringSource } from '../../install/sources/bring.ts';
-import { runProgram } from '../../install/sources/run-program.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
-import { isSystemError, realPath } from '../../platform/paths.ts';
+import { listKept } from '../../packs/root/kept.ts';
+import { holdRoot, releaseRoot } from '../../packs/root/places.ts';
+import { bringSource } from '../../packs/sources/bring.ts';
+import { runProgram } from '../../packs/sources/run-program.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 
 export interface OldVersionOptions {
   /** `old`: the version before, else what is committed; anything else is a revision of git. */

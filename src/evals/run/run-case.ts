@@ -4,13 +4,13 @@ import path from 'node:path';
 
 import { runAgent } from '../../agent/agent.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
-import type { EvalCase } from '../../core/eval/case.ts';
-import { ZERO_COST } from '../../core/eval/result.ts';
-import type { Arm, CaseResult } from '../../core/eval/result.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { ZERO_COST } from '../report/result.ts';
+import type { Arm, CaseResult } from '../report/result.ts';
 import type { Executor } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
-import { isSystemError } from '../../platform/paths.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';

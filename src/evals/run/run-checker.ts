@@ -4,11 +4,11 @@ import path from 'node:path';
 
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { ProgramEnd } from '../../core/execution.ts';
-import { interpreterFolders, programEnvironment } from '../../executor/environment.ts';
-import { scriptCommand } from '../../executor/interpreter.ts';
-import type { Workspace } from '../../executor/workspace.ts';
-import { copyTree } from '../../platform/copy-tree.ts';
-import { isSystemError } from '../../platform/paths.ts';
+import { interpreterFolders, programEnvironment } from '../../platform/process/program-environment.ts';
+import { scriptCommand } from '../../sandbox/programs/interpreter.ts';
+import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import { copyTree } from '../../platform/fs/copy-tree.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 import type { Execution } from '../../runtime/execution/execution.ts';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 

@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { EvalCase } from '../../core/eval/case.ts';
+import type { EvalCase } from '../cases/case.ts';
 import { isSkillError } from '../../core/errors.ts';
-import { ungradedResult } from '../../core/eval/result.ts';
-import type { CaseResult, CaseStatus } from '../../core/eval/result.ts';
+import { ungradedResult } from '../report/result.ts';
+import type { CaseResult, CaseStatus } from '../report/result.ts';
 import type { Executor } from '../../core/execution.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
-import { removeTree } from '../../platform/remove-tree.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { openCaseModel } from './case-model.ts';

@@ -1,7 +1,7 @@
 /** Folders of skills, as people name them: one skill, or a folder with skills in it. */
 import path from 'node:path';
 
-import { isPresent } from '../../platform/paths.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
 import { foldersIn, skillNameAt, suiteOf } from '../cases/suite.ts';
 
 /** Groups of skills in a folder of skills, and no deeper. */

@@ -3,9 +3,9 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { compareText } from '../../core/diagnostic.ts';
-import { copyTree } from '../../platform/copy-tree.ts';
+import { copyTree } from '../../platform/fs/copy-tree.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 export interface SetSkill {
   readonly name: string;

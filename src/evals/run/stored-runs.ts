@@ -1,11 +1,11 @@
 /** Runs on the disk and what each is a run of: as the results of an evaluation say, else by the words of the request. */
 import path from 'node:path';
 
-import { readRun } from '../../audit/journal-reader.ts';
+import { readRun } from '../../journal/journal-reader.ts';
 import { isSkillError } from '../../core/errors.ts';
-import type { EvalCase } from '../../core/eval/case.ts';
-import type { CaseResult } from '../../core/eval/result.ts';
-import { isPresent } from '../../platform/paths.ts';
+import type { EvalCase } from '../cases/case.ts';
+import type { CaseResult } from '../report/result.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
 import type { StoredRun } from '../grade/regrade.ts';
 import { keptFiles } from './kept-outputs.ts';
 import { keptResults } from './kept-results.ts';

@@ -1,8 +1,8 @@
 /** A suite as a list of attempts in a fixed order, each with a key that names everything its outcome depends on. */
 import path from 'node:path';
 
-import type { EvalCase } from '../../core/eval/case.ts';
-import type { Arm } from '../../core/eval/result.ts';
+import type { EvalCase } from '../cases/case.ts';
+import type { Arm } from '../report/result.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { VERSION } from '../../version.ts';

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { EvalCase } from '../../core/eval/case.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 /** Must be taken for every one of its requests: each asks for it by what it is for, in words that nothing else has. */
 export const ALWAYS_FIRE = {

@@ -4,16 +4,16 @@
  */
 import path from 'node:path';
 
-import type { EvalCase } from '../../core/eval/case.ts';
-import { makeReport } from '../../core/eval/report.ts';
-import type { CaseResult, Control, EvalReport } from '../../core/eval/result.ts';
-import { canaryControl, shuffledControl } from '../../core/eval/trigger-controls.ts';
-import { makeTriggerReport } from '../../core/eval/trigger-score.ts';
-import { hasVerdict, trialsOf } from '../../core/eval/trigger-trial.ts';
-import type { TriggerTrial } from '../../core/eval/trigger-trial.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { makeReport } from '../report/report.ts';
+import type { CaseResult, Control, EvalReport } from '../report/result.ts';
+import { canaryControl, shuffledControl } from './trigger-controls.ts';
+import { makeTriggerReport } from './trigger-score.ts';
+import { hasVerdict, trialsOf } from './trigger-trial.ts';
+import type { TriggerTrial } from './trigger-trial.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
-import { removeTree } from '../../platform/remove-tree.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { VERSION } from '../../version.ts';
 import { skillsOf } from '../evaluate.ts';
 import { openCaseGrader } from '../run/grade-case.ts';

@@ -1,6 +1,6 @@
 /** Cases as the trigger evaluation asks them: only who is loaded counts, nothing is run, and a few turns are enough. */
-import type { EvalCase } from '../../core/eval/case.ts';
-import { labelOf } from '../../core/eval/trigger-trial.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { labelOf } from './trigger-trial.ts';
 
 /** Enough to look for a skill, to load it, and to answer; also where another tool comes first. */
 const TRIGGER_LIMITS = { turns: 4, toolCalls: 8, scriptRuns: 0 } as const;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { RunFolder, Workspace } from '../../executor/workspace.ts';
+import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
 
 /**
  * Variables that name an editor which has written a text already: for commands such as `git commit` that open one. Its files lie in

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { openFileArtifacts } from '../../artifact/file-store.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
-import type { Redactor } from '../../audit/redact.ts';
+import type { Redactor } from '../../journal/redact/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
@@ -12,18 +12,18 @@ import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
 import type { OnSpan } from '../../core/span.ts';
-import type { ContainerOptions } from '../../executor/container/engine.ts';
-import { DEFAULT_IMAGE } from '../../executor/container/image.ts';
-import { interpreterFolders } from '../../executor/environment.ts';
+import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
+import { DEFAULT_IMAGE } from '../../sandbox/executors/container/image.ts';
+import { interpreterFolders } from '../../platform/process/program-environment.ts';
 import type { ExecutionAction } from './execution-action.ts';
 import { inspectIn } from './inspect.ts';
-import { openWorkspaces } from '../../executor/workspace.ts';
-import type { Workspace } from '../../executor/workspace.ts';
+import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
+import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { partsFor } from './parts.ts';
 import type { ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isAmong, prepareProgram, runPrepared } from './run-program.ts';
-import { openTalk } from './talk.ts';
+import { openTalk } from './interactive-command.ts';
 
 export interface ExecutionOptions {
   /** `auto`: the first that is seen to isolate. `local` isolates nothing and is taken only by name. */

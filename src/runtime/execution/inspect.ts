@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { Inspect } from '../../executor/preflight.ts';
-import type { Workspace } from '../../executor/workspace.ts';
+import type { Inspect } from '../../sandbox/programs/preflight.ts';
+import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 
 const LIMITS = { ...DEFAULT_LIMITS, wallMs: 10_000, outputBytes: 256 * 1024 };
 

@@ -1,10 +1,10 @@
 import type { StagedSkill } from '../../core/execution.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { needsOf, needsOfScript } from '../../executor/needs.ts';
-import type { Need } from '../../executor/needs.ts';
-import { missingOf } from '../../executor/preflight.ts';
-import { openConfined } from '../../platform/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/confined-directory.ts';
+import { needsOf, needsOfScript } from '../../sandbox/programs/needs.ts';
+import type { Need } from '../../sandbox/programs/needs.ts';
+import { missingOf } from '../../sandbox/programs/preflight.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import type { ProgramAction } from './execution-action.ts';
 import type { ExecutionParts, Missing } from './parts.ts';
 

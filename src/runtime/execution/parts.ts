@@ -1,12 +1,12 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
-import type { Redactor } from '../../audit/redact.ts';
+import type { Redactor } from '../../journal/redact/redact.ts';
 import type { Executor, RunLimits } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import type { OnSpan } from '../../core/span.ts';
-import type { InputSources } from '../../executor/inputs.ts';
-import type { Inspect } from '../../executor/preflight.ts';
-import type { Workspace } from '../../executor/workspace.ts';
+import type { InputSources } from '../../sandbox/inputs/inputs.ts';
+import type { Inspect } from '../../sandbox/programs/preflight.ts';
+import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 
 /** What the runs of one session share. */
 export interface ExecutionParts {

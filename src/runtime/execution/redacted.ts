@@ -1,4 +1,4 @@
-import type { Redactor } from '../../audit/redact.ts';
+import type { Redactor } from '../../journal/redact/redact.ts';
 import type { AttachedWorkspace, OutputSink, ProgramEnd, RunStreams } from '../../core/execution.ts';
 import { cleanText } from '../../core/text/text.ts';
 

@@ -5,9 +5,9 @@ import type { Failure } from '../../core/failure-codes.ts';
 import { nearest } from '../../core/nearest.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
-import { scriptCommand } from '../../executor/interpreter.ts';
-import { openConfined } from '../../platform/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/confined-directory.ts';
+import { scriptCommand } from '../../sandbox/programs/interpreter.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { scriptPath } from './missing.ts';
 
 export type ScriptWords =

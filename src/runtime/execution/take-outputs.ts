@@ -2,11 +2,11 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { writeFileAtomically } from '../../platform/atomic-write.ts';
-import { openConfined } from '../../platform/confined-directory.ts';
-import { isSystemError } from '../../platform/paths.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 import type { Session } from '../session.ts';
-import { makeFolders } from '../../platform/make-folders.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 const MAX_FILES = 10_000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;

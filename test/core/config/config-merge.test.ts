@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { checkConfig } from '../../../src/core/config/config-check.ts';
-import { PROJECT_LAWS, narrow, userOnlyPaths } from '../../../src/core/config/config-laws.ts';
+import { PROJECT_LAWS, narrow, userOnlyPaths } from '../../../src/core/config/project-override-rules.ts';
 import { explainLayers, mergeLayers, widerSettings } from '../../../src/core/config/config-merge.ts';
 import type { ConfigLayer } from '../../../src/core/config/config-merge.ts';
 import { SETTINGS, builtInValue, valueAt } from '../../../src/core/config/config-settings.ts';
 import type { Config } from '../../../src/core/config/config.ts';
-import { findGrant, isHostPattern, readHost, readHostPattern } from '../../../src/core/policy/host-pattern.ts';
+import { findGrant, isHostPattern, readHost, readHostPattern } from '../../../src/core/network/host-pattern.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { anyConfig } from './config-arbitrary.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 
-import type { ActionPattern, EvalCase } from '../../../src/core/eval/case.ts';
+import type { ActionPattern, EvalCase } from '../../../src/evals/cases/case.ts';
 import { readCases } from '../../../src/evals/cases/read-cases.ts';
 import type { ReadCases, ReadCasesOptions } from '../../../src/evals/cases/read-cases.ts';
 import { scratch } from '../../registry/support.ts';

@@ -1,7 +1,7 @@
 import type { AgentOptions, AgentResult } from '../../../src/agent/agent-options.ts';
-import type { EvalCase, Expectations } from '../../../src/core/eval/case.ts';
-import type { CheckResult } from '../../../src/core/eval/result.ts';
-import type { Model } from '../../../src/core/agent/model.ts';
+import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
+import type { CheckResult } from '../../../src/evals/report/result.ts';
+import type { Model } from '../../../src/core/model.ts';
 import { factsOfRun } from '../../../src/evals/grade/facts-of-run.ts';
 import { gradeFacts } from '../../../src/evals/grade/grade-run.ts';
 import type { RunFacts } from '../../../src/evals/grade/run-facts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { compareReports } from '../../../src/core/eval/compare-reports.ts';
-import type { CaseResult } from '../../../src/core/eval/result.ts';
+import { compareReports } from '../../../src/evals/report/compare-reports.ts';
+import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { markdownComparison, terminalComparison } from '../../../src/evals/report/compare-text.ts';
 import { benchmarkOf, skillCreatorFiles, spreadOf } from '../../../src/evals/report/skill-creator.ts';
 import { verifies } from '../../conformance/verifies.ts';

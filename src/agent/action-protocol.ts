@@ -1,0 +1,219 @@
+/**
+ * The structured actions of skills-agent (AGT-2): an answer is one object `{action: {type, payload}, plan_update?, diagnostics?}`, for
+ * models that call no tools. Reading one does nothing; its payload is judged later, like the input of any tool.
+ */
+import { SkillError } from '../core/errors.ts';
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
+import type { ModelTool } from '../core/model.ts';
+import { nearest } from '../core/nearest.ts';
+import { PLAN_UPDATE_SCHEMA, readPlanUpdate } from './plan-update.ts';
+import type { PlanUpdate } from '../core/plan.ts';
+import { cleanText, quoted } from '../core/text/text.ts';
+import { describeValue } from '../core/text/value-text.ts';
+
+export type DecisionReading =
+  | {
+      readonly type: 'decision';
+      readonly call: DecidedCall;
+      readonly planUpdate?: PlanUpdate;
+      /** What the model says about its own answer. Words, never more. */
+      readonly diagnostics: readonly string[];
+      /** What of the answer was not used, and why. */
+      readonly notes: readonly string[];
+    }
+  | { readonly type: 'refused'; readonly problem: Failure };
+
+/** Not yet judged: whether the tool takes its input is the tool's to say. */
+export interface DecidedCall {
+  readonly name: string;
+  readonly input: Fields;
+}
+
+/** The action that ends a run. */
+export const FINAL_ANSWER = 'final_answer';
+
+const KEYS = ['action', 'plan_update', 'diagnostics'];
+const SHAPE = '{"action": {"type": "...", "payload": {...}}}';
+/** Names, remarks and entries that a message or a record gets at most. */
+const MAX_NAMED = 40;
+const MAX_REMARKS = 20;
+const MAX_REMARK = 500;
+
+type Fields = Readonly<Record<string, unknown>>;
+type Refused = Extract<DecisionReading, { readonly type: 'refused' }>;
+
+/** The answer that is expected where these tools are offered, for models that can be held to a schema. */
+export function actionSchema(tools: readonly ModelTool[]): ObjectSchema {
+  const [first, ...more] = tools.map(toolAction);
+  if (first === undefined) throw noTools();
+  const action: JsonSchema = more.length === 0 ? first : { description: 'The next action.', anyOf: [first, ...more] };
+  return {
+    type: 'object',
+    description: 'One decision: the next action and, where it has changed, the plan.',
+    properties: {
+      action,
+      plan_update: PLAN_UPDATE_SCHEMA,
+      diagnostics: {
+        type: 'array',
+        description: 'Doubts and remarks for people.',
+        items: { type: 'string', description: 'One of them.' },
+      },
+    },
+    required: ['action'],
+    additionalProperties: false,
+  };
+}
+
+function noTools(): SkillError {
+  return new SkillError({
+    code: 'input/invalid',
+    message: 'no tools are offered, so there is no action to choose',
+    hint: `offer at least ${FINAL_ANSWER}`,
+    data: { expected: 'one tool or more' },
+  });
+}
+
+function toolAction({ name, description, inputSchema }: ModelTool): ObjectSchema {
+  return {
+    type: 'object',
+    description,
+    properties: {
+      type: { type: 'string', description: 'The action.', enum: [name] },
+      payload: inputSchema,
+    },
+    required: ['type', 'payload'],
+    additionalProperties: false,
+  };
+}
+
+/** What an answer decides, or what is wrong with it in words that a model can act on. Never throws, whatever it is given. */
+export function readDecision(value: unknown, tools: readonly ModelTool[]): DecisionReading {
+  if (!isObject(value)) return refused(`the answer must be an object, not ${describeValue(value)}`);
+  const action = value['action'];
+  if (!isObject(action)) return refusedAction(value, action);
+  const type = action['type'];
+  if (typeof type !== 'string')
+    return refused(`action.type must be the name of an action, not ${describeValue(type)}`, { hint: namesText(tools) });
+  const tool = tools.find(({ name }) => name === type);
+  if (tool === undefined) return refusedName(type, tools);
+  const input = readPayload(action, tool);
+  if (isRefused(input)) return input;
+  const plan = isGiven(value['plan_update']) ? readPlanUpdate(value['plan_update']) : undefined;
+  return {
+    type: 'decision',
+    call: { name: type, input: input.payload },
+    ...(plan?.update === undefined ? {} : { planUpdate: plan.update }),
+    diagnostics: remarksOf(value['diagnostics']),
+    notes: [
+      ...unusedKeys(value, KEYS, 'the answer'),
+      ...unusedKeys(action, ['type', 'payload'], 'action'),
+      ...(plan?.problems ?? []),
+    ],
+  };
+}
+
+function refusedAction(answer: Fields, action: unknown): Refused {
+  if (Array.isArray(action))
+    return refused(`action must be one object, not ${describeValue(action)}: one action at a time`);
+  if (action !== undefined) return refused(`action must be an object, not ${describeValue(action)}`);
+  if (Object.hasOwn(answer, 'type') || Object.hasOwn(answer, 'payload'))
+    return refused('action is missing: type and payload must stand inside of it');
+  const [like] = nearest('action', Object.keys(answer).slice(0, MAX_NAMED), 1);
+  return like === undefined
+    ? refused('action is missing')
+    : refused(`action is missing: there is no key ${quoted(like)}`, { nearest: ['action'] });
+}
+
+function refusedName(type: string, tools: readonly ModelTool[]): Refused {
+  return refused(`there is no action ${quoted(type)}`, {
+    hint: namesText(tools),
+    nearest: nearest(
+      type,
+      tools.map(({ name }) => name),
+    ),
+  });
+}
+
+function namesText(tools: readonly ModelTool[]): string {
+  const names = tools.map(({ name }) => name);
+  const more = names.length - MAX_NAMED;
+  return `the actions are ${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Whether there is something to judge at all; what is wrong inside of it is the tool's to say. */
+function readPayload(action: Fields, tool: ModelTool): { readonly payload: Fields } | Refused {
+  const payload = action['payload'] ?? {};
+  if (!isObject(payload)) return refused(`action.payload must be an object, not ${describeValue(payload)}`);
+  if (tool.name === FINAL_ANSWER) return isSomeAnswer(payload) ? { payload } : emptyAnswer();
+  const needed = requiredOf(tool.inputSchema);
+  if (isGiven(action['payload']) || needed.length === 0) return { payload };
+  const beside = needed.filter((key) => Object.hasOwn(action, key));
+  const reason = beside.length === 0 ? `it needs ${needed.join(', ')}` : `${beside.join(', ')} must stand inside of it`;
+  return refused(`action.payload of ${tool.name} is missing: ${reason}`);
+}
+
+function isRefused(reading: object): reading is Refused {
+  return 'type' in reading;
+}
+
+/** An answer under another name, or of another type, is left for the tool to name; only emptiness is judged here. */
+function isSomeAnswer(payload: Fields): boolean {
+  const answer = Object.hasOwn(payload, 'answer') ? payload['answer'] : payload;
+  if (typeof answer === 'string') return /\S/.test(answer);
+  return isGiven(answer) && !(isObject(answer) && Object.keys(answer).length === 0);
+}
+
+function emptyAnswer(): Refused {
+  return refused('the final answer is empty: action.payload.answer must be the text that the person reads', {
+    hint: `write ${SHAPE.replace('"..."', `"${FINAL_ANSWER}"`).replace('{...}', '{"answer": "..."}')}`,
+  });
+}
+
+function requiredOf(schema: JsonSchema): readonly string[] {
+  return 'properties' in schema ? (schema.required ?? []) : [];
+}
+
+function unusedKeys(fields: Fields, known: readonly string[], where: string): readonly string[] {
+  const unused = Object.keys(fields).filter((key) => !known.includes(key));
+  if (unused.length === 0) return [];
+  const named = unused.slice(0, 3).map((key) => quoted(key));
+  return [
+    `not used of ${where}: ${[...named, ...(unused.length > 3 ? [`${unused.length - 3} more`] : [])].join(', ')}`,
+  ];
+}
+
+/** A text, a list, or an object of short values: models write all of these. */
+function remarksOf(value: unknown): readonly string[] {
+  const remarks: readonly unknown[] = Array.isArray(value) ? value : isGiven(value) ? [value] : [];
+  return remarks
+    .slice(0, MAX_REMARKS)
+    .flatMap((remark) => (isObject(remark) ? Object.entries(remark).slice(0, MAX_REMARKS).map(pairText) : [remark]))
+    .slice(0, MAX_REMARKS)
+    .map(remarkText)
+    .filter((remark) => remark !== '');
+}
+
+function pairText([key, value]: readonly [string, unknown]): string {
+  return `${key}: ${remarkText(value)}`;
+}
+
+function remarkText(remark: unknown): string {
+  const text = typeof remark === 'string' ? remark : describeValue(remark);
+  const start = cleanText(text.slice(0, MAX_REMARK)).replaceAll(/\s+/g, ' ').trim();
+  return text.length > MAX_REMARK ? `${start}…` : start;
+}
+
+/** Models write null for what they leave out. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function refused(
+  message: string,
+  more: { readonly hint?: string; readonly nearest?: readonly string[] } = {},
+): Refused {
+  return { type: 'refused', problem: failure('input/invalid', message, { hint: `answer with ${SHAPE}`, ...more }) };
+}

@@ -1,0 +1,239 @@
+import { isObject } from '../core/json/json-schema.ts';
+import type { JsonSchema } from '../core/json/json-schema.ts';
+import { STEP_STATES } from '../core/plan.ts';
+import type { Plan, PlanStep, PlanUpdate, StepState } from '../core/plan.ts';
+import { quoted } from '../core/text/text.ts';
+import { describeValue } from '../core/text/value-text.ts';
+
+/** `plan_update` of an answer as models write it. A plan only says what is meant, so what is wrong with one never stops an action. */
+export interface PlanUpdateReading {
+  /** Absent where nothing of it can be used. */
+  readonly update?: PlanUpdate;
+  readonly problems: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Report = (problem: string) => void;
+type StepChange = Partial<PlanStep> & { readonly id: string };
+
+/** More of them teach nothing more. */
+const MAX_PROBLEMS = 10;
+
+/** `{mode: 'replace', plan}`, `{mode: 'patch', …}`, or the bare plan. Without a mode, what has a goal and steps is a whole plan. */
+export function readPlanUpdate(value: unknown): PlanUpdateReading {
+  const problems: string[] = [];
+  const report: Report = (problem) => {
+    if (problems.length < MAX_PROBLEMS) problems.push(`plan_update${problem}`);
+  };
+  const update = isObject(value) ? readUpdate(value, report) : undefined;
+  if (!isObject(value)) report(` must be an object, not ${describeValue(value)}`);
+  return { ...(update === undefined ? {} : { update }), problems };
+}
+
+function readUpdate(fields: Fields, report: Report): PlanUpdate | undefined {
+  const { mode, plan } = fields;
+  const whole = isObject(plan) ? plan : fields;
+  const isWhole = whole !== fields || (typeof fields['goal'] === 'string' && Array.isArray(fields['steps']));
+  if (mode === 'replace' || (mode === undefined && isWhole)) return readPlan(whole, report);
+  if (mode === 'patch' || mode === undefined) return readPatch(fields, report);
+  report(`.mode must be replace or patch, not ${describeValue(mode)}`);
+  return undefined;
+}
+
+function readPlan(fields: Fields, report: Report): PlanUpdate | undefined {
+  const { goal, steps } = fields;
+  if (!Array.isArray(steps)) {
+    report(`.steps must be a list of steps, not ${describeValue(steps)}`);
+    return undefined;
+  }
+  const plan: Plan = {
+    goal: readText(goal, '.goal', report) ?? '',
+    steps: steps.flatMap((step: unknown, place) => readStep(step, place, report)),
+    assumptions: readTexts(fields['assumptions'], '.assumptions', report) ?? [],
+    constraints: readConstraints(fields['constraints'], report) ?? {},
+  };
+  return { mode: 'replace', plan };
+}
+
+/** A step of a new plan may be its title and nothing else; its place is then its id. */
+function readStep(value: unknown, place: number, report: Report): readonly PlanStep[] {
+  const fields = typeof value === 'string' ? { title: value } : value;
+  const change = readChange(isObject(fields) ? { id: `s${place + 1}`, ...fields } : fields, place, report);
+  return change.map(({ id, title = '', status = 'pending' }) => ({ id, title, status }));
+}
+
+function readPatch(fields: Fields, report: Report): PlanUpdate | undefined {
+  const goal = readText(fields['goal'], '.goal', report);
+  const steps = readList(fields['steps'], '.steps', report)?.flatMap((step, place) => readChange(step, place, report));
+  const remove = readTexts(fields['remove'], '.remove', report);
+  const order = readTexts(fields['order'], '.order', report);
+  const assumptions = readTexts(fields['assumptions'], '.assumptions', report);
+  const constraints = readConstraints(fields['constraints'], report);
+  const patch: PlanUpdate = {
+    mode: 'patch',
+    ...(goal === undefined ? {} : { goal }),
+    ...(steps === undefined ? {} : { steps }),
+    ...(remove === undefined ? {} : { remove }),
+    ...(order === undefined ? {} : { order }),
+    ...(assumptions === undefined ? {} : { assumptions }),
+    ...(constraints === undefined ? {} : { constraints }),
+  };
+  if (Object.keys(patch).length > 1) return patch;
+  report(' changes nothing: give goal, steps, remove, order, assumptions or constraints');
+  return undefined;
+}
+
+function readChange(value: unknown, place: number, report: Report): readonly StepChange[] {
+  const name = `.steps[${place}]`;
+  if (!isObject(value)) {
+    report(`${name} must be an object with an id, not ${describeValue(value)}`);
+    return [];
+  }
+  const id = readId(value['id']);
+  if (id === undefined) {
+    report(`${name}.id must be a text, not ${describeValue(value['id'])}`);
+    return [];
+  }
+  const title = readText(value['title'], `${name}.title`, report);
+  const status = readState(value['status'], name, report);
+  return [{ id, ...(title === undefined ? {} : { title }), ...(status === undefined ? {} : { status }) }];
+}
+
+/** Models number their steps as often as they name them. */
+function readId(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+function readState(value: unknown, name: string, report: Report): StepState | undefined {
+  if (value === undefined || value === null) return undefined;
+  const word =
+    typeof value === 'string'
+      ? value
+          .slice(0, 40)
+          .trim()
+          .toLowerCase()
+          .replaceAll(/[\s-]+/g, '_')
+      : '';
+  const state = STEP_STATES.find((known) => known === word);
+  if (state === undefined)
+    report(`${name}.status must be one of ${STEP_STATES.join(', ')}, not ${describeValue(value)}`);
+  return state;
+}
+
+function readText(value: unknown, name: string, report: Report): string | undefined {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
+  report(`${name} must be a text, not ${describeValue(value)}`);
+  return undefined;
+}
+
+function readList(value: unknown, name: string, report: Report): readonly unknown[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value)) return value;
+  report(`${name} must be a list, not ${describeValue(value)}`);
+  return undefined;
+}
+
+function readTexts(value: unknown, name: string, report: Report): readonly string[] | undefined {
+  return readList(value, name, report)?.flatMap((item, place) => {
+    const text = readId(item);
+    if (text === undefined) report(`${name}[${place}] must be a text, not ${describeValue(item)}`);
+    return text === undefined ? [] : [text];
+  });
+}
+
+function readConstraints(value: unknown, report: Report): Plan['constraints'] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) {
+    report(`.constraints must be an object, not ${describeValue(value)}`);
+    return undefined;
+  }
+  const usable = Object.entries(value).filter((entry): entry is [string, number | string] => {
+    const isUsable = typeof entry[1] === 'number' || typeof entry[1] === 'string';
+    if (!isUsable)
+      report(`.constraints: ${quoted(entry[0])} must be a number or a text, not ${describeValue(entry[1])}`);
+    return isUsable;
+  });
+  return Object.fromEntries(usable);
+}
+
+const STEP_SCHEMA = {
+  type: 'object',
+  description: 'A step.',
+  properties: {
+    id: { type: 'string', description: 'Short and stable, such as s1.' },
+    title: { type: 'string', description: 'What will be done. Not needed where the step is known.' },
+    status: { type: 'string', description: 'How far it is.', enum: STEP_STATES },
+  },
+  required: ['id'],
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const PLAN_FIELDS = {
+  goal: { type: 'string', description: 'What is to be reached.' },
+  steps: { type: 'array', description: 'The steps.', items: STEP_SCHEMA },
+  assumptions: {
+    type: 'array',
+    description: 'What is taken for granted.',
+    items: { type: 'string', description: 'One of them.' },
+  },
+  constraints: {
+    type: 'object',
+    description: 'Numbers and texts that bound the work.',
+    additionalProperties: {
+      description: 'Its value.',
+      anyOf: [
+        { type: 'string', description: 'A text.' },
+        {
+          type: 'integer',
+          description: 'A number.',
+          minimum: Number.MIN_SAFE_INTEGER,
+          maximum: Number.MAX_SAFE_INTEGER,
+        },
+      ],
+    },
+  },
+} as const satisfies Readonly<Record<string, JsonSchema>>;
+
+/** How a model is asked to write it: the two ways that say what they are. */
+export const PLAN_UPDATE_SCHEMA = {
+  description: 'The plan, where it is new or has changed.',
+  anyOf: [
+    {
+      type: 'object',
+      description: 'A whole plan.',
+      properties: {
+        mode: { type: 'string', description: 'The plan before is replaced.', enum: ['replace'] },
+        plan: {
+          type: 'object',
+          description: 'The plan.',
+          properties: PLAN_FIELDS,
+          required: ['goal', 'steps'],
+          additionalProperties: false,
+        },
+      },
+      required: ['mode', 'plan'],
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      description: 'Changes.',
+      properties: {
+        mode: { type: 'string', description: 'The plan before is changed.', enum: ['patch'] },
+        ...PLAN_FIELDS,
+        remove: {
+          type: 'array',
+          description: 'Ids of steps to take away.',
+          items: { type: 'string', description: 'An id.' },
+        },
+        order: {
+          type: 'array',
+          description: 'Ids in their new order.',
+          items: { type: 'string', description: 'An id.' },
+        },
+      },
+      required: ['mode'],
+      additionalProperties: false,
+    },
+  ],
+} as const satisfies JsonSchema;

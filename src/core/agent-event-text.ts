@@ -1,0 +1,98 @@
+/** What an agent does besides its actions, one line an event. Words of a model are cut, escaped and quoted. */
+import type { ChatEvent } from './chat.ts';
+import type { RunEvent } from './run-events.ts';
+import { countText, shownText } from './text/line-text.ts';
+import type { ModelUsage } from './model.ts';
+import type { Plan } from './plan.ts';
+
+export type AgentEventType =
+  | 'turn'
+  | 'model-call'
+  | 'model-answer'
+  | 'plan'
+  | 'activation'
+  | 'answer-delta'
+  | 'context-compact'
+  | 'budget-end'
+  | 'subagent-start'
+  | 'subagent-end'
+  | 'chat';
+
+export type AgentEvent = Extract<RunEvent, { readonly type: AgentEventType }>;
+
+const SHOWN_NAMES = 5;
+
+export function agentEventText(event: AgentEvent): string {
+  switch (event.type) {
+    case 'turn':
+      return `turn ${String(event.turn)}`;
+    case 'model-call':
+      return `asks ${shownText(event.model)}, about ${countText(event.tokens, 'token')}`;
+    case 'model-answer':
+      return answerText(event);
+    case 'plan':
+      return planLine(event.plan);
+    case 'activation':
+      return `skill ${shownText(event.skill)}, by ${shownText(event.reason)}`;
+    case 'answer-delta':
+      return `answer grows: ${shownText(event.text)}`;
+    case 'context-compact': {
+      const { before, after, dropped } = event;
+      return `context shortened from about ${countText(before, 'token')} to ${String(after)}: ${namesText(dropped)}`;
+    }
+    case 'budget-end':
+      return `budget ended: ${shownText(event.name)}, ${String(event.used)} of ${String(event.limit)}`;
+    case 'subagent-start':
+      return `subagent for ${shownText(event.skill)}, run ${shownText(event.run)}`;
+    case 'subagent-end':
+      return `subagent ${shownText(event.outcome)}, run ${shownText(event.run)}`;
+    case 'chat':
+      return chatText(event.event);
+  }
+}
+
+function chatText(event: ChatEvent): string {
+  switch (event.type) {
+    case 'message':
+      return `the person says: ${shownText(event.text)}`;
+    case 'answer':
+      return `the answer: ${shownText(event.text)}`;
+    case 'undo':
+      return 'the last message and its answer are forgotten';
+    case 'carry':
+      return `goes on with run ${shownText(event.run)}`;
+  }
+}
+
+function answerText({
+  toolCalls,
+  text,
+  usage,
+  retries,
+}: Extract<AgentEvent, { readonly type: 'model-answer' }>): string {
+  const calls = namesText(toolCalls.map(({ name }) => name));
+  const parts = [
+    ...(toolCalls.length === 0 ? [] : [`calls ${calls}`]),
+    ...(text === '' ? [] : [`says ${countText(text.length, 'character')}`]),
+    ...usageText(usage),
+    ...(retries === 0 ? [] : [`after ${countText(retries, 'retry', 'retries')}`]),
+  ];
+  return `the model ${parts.length === 0 ? 'says nothing' : parts.join(', ')}`;
+}
+
+function usageText({ inputTokens, outputTokens }: ModelUsage): readonly string[] {
+  if (inputTokens === undefined && outputTokens === undefined) return [];
+  return [`${String(inputTokens ?? 0)} tokens in and ${String(outputTokens ?? 0)} out`];
+}
+
+function planLine({ goal, steps }: Plan): string {
+  const done = steps.filter(({ status }) => status === 'completed').length;
+  const now = steps.find(({ status }) => status === 'in_progress');
+  const state = steps.length === 0 ? shownText(goal) : `${String(done)} of ${countText(steps.length, 'step')} done`;
+  return `plan: ${state}${now === undefined ? '' : `, now ${shownText(now.title)}`}`;
+}
+
+function namesText(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_NAMES).map((name) => shownText(name));
+  return `${shown.join(', ')}${names.length > SHOWN_NAMES ? ` and ${String(names.length - SHOWN_NAMES)} more` : ''}`;
+}

@@ -1,0 +1,35 @@
+import type { Diagnostic } from '../diagnostic.ts';
+import type { Config } from './config.ts';
+import type { ExplainedValue } from './config-merge.ts';
+import type { PolicyConfig } from './policy-config.ts';
+
+/** Where a runtime runs. Code below the runtime reads these values and not the environment of Node. */
+export interface Surroundings {
+  readonly cwd: string;
+  /** Absent when there is no home folder. */
+  readonly home: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The policy section of one configuration layer. The user's layers may open rights; the project's may only restrict them. */
+export interface LayerPolicy {
+  readonly layer: 'user' | 'environment' | 'option' | 'project';
+  readonly where: string;
+  readonly policy: PolicyConfig;
+}
+
+export interface LoadedConfig {
+  /** All layers merged, without the project's rules. */
+  readonly config: Config;
+  /** The policy of each layer with its origin; included files are resolved. */
+  readonly policies: readonly LayerPolicy[];
+  /** The files that were looked for, highest priority first. */
+  readonly files: readonly { readonly path: string; readonly status: 'used' | 'absent' | 'invalid' }[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absolute folders from `skill_roots`, by the layer that named them: those of a project need trust. */
+  readonly namedRoots: { readonly own: readonly string[]; readonly project: readonly string[] };
+  /** True if a file or variable could not be used. Its rules are unknown, so only reading may be allowed. */
+  readonly isBroken: boolean;
+  /** Explains where each value comes from and what it overrides. */
+  readonly explain: () => Promise<readonly ExplainedValue[]>;
+}

@@ -1,0 +1,122 @@
+import type { FromSchema, ObjectSchema } from '../json/json-schema.ts';
+import { EFFECTS } from '../access.ts';
+import type { Effect, Risk } from '../access.ts';
+
+/** What the `allowed-tools` of a skill do: take away, give without a question, both, or nothing. */
+export const ALLOWED_TOOLS_USES = ['restrict', 'grant', 'both', 'ignore'] as const;
+export type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
+
+const rule = { type: 'string', description: 'A tool, such as run_script, or Bash(git status:*).' } as const;
+const effect = { type: 'string', enum: EFFECTS } as const;
+
+/** What a policy may hold wherever it is written. */
+const COMMON = {
+  default: {
+    type: 'object',
+    description: 'What happens to an action that no rule speaks about, by its risk.',
+    additionalProperties: false,
+    properties: {
+      low: { ...effect, description: 'It only reads.', default: 'allow' },
+      medium: { ...effect, description: 'It changes what can be brought back.', default: 'ask' },
+      high: { ...effect, description: 'It changes what cannot be brought back, or reaches out.', default: 'ask' },
+    },
+  },
+  allow: { type: 'array', description: 'Done without a question.', maxItems: 1_000, items: rule },
+  ask: { type: 'array', description: 'A person is asked first.', maxItems: 1_000, items: rule },
+  deny: { type: 'array', description: 'Never done; beats the other two.', maxItems: 1_000, items: rule },
+  include: {
+    type: 'array',
+    description: 'Files with rules: each holds one object with default, allow, ask, deny and include.',
+    maxItems: 64,
+    items: { type: 'string', description: 'A file, relative to the one that names it; ~ is the home folder.' },
+  },
+} as const;
+
+/** `policy` of the configuration. */
+export const POLICY_SCHEMA = {
+  type: 'object',
+  description: "What actions may do. A project's rules take away from the user's and never add to them.",
+  additionalProperties: false,
+  properties: {
+    ...COMMON,
+    allowed_tools: {
+      type: 'string',
+      description: 'What the allowed-tools of a skill do; a project can only say restrict.',
+      enum: ALLOWED_TOOLS_USES,
+      default: 'restrict',
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** A file that a policy includes. */
+export const POLICY_FILE_SCHEMA = {
+  type: 'object',
+  description: 'Rules that a policy includes.',
+  additionalProperties: false,
+  properties: { $schema: { type: 'string', description: 'Where an editor finds a schema.' }, ...COMMON },
+} as const satisfies ObjectSchema;
+
+/** As it stands in a file. */
+export type WrittenPolicy = FromSchema<typeof POLICY_SCHEMA>;
+
+export interface WrittenRule {
+  readonly rule: string;
+  /** The file, the variable or the option that says so. */
+  readonly where: string;
+}
+
+/** What one layer says about rights, with everything that it includes. */
+export interface PolicyConfig {
+  readonly default: Readonly<Partial<Record<Risk, Effect>>>;
+  readonly allow: readonly WrittenRule[];
+  readonly ask: readonly WrittenRule[];
+  readonly deny: readonly WrittenRule[];
+  readonly allowedTools: AllowedToolsUse | undefined;
+}
+
+/** A policy without what it includes. */
+export function ownPolicy(written: WrittenPolicy, where: string): PolicyConfig {
+  const rules = (list: Effect): readonly WrittenRule[] => (written[list] ?? []).map((text) => ({ rule: text, where }));
+  return {
+    default: written.default ?? {},
+    allow: rules('allow'),
+    ask: rules('ask'),
+    deny: rules('deny'),
+    allowedTools: written.allowed_tools,
+  };
+}
+
+/** Rules one after the other; of the defaults and the use of allowed-tools the first that is said. */
+export function joinPolicies(policies: readonly PolicyConfig[]): PolicyConfig {
+  const rules = (list: Effect): readonly WrittenRule[] => policies.flatMap((policy) => policy[list]);
+  return {
+    default: Object.assign({}, ...policies.map((policy) => policy.default).reverse()),
+    allow: rules('allow'),
+    ask: rules('ask'),
+    deny: rules('deny'),
+    allowedTools: policies.find(({ allowedTools }) => allowedTools !== undefined)?.allowedTools,
+  };
+}
+
+export interface Contradiction {
+  readonly rule: string;
+  readonly loses: Effect;
+  /** Where the rule stands that has no effect. */
+  readonly where: string;
+  readonly wins: Effect;
+  readonly by: string;
+}
+
+/** Rules of the same text that say different things. The strictest counts; whoever wrote the other one should know. */
+export function contradictions(policy: PolicyConfig): readonly Contradiction[] {
+  const strictest = new Map<string, { readonly effect: Effect; readonly where: string }>();
+  return EFFECTS.flatMap((list) =>
+    policy[list].flatMap(({ rule: text, where }) => {
+      const before = strictest.get(text);
+      if (before === undefined) strictest.set(text, { effect: list, where });
+      return before === undefined || before.effect === list
+        ? []
+        : [{ rule: text, loses: list, where, wins: before.effect, by: before.where }];
+    }),
+  );
+}

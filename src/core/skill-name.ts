@@ -1,0 +1,55 @@
+/** The rules for names. */
+import { cleanText, hiddenCharacters, isLongerThan } from './text/text.ts';
+
+export const MAX_NAME = 64;
+
+const NAME = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u;
+/** Nearly every name; each character is looked at once. */
+const SIMPLE = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const OFF_NAME = /[^\p{L}\p{N}]+/gu;
+
+export interface NameReading {
+  /** As it is used: normalised, cleaned. Absent: it cannot be used at all. */
+  readonly name?: string;
+  /** What breaks the rules for names, in words. Length is told apart, by `isTooLong`. */
+  readonly problem?: string;
+}
+
+/** Reads a name as the file or the folder gives it. */
+export function readName(written: string): NameReading {
+  if (SIMPLE.test(written)) return { name: written };
+  const hidden = hiddenCharacters(written);
+  if (hidden?.kind === 'control') return { problem: 'has control characters' };
+  const name = cleanText(written).normalize('NFKC').trim();
+  if (name === '') return { problem: 'is empty' };
+  if (name.includes('/') || name.includes('\\')) return { problem: 'has a slash or a backslash' };
+  if (name.includes('..') || name === '.') return { problem: 'is a path' };
+  if (name.includes('\n') || name.includes('\t')) return { problem: 'has a line end or a tab' };
+  const problem = styleProblem(name);
+  return problem === undefined ? { name } : { name, problem };
+}
+
+export function isTooLong(name: string): boolean {
+  return isLongerThan(name, MAX_NAME);
+}
+
+/** A name that keeps all the rules, length included. */
+export function isValidName(name: string | undefined): name is string {
+  if (name === undefined) return false;
+  const reading = readName(name);
+  return reading.name === name && reading.problem === undefined && !isTooLong(name);
+}
+
+/** The nearest valid name: `My Skill` becomes `my-skill`. Absent where nothing is left. */
+export function toSlug(text: string): string | undefined {
+  const slug = cleanText(text.slice(0, 1000)).normalize('NFKC').toLowerCase().replaceAll(OFF_NAME, '-');
+  const cut = Array.from(slug.replace(/^-/, '')).slice(0, MAX_NAME).join('').replace(/-$/, '');
+  return isValidName(cut) ? cut : undefined;
+}
+
+function styleProblem(name: string): string | undefined {
+  if (name.startsWith('-') || name.endsWith('-')) return 'starts or ends with a hyphen';
+  if (name.includes('--')) return 'has two hyphens in a row';
+  if (name !== name.toLowerCase()) return 'has upper-case letters';
+  return NAME.test(name) ? undefined : 'has characters other than letters, digits and hyphens';
+}

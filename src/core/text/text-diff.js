@@ -1,0 +1,104 @@
+/** Which lines of a text another has instead: small, for showing to a person. Time and memory are bounded whatever the texts are. */
+/** Lines around a change that are shown with it. */
+const CONTEXT = 3;
+/**
+ * The shortest way from one middle to the other is looked for among at most so many changed lines; beyond that the whole middle is
+ * given as removed and added, which is true as well.
+ */
+const MAX_STEPS = 400;
+/** `before` and `after` split at `\n` alone: a changed `\r` is a changed line. */
+export function diffLines(before, after) {
+    const [old, now] = [linesOf(before), linesOf(after)];
+    const all = changesBetween(old, now);
+    return {
+        added: all.filter(({ kind }) => kind === 'added').length,
+        removed: all.filter(({ kind }) => kind === 'removed').length,
+        hunks: hunksOf(all),
+        isEndChanged: before !== '' && after !== '' && before.endsWith('\n') !== after.endsWith('\n'),
+    };
+}
+function linesOf(text) {
+    if (text === '')
+        return [];
+    return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
+}
+/** Every line of both in order: what is removed and kept is the old text, what is added and kept the new one. */
+export function changesBetween(old, now, maxSteps = MAX_STEPS) {
+    const shorter = Math.min(old.length, now.length);
+    let start = 0;
+    while (start < shorter && old[start] === now[start])
+        start += 1;
+    let end = 0;
+    while (end < shorter - start && old[old.length - 1 - end] === now[now.length - 1 - end])
+        end += 1;
+    return [
+        ...old.slice(0, start).map((text) => lineOf('same', text)),
+        ...middleChanges(old.slice(start, old.length - end), now.slice(start, now.length - end), maxSteps),
+        ...old.slice(old.length - end).map((text) => lineOf('same', text)),
+    ];
+}
+function lineOf(kind, text) {
+    return { kind, text };
+}
+/** Myers' greedy search: `reached[k]` is how far into `old` one gets on diagonal `k` with so many changes. */
+function middleChanges(old, now, maxSteps) {
+    const trace = [];
+    const most = Math.min(maxSteps, old.length + now.length);
+    const offset = most + 1;
+    const reached = Array.from({ length: 2 * most + 3 }, () => 0);
+    for (let steps = 0; steps <= most; steps += 1) {
+        trace.push(reached.slice(offset - steps - 1, offset + steps + 2));
+        for (let diagonal = -steps; diagonal <= steps; diagonal += 2) {
+            const below = reached[offset + diagonal + 1] ?? 0;
+            const beside = reached[offset + diagonal - 1] ?? 0;
+            const isDown = diagonal === -steps || (diagonal !== steps && beside < below);
+            let at = isDown ? below : beside + 1;
+            while (at < old.length && at - diagonal < now.length && old[at] === now[at - diagonal])
+                at += 1;
+            reached[offset + diagonal] = at;
+            if (at >= old.length && at - diagonal >= now.length)
+                return walkBack(trace, old, now);
+        }
+    }
+    return [...old.map((text) => lineOf('removed', text)), ...now.map((text) => lineOf('added', text))];
+}
+function walkBack(trace, old, now) {
+    const lines = [];
+    let [x, y] = [old.length, now.length];
+    for (let steps = trace.length - 1; steps > 0; steps -= 1) {
+        // What was kept for this step starts at diagonal `-steps - 1`.
+        const reached = (diagonal) => trace[steps]?.[diagonal + steps + 1] ?? 0;
+        const diagonal = x - y;
+        const isDown = diagonal === -steps || (diagonal !== steps && reached(diagonal - 1) < reached(diagonal + 1));
+        const from = isDown ? diagonal + 1 : diagonal - 1;
+        const [startX, startY] = [reached(from), reached(from) - from];
+        for (; x > startX && y > startY; x -= 1, y -= 1)
+            lines.push(lineOf('same', old[x - 1] ?? ''));
+        if (isDown)
+            lines.push(lineOf('added', now[y - 1] ?? ''));
+        else
+            lines.push(lineOf('removed', old[x - 1] ?? ''));
+        [x, y] = [startX, startY];
+    }
+    for (; x > 0; x -= 1)
+        lines.push(lineOf('same', old[x - 1] ?? ''));
+    return lines.reverse();
+}
+function hunksOf(all) {
+    const isShown = new Uint8Array(all.length);
+    for (const [place, { kind }] of all.entries())
+        if (kind !== 'same')
+            isShown.fill(1, Math.max(0, place - CONTEXT), place + CONTEXT + 1);
+    const hunks = [];
+    let line = 1;
+    for (const [place, entry] of all.entries()) {
+        if (isShown[place] === 1) {
+            if (isShown[place - 1] !== 1)
+                hunks.push({ line, lines: [] });
+            hunks.at(-1)?.lines.push(entry);
+        }
+        if (entry.kind !== 'removed')
+            line += 1;
+    }
+    return hunks;
+}

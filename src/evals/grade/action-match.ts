@@ -1,0 +1,108 @@
+/** Patterns of cases against what was done. A pattern means the name of a tool of the vocabulary as well as the type of an action. */
+import type { Action } from '../../core/action.ts';
+import { compileGlob } from '../../core/glob.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
+import { quoted } from '../../core/text/text.ts';
+import type { ActionPattern } from '../cases/case.ts';
+import { readSlashedRegex } from './linear-regex.ts';
+
+/** One thing that was asked for, as the model wrote it and as the action that it became. At least one of the two is there. */
+export interface Asked {
+  readonly tool?: {
+    readonly name: string;
+    readonly input: unknown;
+    /** A call that becomes several actions is one call: it counts with the first of them. */
+    readonly isFirst: boolean;
+  };
+  readonly action?: Action;
+  /** The name of the skill that the action was about, however it was called. */
+  readonly skill?: string;
+}
+
+export interface ActionMatcher {
+  matches(asked: Asked): boolean;
+  /** For sequences: a call counts once. */
+  counts(asked: Asked): boolean;
+}
+
+export type MatcherReading =
+  | { readonly type: 'matcher'; readonly matcher: ActionMatcher }
+  | { readonly type: 'refused'; readonly message: string };
+
+/** Tests one value of a call. */
+type ValueTest = (value: unknown) => boolean;
+
+export function readActionPattern(pattern: ActionPattern): MatcherReading {
+  const names = compileGlob(pattern.tool, { hidden: true });
+  const tests: (readonly [string, ValueTest])[] = [];
+  for (const [name, wanted] of Object.entries(pattern.arguments ?? {})) {
+    const test = valueTest(wanted);
+    if (typeof test === 'string') return { type: 'refused', message: `${patternText(pattern)}: ${test}` };
+    tests.push([name, test]);
+  }
+  const isExact = pattern.exact === true;
+  const fits = (fields: unknown, skill?: string): boolean => {
+    if (!isObject(fields)) return tests.length === 0 && !isExact;
+    if (isExact && Object.keys(fields).some((name) => !tests.some(([wanted]) => wanted === name))) return false;
+    return tests.every(
+      ([name, test]) => test(ownField(fields, name)) || (name === 'skill' && skill !== undefined && test(skill)),
+    );
+  };
+  const matchesTool = ({ tool }: Asked): boolean => tool !== undefined && names.matches(tool.name) && fits(tool.input);
+  const matchesAction = ({ action, skill }: Asked): boolean => {
+    if (action === undefined || !names.matches(action.type)) return false;
+    const { type: _, ...fields } = action;
+    return fits(fields, skill);
+  };
+  return {
+    type: 'matcher',
+    matcher: {
+      matches: (asked) => matchesAction(asked) || matchesTool(asked),
+      counts: (asked) => matchesAction(asked) || (asked.tool?.isFirst === true && matchesTool(asked)),
+    },
+  };
+}
+
+/** A pattern in a few words. */
+export function patternText({ tool, arguments: fields = {}, exact }: ActionPattern): string {
+  const wanted = Object.entries(fields).map(([name, value]) => `${name} ${quoted(stableJson(value) ?? '', 80)}`);
+  if (wanted.length === 0) return tool;
+  return `${tool} with ${exact === true ? 'exactly ' : ''}${wanted.join(', ')}`;
+}
+
+/** Equal, or for a text of the form `/expression/` matched by it, at any depth. A sentence says what is wrong with an expression. */
+function valueTest(wanted: unknown): ValueTest | string {
+  const regex = typeof wanted === 'string' ? readSlashedRegex(wanted) : undefined;
+  if (regex?.type === 'refused') return regex.message;
+  if (regex !== undefined) return (value) => regex.regex.test(typeof value === 'string' ? value : textOf(value));
+  if (Array.isArray(wanted)) return listTest(wanted);
+  if (isObject(wanted)) return objectTest(wanted);
+  return (value) => Object.is(value, wanted);
+}
+
+function listTest(wanted: readonly unknown[]): ValueTest | string {
+  const tests = wanted.map(valueTest);
+  const problem = tests.find((test) => typeof test === 'string');
+  if (typeof problem === 'string') return problem;
+  return (value) =>
+    Array.isArray(value) &&
+    value.length === tests.length &&
+    tests.every((test, place) => typeof test === 'function' && test(value[place]));
+}
+
+function objectTest(wanted: Readonly<Record<string, unknown>>): ValueTest | string {
+  const keys = Object.keys(wanted);
+  const inOrder = listTest(Object.values(wanted));
+  if (typeof inOrder === 'string') return inOrder;
+  return (value) =>
+    isObject(value) && Object.keys(value).length === keys.length && inOrder(keys.map((key) => ownField(value, key)));
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? '' : (stableJson(value) ?? '');
+}
+
+function ownField(fields: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}

@@ -1,0 +1,108 @@
+/** What of a report goes into its page: all results, texts cut where there are many, and as many runs as there is room for. */
+import { compareReports } from '../report/compare-reports.ts';
+import { failuresFirst } from '../report/report-text.ts';
+import type { CaseResult, EvalReport } from '../report/result.ts';
+import type { PageData, RunView } from './view.ts';
+
+export interface PageOptions {
+  /** The run of a result, as it is looked at; nothing where there is none. Asked only while there is room: failures first. */
+  readonly view?: (result: CaseResult) => RunView | undefined;
+  /** An earlier report, to show what changed. */
+  readonly before?: EvalReport;
+  /** Of the data; 4 MB. */
+  readonly maxBytes?: number;
+  /** Runs of results that passed; 50. */
+  readonly maxPassedViews?: number;
+}
+
+const MAX_BYTES = 4_000_000;
+const MAX_PASSED_VIEWS = 50;
+/** Part of the room that results may take; the rest is for runs. */
+const RESULTS_PART = 0.75;
+/** Characters of one text, tried one after the other until the results fit. */
+const TEXT_LIMITS = [20_000, 4000, 2000, 1000, 500, 200, 80] as const;
+
+export function pageData(report: EvalReport, options: PageOptions = {}): PageData {
+  const maxBytes = options.maxBytes ?? MAX_BYTES;
+  const shown = fitted(report, maxBytes * RESULTS_PART);
+  const { views, left } = viewsOf(report, options, maxBytes - sizeOf(shown));
+  return {
+    report: shown,
+    views,
+    viewsLeftOut: left,
+    isCut: shown !== report,
+    ...(options.before === undefined ? {} : { comparison: compareReports(options.before, report) }),
+  };
+}
+
+/** The report itself where nothing has to be cut. */
+function fitted(report: EvalReport, maxBytes: number): EvalReport {
+  if (!report.results.some((result) => isLong(result, TEXT_LIMITS[0])) && sizeOf(report) <= maxBytes) return report;
+  const attempts = TEXT_LIMITS.map((limit) => () => ({
+    ...report,
+    results: report.results.map((one) => cutResult(one, limit)),
+  }));
+  for (const attempt of attempts) {
+    const shorter = attempt();
+    if (sizeOf(shorter) <= maxBytes) return shorter;
+  }
+  // More results than any page can show: their texts are gone, the numbers are not.
+  return {
+    ...report,
+    results: report.results.map((one) => cutResult({ ...one, input: '', answer: '', checks: [] }, 40)),
+  };
+}
+
+function isLong({ input, answer, checks }: CaseResult, limit: number): boolean {
+  return (
+    Math.max(input.length, answer.length, ...checks.map(({ found, asked }) => found.length + asked.length)) > limit
+  );
+}
+
+function cutResult(result: CaseResult, limit: number): CaseResult {
+  return {
+    ...result,
+    input: cutText(result.input, limit),
+    answer: cutText(result.answer, limit),
+    reason: cutText(result.reason, limit),
+    checks: result.checks.map((check) => ({
+      ...check,
+      asked: cutText(check.asked, limit),
+      found: cutText(check.found, limit),
+      events: check.events.slice(0, 20),
+    })),
+  };
+}
+
+function cutText(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}
+
+function viewsOf(
+  { results }: EvalReport,
+  { view, maxPassedViews = MAX_PASSED_VIEWS }: PageOptions,
+  room: number,
+): { readonly views: PageData['views']; readonly left: number } {
+  const places = new Map(results.map((result, place) => [result, place]));
+  const views: Record<string, RunView> = {};
+  let [left, free, passed] = [0, room, 0];
+  if (view === undefined) return { views, left };
+  for (const result of failuresFirst(results)) {
+    if (result.run === undefined) continue;
+    const isPassed = result.status === 'passed';
+    const seen = free <= 0 || (isPassed && passed >= maxPassedViews) ? undefined : view(result);
+    const size = seen === undefined ? 0 : sizeOf(seen);
+    if (seen === undefined || size > free) {
+      left += 1;
+      continue;
+    }
+    views[String(places.get(result) ?? 0)] = seen;
+    free -= size;
+    if (isPassed) passed += 1;
+  }
+  return { views, left };
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

@@ -1,0 +1,58 @@
+/**
+ * A report as one HTML file: no server, no request to anywhere, opened from the disk. The data is JSON that cannot end its element;
+ * the script puts it into the document as text only; the policy of the page lets nothing else run or load.
+ */
+import { createHash } from 'node:crypto';
+
+import type { EvalReport } from '../report/result.ts';
+import { pageData } from './page-data.ts';
+import type { PageOptions } from './page-data.ts';
+import { PAGE_SCRIPT, PAGE_STYLE } from './page-text.ts';
+import type { PageData } from './view.ts';
+
+export function htmlReport(report: EvalReport, options: PageOptions = {}): string {
+  return htmlPage(pageData(report, options));
+}
+
+/** The page of the later of two reports, with what changed since the earlier one. */
+export function htmlCompare(before: EvalReport, after: EvalReport, options: Omit<PageOptions, 'before'> = {}): string {
+  return htmlReport(after, { ...options, before });
+}
+
+function htmlPage(data: PageData): string {
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(PAGE_SCRIPT)}'`,
+    `style-src '${hashOf(PAGE_STYLE)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    '<title>Evaluation report</title>',
+    `<style>${PAGE_STYLE}</style>`,
+    '</head>',
+    '<body>',
+    '<div id="app"><noscript>This report needs JavaScript, which runs in this file only.</noscript></div>',
+    `<script type="application/json" id="data">${dataText(data)}</script>`,
+    `<script>${PAGE_SCRIPT}</script>`,
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+/** JSON without `<`: no element can end or begin in it. */
+function dataText(data: PageData): string {
+  return JSON.stringify(data).replaceAll('<', String.raw`\u003c`);
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}`;
+}

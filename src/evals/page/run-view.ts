@@ -1,0 +1,198 @@
+/** A recorded run as a timeline: an action with its decision, question and outcome is one step, and each request says what filled it. */
+import { readRun } from '../../journal/journal-reader.ts';
+import { describeAction, describeOutcome, isPoorOutcome } from '../../core/action-text.ts';
+import { eventText } from '../../core/event-text.ts';
+import type { JournalLine, RunEvent } from '../../core/run-events.ts';
+import { contextTracker } from './context-sections.ts';
+import type { RunStep, RunView, StepKind, StepLine, Tone, TurnView } from './view.ts';
+
+export const MOST_STEPS = 400;
+const LAST_STEPS = 50;
+const MOST_TEXT = 2000;
+
+/** Throws `run/invalid` where the folder is no run. Long texts are not opened: their start is enough to look at. */
+export function runView(folder: string): RunView {
+  const { info, torn, lines } = readRun(folder, { content: 'start' });
+  const { steps, turns, elapsedMs } = timelineOf(lines);
+  return {
+    run: info.run,
+    outcome: info.outcome,
+    reason: cut(info.reason),
+    elapsedMs,
+    turns,
+    // How it began and how it ended.
+    steps:
+      steps.length <= MOST_STEPS ? steps : [...steps.slice(0, MOST_STEPS - LAST_STEPS), ...steps.slice(-LAST_STEPS)],
+    stepsLeftOut: Math.max(0, steps.length - MOST_STEPS),
+    isTorn: torn,
+  };
+}
+
+interface Timeline {
+  readonly steps: readonly RunStep[];
+  readonly turns: readonly TurnView[];
+  readonly elapsedMs: number;
+}
+
+/** From the lines of one record, in order. */
+export function timelineOf(lines: Iterable<JournalLine>): Timeline {
+  const steps: RunStep[] = [];
+  const turns: TurnView[] = [];
+  /** Where the step of a call stands. */
+  const calls = new Map<number, number>();
+  const context = contextTracker();
+  let [turn, elapsedMs] = [0, 0];
+  for (const line of lines) {
+    const { event, elapsed } = line;
+    elapsedMs = Math.max(elapsedMs, elapsed);
+    context.see(event);
+    if (event.type === 'turn') turn = event.turn;
+    if (event.type === 'model-call')
+      turns.push({
+        turn,
+        atMs: elapsed,
+        model: event.model,
+        tokens: event.tokens,
+        sections: context.sections(event.tokens),
+      });
+    if (event.type === 'model-answer') addUsage(turns, event);
+    const place = 'call' in event && event.call !== undefined ? calls.get(event.call) : undefined;
+    const known = place === undefined ? undefined : steps[place];
+    if (place !== undefined && known !== undefined) steps[place] = grown(known, line);
+    else {
+      const step = stepOf(line, turn);
+      if (step === undefined) continue;
+      if (event.type === 'action') calls.set(event.call, steps.length);
+      steps.push(step);
+    }
+  }
+  return { steps, turns, elapsedMs };
+}
+
+function addUsage(turns: TurnView[], { usage }: Extract<RunEvent, { readonly type: 'model-answer' }>): void {
+  const last = turns.pop();
+  if (last === undefined) return;
+  turns.push({
+    ...last,
+    ...(usage.inputTokens === undefined ? {} : { inputTokens: usage.inputTokens }),
+    ...(usage.outputTokens === undefined ? {} : { outputTokens: usage.outputTokens }),
+  });
+}
+
+/** What an event begins; nothing where it is not worth a step. */
+function stepOf({ seq, elapsed, event }: JournalLine, turn: number): RunStep | undefined {
+  const base = { events: [seq], atMs: elapsed, turn, lines: [] };
+  if (event.type === 'action')
+    return {
+      ...base,
+      kind: 'action',
+      tone: 'plain',
+      text: cut(describeAction(event.action)),
+      lines: askedBy(event.askedBy),
+    };
+  const kind = kindOf(event);
+  if (kind === undefined) return undefined;
+  const [first] = eventText(event, 'verbose');
+  if (first === undefined) return undefined;
+  const step = { ...base, kind, tone: first.tone, text: cut(first.text) };
+  if (event.type === 'plan') return { ...step, plan: event.plan };
+  if (event.type === 'model-answer' && event.text !== '')
+    return { ...step, lines: [{ label: 'says', tone: 'plain', text: cut(event.text) }] };
+  return step;
+}
+
+function kindOf(event: RunEvent): StepKind | undefined {
+  switch (event.type) {
+    case 'model-answer':
+      return 'model';
+    case 'plan':
+      return event.plan.steps.length === 0 ? undefined : 'plan';
+    case 'activation':
+      return 'skill';
+    case 'context-compact':
+      return 'context';
+    case 'note':
+    case 'budget-end':
+    case 'subagent-start':
+    case 'subagent-end':
+    case 'chat':
+      return 'note';
+    case 'run-end':
+      return 'end';
+    // The heading of a turn, and what belongs to an action or to the record.
+    case 'run-start':
+    case 'turn':
+    case 'model-call':
+    case 'action':
+    case 'decision':
+    case 'approval-ask':
+    case 'approval-answer':
+    case 'skill-use':
+    case 'observation':
+    case 'session':
+    case 'span':
+    case 'content-keep':
+    case 'answer-delta':
+      return undefined;
+  }
+}
+
+function askedBy(who: string): readonly StepLine[] {
+  return who === 'model' ? [] : [{ label: 'asked by', tone: 'faint', text: who }];
+}
+
+/** The step of a call with one more event of it. */
+function grown(step: RunStep, { seq, elapsed, event }: JournalLine): RunStep {
+  const added = addedBy(event);
+  if (added === undefined) return step;
+  const { line, tone } = added;
+  return {
+    ...step,
+    events: [...step.events, seq],
+    tone: worse(step.tone, tone ?? line.tone),
+    lines: [...step.lines, line],
+    ...(event.type === 'observation' ? { tookMs: Math.max(0, elapsed - step.atMs) } : {}),
+  };
+}
+
+interface Added {
+  readonly line: StepLine;
+  /** Of the whole step, where the line says it otherwise. */
+  readonly tone?: Tone;
+}
+
+function addedBy(event: RunEvent): Added | undefined {
+  switch (event.type) {
+    case 'decision': {
+      const { effect, risk, rule, origin, reason } = event.decision;
+      const tone = effect === 'deny' ? 'bad' : effect === 'ask' ? 'warning' : 'faint';
+      const text = `${effect}, risk ${risk}, by rule ${rule} of ${origin.layer}: ${reason}`;
+      return { line: { label: 'decision', tone, text: cut(text) }, tone: tone === 'faint' ? 'plain' : tone };
+    }
+    case 'approval-ask':
+    case 'approval-answer': {
+      const [line] = eventText(event, 'verbose');
+      const label = event.type === 'approval-ask' ? 'question' : 'answer';
+      return line === undefined
+        ? undefined
+        : { line: { label, tone: line.tone, text: cut(line.text.replace(/^\w+: /, '')) } };
+    }
+    case 'observation': {
+      const { observation } = event;
+      const tone = observation.type === 'failed' ? 'bad' : isPoorOutcome(observation) ? 'warning' : 'good';
+      return { line: { label: 'outcome', tone, text: cut(describeOutcome(observation, true)) } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const WORSE = ['faint', 'plain', 'good', 'warning', 'bad'] as const satisfies readonly Tone[];
+
+function worse(a: Tone, b: Tone): Tone {
+  return WORSE.indexOf(a) >= WORSE.indexOf(b) ? a : b;
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT)}…`;
+}

@@ -1,0 +1,127 @@
+/** Two reports beside each other: which cases changed, what it cost, and what was evaluated differently. */
+import { compareText } from '../../core/diagnostic.ts';
+import { costOf, tokensOf } from './report-text.ts';
+/** `broken`: it passed before and does not now. `other`: between outcomes of which neither is a pass. */
+export const CHANGES = ['broken', 'fixed', 'other', 'added', 'removed'];
+export function compareReports(before, after) {
+    const [old, now] = [byCase(before.results), byCase(after.results)];
+    const keys = [...new Set([...old.keys(), ...now.keys()])];
+    const all = keys.flatMap((key) => changeOf(old.get(key) ?? [], now.get(key) ?? []));
+    const count = (change) => all.filter((one) => one.change === change).length;
+    return {
+        startedAt: { before: before.startedAt, after: after.startedAt },
+        passRate: { before: before.passRate, after: after.passRate },
+        totals: { before: before.totals, after: after.totals },
+        models: { before: before.models, after: after.models },
+        changes: CHANGES.flatMap((change) => all.filter((one) => one.change === change)),
+        counts: {
+            broken: count('broken'),
+            fixed: count('fixed'),
+            other: count('other'),
+            added: count('added'),
+            removed: count('removed'),
+        },
+        same: keys.length - all.length,
+        skills: changedSkills(before, after),
+        cost: costs(old, now),
+    };
+}
+/** Attempts of a case and an arm belong together. */
+function byCase(results) {
+    const found = new Map();
+    for (const result of results) {
+        const key = JSON.stringify([result.case, result.arm]);
+        const known = found.get(key);
+        if (known === undefined)
+            found.set(key, [result]);
+        else
+            known.push(result);
+    }
+    return found;
+}
+function changeOf(old, now) {
+    const [first] = now.length === 0 ? old : now;
+    if (first === undefined)
+        return [];
+    const [before, after] = [verdictOf(old), verdictOf(now)];
+    const checks = changedChecks(old, now);
+    const change = kindOf(before, after);
+    if (change === undefined)
+        return [];
+    return [
+        {
+            change,
+            case: first.case,
+            name: first.name,
+            arm: first.arm,
+            ...(before === undefined ? {} : { before }),
+            ...(after === undefined ? {} : { after }),
+            checks: before === undefined || after === undefined ? [] : checks,
+        },
+    ];
+}
+function kindOf(before, after) {
+    if (before === undefined)
+        return 'added';
+    if (after === undefined)
+        return 'removed';
+    if (before.status === after.status)
+        return undefined;
+    if (before.status === 'passed')
+        return 'broken';
+    return after.status === 'passed' ? 'fixed' : 'other';
+}
+const WORST_FIRST = ['error', 'failed', 'passed', 'skipped'];
+function verdictOf(results) {
+    const status = worstOf(results.map((result) => result.status));
+    if (status === undefined)
+        return undefined;
+    return {
+        status,
+        passed: results.filter((result) => result.status === 'passed').length,
+        attempts: results.length,
+    };
+}
+function worstOf(statuses) {
+    return WORST_FIRST.find((status) => statuses.includes(status));
+}
+function changedChecks(old, now) {
+    const [before, after] = [checksOf(old), checksOf(now)];
+    return [...new Set([...before.keys(), ...after.keys()])].flatMap((id) => {
+        const [was, is] = [before.get(id), after.get(id)];
+        const change = { before: was?.status ?? 'absent', after: is?.status ?? 'absent' };
+        if (change.before === change.after)
+            return [];
+        return [{ id, asked: (is ?? was)?.asked ?? '', ...change, found: is?.found ?? '' }];
+    });
+}
+/** The worst outcome of each check over all attempts. */
+function checksOf(results) {
+    const found = new Map();
+    for (const { id, status, asked, found: what } of results.flatMap(({ checks }) => checks)) {
+        const known = found.get(id);
+        if (known === undefined || worstOf([known.status, status]) !== known.status)
+            found.set(id, { status, asked, found: what });
+    }
+    return found;
+}
+function changedSkills(before, after) {
+    const [old, now] = [before, after].map(({ skills }) => new Map(skills.map(({ name, digest }) => [name, digest])));
+    return [...new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])]
+        .toSorted(compareText)
+        .map((name) => ({ name, before: old?.get(name) ?? '', after: now?.get(name) ?? '' }))
+        .filter((skill) => skill.before !== skill.after);
+}
+function costs(old, now) {
+    const common = [...old.keys()].filter((key) => now.has(key));
+    const [before, after] = [old, now].map((cases) => costOf(common.flatMap((key) => cases.get(key) ?? [])));
+    const pair = (read) => ({
+        before: before === undefined ? 0 : read(before),
+        after: after === undefined ? 0 : read(after),
+    });
+    return {
+        tokens: pair(tokensOf),
+        toolCalls: pair(({ toolCalls }) => toolCalls),
+        wallMs: pair(({ wallMs }) => wallMs),
+    };
+}

@@ -1,0 +1,370 @@
+/** From fields to a skill's head: every rule about names, kinds and lengths, whichever reader found the fields. */
+import type { Edit } from '../core/diagnostic.ts';
+import type { StatedFields } from './controls.ts';
+import { readControls, wrongType } from './controls.ts';
+import type { FieldName, RestrictingField } from './fields.ts';
+import { fieldOf, hostOf, isExtension, likelyField, restrictingField } from './fields.ts';
+import { readMetadata } from './metadata.ts';
+import { isTooLong, isValidName, readName, toSlug } from '../core/skill-name.ts';
+import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
+import { isUnsafeKey, locateInValue } from './node.ts';
+import type { Report } from './report.ts';
+import { tell, textOf } from './report.ts';
+import type { LooseRestriction } from './restrictions.ts';
+import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
+import type { HeadOptions, HeadSource } from './source.ts';
+import { quoteYaml, replacing, writeYaml } from './write.ts';
+import { makeHead } from '../core/skill.ts';
+import type { SkillHead } from '../core/skill.ts';
+import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../core/text/text.ts';
+
+export const MAX_DESCRIPTION = 1024;
+/**
+ * A key that could be another spelling of `metadata`: an m, or anything beyond ASCII, which may fold to one. Its length says nothing:
+ * one character can fold to several, and what is no letter is dropped.
+ */
+const LIKE_METADATA = /[mM\x80-\uffff]/;
+export const MAX_COMPATIBILITY = 500;
+
+export interface AssembleInput {
+  readonly report: Report;
+  readonly source: HeadSource;
+  readonly options: HeadOptions;
+  readonly map: MapNode;
+  /** Just after the opening fence line, where a missing field goes. */
+  readonly start: number;
+  /** Restricting fields that are in the text but could not be read as fields. */
+  readonly unreadable: ReadonlySet<RestrictingField>;
+}
+
+/** The head, or nothing where the skill must be left out; the report then says why. */
+export function assembleHead(input: AssembleInput): SkillHead | undefined {
+  const { report, map, unreadable } = input;
+  const stated = sortFields(report, map);
+  const meta = readMetadata(report, stated);
+  const name = readNameField(input, first(stated, 'name'));
+  const description = readDescription(input, first(stated, 'description'));
+  const license = readText(report, first(stated, 'license'));
+  const compatibility = readCompatibility(report, first(stated, 'compatibility'));
+  const controls = readControls(report, stated, withMisplaced(report, map, unreadable));
+  if (name === undefined || description === undefined) return undefined;
+  return makeHead({ name, description, license, compatibility, controls, meta });
+}
+
+/** Restrictions where no map may be, or where `metadata` should be one: meant, but what they say is not known. */
+function withMisplaced(
+  report: Report,
+  map: MapNode,
+  unreadable: ReadonlySet<RestrictingField>,
+): ReadonlySet<RestrictingField> {
+  let all = unreadable;
+  for (const { key, value } of map.entries) {
+    // Nearly every value ends here: text under a key that could not be meant for `metadata`, or `metadata` as it should be.
+    if (
+      value === undefined ||
+      (value.type === 'scalar' ? !LIKE_METADATA.test(key) : key === 'metadata' && value.type === 'map')
+    )
+      continue;
+    const parent = likelyField(key);
+    if (parent === undefined || restrictingField(parent) !== undefined) continue;
+    if (parent === 'metadata' ? value.type === 'map' : value.type === 'scalar') continue;
+    for (const { field, at } of restrictionsIn(value, { inText: parent === 'metadata' })) {
+      if (all.has(field)) continue;
+      all = new Set([...all, field]);
+      const message = `${field} stands in the value of ${quoted(key)}; its strictest meaning is used`;
+      tell(report, { code: 'field/unreadable-restriction', at, message });
+    }
+  }
+  return all;
+}
+
+/** `inText`: text counts too, which may be `metadata` that somebody quoted. */
+function restrictionsIn(node: YamlNode, options: { readonly inText: boolean }): readonly LooseRestriction[] {
+  if (node.type === 'list') return node.items.flatMap((item) => restrictionsIn(item, options));
+  if (node.type === 'scalar') {
+    if (!options.inText) return [];
+    const { value, start } = node;
+    const found = [...findLineRestrictions(value, 0, value.length), ...findFlowRestrictions(value, 0, value.length)];
+    return found.map(({ field }) => ({ field, at: start }));
+  }
+  return node.entries.flatMap(({ key, keyStart, value }) => {
+    const field = restrictingField(likelyField(key) ?? '');
+    const below = value === undefined || value.type === 'scalar' ? [] : restrictionsIn(value, options);
+    return field === undefined ? below : [{ field, at: keyStart }, ...below];
+  });
+}
+
+function first(stated: StatedFields, field: FieldName): MapEntry | undefined {
+  return stated.get(field)?.[0];
+}
+
+/** The entries by field. Of a field given twice the first counts; of one that restricts, both. */
+function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
+  const stated = new Map<FieldName, MapEntry[]>();
+  const others = new Set<string>();
+  for (const entry of map.entries) {
+    const { key } = entry;
+    const exact = fieldOf(key);
+    const field = exact ?? likelyField(key);
+    if (field === undefined) {
+      if (others.has(key)) tellDuplicate(report, entry);
+      else tellUnknown(report, entry);
+      others.add(key);
+      continue;
+    }
+    if (exact === undefined) tellMisspelt(report, entry, field);
+    else if (field === 'disallowed-tools') tellUnknown(report, entry);
+    else if (isExtension(field)) tellExtension(report, entry);
+    const entries = stated.get(field);
+    if (entries === undefined) stated.set(field, [entry]);
+    else {
+      if (exact !== undefined) tellDuplicate(report, entry, field);
+      if (restrictingField(field) !== undefined || field === 'metadata') entries.push(entry);
+    }
+  }
+  return stated;
+}
+
+type KeyPlace = Pick<MapEntry, 'key' | 'keyStart'>;
+
+function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field?: FieldName): void {
+  const restricts = field !== undefined && restrictingField(field) !== undefined;
+  const lineEnd = report.text.indexOf('\n', keyStart) + 1;
+  const oneLine = value === undefined || (value.type === 'scalar' && value.style !== 'block' && value.end < lineEnd);
+  tell(report, {
+    code: 'frontmatter/duplicate-key',
+    at: keyStart,
+    message: `${quoted(key)} is given twice; ${restricts ? 'the stricter one is used' : 'the first one is used'}`,
+    edit: oneLine && !restricts ? { offset: keyStart, length: lineEnd - keyStart, text: '' } : undefined,
+  });
+}
+
+export function tellUnknown(report: Report, { key, keyStart }: KeyPlace): void {
+  if (isUnsafeKey(key)) {
+    tell(report, { code: 'frontmatter/unsafe-key', at: keyStart, message: `the key ${quoted(key)} is refused` });
+    return;
+  }
+  const host = key === 'disallowed-tools' ? 'Claude Code' : hostOf(key);
+  tell(report, {
+    code: 'field/unknown',
+    at: keyStart,
+    message: `${quoted(key)} is not a field of the specification`,
+    hint:
+      host === undefined ? undefined : `${host} reads it; move it under metadata: for a skill that every host accepts`,
+  });
+}
+
+function tellMisspelt(report: Report, { key, keyStart, keyEnd }: MapEntry, field: FieldName): void {
+  tell(report, {
+    code: 'field/unknown',
+    at: keyStart,
+    message: `${quoted(key)} is read as ${field}`,
+    hint: `write ${field}`,
+    edit: { offset: keyStart, length: keyEnd - keyStart, text: field },
+  });
+}
+
+export function tellExtension(report: Report, { key, keyStart }: KeyPlace): void {
+  tell(report, {
+    code: 'field/extension',
+    at: keyStart,
+    message: `${quoted(key)} is understood here, but is not in the specification`,
+  });
+}
+
+function readNameField({ report, source, start }: AssembleInput, entry: MapEntry | undefined): string | undefined {
+  const { directory } = source;
+  const folder = readName(directory).name;
+  const value = entry?.value;
+  if (entry === undefined || value === undefined) {
+    tellNoName(report, directory, { entry, start });
+    return usableFolder(report, folder, start);
+  }
+  if (value.type !== 'scalar') {
+    wrongType(report, 'name', value, 'text');
+    return usableFolder(report, folder, start);
+  }
+  return readWrittenName(report, directory, value) ?? usableFolder(report, folder, start);
+}
+
+/** The name as text gives it; nothing where it cannot be used, and then the folder's is. */
+export function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
+  const folder = readName(directory).name;
+  const { name, problem } = readName(value.value);
+  if (problem === undefined && name !== undefined && name === folder && !isTooLong(name)) return name;
+
+  const better = isValidName(folder) ? folder : toSlug(value.value);
+  const edit = better === undefined || value.style === 'block' ? undefined : replacing(value, writeYaml(better));
+  if (problem !== undefined) {
+    const used = name === undefined ? "; the folder's name is used" : '';
+    const hint =
+      better === undefined ? undefined : `use 1 to 64 lower-case letters, digits and single hyphens: ${better}`;
+    const message = `the name ${quoted(value.value)} ${problem}${used}`;
+    tell(report, { code: 'name/invalid', at: value.start, message, hint, edit });
+  }
+  if (name === undefined) return undefined;
+  if (isTooLong(name)) {
+    const message = `the name has ${countCharacters(name)} characters, expected at most 64`;
+    tell(report, { code: 'name/too-long', at: value.start, message, edit });
+  }
+  tellEscapes(report, value);
+  // An off-style name whose slug is the folder's name has one problem, not two.
+  const slug = problem === undefined ? name : toSlug(name);
+  if (name !== folder && slug !== undefined && slug !== folder) {
+    tell(report, {
+      code: 'name/directory-mismatch',
+      at: value.start,
+      message: `the name is ${quoted(name)}, but the folder is ${quoted(directory)}`,
+      edit: better === folder ? edit : undefined,
+    });
+  }
+  return name;
+}
+
+function tellNoName(
+  report: Report,
+  directory: string,
+  { entry, start }: { readonly entry: MapEntry | undefined; readonly start: number },
+): void {
+  const text = writeYaml(directory.normalize('NFKC'));
+  const edit =
+    entry === undefined
+      ? { offset: start, length: 0, text: `name: ${text}\n` }
+      : { offset: entry.keyEnd + 1, length: 0, text: ` ${text}` };
+  // `name: ~` has something to replace after its colon; `name:` has not.
+  const isFree = entry === undefined || /^[ \t]*\r?\n/.test(report.text.slice(entry.keyEnd + 1, entry.keyEnd + 80));
+  tell(report, {
+    code: 'name/missing',
+    at: entry?.keyStart ?? start,
+    message: `there is no name; the folder's name ${quoted(directory)} is used`,
+    edit: isValidName(directory.normalize('NFKC')) && isFree ? edit : undefined,
+  });
+}
+
+function usableFolder(report: Report, name: string | undefined, start: number): string | undefined {
+  if (name !== undefined) return name;
+  tell(report, {
+    code: 'name/unusable',
+    at: start,
+    message: 'neither the file nor its folder gives a name that can be used',
+  });
+  return undefined;
+}
+
+function readDescription({ report, options, start }: AssembleInput, entry: MapEntry | undefined): string | undefined {
+  const value = entry?.value;
+  const text = value === undefined ? '' : descriptionText(report, value);
+  if (value === undefined || text === '') {
+    const message =
+      value === undefined || value.type !== 'map'
+        ? 'there is no description'
+        : 'the description is a map, expected text';
+    tell(report, {
+      code: 'description/missing',
+      at: entry?.keyStart ?? start,
+      message,
+      ...commentedOut(report, entry),
+    });
+    return undefined;
+  }
+  if (isLongerThan(text, MAX_DESCRIPTION)) {
+    const message = `the description has ${countCharacters(text)} characters, expected at most ${MAX_DESCRIPTION}`;
+    tell(report, { code: 'description/too-long', at: value.start, message });
+  }
+  if (value.type === 'scalar') tellEscapes(report, value);
+  return hasAngleBrackets(report, options, value.type === 'scalar' ? value : undefined, text) &&
+    options.blockAngleBrackets === true
+    ? undefined
+    : text;
+}
+
+/** `description: # Chemistry`: YAML sees a comment, the author wrote a heading. */
+function commentedOut(report: Report, entry: MapEntry | undefined): { readonly hint?: string; readonly edit?: Edit } {
+  if (entry === undefined || entry.value !== undefined) return {};
+  const line = report.text.slice(entry.keyEnd + 1, report.text.indexOf('\n', entry.keyEnd));
+  const text = line.trim();
+  if (!text.startsWith('#')) return {};
+  const offset = entry.keyEnd + 1 + line.indexOf('#');
+  const words = text.replace(/^#+/, '').trim();
+  return {
+    hint: '# starts a comment: put the text in quotes',
+    edit: { offset, length: text.length, text: quoteYaml(words) },
+  };
+}
+
+function descriptionText(report: Report, value: NonNullable<MapEntry['value']>): string {
+  if (value.type === 'scalar') return textOf(report, value);
+  if (value.type === 'map' && !value.flow) return '';
+  const raw = value.flow ? report.text.slice(value.start, value.end) : '';
+  const text = value.flow
+    ? cleanText(raw)
+    : value.type === 'list'
+      ? value.items
+          .map((item) => (item.type === 'scalar' ? textOf(report, item) : ''))
+          .filter((item) => item !== '')
+          .join('; ')
+      : '';
+  if (text !== '') {
+    tell(report, {
+      code: 'field/type',
+      at: value.start,
+      message: `the description is ${value.type === 'list' ? 'a list' : 'a map'}, expected text; it is taken as written`,
+      hint: 'put the text in double quotes',
+      edit: value.flow && !raw.includes('\n') ? replacing(value, quoteYaml(raw)) : undefined,
+    });
+  }
+  return text;
+}
+
+function hasAngleBrackets(report: Report, options: HeadOptions, node: ScalarNode | undefined, text: string): boolean {
+  const less = text.indexOf('<');
+  const found = less === -1 ? text.indexOf('>') : less;
+  if (found === -1) return false;
+  const at =
+    node === undefined ? report.text.indexOf(text.charAt(found)) : locateInValue(report.text, node, text.charAt(found));
+  tellAngleBracket(report, options, text.charAt(found), at);
+  return true;
+}
+
+export function tellAngleBracket(report: Report, options: HeadOptions, bracket: string, at: number): void {
+  tell(report, {
+    code: 'text/angle-brackets',
+    at,
+    message: `${bracket} in the description`,
+    isError: options.blockAngleBrackets === true,
+  });
+}
+
+function readText(report: Report, entry: MapEntry | undefined): string | undefined {
+  const value = entry?.value;
+  if (entry === undefined || value === undefined) return undefined;
+  if (value.type !== 'scalar') {
+    wrongType(report, entry.key, value, 'text');
+    return undefined;
+  }
+  tellEscapes(report, value);
+  const text = textOf(report, value);
+  return text === '' ? undefined : text;
+}
+
+function readCompatibility(report: Report, entry: MapEntry | undefined): string | undefined {
+  const text = readText(report, entry);
+  if (text !== undefined && isLongerThan(text, MAX_COMPATIBILITY)) {
+    const message = `compatibility has ${countCharacters(text)} characters, expected at most ${MAX_COMPATIBILITY}`;
+    tell(report, { code: 'compatibility/too-long', at: entry?.value?.start ?? 0, message });
+  }
+  return text;
+}
+
+/** A hidden character written as an escape: `"\e[31m"`. Those that stand in the text themselves are told once, for all of it. */
+function tellEscapes(report: Report, node: ScalarNode): void {
+  if (node.style !== 'double') return;
+  const found = hiddenCharacters(node.value);
+  if (found === undefined || hiddenCharacters(report.text.slice(node.start, node.end)) !== undefined) return;
+  tell(report, {
+    code: found.kind === 'control' ? 'text/control-characters' : 'text/hidden-characters',
+    at: node.start,
+    message: `${quoted(node.value)} has escapes for hidden characters, expected visible text`,
+    edit: replacing(node, quoteYaml(cleanText(node.value))),
+  });
+}

@@ -1,0 +1,154 @@
+/** Checks of the frontmatter's text that need no parsing: bounds, line ends, marks, hidden characters. */
+import { MAX_FRONTMATTER_BYTES } from './bounds.ts';
+import type { Fences } from './fences.ts';
+import type { MapNode, ScalarNode } from './node.ts';
+import type { Report } from './report.ts';
+import { tell } from './report.ts';
+import type { HeadSource } from './source.ts';
+import { foldYaml, replacing } from './write.ts';
+import { cleanText, isLongerThan, nextHidden } from '../core/text/text.ts';
+
+export const MAX_LINES = 200;
+export const MAX_LINE = 500;
+
+export function checkFile(report: Report, { fileName, text, validUtf8 }: HeadSource): void {
+  if (fileName !== 'SKILL.md') {
+    tell(report, { code: 'file/case', at: 0, message: 'the file is called skill.md, expected SKILL.md' });
+  }
+  if (!validUtf8) {
+    const at = Math.max(0, text.indexOf('\ufffd'));
+    tell(report, { code: 'file/not-utf8', at, message: 'the bytes here are not UTF-8' });
+  }
+  if (text.charCodeAt(0) === 0xfeff) {
+    const edit = { offset: 0, length: 1, text: '' };
+    tell(report, { code: 'frontmatter/bom', at: 0, message: 'the file starts with a byte order mark', edit });
+  }
+}
+
+export function isTooLarge(text: string, length: number): boolean {
+  if (length > MAX_FRONTMATTER_BYTES) return true;
+  return (
+    length * 3 > MAX_FRONTMATTER_BYTES && new TextEncoder().encode(text.slice(0, length)).length > MAX_FRONTMATTER_BYTES
+  );
+}
+
+/** `map` is given where its fields are known, so that a line too long can be folded. */
+export function checkText(report: Report, fences: Fences, map: MapNode): void {
+  const { text } = report;
+  checkFences(report, fences);
+  const head = text.slice(0, fences.end);
+  if (head.includes('\r\n')) checkLineEnds(report, head.indexOf('\r\n'));
+  checkLines(report, fences, map);
+  if (!report.isVisible) checkHidden(report, text.slice(fences.start, fences.close), fences.start);
+}
+
+function checkFences(report: Report, { open, openRest, close, closeLine }: Fences): void {
+  const { text } = report;
+  const mark = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  if (open > mark) {
+    const edit = { offset: mark, length: open - mark, text: '' };
+    tell(report, { code: 'frontmatter/fence', at: open, message: 'blank space stands before the opening ---', edit });
+  }
+  if (openRest !== '') {
+    const edit = { offset: open + 3, length: openRest.length, text: '' };
+    const what = openRest.trim() === '' ? 'spaces follow' : 'something follows';
+    tell(report, { code: 'frontmatter/fence', at: open + 3, message: `${what} the opening ---`, edit });
+  }
+  if (closeLine !== '---') {
+    const edit = { offset: close, length: closeLine.length, text: '---' };
+    const spaced = closeLine.startsWith('---') && closeLine.slice(3).trim() === '';
+    tell(report, {
+      code: 'frontmatter/fence',
+      at: spaced ? close + 3 : close,
+      message: spaced
+        ? 'spaces follow the closing ---'
+        : `the closing line is ${closeLine.trim().slice(0, 10)}, expected ---`,
+      edit,
+    });
+  }
+}
+
+function checkLineEnds(report: Report, first: number): void {
+  const { text } = report;
+  const last = text.lastIndexOf('\r\n') + 2;
+  tell(report, {
+    code: 'frontmatter/crlf',
+    at: first,
+    message: 'lines end with CR LF',
+    edit: { offset: first, length: last - first, text: text.slice(first, last).replaceAll('\r\n', '\n') },
+  });
+}
+
+function checkLines(report: Report, { start, close }: Fences, map: MapNode): void {
+  const { text } = report;
+  let count = 0;
+  for (let line = start; line < close;) {
+    const feed = text.indexOf('\n', line);
+    count += 1;
+    if (count === MAX_LINES + 1) {
+      const message = `more than ${MAX_LINES} lines of frontmatter`;
+      tell(report, { code: 'frontmatter/too-many-lines', at: line, message });
+    }
+    if (feed - line > MAX_LINE) tellLongLine(report, { line, feed, map });
+    line = feed + 1;
+  }
+}
+
+/** `map`: needed only where lines are folded. */
+export function tellLongLine(
+  report: Report,
+  { line, feed, map }: { readonly line: number; readonly feed: number; readonly map?: MapNode },
+): void {
+  const content = report.text.slice(line, report.text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed);
+  if (!isLongerThan(content, MAX_LINE)) return;
+  // Folding takes time, and nobody mends what is only loaded.
+  const value = report.mode === 'strict' && map !== undefined ? valueOnLine(map, line, feed) : undefined;
+  const folded = value === undefined ? undefined : foldYaml(value.value);
+  tell(report, {
+    code: 'frontmatter/line-too-long',
+    at: line + MAX_LINE,
+    message: `the line has ${content.length} characters, expected at most ${MAX_LINE}`,
+    edit: value === undefined || folded === undefined ? undefined : replacing(value, folded),
+  });
+}
+
+/** The value of a top-level field that starts and ends on the line, with nothing after it. */
+function valueOnLine(map: MapNode, line: number, feed: number): ScalarNode | undefined {
+  for (const { value } of map.entries) {
+    if (
+      value?.type === 'scalar' &&
+      value.style !== 'block' &&
+      value.start > line &&
+      value.end <= feed &&
+      value.end >= feed - 1
+    )
+      return value;
+  }
+  return undefined;
+}
+
+/** One report a kind; the edit cleans everything from the first offender to the end of the last one's line. */
+function checkHidden(report: Report, inner: string, offset: number): void {
+  let first = -1;
+  let last = -1;
+  const seen = new Set<string>();
+  const found: { readonly kind: 'control' | 'hidden'; readonly at: number; readonly codePoint: number }[] = [];
+  for (let next = nextHidden(inner, 0); next !== undefined; next = nextHidden(inner, next.index + 1)) {
+    if (first === -1) first = next.index;
+    last = next.index;
+    if (!seen.has(next.kind)) found.push({ kind: next.kind, at: next.index, codePoint: next.codePoint });
+    seen.add(next.kind);
+  }
+  if (first === -1) return;
+  const end = inner.indexOf('\n', last);
+  const edit = { offset: offset + first, length: end - first, text: cleanText(inner.slice(first, end)) };
+  for (const { kind, at, codePoint } of found) {
+    const name = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+    tell(report, {
+      code: kind === 'control' ? 'text/control-characters' : 'text/hidden-characters',
+      at: offset + at,
+      message: `${name} in the frontmatter, expected visible text`,
+      edit,
+    });
+  }
+}

@@ -1,0 +1,311 @@
+/**
+ * The fields that state what a skill may do. Those that restrict fail closed: what is present but not understood takes the
+ * strictest meaning, and of two statements the stricter one counts.
+ */
+import { hasSeparatingComma, isToolPattern, narrowTools, splitToolList, withoutTools } from '../core/allowed-tools.ts';
+import type { FieldName, RestrictingField } from './fields.ts';
+import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
+import type { Report } from './report.ts';
+import { tell, textOf } from './report.ts';
+import { requiredEntries } from './requires.ts';
+import { quoteYaml, replacing, writeYaml } from './write.ts';
+import type { SkillControls } from '../core/skill.ts';
+import { quoted } from '../core/text/text.ts';
+
+/** Everything said about each field, at the top level and under `metadata`. */
+export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;
+
+/** Of a skill that states nothing. */
+export const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
+const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
+  'allowed-tools',
+  'disallowed-tools',
+  'disable-model-invocation',
+  'user-invocable',
+  'run-mode',
+  'context',
+  'requires',
+  'paths',
+]);
+
+/** `unreadable`: restricting fields that are in the file but could not be read as fields at all. */
+export function readControls(
+  report: Report,
+  stated: StatedFields,
+  unreadable: ReadonlySet<RestrictingField>,
+): SkillControls {
+  if (unreadable.size === 0 && !hasControls(stated)) return OPEN;
+
+  const { allowedTools, disallowedTools } = readTools(report, stated, unreadable);
+  const paths = strictest({
+    values: given(stated, 'paths').map((entry) => readPaths(report, entry)),
+    closed: [],
+    isClosed: unreadable.has('paths'),
+    narrow: (a, b) => a.filter((glob) => b.includes(glob)),
+  });
+  const disabled = given(stated, 'disable-model-invocation').map((entry) =>
+    readBoolean(report, entry, { closed: true }),
+  );
+  const invocable = given(stated, 'user-invocable').map((entry) => readBoolean(report, entry, { closed: false }));
+  const runMode = [
+    ...given(stated, 'run-mode').map((entry) => readRunMode(report, entry)),
+    ...given(stated, 'context').map((entry) => readContext(report, entry)),
+  ];
+  const requires = given(stated, 'requires').map((entry) => readRequires(report, entry));
+  const firstRequires = requires.find((list) => list !== undefined);
+
+  return {
+    // No glob left means that no file brings the skill up: the model may then not choose it either.
+    disableModelInvocation:
+      disabled.includes(true) || unreadable.has('disable-model-invocation') || paths?.length === 0,
+    userInvocable: !invocable.includes(false) && !unreadable.has('user-invocable'),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(disallowedTools === undefined ? {} : { disallowedTools }),
+    runMode: runMode.includes('subagent') ? 'subagent' : 'inline',
+    ...(paths === undefined ? {} : { paths }),
+    ...(firstRequires === undefined ? {} : { requires: firstRequires }),
+  };
+}
+
+function hasControls(stated: StatedFields): boolean {
+  for (const field of stated.keys()) if (CONTROL_FIELDS.has(field)) return true;
+  return false;
+}
+
+/** The entries of a field that say something. */
+function given(stated: StatedFields, field: FieldName): readonly MapEntry[] {
+  return (stated.get(field) ?? []).filter((entry) => entry.value !== undefined);
+}
+
+function readTools(
+  report: Report,
+  stated: StatedFields,
+  unreadable: ReadonlySet<RestrictingField>,
+): Pick<SkillControls, 'allowedTools' | 'disallowedTools'> {
+  const lists = given(stated, 'disallowed-tools').map((entry) => readToolField(report, entry, 'no tool may be used'));
+  // What a list forbids and nobody can read might be anything: then all is forbidden, however `allowed-tools` is taken.
+  const isClosed = unreadable.has('disallowed-tools') || lists.some((list) => list?.isWhole !== true);
+  const forbidden = isClosed ? ['*'] : [...new Set(lists.flatMap((list) => list?.tools ?? []))];
+  const allowed = strictest({
+    values: given(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is left out')?.tools),
+    closed: [],
+    isClosed: isClosed || unreadable.has('allowed-tools'),
+    narrow: narrowTools,
+  });
+  return {
+    ...(allowed === undefined ? {} : { allowedTools: withoutTools(allowed, forbidden) }),
+    ...(isClosed || lists.length > 0 ? { disallowedTools: forbidden } : {}),
+  };
+}
+
+/** Folds what several statements say; one that could not be read closes the field. */
+function strictest<T>({
+  values,
+  closed,
+  isClosed,
+  narrow,
+}: {
+  readonly values: readonly (T | undefined)[];
+  readonly closed: T;
+  readonly isClosed: boolean;
+  readonly narrow: (a: T, b: T) => T;
+}): T | undefined {
+  if (isClosed || values.includes(undefined)) return closed;
+  let result: T | undefined;
+  for (const value of values) {
+    if (value !== undefined) result = result === undefined ? value : narrow(result, value);
+  }
+  return result;
+}
+
+interface ToolList {
+  readonly tools: readonly string[];
+  /** Every entry was a tool pattern. */
+  readonly isWhole: boolean;
+}
+
+/** `consequence`: what becomes of an entry that is no tool pattern. */
+function readToolField(report: Report, { key, value }: MapEntry, consequence: string): ToolList | undefined {
+  if (value === undefined) return { tools: [], isWhole: true };
+  if (value.type === 'map') return closedField(report, key, value, 'tool patterns such as Read or Bash(git:*)');
+  let isWhole = true;
+  const onInvalid: OnInvalidTool = (entry, at) => {
+    isWhole = false;
+    tell(report, {
+      code: 'allowed-tools/invalid',
+      at,
+      message: `${key}: ${quoted(entry)} is no tool pattern; ${consequence}`,
+    });
+  };
+  const entries =
+    value.type === 'list' ? toolsOfList(report, key, value, onInvalid) : toolsOfText(report, key, value, onInvalid);
+  return { tools: [...new Set(entries)], isWhole };
+}
+
+type OnInvalidTool = (entry: string, at: number) => void;
+
+function toolsOfText(report: Report, key: string, node: ScalarNode, onInvalid: OnInvalidTool): readonly string[] {
+  const entries = splitToolList(textOf(report, node));
+  const valid = entries.filter((entry) => isToolPattern(entry));
+  for (const entry of entries) {
+    if (!isToolPattern(entry)) onInvalid(entry, placeOf(report, node, entry));
+  }
+  if (valid.length === entries.length && hasSeparatingComma(node.value))
+    tellSeparator(report, key, node, spacedTools(entries));
+  return valid;
+}
+
+/** A list of tools as it should be written. */
+export function spacedTools(entries: readonly string[]): string {
+  return writeYaml(entries.join(' '));
+}
+
+/** `spaced`: the list as it should be. */
+export function tellSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
+  const comma = report.text.indexOf(',', node.start);
+  tell(report, {
+    code: 'allowed-tools/separator',
+    at: comma === -1 || comma >= node.end ? node.start : comma,
+    message: `${key}: commas separate the entries, expected spaces`,
+    edit: node.style === 'block' ? undefined : replacing(node, spaced),
+  });
+}
+
+function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnInvalidTool): readonly string[] {
+  const tools: string[] = [];
+  for (const item of list.items) {
+    // `- Bash(git: *)` is a map to YAML; as written it is a pattern.
+    const written = item.type === 'scalar' ? textOf(report, item) : report.text.slice(item.start, item.end).trim();
+    if (isToolPattern(written)) tools.push(written);
+    else {
+      const entries = item.type === 'scalar' ? splitToolList(written) : [];
+      if (entries.length > 0 && entries.every(isToolPattern)) tools.push(...entries);
+      else onInvalid(written, item.start);
+      continue;
+    }
+    if (item.type !== 'scalar') {
+      tell(report, {
+        code: 'frontmatter/unquoted',
+        at: item.start,
+        message: `${key}: YAML reads ${quoted(written)} as ${kindName(item)}, expected a quoted tool pattern`,
+        edit: replacing(item, quoteYaml(written)),
+      });
+    }
+  }
+  return tools;
+}
+
+function readPaths(report: Report, { key, value }: MapEntry): readonly string[] | undefined {
+  if (value === undefined) return [];
+  const list =
+    value.type === 'map'
+      ? undefined
+      : value.type === 'scalar'
+        ? splitGlobs(textOf(report, value))
+        : textItems(report, value);
+  return list ?? closedField(report, key, value, 'globs, as a list or as text with commas');
+}
+
+/** Splits on commas outside braces: `*.{ts,js}, docs/**`. */
+function splitGlobs(text: string): readonly string[] {
+  const globs: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let index = 0; index <= text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x7b) depth += 1;
+    else if (code === 0x7d && depth > 0) depth -= 1;
+    const separates = index === text.length || ((code === 0x2c || code === 0x0a) && depth === 0);
+    if (!separates) continue;
+    const glob = text.slice(from, index).trim();
+    if (glob !== '') globs.push(glob);
+    from = index + 1;
+  }
+  return globs;
+}
+
+function readRequires(report: Report, { key, value }: MapEntry): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const { entries, isWhole } = requiredEntries(report, value);
+  if (!isWhole) wrongType(report, key, value, 'a list of text, or a map of such lists: bins, env, pip, npm, skills');
+  return entries;
+}
+
+function textItems(report: Report, { items }: ListNode): readonly string[] | undefined {
+  const texts: string[] = [];
+  for (const item of items) {
+    if (item.type !== 'scalar') return undefined;
+    const text = textOf(report, item);
+    if (text !== '') texts.push(text);
+  }
+  return texts;
+}
+
+function readBoolean(report: Report, { key, value }: MapEntry, { closed }: { readonly closed: boolean }): boolean {
+  if (value === undefined) return !closed;
+  const word = value.type === 'scalar' ? textOf(report, value).toLowerCase() : '';
+  if (value.type === 'scalar' && (word === 'true' || word === 'false')) return word === 'true';
+  if (value.type === 'scalar' && BOOLEAN_WORDS.has(word)) {
+    const meant = BOOLEAN_WORDS.get(word) === true;
+    tell(report, {
+      code: 'field/type',
+      at: value.start,
+      message: `${key}: ${quoted(value.value)} is read as ${meant}, expected true or false`,
+      hint: `write ${meant}`,
+      edit: value.style === 'block' ? undefined : replacing(value, String(meant)),
+    });
+    return meant;
+  }
+  closedField(report, key, value, 'true or false');
+  return closed;
+}
+
+const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['on', true],
+  ['no', false],
+  ['off', false],
+]);
+
+function readRunMode(report: Report, { key, value }: MapEntry): SkillControls['runMode'] | undefined {
+  if (value === undefined) return undefined;
+  const word = value.type === 'scalar' ? textOf(report, value) : '';
+  if (word === 'inline' || word === 'subagent') return word;
+  wrongType(report, key, value, 'inline or subagent');
+  return undefined;
+}
+
+/** `context: fork` is what Claude Code calls it. Whatever else it says is for others. */
+function readContext(report: Report, { value }: MapEntry): SkillControls['runMode'] | undefined {
+  return value?.type === 'scalar' && textOf(report, value) === 'fork' ? 'subagent' : undefined;
+}
+
+function closedField(report: Report, key: string, value: YamlNode, expected: string): undefined {
+  tell(report, {
+    code: 'field/unreadable-restriction',
+    at: value.start,
+    message: `${quoted(key)} is ${describe(value)}, expected ${expected}; its strictest meaning is used`,
+  });
+}
+
+/** A field whose value is of another kind than it should be. */
+export function wrongType(report: Report, key: string, value: YamlNode, expected: string): void {
+  tell(report, {
+    code: 'field/type',
+    at: value.start,
+    message: `${quoted(key)} is ${describe(value)}, expected ${expected}`,
+  });
+}
+
+function describe(node: YamlNode): string {
+  return node.type === 'scalar' ? quoted(node.value) : kindName(node);
+}
+
+function kindName(node: YamlNode): string {
+  return node.type === 'scalar' ? 'text' : node.type === 'list' ? 'a list' : 'a map';
+}
+
+function placeOf(report: Report, node: ScalarNode, entry: string): number {
+  const found = report.text.indexOf(entry, node.start);
+  return found === -1 || found >= node.end ? node.start : found;
+}

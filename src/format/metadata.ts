@@ -1,0 +1,90 @@
+/** `metadata`: a map of text, which also carries the extension fields. */
+import { wrongType } from './controls.ts';
+import type { FieldName } from './fields.ts';
+import { isExtension, likelyField, restrictingField } from './fields.ts';
+import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
+import { isJsonWord, isUnsafeKey, jsonText } from './node.ts';
+import type { Report } from './report.ts';
+import { tell, textOf } from './report.ts';
+import { replacing } from './write.ts';
+import { cleanText, quoted } from '../core/text/text.ts';
+
+/** Reads `metadata`, and adds to `stated` the fields it carries. The result has no prototype, so that no key can reach one. */
+export function readMetadata(report: Report, stated: Map<FieldName, MapEntry[]>): Readonly<Record<string, string>> {
+  const meta: Record<string, string> = Object.create(null);
+  for (const field of ['version', 'author'] as const) {
+    const entry = stated.get(field)?.[0];
+    if (entry?.value === undefined) continue;
+    if (entry.value.type !== 'scalar') wrongType(report, entry.key, entry.value, 'text');
+    meta[field] = metaText(report, entry.value);
+  }
+  for (const { key, value } of stated.get('metadata') ?? []) {
+    if (value === undefined) continue;
+    if (value.type === 'map') readEntries(report, value, { stated, meta });
+    else wrongType(report, key, value, 'a map of text');
+  }
+  return meta;
+}
+
+function readEntries(
+  report: Report,
+  map: MapNode,
+  { stated, meta }: { readonly stated: Map<FieldName, MapEntry[]>; readonly meta: Record<string, string> },
+): void {
+  const seen = new Set<string>();
+  for (const entry of map.entries) {
+    const { key, keyStart, value } = entry;
+    if (isUnsafeKey(key)) {
+      tell(report, {
+        code: 'frontmatter/unsafe-key',
+        at: keyStart,
+        message: `the key ${quoted(key)} under metadata is refused`,
+      });
+      continue;
+    }
+    const repeated = seen.has(key);
+    if (repeated)
+      tell(report, {
+        code: 'frontmatter/duplicate-key',
+        at: keyStart,
+        message: `${quoted(key)} is given twice under metadata`,
+      });
+    seen.add(key);
+    const field = likelyField(key);
+    const restricts = field !== undefined && restrictingField(field) !== undefined;
+    if (field !== undefined && (restricts || isExtension(field))) addStatement(stated, field, entry);
+    if (value === undefined || repeated) continue;
+    if (value.type !== 'scalar') {
+      // A restriction that cannot be read is told where it is read.
+      if (!(restricts && value.type === 'map')) tellNotText(report, key, value);
+    } else if (value.style === 'plain' && isJsonWord(value.value) && !restricts) tellUnquoted(report, key, value);
+    const name = report.isVisible ? key : cleanText(key);
+    if (!(name in meta)) meta[name] = metaText(report, value);
+  }
+}
+
+export function tellNotText(report: Report, key: string, { type, start }: Pick<YamlNode, 'type' | 'start'>): void {
+  const kind = type === 'list' ? 'a list' : 'a map';
+  const message = `metadata ${quoted(key)} is ${kind}, expected text; it is kept as JSON text`;
+  tell(report, { code: 'metadata/not-text', at: start, message });
+}
+
+export function tellUnquoted(report: Report, key: string, node: ScalarNode): void {
+  tell(report, {
+    code: 'metadata/unquoted',
+    at: node.start,
+    message: `metadata ${quoted(key)} is ${node.value} without quotes; other readers do not take it for text`,
+    edit: replacing(node, `"${node.value}"`),
+  });
+}
+
+/** The statement at the top level comes first: of a field that does not restrict it is the one that counts. */
+function addStatement(stated: Map<FieldName, MapEntry[]>, field: FieldName, entry: MapEntry): void {
+  const entries = stated.get(field);
+  if (entries === undefined) stated.set(field, [entry]);
+  else entries.push(entry);
+}
+
+function metaText(report: Report, value: NonNullable<MapEntry['value']>): string {
+  return value.type === 'scalar' ? textOf(report, value) : cleanText(jsonText(value));
+}

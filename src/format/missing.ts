@@ -1,0 +1,54 @@
+/** What is to say of a file without frontmatter; kept apart from the parser, which such a file does not need. */
+import { checkFile, isTooLarge } from './checks.ts';
+import { findFences } from './fences.ts';
+import type { Problem } from './report.ts';
+import { inOrder, tell } from './report.ts';
+import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
+import { openReport } from './skill-head.ts';
+import { quoted } from '../core/text/text.ts';
+
+/** The reading of a file that does not begin with a fence, or never closes it; `undefined` where both fences are there. */
+export function readWithoutFences(source: HeadSource, options: HeadOptions): HeadReading | undefined {
+  const found = findFences(source.text);
+  if (found.type === 'found') return undefined;
+  const report = openReport(source, options);
+  checkFile(report, source);
+  tell(
+    report,
+    found.type === 'none' ? missing(found.at, source.text) : unterminated(source.text, found.open, found.start),
+  );
+  return { diagnostics: inOrder(report) };
+}
+
+function missing(at: number, text: string): Problem {
+  const line = text.slice(at, at + 200).split('\n', 1)[0] ?? '';
+  const seen = line.trim() === '' ? 'nothing' : quoted(line.trim(), 40);
+  return { code: 'frontmatter/missing', at, message: `the file starts with ${seen}, expected ---` };
+}
+
+function unterminated(text: string, open: number, start: number): Problem {
+  if (isTooLarge(text, text.length)) {
+    return { code: 'frontmatter/too-large', at: open, message: 'the frontmatter has more than 64 KiB' };
+  }
+  return {
+    code: 'frontmatter/unterminated',
+    at: open,
+    message: 'the --- line that closes the frontmatter is missing',
+    edit: closingEdit(text, start),
+  };
+}
+
+/** A closing fence where the fields visibly end: at the first blank line or heading after lines that are all fields. */
+function closingEdit(text: string, start: number): Problem['edit'] {
+  let line = start;
+  while (line < text.length) {
+    const feed = text.indexOf('\n', line);
+    const end = feed === -1 ? text.length : feed;
+    const content = text.slice(line, end);
+    if (/^(?:\s*$|#|```|\*|>)/.test(content))
+      return line > start ? { offset: line, length: 0, text: '---\n' } : undefined;
+    if (!/^(?:[\w-]+:(?:\s|$)|[ \t]+\S|- )/.test(content)) return undefined;
+    line = end + 1;
+  }
+  return { offset: text.length, length: 0, text: text.endsWith('\n') ? '---\n' : '\n---\n' };
+}

@@ -1,0 +1,187 @@
+/**
+ * The plain reader: the part of YAML that nearly all real frontmatter keeps to, read without the YAML library, which costs
+ * 25 ms to load and several hundred microseconds a file. It says `undefined` wherever it is not sure; where it answers, the
+ * library gives the same (`test/format/plain.test.ts` holds that).
+ */
+import { isFlowStart, readFlow } from './flow.ts';
+import type { ListNode, MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
+import { isNothing } from './node.ts';
+import type { Cursor } from './scalars.ts';
+import {
+  COLON,
+  DASH,
+  DOUBLE_QUOTE,
+  HASH,
+  LINE_FEED,
+  SINGLE_QUOTE,
+  SPACE,
+  endOfBlankLine,
+  endOfLineAfter,
+  isPlainStart,
+  readBlockScalar,
+  readPlainScalar,
+  readQuoted,
+  skipSpaces,
+} from './scalars.ts';
+
+const MAX_DEPTH = 8;
+
+/** Nothing given: told from "not sure", which is `undefined`. */
+const NOTHING: ScalarNode = { type: 'scalar', value: '', style: 'plain', start: 0, end: 0 };
+
+/** Reads the lines from `start` to `end`, which is the start of a line, as a map of fields. */
+export function readPlain(text: string, start: number, end: number): MapNode | undefined {
+  const cursor: Cursor = { text, end, at: start };
+  const first = nextContent(cursor);
+  if (first === -1) return undefined;
+  return first === cursor.at ? readMap(cursor, 0, first, 0) : undefined;
+}
+
+/** Moves to the next line with something on it, comments aside; gives the offset of its first character, -1 at the end. */
+function nextContent(cursor: Cursor): number {
+  const { text, end } = cursor;
+  while (cursor.at < end) {
+    const first = skipSpaces(text, cursor.at);
+    if (text.charCodeAt(first) === HASH) cursor.at = text.indexOf('\n', first) + 1;
+    else {
+      const next = endOfBlankLine(text, first);
+      if (next === -1) return first;
+      cursor.at = next;
+    }
+  }
+  return -1;
+}
+
+/** The map whose first key stands at `first`; `indent` is the column of its keys. */
+function readMap(cursor: Cursor, indent: number, first: number, depth: number): MapNode | undefined {
+  if (depth > MAX_DEPTH) return undefined;
+  const entries: MapEntry[] = [];
+  let key = first;
+  let end = first;
+  for (;;) {
+    const keyEnd = endOfKey(cursor.text, key);
+    if (keyEnd === -1) return undefined;
+    const value = readValue(cursor, keyEnd + 1, indent, depth);
+    if (value === undefined) return undefined;
+    const absent = value.type === 'scalar' && isNothing(value);
+    end = absent ? keyEnd : value.end;
+    entries.push({ key: cursor.text.slice(key, keyEnd), keyStart: key, keyEnd, value: absent ? undefined : value });
+
+    key = nextContent(cursor);
+    if (key === -1 || key - cursor.at < indent) return { type: 'map', entries, flow: false, start: first, end };
+    if (key - cursor.at > indent) return undefined;
+  }
+}
+
+/** A key as nearly all are, with a space or a line end after its colon. Sticky, and set before each use. */
+const SIMPLE_KEY = /[A-Za-z_][\w-]*:(?=[ \n])/y;
+
+/** The colon after a key of letters, digits, `_`, `-`, `.`, `/` and anything beyond ASCII, if a value may follow it; otherwise -1. */
+function endOfKey(text: string, start: number): number {
+  SIMPLE_KEY.lastIndex = start;
+  if (SIMPLE_KEY.test(text)) return SIMPLE_KEY.lastIndex - 1;
+  let at = start;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code === COLON) break;
+    const letter =
+      (code >= 0x61 && code <= 0x7a) ||
+      (code >= 0x41 && code <= 0x5a) ||
+      code === 0x5f ||
+      (code > 0x7f && code !== 0xfeff);
+    const inner = (code >= 0x30 && code <= 0x39) || code === DASH || code === 0x2e || code === 0x2f;
+    if (!letter && (!inner || at === start)) return -1;
+    at += 1;
+  }
+  const next = text.charCodeAt(at + 1);
+  const spaced = next === SPACE || next === LINE_FEED || endOfBlankLine(text, at + 1) !== -1;
+  return at > start && spaced ? at : -1;
+}
+
+/** The value after a key's colon or a list item's dash, in a collection whose column is `indent`. */
+export function readValue(cursor: Cursor, from: number, indent: number, depth: number): YamlNode | undefined {
+  const { text } = cursor;
+  const start = skipSpaces(text, from);
+  const below = endOfLineAfter(text, from);
+  if (below !== -1) {
+    cursor.at = below;
+    return readBelow(cursor, indent, depth);
+  }
+  return start > from ? readInline(cursor, start, indent) : undefined;
+}
+
+/** A value that starts on this line. */
+function readInline(cursor: Cursor, start: number, indent: number): YamlNode | undefined {
+  const { text } = cursor;
+  const code = text.charCodeAt(start);
+  if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE || isFlowStart(code)) {
+    const node = isFlowStart(code) ? readFlow(text, start, indent) : readQuoted(text, start, indent);
+    if (node === undefined) return undefined;
+    const next = endOfLineAfter(text, node.end);
+    if (next === -1) return undefined;
+    cursor.at = next;
+    return node;
+  }
+  if (code === 0x7c || code === 0x3e) return readBlockScalar(cursor, start, indent);
+  return isPlainStart(text, start) ? readPlainScalar(cursor, start, indent) : undefined;
+}
+
+/** A value on the lines below its key: a map, a list, or text; nothing if those lines belong to somebody else. */
+function readBelow(cursor: Cursor, indent: number, depth: number): YamlNode | undefined {
+  const { text, at: below } = cursor;
+  const first = nextContent(cursor);
+  if (first === -1) return NOTHING;
+  const column = first - cursor.at;
+  const dashed = isDash(text, first);
+  if (column < indent || (column === indent && !dashed)) return NOTHING;
+  if (dashed) return readList(cursor, column, first, { depth: depth + 1, beside: column === indent });
+  if (endOfKey(text, first) !== -1) return readMap(cursor, column, first, depth + 1);
+  // Text below a comment that is not indented: the library takes it for part of a key.
+  const comment = text.indexOf('#', below);
+  if (comment !== -1 && comment < first) return undefined;
+  const code = text.charCodeAt(first);
+  const simple = isFlowStart(code) || code === DOUBLE_QUOTE || code === SINGLE_QUOTE || isPlainStart(text, first);
+  return simple ? readInline(cursor, first, indent) : undefined;
+}
+
+/** `beside`: the list stands in the same column as the key it belongs to. */
+function readList(
+  cursor: Cursor,
+  indent: number,
+  firstDash: number,
+  { depth, beside }: { readonly depth: number; readonly beside: boolean },
+): ListNode | undefined {
+  if (depth > MAX_DEPTH) return undefined;
+  const { text } = cursor;
+  const items: YamlNode[] = [];
+  let dash = firstDash;
+  for (;;) {
+    const item = readItem(cursor, dash, indent, depth);
+    if (item === undefined || (item.type === 'scalar' && isNothing(item))) return undefined;
+    items.push(item);
+
+    dash = nextContent(cursor);
+    const column = dash - cursor.at;
+    if (dash === -1 || column < indent || (beside && column === indent && !isDash(text, dash))) break;
+    if (column > indent || !isDash(text, dash)) return undefined;
+  }
+  return {
+    type: 'list',
+    items,
+    flow: false,
+    start: items[0]?.start ?? firstDash,
+    end: items.at(-1)?.end ?? firstDash + 1,
+  };
+}
+
+function readItem(cursor: Cursor, dash: number, indent: number, depth: number): YamlNode | undefined {
+  const { text } = cursor;
+  const start = skipSpaces(text, dash + 1);
+  if (endOfLineAfter(text, dash + 1) !== -1) return undefined;
+  if (endOfKey(text, start) !== -1) return readMap(cursor, indent + (start - dash), start, depth + 1);
+  return readInline(cursor, start, indent);
+}
+
+function isDash(text: string, at: number): boolean {
+  return text.charCodeAt(at) === DASH && text.charCodeAt(at + 1) <= SPACE;
+}

@@ -1,0 +1,176 @@
+/** Level 1 in full: the plain reader, else the YAML library, else what can be saved field by field. Imports `yaml`. */
+import { readColonHead } from './colon-head.ts';
+import { checkFile, isTooLarge } from './checks.ts';
+import type { Fences } from './fences.ts';
+import { findFences } from './fences.ts';
+import type { RestrictingField } from './fields.ts';
+import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './guard.ts';
+import { readWithoutFences } from './missing.ts';
+import type { Problem, Report } from './report.ts';
+import { inOrder, tell } from './report.ts';
+import { rescueFields, tellLoose } from './rescue.ts';
+import { findLineRestrictions } from './restrictions.ts';
+import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
+import type { YamlReading } from './yaml.ts';
+import { readYaml } from './yaml.ts';
+import { finishHead, openReport, readPlainHead } from './skill-head.ts';
+import { quoted } from '../core/text/text.ts';
+
+const NONE: ReadonlySet<RestrictingField> = new Set();
+
+/** Reads the head of any file, however broken: it never throws, and what is left out or mended is told. */
+export function readHead(source: HeadSource, options: HeadOptions): HeadReading {
+  return readPlainHead(source, options) ?? readColonHead(source, options) ?? readHeadInFull(source, options);
+}
+
+/** `readHead` without the readers that do without the library: what they must agree with. For tests. */
+export function readHeadInFull(source: HeadSource, options: HeadOptions): HeadReading {
+  const { text } = source;
+  const found = findFences(text);
+  if (found.type !== 'found') return readWithoutFences(source, options) ?? { diagnostics: [] };
+  const { fences } = found;
+  const report = openReport(source, options, fences);
+  const fatal = (problem: Problem): HeadReading => {
+    checkFile(report, source);
+    tell(report, problem);
+    return { diagnostics: inOrder(report) };
+  };
+  if (isTooLarge(text, fences.end)) return fatal(tooLarge(fences.open));
+  const language = fences.openRest.trim();
+  if (language !== '' && !/^(?:ya?ml|#.*)$/i.test(language)) {
+    const message = `the frontmatter is marked ${quoted(language)}, expected YAML`;
+    return fatal({
+      code: 'frontmatter/missing',
+      at: fences.open + 3,
+      message,
+      hint: 'write --- alone on its line and the fields in YAML',
+    });
+  }
+  return readFields({ source, options, report, fences, fatal });
+}
+
+interface FieldsInput {
+  readonly source: HeadSource;
+  readonly options: HeadOptions;
+  readonly report: Report;
+  readonly fences: Fences;
+  readonly fatal: (problem: Problem) => HeadReading;
+}
+
+function readFields({ source, options, report, fences, fatal }: FieldsInput): HeadReading {
+  const { start, end, unread, isWhole } = firstDocument(report, fences);
+  const deep = findTooDeep(report.text, start, end);
+  const isLibrary = deep === undefined && isWhole && end - start <= MAX_LIBRARY_TEXT;
+  const reading: YamlReading = isLibrary
+    ? readYaml(report.text, start, end)
+    : { type: 'broken', at: start, message: '' };
+  const finish = { source, options, report, fences };
+  switch (reading.type) {
+    case 'map':
+      tellLoose(report, reading.loose);
+      return finishHead({ ...finish, map: reading.map, unreadable: unread });
+    case 'refused':
+      return fatal(refused(reading));
+    case 'empty':
+      return fatal({
+        code: 'frontmatter/empty',
+        at: fences.start,
+        message: 'there are no fields between the --- lines',
+      });
+    case 'other':
+      return fatal(notFields(fences.start));
+    case 'broken':
+      break;
+  }
+  if (deep !== undefined)
+    tell(report, { code: 'frontmatter/too-deep', at: deep, message: 'this is nested too deep to be read' });
+  const told = report.diagnostics.length;
+  const rescue = rescueFields(report, readYaml, { text: withoutTabs(report, start, end), start, end });
+  if (rescue === undefined) return fatal(notFields(fences.start));
+  if (rescue.refusal !== undefined) return fatal(refused(rescue.refusal));
+  if (isLibrary && report.diagnostics.length === told) {
+    tell(report, {
+      code: 'frontmatter/invalid-yaml',
+      at: reading.at,
+      message: `not YAML: ${quoted(reading.message, 100)}`,
+    });
+  }
+  return finishHead({ ...finish, map: rescue.map, unreadable: new Set([...rescue.unreadable, ...unread]) });
+}
+
+/** Not with the `m` flag, to which a lone CR and U+2028 are line ends too. */
+const TAB_INDENT = /(?<=^|\n)[ \t]*\t[ \t]*/g;
+const INDENT = /(?<=\n)[ \t]+/g;
+
+/** The text with every tab in indentation as one space: YAML allows no tab there, and the offsets stay as they are. */
+function withoutTabs(report: Report, start: number, end: number): string {
+  const { text } = report;
+  const inner = text.slice(start, end);
+  if (!inner.includes('\t')) return text;
+  let first = -1;
+  let last = -1;
+  const spaced = inner.replaceAll(TAB_INDENT, (indent, offset: number) => {
+    // A tab on a line of its own indents nothing.
+    if (/[^\r\n]/.test(inner.charAt(offset + indent.length))) {
+      if (first === -1) first = offset;
+      last = offset + indent.length;
+    }
+    return ' '.repeat(indent.length);
+  });
+  if (first !== -1) {
+    const mended = `\n${inner.slice(first, last)}`
+      .replaceAll(INDENT, (indent) => indent.replaceAll('\t', '  '))
+      .slice(1);
+    tell(report, {
+      code: 'frontmatter/tab',
+      at: start + inner.indexOf('\t', first),
+      message: 'a tab indents this line, expected spaces',
+      edit: { offset: start + first, length: last - first, text: mended },
+    });
+  }
+  return text.slice(0, start) + spaced + text.slice(end);
+}
+
+interface FirstDocument {
+  readonly start: number;
+  readonly end: number;
+  /** Restrictions in the documents after it, of which nothing else is used. */
+  readonly unread: ReadonlySet<RestrictingField>;
+  /** There is no other. */
+  readonly isWhole: boolean;
+}
+
+function firstDocument(report: Report, { start, close }: Fences): FirstDocument {
+  const { text } = report;
+  const second = findSecondDocument(text, start, close);
+  if (second === undefined) return { start, end: close, unread: NONE, isWhole: true };
+  tell(report, {
+    code: 'frontmatter/multi-document',
+    at: second,
+    message: 'another YAML document starts here; it is not read',
+  });
+  if (second === start) return { start: text.indexOf('\n', start) + 1, end: close, unread: NONE, isWhole: false };
+  const unread = new Set<RestrictingField>();
+  for (const { field, at } of findLineRestrictions(text, second, close)) {
+    if (!unread.has(field)) {
+      const message = `${field} stands in another YAML document; its strictest meaning is used`;
+      tell(report, { code: 'field/unreadable-restriction', at, message });
+    }
+    unread.add(field);
+  }
+  return { start, end: second, unread, isWhole: false };
+}
+
+function tooLarge(at: number): Problem {
+  return { code: 'frontmatter/too-large', at, message: 'the frontmatter has more than 64 KiB' };
+}
+
+function notFields(at: number): Problem {
+  return { code: 'frontmatter/not-fields', at, message: 'what stands between the --- lines is no list of fields' };
+}
+
+function refused({ code, at, what }: Extract<YamlReading, { type: 'refused' }>): Problem {
+  const kind =
+    code === 'frontmatter/tag' ? 'the YAML tag' : what === '<<' ? 'the YAML merge key' : 'the YAML anchor or alias';
+  return { code, at, message: `${kind} ${quoted(what)} is refused` };
+}

@@ -1,0 +1,88 @@
+/** A whole SKILL.md: its head and its body. Imports `yaml`; a scan, which needs only heads, uses `skill-head.ts`. */
+import { codePointAt } from '../core/text/code-point.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { lengthWithoutTrailingSpace, offsetOfLine } from '../core/text/excerpt.ts';
+import { findFences } from './fences.ts';
+import type { Report } from './report.ts';
+import { inOrder, positionOf, tell } from './report.ts';
+import type { HeadOptions, HeadSource } from './source.ts';
+import { readHead } from './read-head.ts';
+import type { SkillHead } from '../core/skill.ts';
+import { cleanText, countCharacters, hiddenCharacters, isLongerThan, nextHidden } from '../core/text/text.ts';
+
+export interface SkillMd {
+  /** Absent: the skill is left out, and one of the diagnostics says why. */
+  readonly head?: SkillHead;
+  /** What follows the closing fence, as it stands in the file: clean it before a model sees it. */
+  readonly body: string;
+  /** The line of the file that the body starts on, 1-based. */
+  readonly bodyLine: number;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface SkillMdOptions extends HeadOptions {
+  readonly maxBodyLines?: number;
+  readonly maxBodyCharacters?: number;
+}
+
+/** Reads a SKILL.md; `source.text` is the whole file. */
+export function parseSkillMd(source: HeadSource, options: SkillMdOptions): SkillMd {
+  const { text, path } = source;
+  const reading = readHead(source, options);
+  const start = bodyStart(text);
+  const report: Report = { path, text, mode: options.mode, isVisible: false, diagnostics: [...reading.diagnostics] };
+  const body = text.slice(start);
+  // A file without frontmatter has one problem, not two.
+  if (start > 0) checkBody(report, body, start, options);
+  return {
+    ...(reading.head === undefined ? {} : { head: reading.head }),
+    body,
+    bodyLine: positionOf(text, start).line,
+    diagnostics: inOrder(report),
+  };
+}
+
+/** Where the body starts: after the closing fence; at the top of a file that has no frontmatter; nowhere without a closing fence. */
+function bodyStart(text: string): number {
+  const found = findFences(text);
+  if (found.type === 'found') return found.fences.end;
+  return found.type === 'none' ? 0 : text.length;
+}
+
+function checkBody(report: Report, body: string, start: number, options: SkillMdOptions): void {
+  const { maxBodyLines = 500, maxBodyCharacters = 40_000 } = options;
+  const length = lengthWithoutTrailingSpace(body);
+  if (length === 0) {
+    if (start < report.text.length || report.diagnostics.length === 0) {
+      tell(report, { code: 'body/empty', at: start, message: 'there is nothing after the frontmatter' });
+    }
+    return;
+  }
+  const overLine = offsetOfLine(body, maxBodyLines, length);
+  if (overLine !== undefined) {
+    const message = `the body has more than ${maxBodyLines} lines`;
+    tell(report, { code: 'body/too-long', at: start + overLine, message });
+  } else if (isLongerThan(body, maxBodyCharacters)) {
+    const message = `the body has ${countCharacters(body)} characters, expected at most ${maxBodyCharacters}`;
+    tell(report, { code: 'body/too-long', at: start, message });
+  }
+  const hidden = hiddenCharacters(body);
+  if (hidden !== undefined) tellHidden(report, body, start, hidden.index);
+}
+
+function tellHidden(report: Report, body: string, start: number, first: number): void {
+  let last = first;
+  for (let next = nextHidden(body, first); next !== undefined; next = nextHidden(body, next.index + 1))
+    last = next.index;
+  const feed = body.indexOf('\n', last);
+  const end = feed === -1 ? body.length : feed;
+  const code = codePointAt(body, first);
+  tell(report, {
+    code: 'body/hidden-characters',
+    at: start + first,
+    message: `U+${code.toString(16).toUpperCase().padStart(4, '0')} in the body, expected visible text`,
+    edit: { offset: start + first, length: end - first, text: cleanText(body.slice(first, end)) },
+  });
+}
+
+export { localLinks } from '../core/text/markdown-links.ts';

@@ -1,0 +1,112 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import type { JournalLine, RunEvent } from '../../core/run-events.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
+
+export interface ServerSentEventOptions {
+  /** The header `Last-Event-ID` of the request, as it came: lines up to that one are left out. */
+  readonly lastEventId?: string | undefined;
+  /** Milliseconds without a line after which a comment is sent, so that nobody on the way closes the connection: 15 seconds. */
+  readonly heartbeatMs?: number;
+  /** Milliseconds that a client waits before it asks again: 2 seconds. */
+  readonly retryMs?: number;
+  /** The client is gone, or the server closes. */
+  readonly signal?: AbortSignal;
+}
+
+const HEARTBEAT_MS = 15_000;
+const RETRY_MS = 2_000;
+
+const EVENT_NAMES: Readonly<Record<RunEvent['type'], true>> = {
+  'run-start': true,
+  action: true,
+  decision: true,
+  'approval-ask': true,
+  'approval-answer': true,
+  'skill-use': true,
+  'content-keep': true,
+  observation: true,
+  session: true,
+  span: true,
+  turn: true,
+  'model-call': true,
+  'model-answer': true,
+  plan: true,
+  activation: true,
+  'answer-delta': true,
+  'context-compact': true,
+  'budget-end': true,
+  'subagent-start': true,
+  'subagent-end': true,
+  chat: true,
+  note: true,
+  'run-end': true,
+};
+
+/**
+ * A run as frames of `text/event-stream`: `id:` is the number of a line, `event:` its type, `data:` the line as JSON. Nothing is read
+ * ahead: the next line is asked for when the last frame was taken. The stream ends with the lines; a client that has seen `run-end`
+ * should close, for browsers ask again otherwise.
+ */
+export async function* serverSentEvents(
+  lines: AsyncIterable<JournalLine>,
+  options: ServerSentEventOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const { heartbeatMs = HEARTBEAT_MS, retryMs = RETRY_MS, signal } = options;
+  const after = readLastEventId(options.lastEventId);
+  const iterator = lines[Symbol.asyncIterator]();
+  try {
+    yield `retry: ${String(Math.max(0, Math.round(retryMs)))}\n\n`;
+    let next = iterator.next();
+    while (true) {
+      const result = await orSilence(next, heartbeatMs, signal);
+      if (result === 'gone') return;
+      if (result === 'silence') {
+        yield ': \n\n';
+        continue;
+      }
+      if (result.done === true) return;
+      if (!(result.value.seq <= after)) yield frame(result.value);
+      next = iterator.next();
+    }
+  } finally {
+    // Not waited for: a source that waits for its next line ends when that comes.
+    iterator.return?.().catch(() => undefined);
+  }
+}
+
+/** The number of the last line that a client has; 0 for a header that is none of ours. */
+function readLastEventId(header: string | undefined): number {
+  return header !== undefined && /^[0-9]{1,15}$/.test(header) ? Number(header) : 0;
+}
+
+function frame(line: JournalLine): string {
+  const { seq, event } = line;
+  const id = Number.isSafeInteger(seq) ? `id: ${String(seq)}\n` : '';
+  const name = Object.hasOwn(EVENT_NAMES, event.type) ? event.type : 'unknown';
+  return `${id}event: ${name}\ndata: ${visibleJson(JSON.stringify(line))}\n\n`;
+}
+
+/** What comes first: the line, a time without one, or the end of the interest in it. */
+async function orSilence<Line>(
+  next: Promise<Line>,
+  heartbeatMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Line | 'silence' | 'gone'> {
+  if (signal?.aborted === true) {
+    next.catch(() => undefined);
+    return 'gone';
+  }
+  const timer = new AbortController();
+  const stop = (): void => timer.abort();
+  signal?.addEventListener('abort', stop, { once: true });
+  const silence = wait(heartbeatMs, 'silence' as const, { signal: timer.signal, ref: false }).catch(
+    () => 'gone' as const,
+  );
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    timer.abort();
+  }
+}

@@ -1,0 +1,90 @@
+import { SkillError } from '../../core/errors.ts';
+import { quoted } from '../../core/text/text.ts';
+import { VERSION } from '../../version.ts';
+
+/** What became of a request: taken; not now, but perhaps later; or never. */
+export type Sent = { readonly type: 'sent' } | { readonly type: 'later' | 'never'; readonly problem: string };
+
+export interface TelemetryServer {
+  post(signal: 'traces' | 'metrics', body: Uint8Array, abort: AbortSignal): Promise<Sent>;
+}
+
+export interface ServerAddress {
+  /** `http://127.0.0.1:4318`: `v1/traces` and `v1/metrics` are put behind it. */
+  readonly endpoint: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Those that the protocol names as passing. */
+const PASSING = new Set([429, 502, 503, 504]);
+
+export function openServer({ endpoint, headers = {} }: ServerAddress): TelemetryServer {
+  const base = readEndpoint(endpoint);
+  const sent = readHeaders(headers);
+  return {
+    async post(signal, body, abort) {
+      try {
+        const answer = await fetch(new URL(`v1/${signal}`, base), {
+          method: 'POST',
+          headers: sent,
+          body,
+          // The headers are for this server alone.
+          redirect: 'error',
+          signal: abort,
+        });
+        // What the server says is of no use here, however long it is.
+        answer.body?.cancel().catch(() => undefined);
+        if (answer.ok) return { type: 'sent' };
+        return { type: PASSING.has(answer.status) ? 'later' : 'never', problem: `status ${String(answer.status)}` };
+      } catch (error) {
+        return { type: 'later', problem: problemOf(error) };
+      }
+    },
+  };
+}
+
+function readEndpoint(endpoint: string): URL {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  const isUsable =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === '' &&
+    url.password === '' &&
+    url.search === '';
+  if (!isUsable) {
+    throw new SkillError({
+      code: 'config/invalid',
+      message: `${quoted(endpoint)} is no endpoint for telemetry: an http or https address without a name, a password or a query was expected`,
+      hint: 'give the address of a collector, such as http://127.0.0.1:4318, and credentials as headers',
+      data: { path: 'telemetry.endpoint' },
+    });
+  }
+  return new URL(`${url.pathname.replace(/\/*$/, '')}/`, url);
+}
+
+function readHeaders(headers: Readonly<Record<string, string>>): Headers {
+  try {
+    const own = { 'content-type': 'application/x-protobuf', 'user-agent': `skillwright/${VERSION}` };
+    return new Headers({ ...headers, ...own });
+  } catch (error) {
+    throw new SkillError({
+      code: 'config/invalid',
+      // The message of the error may hold the value, and the value is a secret.
+      message: `a header for telemetry cannot be sent: ${Object.keys(headers)
+        .map((name) => quoted(name))
+        .join(', ')}`,
+      hint: 'give names and values of headers without line ends',
+      data: { path: 'telemetry.headers' },
+      cause: error instanceof TypeError ? undefined : error,
+    });
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'failed';
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer in time';
+  const cause: unknown = error.cause;
+  if (typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string')
+    return cause.code;
+  return 'failed';
+}

@@ -1,0 +1,281 @@
+import type { Action } from '../../core/action.ts';
+import type { RunEvent, UsedSkill } from '../../core/run-events.ts';
+import type { Observation, SkillIdentity } from '../../core/observation.ts';
+import type { Span } from '../../core/span.ts';
+import { sha256 } from '../../platform/hash.ts';
+import type { SinkLine } from './sinks.ts';
+
+/**
+ * The events of a run as spans: the run, below it each call, below that what a workspace did for it. Names and attributes are those of
+ * the OpenTelemetry conventions for generative AI, and our own below `skillwright.`. Names, counts and states: never what was
+ * asked, read, written, printed or answered, and no message of a failure.
+ */
+
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+interface SpanIds {
+  /** In hex, 16 bytes; made from the name of the run, so that a run sent twice is one trace. */
+  readonly traceId: string;
+  /** In hex, 8 bytes. */
+  readonly spanId: string;
+}
+
+/** A step that is over. */
+export interface TracedSpan extends SpanIds {
+  readonly parentSpanId?: string;
+  /** The run that this one is a part of, which has its own trace. */
+  readonly link?: SpanIds;
+  readonly name: string;
+  /** Milliseconds since 1970, with parts. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Attributes;
+  readonly isFailed: boolean;
+}
+
+export interface Trace {
+  /** The spans that an event ends. */
+  take(line: SinkLine): readonly TracedSpan[];
+  /** Ends what is open, as unfinished. */
+  end(): readonly TracedSpan[];
+}
+
+interface OpenCall {
+  readonly action: Action;
+  readonly startMs: number;
+  readonly attributes: Attributes;
+  readonly skill?: Pick<UsedSkill, 'name' | 'source'> & { readonly digest?: string };
+}
+
+interface OpenRun {
+  readonly run: string;
+  readonly ids: SpanIds;
+  readonly parent?: string;
+  readonly startMs: number;
+  /** What to add to the time that has gone by: clocks may be set while a run goes on, and spans must not get shorter by it. */
+  readonly origin: number;
+  readonly calls: Map<number, OpenCall>;
+}
+
+export const AGENT_NAME = 'skillwright';
+const NAME_LENGTH = 200;
+/** In parts, for the test that keeps this code from talking to the process does not know names of attributes. */
+const EXIT_CODE = ['process', 'exit', 'code'].join('.');
+
+export function openTrace(): Trace {
+  let run: OpenRun | undefined;
+  let nowMs = 0;
+
+  const finish = (outcome: string): readonly TracedSpan[] => {
+    if (run === undefined) return [];
+    const ended = run;
+    const calls = [...ended.calls].map(([call, open]) => callSpan(ended, call, open, nowMs));
+    run = undefined;
+    return [...calls, runSpan(ended, outcome, nowMs)];
+  };
+
+  return {
+    take({ seq, time, elapsed, event }) {
+      if (event.type === 'run-start') {
+        const unfinished = finish('unfinished');
+        run = startRun(event, time, elapsed);
+        nowMs = run.startMs;
+        return unfinished;
+      }
+      if (run === undefined || !Number.isFinite(elapsed)) return [];
+      nowMs = Math.max(nowMs, run.origin + elapsed);
+      if (event.type === 'run-end') return finish(event.outcome);
+      if (event.type === 'span') return hasTimes(event.span) ? [workspaceSpan(run, seq, event)] : [];
+      if (event.type !== 'observation') {
+        noteCall(run, event, nowMs);
+        return [];
+      }
+      const open = run.calls.get(event.call);
+      if (open === undefined) return [];
+      run.calls.delete(event.call);
+      return [callSpan(run, event.call, open, nowMs, event.observation)];
+    },
+    end: () => finish('unfinished'),
+  };
+}
+
+function startRun(event: RunEvent & { readonly type: 'run-start' }, time: string, elapsed: number): OpenRun {
+  const parsed = Date.parse(time);
+  // Nothing happened before 1970, and the protocol has no number for it.
+  const startMs = parsed >= 0 ? parsed : Date.now();
+  const { run, parent } = event;
+  const ids = runIds(run);
+  return {
+    run,
+    ids,
+    ...(parent === undefined ? {} : { parent }),
+    startMs,
+    origin: startMs - (Number.isFinite(elapsed) ? elapsed : 0),
+    calls: new Map(),
+  };
+}
+
+/** What events before the observation add to a call. */
+function noteCall({ calls }: OpenRun, event: RunEvent, nowMs: number): void {
+  if (!('call' in event)) return;
+  if (event.type === 'action') {
+    calls.set(event.call, {
+      action: event.action,
+      startMs: nowMs,
+      attributes: { 'skillwright.asked_by': event.askedBy },
+    });
+    return;
+  }
+  const open = calls.get(event.call);
+  if (open === undefined) return;
+  if (event.type === 'skill-use') calls.set(event.call, { ...open, skill: event.skill });
+  else calls.set(event.call, { ...open, attributes: { ...open.attributes, ...judgement(event) } });
+}
+
+function judgement(event: RunEvent): Attributes {
+  if (event.type === 'decision') {
+    const { effect, rule, risk, origin } = event.decision;
+    return {
+      'skillwright.policy.effect': effect,
+      'skillwright.policy.rule': bounded(rule),
+      'skillwright.policy.origin': origin.layer,
+      'skillwright.policy.risk': risk,
+    };
+  }
+  return event.type === 'approval-answer' ? answerAttributes(event.answer) : {};
+}
+
+export function answerAttributes(answer: (RunEvent & { readonly type: 'approval-answer' })['answer']): Attributes {
+  if (typeof answer === 'string') return { 'skillwright.approval.answer': answer };
+  const { verdict, scope, by } = answer;
+  return {
+    'skillwright.approval.answer': verdict,
+    'skillwright.approval.scope': scope,
+    'skillwright.approval.by': by,
+  };
+}
+
+function runSpan({ run, ids, parent, startMs }: OpenRun, outcome: string, endMs: number): TracedSpan {
+  const isFailed = outcome !== 'done';
+  return {
+    ...ids,
+    ...(parent === undefined ? {} : { link: runIds(parent) }),
+    name: `invoke_agent ${AGENT_NAME}`,
+    startMs,
+    endMs,
+    attributes: {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': AGENT_NAME,
+      'skillwright.run.id': bounded(run),
+      'skillwright.run.outcome': outcome,
+      ...(isFailed ? { 'error.type': outcome } : {}),
+    },
+    isFailed,
+  };
+}
+
+function callSpan(run: OpenRun, call: number, open: OpenCall, endMs: number, observation?: Observation): TracedSpan {
+  const { action, startMs } = open;
+  const skill = open.skill ?? skillOf(observation);
+  const resource = observation === undefined ? undefined : resourceOf(action, observation);
+  const error = errorOf(observation);
+  return {
+    traceId: run.ids.traceId,
+    spanId: spanId(run.run, `call ${String(call)}`),
+    parentSpanId: run.ids.spanId,
+    name: ['execute_tool', action.type, ...namedBy(action, skill?.name, resource)].join(' '),
+    startMs,
+    endMs,
+    attributes: {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': action.type,
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': String(call),
+      'gen_ai.agent.name': AGENT_NAME,
+      ...(skill === undefined ? {} : skillAttributes(skill)),
+      ...(resource === undefined ? {} : { 'gen_ai.skill.resource.name': resource }),
+      ...open.attributes,
+      ...exitCodeOf(observation),
+      ...(error === undefined ? {} : { 'error.type': error }),
+    },
+    isFailed: error !== undefined,
+  };
+}
+
+/** The conventions put a skill into the name of a span where it is loaded, and elsewhere only together with a resource. */
+function namedBy(action: Action, skill: string | undefined, resource: string | undefined): readonly string[] {
+  if (skill === undefined) return [];
+  if (resource !== undefined) return [bounded(skill), resource];
+  return action.type === 'load_skill' ? [bounded(skill)] : [];
+}
+
+function skillAttributes({ name, source, digest }: NonNullable<OpenCall['skill']>): Attributes {
+  return {
+    'gen_ai.skill.name': bounded(name),
+    'gen_ai.skill.source': bounded(source),
+    ...(digest === undefined ? {} : { 'gen_ai.skill.digest': bounded(digest) }),
+  };
+}
+
+function skillOf(observation: Observation | undefined): Pick<SkillIdentity, 'name' | 'source'> | undefined {
+  return observation !== undefined && 'skill' in observation ? observation.skill : undefined;
+}
+
+/** A file of a skill that was really there. */
+function resourceOf(action: Action, observation: Observation): string | undefined {
+  if (observation.type === 'resource-read') return bounded(observation.report.path);
+  return action.type === 'run_script' && observation.type === 'program-ran' ? bounded(action.script) : undefined;
+}
+
+function errorOf(observation: Observation | undefined): string | undefined {
+  if (observation === undefined) return 'unfinished';
+  if (observation.type === 'failed') return observation.code;
+  // A status other than 0 is an answer of the program; to be ended from outside is not.
+  return observation.type === 'program-ran' && observation.result.reason !== 'exited'
+    ? observation.result.reason
+    : undefined;
+}
+
+function exitCodeOf(observation: Observation | undefined): Attributes {
+  if (observation?.type !== 'program-ran' || observation.result.reason !== 'exited') return {};
+  return { [EXIT_CODE]: observation.result.exit_code };
+}
+
+function hasTimes({ startedAt, durationMs }: Span): boolean {
+  return startedAt >= 0 && Number.isFinite(startedAt + durationMs);
+}
+
+/** A step that does not say whose it is belongs to the one call that is open, else to the run. */
+function workspaceSpan(
+  { run, ids, calls }: OpenRun,
+  seq: number,
+  { span, call }: RunEvent & { readonly type: 'span' },
+): TracedSpan {
+  const [only] = call === undefined ? (calls.size === 1 ? calls.keys() : []) : [call];
+  const attributes = Object.entries(span.attributes).map(
+    ([key, value]) =>
+      [`skillwright.workspace.${bounded(key)}`, typeof value === 'string' ? bounded(value) : value] as const,
+  );
+  return {
+    traceId: ids.traceId,
+    spanId: spanId(run, `step ${String(seq)}`),
+    parentSpanId: only === undefined ? ids.spanId : spanId(run, `call ${String(only)}`),
+    name: span.name,
+    startMs: span.startedAt,
+    endMs: span.startedAt + Math.max(0, span.durationMs),
+    attributes: { ...Object.fromEntries(attributes), ...(span.isFailed ? { 'error.type': 'failed' } : {}) },
+    isFailed: span.isFailed,
+  };
+}
+
+function runIds(run: string): SpanIds {
+  return { traceId: sha256(`skillwright trace ${run}`).slice(0, 32), spanId: spanId(run, 'run') };
+}
+
+function spanId(run: string, part: string): string {
+  return sha256(`skillwright span ${run} ${part}`).slice(0, 16);
+}
+
+function bounded(text: string): string {
+  return text.slice(0, NAME_LENGTH);
+}

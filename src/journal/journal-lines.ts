@@ -1,0 +1,136 @@
+/** `events.jsonl` from bytes to lines, a piece at a time: the file may be larger than memory, and need not be what it should be. */
+import { isUtf8 } from 'node:buffer';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import path from 'node:path';
+
+import { isSystemError } from '../platform/fs/paths.ts';
+import { MAX_LINE_BYTES, splitLine } from './chain.ts';
+import type { SplitLine } from './chain.ts';
+import { EVENTS_FILE } from './run-folder.ts';
+import { fieldOf } from './shape.ts';
+import { FOREIGN_FILE } from '../platform/fs/open-flags.ts';
+
+const CHUNK_BYTES = 64 * 1024;
+const LINE_END = 0x0a;
+
+export type OpenedJournal =
+  | { readonly type: 'open'; readonly descriptor: number; readonly bytes: number }
+  | { readonly type: 'absent' }
+  | { readonly type: 'failed'; readonly reason: string };
+
+/** Opens the journal of a run: no link, no pipe, no folder. Whoever gets a descriptor closes it. */
+export function openJournal(run: string): OpenedJournal {
+  try {
+    const descriptor = openSync(path.join(run, EVENTS_FILE), FOREIGN_FILE);
+    const stats = fstatSync(descriptor);
+    if (stats.isFile()) return { type: 'open', descriptor, bytes: stats.size };
+    closeSync(descriptor);
+    return { type: 'failed', reason: 'it is no regular file' };
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { type: 'absent' };
+    return { type: 'failed', reason: error.code === 'ELOOP' ? 'it is a link' : error.code };
+  }
+}
+
+/** Whether the file ends in the middle of a line. */
+export function endsTorn({ descriptor, bytes }: { readonly descriptor: number; readonly bytes: number }): boolean {
+  if (bytes === 0) return false;
+  const last = Buffer.alloc(1);
+  return readSync(descriptor, last, 0, 1, bytes - 1) === 1 && last[0] !== LINE_END;
+}
+
+/** A line without its line end. */
+export type JournalPiece = { readonly type: 'line'; readonly bytes: Buffer } | { readonly type: 'too-long' };
+
+export class LineReader {
+  readonly #descriptor: number;
+  readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  #position = 0;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  /** Every whole line that is there now and was not given before. Ends after one that is too long. */
+  *lines(): Generator<JournalPiece> {
+    for (;;) {
+      const count = readSync(this.#descriptor, this.#chunk, 0, CHUNK_BYTES, this.#position);
+      if (count === 0) return;
+      this.#position += count;
+      let from = 0;
+      for (let end = this.#end(from, count); end !== -1; end = this.#end(from, count)) {
+        this.#hold(from, end);
+        yield { type: 'line', bytes: this.#take() };
+        from = end + 1;
+      }
+      this.#hold(from, count);
+      if (this.#pendingBytes > MAX_LINE_BYTES) {
+        yield { type: 'too-long' };
+        return;
+      }
+    }
+  }
+
+  /** What stands behind the last line. */
+  rest(): Buffer {
+    return Buffer.concat(this.#pending);
+  }
+
+  #end(from: number, count: number): number {
+    const end = this.#chunk.indexOf(LINE_END, from);
+    return end < count ? end : -1;
+  }
+
+  #hold(from: number, to: number): void {
+    if (from === to) return;
+    this.#pending.push(Buffer.from(this.#chunk.subarray(from, to)));
+    this.#pendingBytes += to - from;
+  }
+
+  #take(): Buffer {
+    const [only] = this.#pending;
+    const line = this.#pending.length === 1 && only !== undefined ? only : Buffer.concat(this.#pending);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    return line;
+  }
+}
+
+/** A line as it is stored: references stand where long texts were. */
+export interface StoredLine {
+  readonly seq: number;
+  readonly time: string;
+  readonly elapsed: number;
+  readonly event: object;
+  readonly hash: string;
+}
+
+export type ParsedLine =
+  | { readonly type: 'line'; readonly line: StoredLine; readonly split: SplitLine }
+  | { readonly type: 'bad'; readonly reason: string };
+
+export function parseLine(bytes: Buffer): ParsedLine {
+  if (!isUtf8(bytes)) return { type: 'bad', reason: 'it is no UTF-8' };
+  const split = splitLine(bytes);
+  if (split === undefined) return { type: 'bad', reason: 'it does not end with its hash' };
+  let value: unknown;
+  try {
+    value = JSON.parse(split.json.toString('utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) return { type: 'bad', reason: 'it is no JSON' };
+    throw error;
+  }
+  const [seq, time, elapsed, event] = ['seq', 'time', 'elapsed', 'event'].map((name) => fieldOf(value, name));
+  if (
+    typeof seq !== 'number' ||
+    typeof time !== 'string' ||
+    typeof elapsed !== 'number' ||
+    typeof event !== 'object' ||
+    event === null
+  )
+    return { type: 'bad', reason: 'it is not of the expected form' };
+  return { type: 'line', line: { seq, time, elapsed, event, hash: split.hash }, split };
+}

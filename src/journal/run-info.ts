@@ -1,0 +1,145 @@
+/**
+ * `run.json`, `state.json` and `final.md`, made from the events and from nothing else. The writer makes them as it goes, `verify` makes them again
+ * and compares: what is not in the events cannot be in them.
+ */
+import { RUN_SCHEMA } from '../core/run-events.ts';
+import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/run-events.ts';
+import { reduceSession, startState } from '../core/session.ts';
+import type { SessionState } from '../core/session.ts';
+import { cleanText } from '../core/text/text.ts';
+import { visibleJson } from '../core/json/visible-json.ts';
+
+/** What the events come to so far. */
+export interface RunSummary {
+  readonly info: Omit<RunInfo, 'events'>;
+  readonly events: RunInfo['events'];
+  /** Absent until a session begins. */
+  readonly state?: SessionState;
+}
+
+/** More are in the events alone. */
+const MAX_APPROVALS = 1_000;
+
+/** Events that change more than the count. */
+const TELLING: ReadonlySet<RunEvent['type']> = new Set([
+  'run-start',
+  'skill-use',
+  'approval-ask',
+  'approval-answer',
+  'session',
+  'run-end',
+]);
+
+/** Whether more than the type of an event is looked at. */
+export function isTelling({ type }: RunEvent): boolean {
+  return TELLING.has(type);
+}
+
+/** The summary with one line more; nothing before the first line, which must be the start of a run. */
+export function summarise(before: RunSummary | undefined, line: JournalLine): RunSummary | undefined {
+  const { event, time, seq: count, hash: head } = line;
+  const events = { count, head };
+  if (before === undefined) return event.type === 'run-start' ? { info: startInfo(event, time), events } : undefined;
+  const { info, state } = before;
+  const after: RunSummary = state === undefined ? { info, events } : { info, events, state };
+  switch (event.type) {
+    case 'skill-use': {
+      const { id, name, source, digest } = event.skill;
+      if (info.skills.some((skill) => skill.id === id && skill.digest === digest)) return after;
+      return { ...after, info: { ...info, skills: [...info.skills, { id, name, source, digest }] } };
+    }
+    case 'approval-ask':
+    case 'approval-answer':
+      return { ...after, info: { ...info, approvals: withApproval(info.approvals, event) } };
+    case 'session': {
+      const next = nextState(state, event.event);
+      return next === undefined ? after : { ...after, state: next };
+    }
+    case 'run-end':
+      return { ...after, info: { ...info, endedAt: time, outcome: event.outcome, reason: event.reason } };
+    default:
+      return after;
+  }
+}
+
+export function infoOf({ info, events }: RunSummary): RunInfo {
+  return { ...info, events };
+}
+
+function startInfo(
+  event: Extract<RunEvent, { readonly type: 'run-start' }>,
+  startedAt: string,
+): Omit<RunInfo, 'events'> {
+  const { run, version, request, parent, indexHash, indexDigest = '', executor, policyHash, budgets, process } = event;
+  return {
+    schema: RUN_SCHEMA,
+    run,
+    version,
+    request,
+    ...(parent === undefined ? {} : { parent }),
+    startedAt,
+    outcome: 'running',
+    reason: '',
+    indexHash,
+    indexDigest,
+    skills: [],
+    executor: executor ?? null,
+    policyHash,
+    approvals: [],
+    budgets: budgets ?? {},
+    process: process ?? null,
+  };
+}
+
+function withApproval(
+  approvals: readonly RunApproval[],
+  event: Extract<RunEvent, { readonly type: 'approval-ask' | 'approval-answer' }>,
+): readonly RunApproval[] {
+  const { call } = event;
+  if (event.type === 'approval-ask') {
+    if (approvals.length >= MAX_APPROVALS) return approvals;
+    return [...approvals, { call, request: event.request.id, tool: event.request.tool, answer: 'pending' }];
+  }
+  return approvals.map((one) =>
+    one.call === call && one.request === event.request ? { ...one, answer: event.answer } : one,
+  );
+}
+
+function nextState(
+  before: SessionState | undefined,
+  event: Extract<RunEvent, { readonly type: 'session' }>['event'],
+): SessionState | undefined {
+  if (event.type === 'session-start') return startState(event.settings);
+  return before === undefined ? undefined : reduceSession(before, event);
+}
+
+/** `run.json` without its seal. */
+export function infoText(info: RunInfo): string {
+  return fileText(info);
+}
+
+export function stateText(state: SessionState): string {
+  return fileText(state);
+}
+
+function fileText(value: object): string {
+  return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
+}
+
+const END = '\n}\n';
+const SEAL = /,\n {2}"seal": "([0-9a-f:]{1,128})"\n\}\n$/;
+
+/** The seal stands last, so that what it covers is the rest of the bytes. */
+export function withSeal(text: string, seal: string | undefined): string {
+  return seal === undefined ? text : `${text.slice(0, -END.length)},\n  "seal": ${JSON.stringify(seal)}${END}`;
+}
+
+export function splitSeal(text: string): { readonly text: string; readonly seal: string | undefined } {
+  const found = SEAL.exec(text);
+  return found === null ? { text, seal: undefined } : { text: text.slice(0, found.index) + END, seal: found[1] };
+}
+
+/** The answer as a file that can be shown on a screen; its exact characters are in the journal. */
+export function finalText(answer: string): string {
+  return cleanText(answer);
+}

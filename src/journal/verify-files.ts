@@ -1,0 +1,182 @@
+/** The files beside the journal: each must be what the lines say, and no other may be there. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { isSkillError } from '../core/errors.ts';
+import { CONTENT_KINDS } from '../core/run-events.ts';
+import type { ContentReference } from '../core/run-events.ts';
+import { printable } from '../core/text/text.ts';
+import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import { sha256 } from '../platform/hash.ts';
+import { isSystemError } from '../platform/fs/paths.ts';
+import { contentText, readContent } from './content.ts';
+import type { StoredLine } from './journal-lines.ts';
+import { isContentPath, referencesIn, restoredValue } from './references.ts';
+import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
+import { finalText, stateText } from './run-info.ts';
+import type { RunSummary } from './run-info.ts';
+import { fieldOf } from './shape.ts';
+
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+/** A large event may speak of texts that are kept apart, and no further. */
+const MAX_LEVELS = 2;
+
+/** What is wrong, and where: a file of the folder, with the line where it is one. */
+export interface RunProblem {
+  readonly code:
+    | 'folder/not-a-run'
+    | 'folder/newer'
+    | 'run/missing'
+    | 'run/edited'
+    | 'journal/missing'
+    | 'journal/cut'
+    | 'journal/added'
+    | 'line/unreadable'
+    | 'line/edited'
+    | 'line/order'
+    | 'file/missing'
+    | 'file/edited'
+    | 'file/added'
+    | 'seal/wrong';
+  readonly path: string;
+  readonly line?: number;
+  readonly message: string;
+}
+
+export interface FileChecks {
+  /** Takes note of what a line says about files, and looks at the content it speaks of. */
+  see(line: StoredLine): void;
+  /** What is wrong. `isWhole`: the run came to its end, and nothing but its own files may be there. */
+  problems(known: { readonly summary: RunSummary | undefined; readonly isWhole: boolean }): readonly RunProblem[];
+}
+
+export function openFileChecks(run: string, folder: ConfinedDirectory): FileChecks {
+  const contents = new Map<string, RunProblem | undefined>();
+  let answer: unknown;
+  const seeContent = (reference: Pick<ContentReference, '$ref' | 'bytes' | 'json'>, level: number): void => {
+    if (contents.has(reference.$ref) && reference.json !== true) return;
+    const reading = readContent(folder, reference);
+    contents.set(reference.$ref, reading.type === 'read' ? undefined : contentProblem(reference.$ref, reading));
+    if (reading.type !== 'read' || reference.json !== true || level >= MAX_LEVELS) return;
+    for (const inner of referencesInJson(reading.bytes)) seeContent(inner, level + 1);
+  };
+  return {
+    see({ event }) {
+      for (const reference of safeReferences(event)) seeContent(reference, 0);
+      const kept = keptBy(event);
+      if (kept !== undefined) seeContent(kept, 0);
+      const observation = fieldOf(event, 'observation');
+      if (fieldOf(observation, 'type') === 'answered') answer = fieldOf(observation, 'answer');
+    },
+    problems({ summary, isWhole }) {
+      const broken = [...contents.values()].filter((problem) => problem !== undefined);
+      if (summary === undefined) return broken;
+      const expected = expectedFiles(summary, isWhole ? answerText(answer, folder) : undefined, isWhole);
+      // Where the answer is lost nobody can say what its file must be.
+      const known = [...expected.map(({ name }) => name), ...(answer === undefined ? [] : [FINAL_FILE])];
+      return [
+        ...broken,
+        ...expected.flatMap(({ name, digest }) => fileProblem(folder, name, digest) ?? []),
+        ...(isWhole ? strangers(run, new Set([...known, ...contents.keys()])) : []),
+      ];
+    },
+  };
+}
+
+interface ExpectedFile {
+  readonly name: string;
+  readonly digest: string;
+}
+
+function expectedFiles(
+  { info, state }: RunSummary,
+  answer: string | undefined,
+  isWhole: boolean,
+): readonly ExpectedFile[] {
+  return [
+    { name: INDEX_FILE, digest: info.indexDigest },
+    ...(state === undefined || !isWhole ? [] : [{ name: STATE_FILE, digest: sha256(stateText(state)) }]),
+    ...(answer === undefined ? [] : [{ name: FINAL_FILE, digest: sha256(finalText(answer)) }]),
+  ];
+}
+
+function fileProblem(folder: ConfinedDirectory, name: string, digest: string): RunProblem | undefined {
+  const read = readRunFile(folder, name, MAX_FILE_BYTES);
+  if (read.type === 'absent') return { code: 'file/missing', path: name, message: 'it is not there' };
+  if (read.type === 'failed') return { code: 'file/edited', path: name, message: read.reason };
+  if (sha256(read.bytes) === digest) return undefined;
+  return { code: 'file/edited', path: name, message: 'it says something else than the events do' };
+}
+
+function contentProblem(
+  $ref: string,
+  reading: Exclude<ReturnType<typeof readContent>, { readonly type: 'read' }>,
+): RunProblem {
+  if (reading.type === 'missing') return { code: 'file/missing', path: $ref, message: 'it is not there' };
+  return { code: 'file/edited', path: $ref, message: reading.reason };
+}
+
+/** The last answer, whole; nothing where there is none, or its content is lost, which is a problem already. */
+function answerText(stored: unknown, folder: ConfinedDirectory): string | undefined {
+  try {
+    const answer = restoredValue(stored, (reference) => contentText(folder, reference));
+    return typeof answer === 'string' ? answer : undefined;
+  } catch (error) {
+    if (isSkillError(error) || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function keptBy(event: object): Pick<ContentReference, '$ref' | 'bytes'> | undefined {
+  const [$ref, bytes] = [fieldOf(event, 'path'), fieldOf(event, 'bytes')];
+  if (fieldOf(event, 'type') !== 'content-keep' || typeof $ref !== 'string' || typeof bytes !== 'number')
+    return undefined;
+  return isContentPath($ref) ? { $ref, bytes } : undefined;
+}
+
+/** An event that is too deep to be looked through is a problem of its line. */
+function safeReferences(value: unknown): readonly ContentReference[] {
+  try {
+    return referencesIn(value);
+  } catch (error) {
+    if (isSkillError(error)) return [];
+    throw error;
+  }
+}
+
+function referencesInJson(bytes: Buffer): readonly ContentReference[] {
+  try {
+    return safeReferences(JSON.parse(bytes.toString('utf8')));
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+/** What lies in the folder and nobody spoke of. */
+function strangers(run: string, known: ReadonlySet<string>): readonly RunProblem[] {
+  const kinds: readonly string[] = CONTENT_KINDS;
+  const own = new Set<string>([EVENTS_FILE, RUN_FILE, ...known]);
+  const names = namesIn(run);
+  const found = [
+    ...names.filter((name) => !kinds.includes(name)),
+    ...names.filter((name) => kinds.includes(name)).flatMap((kind) => inKind(run, kind)),
+  ];
+  return found
+    .filter((name) => !own.has(name))
+    .map((name) => ({ code: 'file/added', path: printable(name), message: 'no event speaks of it' }));
+}
+
+/** The files of a content folder; the name itself where it is none. */
+function inKind(run: string, kind: string): readonly string[] {
+  try {
+    return namesIn(path.join(run, kind)).map((name) => `${kind}/${name}`);
+  } catch (error) {
+    if (isSystemError(error)) return [kind];
+    throw error;
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  return readdirSync(folder).toSorted();
+}

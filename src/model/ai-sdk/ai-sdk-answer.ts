@@ -1,0 +1,235 @@
+import type {
+  LanguageModelV3FinishReason,
+  LanguageModelV3GenerateResult,
+  LanguageModelV3StreamPart,
+  LanguageModelV3Usage,
+  SharedV3ProviderMetadata,
+} from '@ai-sdk/provider';
+
+import { isObject } from '../../core/json/json-schema.ts';
+import type { Finish, ModelAnswer, ModelDelta, ModelToolCall, ModelUsage } from '../../core/model.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { tooLarge } from '../guarded-fetch.ts';
+import type { AnswerLimits } from '../guarded-fetch.ts';
+import { ModelProblem, shownWords } from '../problem.ts';
+import type { HideSecrets } from '../problem.ts';
+
+export interface AnswerOptions {
+  readonly limits: AnswerLimits;
+  readonly onDelta: (delta: ModelDelta) => void;
+  readonly hide: HideSecrets;
+  /** What the provider wants back with this call in later requests. */
+  readonly onMetadata: (callId: string, metadata: SharedV3ProviderMetadata) => void;
+}
+
+export type PlainAnswer = Omit<ModelAnswer, 'retries'>;
+
+/** An answer that came whole. */
+export function readAnswer(
+  { content, finishReason, usage }: LanguageModelV3GenerateResult,
+  { limits, onMetadata }: Omit<AnswerOptions, 'onDelta' | 'hide'>,
+): PlainAnswer {
+  const taken = counter(limits);
+  let text = '';
+  const toolCalls: ModelToolCall[] = [];
+  for (const part of content) {
+    if (part.type === 'text') {
+      taken.add(part.text);
+      text += part.text;
+    }
+    if (part.type !== 'tool-call' || part.providerExecuted === true) continue;
+    // Servers leave out an input that is empty, whatever the types of the library say.
+    const call: ModelToolCall = { id: part.toolCallId, name: part.toolName, input: part.input ?? '' };
+    taken.add(call.id, call.name, call.input);
+    toolCalls.push(call);
+    if (part.providerMetadata !== undefined) onMetadata(call.id, part.providerMetadata);
+  }
+  // Some of the libraries read any object as an answer in which everything is left out.
+  if (text === '' && toolCalls.length === 0 && isUnfinished(finishReason)) throw unreadable();
+  return { text, toolCalls, finish: toFinish(finishReason, toolCalls.length > 0), usage: toUsage(usage) };
+}
+
+type Part = LanguageModelV3StreamPart;
+type LastPart = Extract<Part, { readonly type: 'finish' }>;
+
+/** An answer as it grows. What is told of it adds up to what is returned, to the letter. */
+export async function readStream(stream: ReadableStream<Part>, options: AnswerOptions): Promise<PlainAnswer> {
+  const growing = growingAnswer(options);
+  let last: LastPart | undefined;
+  for await (const part of stream) {
+    if (part.type === 'error') throw streamProblem(part.error, options.hide);
+    if (part.type === 'finish') last = part;
+    else growing.take(part);
+  }
+  if (last === undefined || isUnfinished(last.finishReason)) throw unfinished();
+  return growing.finished(last);
+}
+
+interface GrowingAnswer {
+  readonly take: (part: Exclude<Part, LastPart>) => void;
+  readonly finished: (last: LastPart) => PlainAnswer;
+}
+
+function growingAnswer({ limits, onDelta, onMetadata }: AnswerOptions): GrowingAnswer {
+  const taken = counter(limits);
+  const calls = growingCalls((id, name, text) => {
+    taken.add(text);
+    if (text !== '') onDelta({ type: 'tool-input', id, name, text });
+  });
+  let answer = '';
+  const take: GrowingAnswer['take'] = (part) => {
+    switch (part.type) {
+      case 'text-delta':
+        taken.add(part.delta);
+        answer += part.delta;
+        if (part.delta !== '') onDelta({ type: 'text', text: part.delta });
+        break;
+      case 'reasoning-delta':
+        taken.add(part.delta);
+        break;
+      case 'tool-input-start':
+        if (part.providerExecuted === true) break;
+        taken.add(part.id, part.toolName);
+        calls.begin(part.id, part.toolName);
+        break;
+      case 'tool-input-delta':
+        calls.add(part.id, part.delta);
+        break;
+      case 'tool-call':
+        if (part.providerExecuted === true) break;
+        taken.add(part.toolCallId, part.toolName);
+        calls.begin(part.toolCallId, part.toolName);
+        calls.complete(part.toolCallId, part.input);
+        if (part.providerMetadata !== undefined) onMetadata(part.toolCallId, part.providerMetadata);
+        break;
+      default:
+        break;
+    }
+  };
+  const finished: GrowingAnswer['finished'] = ({ finishReason, usage }) => {
+    const toolCalls = calls.all();
+    return { text: answer, toolCalls, finish: toFinish(finishReason, toolCalls.length > 0), usage: toUsage(usage) };
+  };
+  return { take, finished };
+}
+
+interface GrowingCalls {
+  readonly begin: (id: string, name: string) => void;
+  readonly add: (id: string, text: string) => void;
+  readonly complete: (id: string, input: string) => void;
+  readonly all: () => readonly ModelToolCall[];
+}
+
+/** Calls in the order in which they began. */
+function growingCalls(tell: (id: string, name: string, text: string) => void): GrowingCalls {
+  const calls = new Map<string, ModelToolCall>();
+  const grow = (call: ModelToolCall | undefined, text: string): void => {
+    if (call === undefined) return;
+    tell(call.id, call.name, text);
+    calls.set(call.id, { ...call, input: call.input + text });
+  };
+  return {
+    begin: (id, name) => {
+      if (!calls.has(id)) calls.set(id, { id, name, input: '' });
+    },
+    add: (id, text) => grow(calls.get(id), text),
+    complete: (id, input) => {
+      const call = calls.get(id);
+      // What was told stands; the library may only add to it, as it does for an input of which nothing was sent.
+      if (call !== undefined && input.startsWith(call.input)) grow(call, input.slice(call.input.length));
+    },
+    all: () => [...calls.values()],
+  };
+}
+
+/** The library's word for a stream that ended before its server had said that it would. */
+function isUnfinished({ unified, raw }: LanguageModelV3FinishReason): boolean {
+  return raw === undefined && (unified === 'other' || unified === 'error');
+}
+
+/** One of the libraries says so by an error of its own, which has no data to show. */
+function isMissingEnd(error: unknown): boolean {
+  const isInvalid = error instanceof Error && error.name === 'AI_InvalidResponseDataError';
+  return isInvalid && 'data' in error && error.data === undefined;
+}
+
+function unfinished(): ModelProblem {
+  return new ModelProblem('the stream ended before the answer was complete', { isRetryable: true });
+}
+
+const PASSING_ERROR = /overloaded|rate.?limit|server.?error|api_error|timeout|unavailable|resource.?exhausted/i;
+
+/** An error that came inside a stream: an object of the server, or what the library says about a piece that it cannot read. */
+export function streamProblem(error: unknown, hide: HideSecrets): ModelProblem {
+  if (error instanceof ModelProblem) return error;
+  if (isMissingEnd(error)) return unfinished();
+  const data = error instanceof Error && 'data' in error && isObject(error.data) ? error.data : error;
+  const said = isObject(data) && isObject(data['error']) ? data['error'] : data;
+  if (isObject(said) && !(said instanceof Error) && typeof said['message'] === 'string') {
+    const kind = [said['type'], said['code'], said['status']].filter((word) => typeof word === 'string').join(' ');
+    return new ModelProblem(`the server broke off with an error: ${shownWords(said['message'], hide)}`, {
+      isRetryable: PASSING_ERROR.test(kind),
+    });
+  }
+  if (typeof said === 'string')
+    return new ModelProblem(`the server broke off with an error: ${shownWords(said, hide)}`);
+  return unreadable();
+}
+
+/** What the library makes of an answer that it cannot read. Some servers say in it, with a status of success, what went wrong. */
+export function answerProblem(error: unknown, hide: HideSecrets): ModelProblem {
+  if (error instanceof ModelProblem) return error;
+  if (!(error instanceof Error)) return unreadable();
+  if ('data' in error && error.data !== undefined) return streamProblem(error, hide);
+  const body =
+    'responseBody' in error && typeof error.responseBody === 'string' ? parseJson(error.responseBody) : undefined;
+  return isObject(body) && 'error' in body ? streamProblem(body['error'], hide) : unreadable();
+}
+
+/** Without the library's own words, which quote the request or the answer. */
+function unreadable(): ModelProblem {
+  return new ModelProblem('the answer is not what this protocol says: broken JSON, or something else than a model', {
+    hint: 'see whether the provider and the base URL belong together',
+  });
+}
+
+function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): Finish {
+  switch (unified) {
+    case 'length':
+      return 'length';
+    case 'content-filter':
+      return 'filtered';
+    // Several servers say `stop` also where they call tools.
+    case 'stop':
+      return hasCalls ? 'tool-calls' : 'stop';
+    case 'tool-calls':
+    case 'error':
+    case 'other':
+      return hasCalls ? 'tool-calls' : 'other';
+  }
+}
+
+function toUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): ModelUsage {
+  const input = count(inputTokens.total);
+  const output = count(outputTokens.total);
+  const cached = count(inputTokens.cacheRead);
+  return {
+    ...(input === undefined ? {} : { inputTokens: input }),
+    ...(output === undefined ? {} : { outputTokens: output }),
+    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+  };
+}
+
+function count(tokens: number | undefined): number | undefined {
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
+}
+
+function counter(limits: AnswerLimits): { readonly add: (...texts: readonly string[]) => void } {
+  let bytes = 0;
+  return {
+    add: (...texts) => {
+      for (const text of texts) bytes += Buffer.byteLength(text);
+      if (bytes > limits.maxAnswerBytes) throw tooLarge(limits);
+    },
+  };
+}

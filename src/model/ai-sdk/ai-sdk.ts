@@ -1,0 +1,121 @@
+import type { LanguageModelV3, SharedV3ProviderMetadata } from '@ai-sdk/provider';
+
+import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelRequest } from '../../core/model.ts';
+import { answerProblem, readAnswer, readStream } from './ai-sdk-answer.ts';
+import type { PlainAnswer } from './ai-sdk-answer.ts';
+import { toCallOptions } from './ai-sdk-request.ts';
+import type { RequestOptions } from './ai-sdk-request.ts';
+import { guardedFetch } from '../guarded-fetch.ts';
+import type { AnswerLimits } from '../guarded-fetch.ts';
+import { modelError } from '../problem.ts';
+import type { HideSecrets } from '../problem.ts';
+import { withRetries } from '../retry.ts';
+import type { RetryPolicy, RetrySurroundings } from '../retry.ts';
+
+export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
+  readonly id: string;
+  readonly contextWindow?: number;
+  /** The provider's model over this way to its server. Made anew for each attempt, so that each has its own limits. */
+  readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3;
+  /** The provider signs its calls and wants the signatures back. */
+  readonly signsCalls: boolean;
+  readonly limits: AnswerLimits;
+  readonly retries: RetryPolicy;
+  readonly surroundings: RetrySurroundings;
+  readonly hide: HideSecrets;
+}
+
+/** Signatures that are remembered; a conversation has far fewer calls. */
+const MAX_SIGNATURES = 2_000;
+
+/**
+ * A model of the AI SDK, provider interface V3, as ours. The loop, the tools and the retries of that library are not used: what is done is
+ * decided, counted and recorded here.
+ */
+export function aiSdkModel(options: AdapterOptions): Model {
+  const { id, contextWindow, retries: policy, surroundings, hide } = options;
+  const signatures = new Map<string, SharedV3ProviderMetadata>();
+  return {
+    id,
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    call: async (request, callOptions): Promise<ModelAnswer> => {
+      const listener = listenerFor(callOptions);
+      const result = await withRetries(() => attempt(request, { ...options, signatures, listener }), {
+        policy,
+        surroundings,
+        signal: callOptions.signal,
+        mayRepeat: () => !listener.wasTold(),
+      });
+      if (result.type === 'gave-up') throw modelError(id, result.problem, { retries: result.retries, hide });
+      return { ...result.value, retries: result.retries };
+    },
+  };
+}
+
+interface Listener {
+  readonly signal: AbortSignal;
+  readonly isWanted: boolean;
+  readonly tell: (delta: ModelDelta) => void;
+  /** Something of an answer was told, so that another attempt would tell it twice. */
+  readonly wasTold: () => boolean;
+  /** Throws what the listener itself threw: that is no failure of the model. */
+  readonly throwFault: () => void;
+}
+
+function listenerFor({ signal, onDelta }: ModelCallOptions): Listener {
+  let told = false;
+  let fault: { readonly error: unknown } | undefined;
+  return {
+    signal,
+    isWanted: onDelta !== undefined,
+    tell: (delta) => {
+      signal.throwIfAborted();
+      told = true;
+      try {
+        onDelta?.(delta);
+      } catch (error) {
+        fault = { error };
+        throw error;
+      }
+    },
+    wasTold: () => told,
+    throwFault: () => {
+      if (fault !== undefined) throw fault.error;
+    },
+  };
+}
+
+interface Attempt extends AdapterOptions {
+  readonly signatures: Map<string, SharedV3ProviderMetadata>;
+  readonly listener: Listener;
+}
+
+/** One request. Throws `ModelProblem`, the reason of the signal, or what the listener threw. */
+async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAnswer> {
+  const { connect, limits, hide, surroundings, signatures, listener, signsCalls } = options;
+  const guard = guardedFetch({ limits, hide, now: surroundings.now });
+  const onMetadata = (callId: string, metadata: SharedV3ProviderMetadata): void => {
+    if (!signsCalls) return;
+    signatures.set(callId, metadata);
+    for (const oldest of signatures.keys()) {
+      if (signatures.size <= MAX_SIGNATURES) break;
+      signatures.delete(oldest);
+    }
+  };
+  try {
+    const model = connect(guard.fetch);
+    const call = {
+      ...toCallOptions(request, { ...options, metadataOf: (callId) => signatures.get(callId) }),
+      abortSignal: listener.signal,
+    };
+    if (!listener.isWanted) return readAnswer(await model.doGenerate(call), { limits, onMetadata });
+    const { stream } = await model.doStream(call);
+    return await readStream(stream, { limits, onDelta: listener.tell, onMetadata, hide });
+  } catch (error) {
+    listener.throwFault();
+    listener.signal.throwIfAborted();
+    throw guard.problem() ?? answerProblem(error, hide);
+  } finally {
+    guard.end();
+  }
+}

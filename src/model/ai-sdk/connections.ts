@@ -1,0 +1,50 @@
+import type { LanguageModelV3 } from '@ai-sdk/provider';
+
+import type { VendorName } from '../providers.ts';
+
+export interface Connection {
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof globalThis.fetch;
+  /** The server holds answers to a schema; of others nobody knows, and they are asked for JSON only. */
+  readonly hasSchemas: boolean;
+}
+
+export type Connect = (connection: Connection) => LanguageModelV3;
+
+/** The name under which the library for all the compatible servers looks for settings. */
+export const COMPATIBLE = 'openaiCompatible';
+
+/** The libraries of the vendors, each loaded when it is needed. What they would read from the process is always given to them. */
+export const CONNECTIONS: Readonly<Record<VendorName | typeof COMPATIBLE, () => Promise<Connect>>> = {
+  anthropic: async () => {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    return ({ model, baseUrl, ...rest }) =>
+      createAnthropic({ ...rest, baseURL: baseUrl, headers: { ...rest.headers } })(model);
+  },
+  openai: async () => {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    return ({ model, baseUrl, ...rest }) =>
+      createOpenAI({ ...rest, baseURL: baseUrl, headers: { ...rest.headers } }).responses(model);
+  },
+  google: async () => {
+    const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
+    return ({ model, baseUrl, ...rest }) =>
+      createGoogleGenerativeAI({ ...rest, baseURL: baseUrl, headers: { ...rest.headers } })(model);
+  },
+  [COMPATIBLE]: async () => {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    return ({ model, baseUrl, apiKey, headers, fetch, hasSchemas }) =>
+      createOpenAICompatible({
+        name: COMPATIBLE,
+        baseURL: baseUrl,
+        ...(apiKey === '' ? {} : { apiKey }),
+        headers: { ...headers },
+        fetch,
+        includeUsage: true,
+        supportsStructuredOutputs: hasSchemas,
+      })(model);
+  },
+};

@@ -1,0 +1,203 @@
+/** The file of a cassette: a line that says what it is, and a line of JSON for each call. Replaced as a whole, by one process at a time. */
+import { SkillError } from '../../core/errors.ts';
+import { checkJson } from '../../core/json/json-schema.ts';
+import type { JsonSchema } from '../../core/json/json-schema.ts';
+import { FINISHES } from '../../core/model.ts';
+import type { ModelAnswer, ModelDelta, ModelRequest } from '../../core/model.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
+import { quoted } from '../../core/text/text.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { withFileLock } from '../../platform/fs/file-lock.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { readTextFile } from '../../platform/fs/text-file.ts';
+
+export const CASSETTE_VERSION = 1;
+
+export interface CassetteHeader {
+  readonly cassette: typeof CASSETTE_VERSION;
+  readonly model: string;
+  readonly contextWindow?: number;
+}
+
+export interface CassetteEntry {
+  /** Of the request. */
+  readonly key: string;
+  /** Absent where only its hash was to be kept. */
+  readonly request?: ModelRequest;
+  /** One of the two. */
+  readonly answer?: ModelAnswer;
+  readonly error?: CassetteError;
+  /** As they came; none where nobody listened. */
+  readonly deltas: readonly ModelDelta[];
+}
+
+export interface CassetteError {
+  readonly message: string;
+  readonly hint: string;
+  readonly status: number;
+  readonly isRetryable: boolean;
+}
+
+export interface Cassette {
+  readonly header: CassetteHeader;
+  readonly entries: readonly CassetteEntry[];
+}
+
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Reads a cassette. Throws `io/failed` where there is none, and `input/invalid` where it is not one, with the line. */
+export function readCassette(file: string): Cassette {
+  const text = cassetteText(file);
+  if (text === undefined) throw unreadable(file, 'there is no such file');
+  const [first = '', ...lines] = text.split('\n');
+  const header = headerOf(file, first);
+  const entries = lines.flatMap((line, place) => {
+    if (line === '') return [];
+    const value = parsed(line);
+    if (!isEntry(value)) throw invalid(file, `line ${String(place + 2)} is not a recorded call`);
+    return [value];
+  });
+  return { header, entries };
+}
+
+/** Adds a call. The first one makes the file. Throws where the file is another model's. */
+export async function appendEntry(
+  file: string,
+  header: CassetteHeader,
+  entry: CassetteEntry,
+  signal?: AbortSignal,
+): Promise<void> {
+  const line = lineOf(entry);
+  const act = (): void => {
+    const before = cassetteText(file) ?? lineOf(header);
+    const { model } = headerOf(file, before.slice(0, before.indexOf('\n')));
+    if (model !== header.model)
+      throw invalid(file, `it was recorded from ${quoted(model)}, and this is ${quoted(header.model)}`);
+    writeFileAtomically(file, Buffer.from(before + line));
+  };
+  try {
+    await withFileLock(file, act, signal === undefined ? {} : { signal });
+  } catch (error) {
+    throw isSystemError(error) ? unreadable(file, error.code) : error;
+  }
+}
+
+function lineOf(value: CassetteHeader | CassetteEntry): string {
+  return `${visibleJson(stableJson(value))}\n`;
+}
+
+function cassetteText(file: string): string | undefined {
+  const read = readTextFile(file, MAX_BYTES);
+  if (read.type === 'failed') throw unreadable(file, read.reason);
+  return read.type === 'absent' ? undefined : read.text;
+}
+
+function headerOf(file: string, line: string): CassetteHeader {
+  const value = parsed(line);
+  if (isHeader(value)) return value;
+  const version = /^\{.*"cassette":(\d{1,9})\b/.exec(line)?.[1];
+  throw version === undefined || Number(version) === CASSETTE_VERSION
+    ? invalid(file, 'its first line does not say that it is a cassette')
+    : invalid(file, `it has version ${version}, expected ${String(CASSETTE_VERSION)}`);
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+const TEXT: JsonSchema = { type: 'string', description: '' };
+const FLAG: JsonSchema = { type: 'boolean', description: '' };
+const COUNT: JsonSchema = { type: 'integer', description: '', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const ANYTHING: JsonSchema = { type: 'object', description: '', additionalProperties: true };
+
+function object(properties: Readonly<Record<string, JsonSchema>>, required = Object.keys(properties)): JsonSchema {
+  return { type: 'object', description: '', properties, required, additionalProperties: false };
+}
+
+function list(items: JsonSchema): JsonSchema {
+  return { type: 'array', description: '', items };
+}
+
+function one(value: string): JsonSchema {
+  return { type: 'string', description: '', enum: [value] };
+}
+
+const CALL = object({ id: TEXT, name: TEXT, input: TEXT });
+const MESSAGE: JsonSchema = {
+  description: '',
+  anyOf: [
+    object({ role: one('user'), content: TEXT }),
+    object({ role: one('assistant'), content: TEXT, toolCalls: list(CALL) }),
+    object({ role: one('tool'), callId: TEXT, toolName: TEXT, content: TEXT, isError: FLAG }),
+  ],
+};
+const REQUEST = object(
+  {
+    system: TEXT,
+    messages: list(MESSAGE),
+    tools: list(object({ name: TEXT, description: TEXT, inputSchema: ANYTHING })),
+    answerSchema: ANYTHING,
+    maxOutputTokens: COUNT,
+  },
+  ['system', 'messages', 'tools'],
+);
+const ANSWER = object({
+  text: TEXT,
+  toolCalls: list(CALL),
+  finish: { type: 'string', description: '', enum: FINISHES },
+  usage: object({ inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT }, []),
+  retries: COUNT,
+});
+const DELTA: JsonSchema = {
+  description: '',
+  anyOf: [
+    object({ type: one('text'), text: TEXT }),
+    object({ type: one('tool-input'), id: TEXT, name: TEXT, text: TEXT }),
+  ],
+};
+const ERROR = object({ message: TEXT, hint: TEXT, status: COUNT, isRetryable: FLAG });
+const ENTRY: JsonSchema = {
+  description: '',
+  anyOf: [
+    object({ key: TEXT, request: REQUEST, answer: ANSWER, deltas: list(DELTA) }, ['key', 'answer', 'deltas']),
+    object({ key: TEXT, request: REQUEST, error: ERROR, deltas: list(DELTA) }, ['key', 'error', 'deltas']),
+  ],
+};
+const VERSION: JsonSchema = {
+  type: 'integer',
+  description: '',
+  minimum: CASSETTE_VERSION,
+  maximum: CASSETTE_VERSION,
+};
+const HEADER = object({ cassette: VERSION, model: TEXT, contextWindow: COUNT }, ['cassette', 'model']);
+
+function isHeader(value: unknown): value is CassetteHeader {
+  return checkJson(value, HEADER).length === 0;
+}
+
+function isEntry(value: unknown): value is CassetteEntry {
+  return checkJson(value, ENTRY).length === 0;
+}
+
+function invalid(file: string, problem: string): SkillError<'input/invalid'> {
+  return new SkillError({
+    code: 'input/invalid',
+    message: `${quoted(file, 200)} cannot be used as a cassette: ${problem}`,
+    hint: 'record it anew into another file',
+    data: { expected: `a cassette of version ${String(CASSETTE_VERSION)}` },
+  });
+}
+
+function unreadable(file: string, cause: string): SkillError<'io/failed'> {
+  return new SkillError({
+    code: 'io/failed',
+    message: `the cassette ${quoted(file, 200)} cannot be used: ${cause}`,
+    hint: 'record it first, into a folder that is there',
+    data: { path: file, cause },
+  });
+}

@@ -1,0 +1,182 @@
+/** Answers of a model, recorded once and played again: a real conversation in a test, with no network and no key. */
+import { SkillError, isSkillError } from '../../core/errors.ts';
+import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelRequest } from '../../core/model.ts';
+import { CASSETTE_VERSION, appendEntry, readCassette } from './cassette-file.ts';
+import type { CassetteEntry, CassetteError, CassetteHeader } from './cassette-file.ts';
+import { normalRequest, requestDifference, requestKey } from './cassette-request.ts';
+import type { ChangeText } from './cassette-request.ts';
+import { emitWhole } from '../emit.ts';
+
+export interface RecordOptions {
+  /** Takes secrets out of every text before it is written or hashed. The same must be given for playing. */
+  readonly redact?: ChangeText;
+  /** False: only the hash of each request is written, and a difference can be told but not shown. True. */
+  readonly keepRequests?: boolean;
+}
+
+export interface ReplayOptions {
+  readonly redact?: ChangeText;
+  /** A request that was not recorded, or not so often, fails; else the next recorded answer is given in its place. True. */
+  readonly strict?: boolean;
+}
+
+export interface ReplayModel extends Model {
+  /** Throws where recorded calls are left that nobody asked for. */
+  assertDone(): void;
+}
+
+const asItIs: ChangeText = (text) => text;
+
+/**
+ * The same model, and each of its answers goes into the file, after those that are there. Failures of the model are recorded as well;
+ * an answer that cannot be written down fails the call.
+ */
+export function recordCassette(model: Model, file: string, options: RecordOptions = {}): Model {
+  const { redact = asItIs, keepRequests = true } = options;
+  const window = model.contextWindow === undefined ? {} : { contextWindow: model.contextWindow };
+  const header: CassetteHeader = { cassette: CASSETTE_VERSION, model: model.id, ...window };
+  return {
+    id: model.id,
+    ...window,
+    async call(request, { signal, onDelta }) {
+      const normal = normalRequest(request, redact);
+      const asked = { key: requestKey(normal), ...(keepRequests ? { request: normal } : {}) };
+      const deltas: ModelDelta[] = [];
+      const listening = onDelta === undefined ? {} : { onDelta: heard(deltas, onDelta) };
+      try {
+        const answer = await model.call(request, { signal, ...listening });
+        const changed = changedAnswer(answer, redact);
+        const entry = { ...asked, answer: changed, deltas: safeDeltas(deltas, answer, changed) };
+        await appendEntry(file, header, entry, signal);
+        return answer;
+      } catch (error) {
+        const failure = failureOf(error, redact);
+        // What was heard before a failure may hold half a secret, and nobody may use it anyway.
+        if (failure !== undefined) await appendEntry(file, header, { ...asked, error: failure, deltas: [] }, signal);
+        throw error;
+      }
+    },
+  };
+}
+
+function heard(deltas: ModelDelta[], onDelta: (delta: ModelDelta) => void): (delta: ModelDelta) => void {
+  return (delta) => {
+    deltas.push(delta);
+    onDelta(delta);
+  };
+}
+
+function changedAnswer(answer: ModelAnswer, redact: ChangeText): ModelAnswer {
+  const toolCalls = answer.toolCalls.map(({ id, name, input }) => ({ id, name: redact(name), input: redact(input) }));
+  return { ...answer, text: redact(answer.text), toolCalls };
+}
+
+/** A secret may be spread over deltas, where nobody finds it: a text that was changed is told of as a whole. */
+function safeDeltas(deltas: readonly ModelDelta[], was: ModelAnswer, is: ModelAnswer): readonly ModelDelta[] {
+  const told = (id: string | undefined): string =>
+    deltas.flatMap((delta) => (idOf(delta) === id ? [delta.text] : [])).join('');
+  const isSafe =
+    was.text === is.text &&
+    told(undefined) === is.text &&
+    is.toolCalls.every(({ id, name, input }, place) => {
+      const before = was.toolCalls[place];
+      return before?.input === input && before.name === name && told(id) === input;
+    }) &&
+    deltas.every(
+      (delta) => delta.type === 'text' || is.toolCalls.some(({ id, name }) => id === delta.id && name === delta.name),
+    );
+  if (isSafe || deltas.length === 0) return deltas;
+  const whole: ModelDelta[] = [];
+  emitWhole(is, (delta) => whole.push(delta));
+  return whole;
+}
+
+function idOf(delta: ModelDelta): string | undefined {
+  return delta.type === 'text' ? undefined : delta.id;
+}
+
+/** What a model says of itself; being stopped, or a bug, is no answer. */
+function failureOf(error: unknown, redact: ChangeText): CassetteError | undefined {
+  if (!isSkillError(error) || error.code !== 'model/failed') return undefined;
+  const { status = 0, isRetryable = false } = failedData(error.data);
+  return { message: redact(error.message), hint: redact(error.hint), status, isRetryable };
+}
+
+function failedData(data: SkillError['data']): { readonly status?: number; readonly isRetryable?: boolean } {
+  return 'isRetryable' in data ? data : {};
+}
+
+/** Plays a cassette: the answer that was recorded for the same request, in the order of recording where there are several. */
+export function replayCassette(file: string, options: ReplayOptions = {}): ReplayModel {
+  const { redact = asItIs, strict = true } = options;
+  const { header, entries } = readCassette(file);
+  const left = new Set(entries);
+  return {
+    id: header.model,
+    ...(header.contextWindow === undefined ? {} : { contextWindow: header.contextWindow }),
+    call(request, callOptions) {
+      if (callOptions.signal.aborted) return Promise.reject(callOptions.signal.reason);
+      const normal = normalRequest(request, redact);
+      const key = requestKey(normal);
+      const waiting = [...left];
+      const entry =
+        waiting.find((candidate) => candidate.key === key) ??
+        (strict ? undefined : (entries.findLast((candidate) => candidate.key === key) ?? waiting[0]));
+      if (entry === undefined)
+        return Promise.reject(notRecorded(header.model, file, normal, { key, entries, waiting }));
+      left.delete(entry);
+      return played(header.model, entry, callOptions);
+    },
+    assertDone() {
+      if (left.size === 0) return;
+      throw failed(header.model, `${String(left.size)} of ${String(entries.length)} recorded calls were not asked for`);
+    },
+  };
+}
+
+async function played(
+  model: string,
+  { answer, error, deltas }: CassetteEntry,
+  { onDelta }: ModelCallOptions,
+): Promise<ModelAnswer> {
+  await Promise.resolve();
+  if (answer === undefined)
+    throw new SkillError({
+      code: 'model/failed',
+      message: error?.message ?? '',
+      hint: error?.hint ?? '',
+      data: { model, status: error?.status ?? 0, isRetryable: error?.isRetryable ?? false },
+    });
+  if (deltas.length === 0) emitWhole(answer, onDelta);
+  else for (const delta of deltas) onDelta?.(delta);
+  return answer;
+}
+
+interface Search {
+  readonly key: string;
+  readonly entries: readonly CassetteEntry[];
+  readonly waiting: readonly CassetteEntry[];
+}
+
+function notRecorded(model: string, file: string, asked: ModelRequest, { key, entries, waiting }: Search): SkillError {
+  const times = entries.filter((entry) => entry.key === key).length;
+  if (times > 0) return failed(model, `this request was recorded ${String(times)} times, and is asked once more`);
+  const next = waiting[0];
+  if (next === undefined)
+    return failed(model, `all ${String(entries.length)} recorded calls of ${file} were played already`);
+  if (next.request === undefined)
+    return failed(model, 'this request was not recorded (the cassette keeps only hashes)');
+  return failed(
+    model,
+    `this request was not recorded; to the next one that was (-), it differs so (+):\n${requestDifference(next.request, asked)}`,
+  );
+}
+
+function failed(model: string, message: string): SkillError<'model/failed'> {
+  return new SkillError({
+    code: 'model/failed',
+    message,
+    hint: 'record the cassette anew where the change is meant',
+    data: { model, status: 0, isRetryable: false },
+  });
+}

@@ -1,0 +1,154 @@
+/** What a rule model does next: search, load the best skill, follow its quickstart, show the output. Follows from the request alone. */
+import { isObject } from '../../core/json/json-schema.ts';
+import type { ModelRequest, ModelTool } from '../../core/model.ts';
+import { fillQuickstart, findQuickstart } from './quickstart.ts';
+import type { QuickstartReading } from './quickstart.ts';
+import { filesIn, readConversation, withoutFiles } from './rule-conversation.ts';
+import type { Conversation, DoneCall } from './rule-conversation.ts';
+import { scoreSkills } from './rule-score.ts';
+import type { ScoredSkill } from './rule-score.ts';
+import {
+  callOf,
+  choicesOf,
+  loadInput,
+  offeredTools,
+  roleOf,
+  runInput,
+  searchInput,
+  skillOfLoad,
+} from './rule-tools.ts';
+import type { RuleDecision } from './rule-tools.ts';
+import { cannotRun, couldNotLoad, noQuickstart, noSkillFits, ranText, somethingMissing } from './rule-words.ts';
+import { loadedIn, skillsInCatalog, skillsInResult, textsIn, withoutSkillTexts } from './seen-skills.ts';
+
+/** Of the words that a search is asked for. */
+const MAX_QUERY = 400;
+/** The tool by which skills of a shortlist are accepted and rejected. */
+const CHOICE = 'choose_skills';
+/** Skills that are tried where loading fails. */
+const MOST_LOADS = 2;
+
+/** The next step for what a request shows. */
+export function decideByRules(request: ModelRequest): RuleDecision {
+  const tools = offeredTools(request);
+  const conversation = readConversation(request.messages);
+  const forced = forcedChoice({ request, conversation, tools });
+  if (forced !== undefined) return forced;
+  const ran = conversation.calls.findLast((call) => roleOf(call.name) === 'run');
+  const loads = conversation.calls.filter((call) => roleOf(call.name) === 'load');
+  const loaded = loads.findLast(({ isError }) => !isError);
+  const skill = skillOfLoad(loaded?.input) ?? acceptedSkill(conversation) ?? givenSkill(conversation);
+  if (ran !== undefined) return answer(ranText(skill ?? '', ran.result, ran.isError));
+  if (skill !== undefined) return follow(skill, { request, conversation, tools });
+  return choose({ request, conversation, tools }, loads);
+}
+
+/** Where each skill of a shortlist must be accepted or rejected: the one that convinces most, and no other. */
+function forcedChoice({ request, conversation, tools }: Situation): RuleDecision | undefined {
+  const tool = tools.find(({ name }) => name === CHOICE);
+  const names = tool === undefined ? [] : choicesOf(tool);
+  if (tool === undefined || conversation.calls.some(({ name, isError }) => name === tool.name && !isError))
+    return undefined;
+  const skills = [conversation.request, request.system].flatMap(skillsInCatalog);
+  const files = filesIn(conversation.request).map(({ path }) => path);
+  const scored = scoreSkills({ request: wordsOf(conversation), files, skills });
+  const best = scored.find(({ name, isConvincing }) => isConvincing && names.includes(name));
+  const accepted = best === undefined ? [] : [best.name];
+  const rejected = names.filter((name) => !accepted.includes(name));
+  const reason = best === undefined ? 'none is about these words' : 'its description is about these words';
+  return { type: 'call', role: 'load', name: tool.name, input: { accepted, rejected, reason } };
+}
+
+/** What was accepted is loaded. */
+function acceptedSkill({ calls }: Conversation): string | undefined {
+  return acceptedBy(calls.find(({ name, isError }) => name === CHOICE && !isError)?.input);
+}
+
+function acceptedBy(input: unknown): string | undefined {
+  const accepted = isObject(input) ? input['accepted'] : undefined;
+  const first: unknown = Array.isArray(accepted) ? accepted[0] : undefined;
+  return typeof first === 'string' ? first : undefined;
+}
+
+interface Situation {
+  readonly request: ModelRequest;
+  readonly conversation: Conversation;
+  readonly tools: readonly ModelTool[];
+}
+
+function choose(situation: Situation, failedLoads: readonly DoneCall[]): RuleDecision {
+  const { request, conversation, tools } = situation;
+  const searched = conversation.calls.find((call) => roleOf(call.name) === 'search');
+  const query = wordsOf(conversation);
+  const search =
+    searched === undefined
+      ? callOf('search', tools, (tool) => searchInput(tool, query.slice(0, MAX_QUERY)))
+      : undefined;
+  if (search !== undefined && query !== '') return search;
+  const found = searched === undefined || searched.isError ? [] : skillsInResult(searched.result);
+  const files = filesIn(conversation.request).map(({ path }) => path);
+  const skills = [...found, ...[conversation.request, request.system].flatMap(skillsInCatalog)];
+  const scored = scoreSkills({ request: query, files, skills });
+  const last = failedLoads.at(-1);
+  const tried = new Set(failedLoads.map(({ input }) => skillOfLoad(input)));
+  const best = scored.find(({ name, isConvincing }) => isConvincing && !tried.has(name));
+  if (best === undefined || failedLoads.length >= MOST_LOADS)
+    return last === undefined
+      ? fallBack(situation, scored)
+      : answer(couldNotLoad(skillOfLoad(last.input) ?? '', last.result));
+  return callOf('load', tools, (tool) => loadInput(tool, best.name)) ?? answer(noSkillFits(scored));
+}
+
+/** What the person said, and nothing else. */
+function wordsOf({ request }: Conversation): string {
+  return withoutFiles(withoutSkillTexts(request));
+}
+
+/** Where nothing convinces, a skill that somebody has loaded beforehand is what they meant. */
+function fallBack(situation: Situation, scored: readonly ScoredSkill[]): RuleDecision {
+  const [only, ...others] = loadedIn(situation.request.system);
+  return only !== undefined && others.length === 0 ? follow(only.name, situation) : answer(noSkillFits(scored));
+}
+
+/** A skill that a person named: its text stands in the request itself. */
+function givenSkill({ request: asked, calls }: Conversation): string | undefined {
+  const given = loadedIn(asked).at(-1)?.name;
+  return given !== undefined && calls.every(({ name }) => roleOf(name) !== 'load') ? given : undefined;
+}
+
+function follow(skill: string, { request, conversation, tools }: Situation): RuleDecision {
+  const reading = quickstartOf(skill, request, conversation);
+  if (reading.type !== 'found')
+    return answer(noQuickstart(skill, reading.type === 'invalid' ? reading.problem : undefined));
+  const filled = fillQuickstart(reading.quickstart, {
+    request: wordsOf(conversation),
+    files: filesIn(conversation.request).map(({ path }) => path),
+  });
+  if (filled.type === 'missing')
+    return answer(hasRun(tools) ? somethingMissing(skill, filled.wanted) : cannotRun(skill));
+  const { script, args } = filled;
+  return callOf('run', tools, (tool) => runInput(tool, { skill, script, args })) ?? answer(cannotRun(skill, filled));
+}
+
+function hasRun(tools: Situation['tools']): boolean {
+  return tools.some(({ name }) => roleOf(name) === 'run');
+}
+
+/** In the result of loading or accepting it, now or earlier; in the system message; in the request. Never in what a script printed. */
+function quickstartOf(
+  skill: string,
+  request: ModelRequest,
+  { request: asked, calls, earlier }: Conversation,
+): QuickstartReading {
+  const loads = [...earlier, ...calls].filter(
+    ({ name, input, isError }) =>
+      !isError && (name === CHOICE ? acceptedBy(input) : roleOf(name) === 'load' && skillOfLoad(input)) === skill,
+  );
+  const standing = [...loadedIn(request.system), ...loadedIn(asked)].filter(({ name }) => name === skill);
+  const texts = [...loads.toReversed().flatMap(({ result }) => textsIn(result)), ...standing.map(({ text }) => text)];
+  return texts.map((text) => findQuickstart(text)).find(({ type }) => type !== 'absent') ?? { type: 'absent' };
+}
+
+function answer(text: string): RuleDecision {
+  return { type: 'answer', text };
+}

@@ -1,0 +1,116 @@
+/** What a rule model says. It never poses as a language model: every answer starts with the same remark. */
+import { startOfText } from '../../core/text/excerpt.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import type { QuickstartFilling } from './quickstart.ts';
+import { typedWord } from '../../core/text/shell-word.ts';
+import { cleanText, printable } from '../../core/text/text.ts';
+import type { ScoredSkill } from './rule-score.ts';
+import { readJson } from './seen-skills.ts';
+
+export const RULE_MODEL_REMARK =
+  'Rule model: no language model was asked, these are fixed rules and the output of a script.';
+
+const MAX_OUTPUT = 16_000;
+const MAX_COMPLAINT = 2_000;
+const MOST_NAMED = 3;
+
+export function said(...paragraphs: readonly string[]): string {
+  return [RULE_MODEL_REMARK, ...paragraphs].join('\n\n');
+}
+
+export function noSkillFits(close: readonly ScoredSkill[]): string {
+  const names = close.slice(0, MOST_NAMED).map(({ name, score }) => `${printable(name)} (${score.toFixed(2)})`);
+  const near = names.length === 0 ? 'None comes close.' : `Closest: ${names.join(', ')}.`;
+  return said(`No skill fits this request well enough to be used without understanding it. ${near}`);
+}
+
+export function couldNotLoad(skill: string, result: string): string {
+  return said(`The skill ${printable(skill)} fits, and could not be loaded:`, fenced(complaint(result)));
+}
+
+export function noQuickstart(skill: string, problem: string | undefined): string {
+  const why =
+    problem === undefined
+      ? 'it has no quickstart, which is all that fixed rules can follow'
+      : `its quickstart cannot be followed: ${problem}`;
+  return said(`The skill ${printable(skill)} fits, but ${why}.`);
+}
+
+export function somethingMissing(skill: string, wanted: readonly string[]): string {
+  return said(
+    `The skill ${printable(skill)} fits. To follow its quickstart, give ${wanted.join(' and ')} with the request.`,
+  );
+}
+
+export function cannotRun(skill: string, filled?: Extract<QuickstartFilling, { readonly type: 'filled' }>): string {
+  if (filled === undefined) return said(`The skill ${printable(skill)} fits, and nothing can be run here.`);
+  const line = [filled.script, ...filled.args].map((word) => typedWord(word)).join(' ');
+  return said(`The skill ${printable(skill)} fits, and nothing can be run here. Its quickstart is:`, fenced(line));
+}
+
+/** What came of the script, from the result of the tool that ran it. */
+export function ranText(skill: string, result: string, isError: boolean): string {
+  const value = readJson(result);
+  if (isError || !isObject(value) || typeof value['exit_code'] !== 'number') {
+    const start = isError ? 'could not be run' : 'was run';
+    return said(`A script of the skill ${printable(skill)} ${start}:`, fenced(complaint(result)));
+  }
+  if (value['exit_code'] !== 0 || (value['reason'] ?? 'exited') !== 'exited') return failedText(skill, value);
+  const output = outputOf(value);
+  const files = namesOf(value['output_files']);
+  return said(
+    `A script of the skill ${printable(skill)} did this${output === undefined ? ' and printed nothing.' : ':'}`,
+    ...(output === undefined ? [] : [output]),
+    ...(files.length === 0 ? [] : [`Files: ${files.join(', ')}`]),
+  );
+}
+
+function failedText(skill: string, value: Readonly<Record<string, unknown>>): string {
+  const reason = value['reason'] === 'exited' ? `exit status ${String(value['exit_code'])}` : textOf(value['reason']);
+  const words = textOf(value['stderr']).trim() || textOf(value['stdout']).trim();
+  return said(
+    `A script of the skill ${printable(skill)} failed (${printable(reason)}).`,
+    ...(words === '' ? [] : [fenced(complaint(words))]),
+  );
+}
+
+/** The file that a run names as its answer, else what was printed. Markdown stays Markdown. */
+function outputOf(value: Readonly<Record<string, unknown>>): string | undefined {
+  const primary = value['primary_output'];
+  if (isObject(primary) && typeof primary['content'] === 'string' && primary['content'].trim() !== '') {
+    const text = cut(primary['content'], primary['ref']);
+    return textOf(primary['name']).endsWith('.md') ? text : fenced(text);
+  }
+  const printed = textOf(value['stdout']);
+  return printed.trim() === '' ? undefined : fenced(cut(printed, value['stdout_ref']));
+}
+
+function cut(text: string, reference: unknown): string {
+  const clean = cleanText(text).trimEnd();
+  const start = startOfText(clean, MAX_OUTPUT).trimEnd();
+  if (start.length === clean.length) return clean;
+  const whole = textOf(reference);
+  return `${start}\n\n(cut${whole === '' ? '' : `; the whole is ${printable(whole)}`})`;
+}
+
+/** Code that its own text cannot end. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
+function complaint(text: string): string {
+  return startOfText(cleanText(text).trim(), MAX_COMPLAINT);
+}
+
+function namesOf(files: unknown): readonly string[] {
+  if (!Array.isArray(files)) return [];
+  return files
+    .slice(0, 20)
+    .flatMap((file: unknown) => (isObject(file) ? [printable(textOf(file['ref'] ?? file['name']))] : []));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,45 @@
+/**
+ * A model that is none: it searches, loads the skill that fits, follows its quickstart and shows what came of it. A demonstration and
+ * a driver for tests, with no network and no memory: what it does follows from the request alone.
+ */
+import type { Model, ModelAnswer, ModelRequest, ModelTool } from '../../core/model.ts';
+import { emitWhole, madeAnswer } from '../emit.ts';
+import { readConversation } from './rule-conversation.ts';
+import { decideByRules } from './rule-decision.ts';
+import { planUpdate } from './rule-plan.ts';
+import { answerInput, callOf } from './rule-tools.ts';
+import type { RuleDecision } from './rule-tools.ts';
+
+export { RULE_MODEL_REMARK } from './rule-words.ts';
+
+export function openRules(): Model {
+  return {
+    id: 'rules',
+    call(request, { signal, onDelta }) {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      const answer = written(request, decideByRules(request));
+      emitWhole(answer, onDelta);
+      return Promise.resolve(answer);
+    },
+  };
+}
+
+/** The decision as the request wants it: a tool call, or the JSON of an action. */
+function written(request: ModelRequest, decision: RuleDecision): ModelAnswer {
+  const turn = request.messages.filter(({ role }) => role === 'assistant').length + 1;
+  if (request.tools.length > 0) {
+    const ending = decision.type === 'answer' ? endingCall(request.tools, decision.text) : decision;
+    if (ending?.type !== 'call') return madeAnswer(decision.type === 'answer' ? decision.text : '');
+    return madeAnswer('', [{ id: `rule-${String(turn)}`, name: ending.name, input: JSON.stringify(ending.input) }]);
+  }
+  const action =
+    decision.type === 'answer'
+      ? { type: 'final_answer', payload: { answer: decision.text } }
+      : { type: decision.name, payload: decision.input };
+  return madeAnswer(JSON.stringify({ action, plan_update: planUpdate(decision, readConversation(request.messages)) }));
+}
+
+/** Where answering is a tool of its own, it is used. */
+function endingCall(tools: readonly ModelTool[], text: string): RuleDecision | undefined {
+  return callOf('answer', tools, (tool) => answerInput(tool, text));
+}

@@ -1,0 +1,145 @@
+/** Skills as a request shows them to any model: in the catalog of its system text, in results of a search, and loaded. */
+import { CATALOG_LAYOUTS } from '../../core/catalog-layout.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+
+export interface SeenSkill {
+  readonly name: string;
+  /** Empty where only the name is shown. */
+  readonly description: string;
+}
+
+const MAX_SKILLS = 10_000;
+const XML_SKILL = /^<skill name="([^"]*)" source="[^"]*"(?:\/>|>(.*)<\/skill>)$/;
+const MARKDOWN_SKILL = /^- \*\*(.+?)\*\* \([^)]*\)(?:: (.*))?$/;
+const LINES_SKILL = /^- name=(.+?) \| source=.*?(?: \| description=(.*))?$/;
+const LIST_SKILL = /^- ([^:]+)(?:: (.*))?$/;
+
+interface Section {
+  /** Of its first line and of the line after it. */
+  readonly from: number;
+  readonly to: number;
+  readonly skills: readonly SeenSkill[];
+}
+
+/** The skills of a catalog, in any of its formats. Lines that only look like one outside of it do not count. */
+export function skillsInCatalog(text: string): readonly SeenSkill[] {
+  return catalogSections(text.split('\n')).flatMap(({ skills }) => skills);
+}
+
+function catalogSections(lines: readonly string[]): readonly Section[] {
+  return (
+    [
+      [CATALOG_LAYOUTS.xml, XML_SKILL],
+      [CATALOG_LAYOUTS.markdown, MARKDOWN_SKILL],
+      [CATALOG_LAYOUTS.lines, LINES_SKILL],
+      [CATALOG_LAYOUTS.list, LIST_SKILL],
+    ] as const
+  ).flatMap(([{ open, close }, pattern]) => {
+    const from = lines.indexOf(open);
+    return from === -1 ? [] : [sectionFrom(lines, { from, close, pattern })];
+  });
+}
+
+function sectionFrom(
+  lines: readonly string[],
+  { from, close, pattern }: { readonly from: number; readonly close: string; readonly pattern: RegExp },
+): Section {
+  const skills: SeenSkill[] = [];
+  for (let at = from + 1; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const match = skills.length < MAX_SKILLS ? pattern.exec(line) : null;
+    if (match !== null) skills.push({ name: plain(match[1] ?? ''), description: plain(match[2] ?? '') });
+    else if (line.trim() !== '' || skills.length > 0)
+      return { from, to: line === close && close !== '' ? at + 1 : at, skills };
+  }
+  return { from, to: lines.length, skills };
+}
+
+/** A person's words, without what a loop may have put beside them: candidates in the form of a catalog, and texts of skills. */
+export function withoutSkillTexts(text: string): string {
+  const lines = text.split('\n');
+  const sections = catalogSections(lines);
+  const kept = lines.filter((_, place) => !sections.some(({ from, to }) => place >= from && place < to)).join('\n');
+  return ['skill_content', 'skill_files', 'skill_file'].reduce(withoutElements, kept).trim();
+}
+
+/** Texts of skills cannot hold the end of our own marks. */
+function withoutElements(text: string, tag: string): string {
+  const close = `</${tag}>`;
+  const [first = '', ...rest] = text.split(`<${tag} `);
+  return (
+    first +
+    rest
+      .map((part) => {
+        const end = part.indexOf(close);
+        return end === -1 ? '' : part.slice(end + close.length);
+      })
+      .join('')
+  );
+}
+
+/** What a search gave, best first: a JSON list of skills, or an object that holds one. */
+export function skillsInResult(content: string): readonly SeenSkill[] {
+  const value = readJson(content);
+  const list = [value, ...(isObject(value) ? Object.values(value) : [])].find((item) => Array.isArray(item));
+  if (!Array.isArray(list)) return [];
+  return list.slice(0, MAX_SKILLS).flatMap((item: unknown) => {
+    if (!isObject(item) || typeof item['name'] !== 'string') return [];
+    const description = typeof item['description'] === 'string' ? item['description'] : '';
+    return [{ name: item['name'], description }];
+  });
+}
+
+/** Where the text of a loaded skill starts, in every vocabulary that puts it into a system or user message. */
+const LOADED = /^(?:<skill_content name="([^"]*)"|\[Loaded\] (.+)$|## Skill: (.+)$)/gm;
+
+export interface LoadedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Skills whose instructions stand in a text, each up to the next one. */
+export function loadedIn(text: string): readonly LoadedText[] {
+  const starts = [...text.matchAll(LOADED)];
+  return starts.map((match, place) => {
+    const name = plain(match[1] ?? match[2] ?? match[3] ?? '');
+    return { name, text: text.slice(match.index + match[0].length, starts[place + 1]?.index ?? text.length) };
+  });
+}
+
+const MAX_DEPTH = 6;
+
+/** Every text inside a tool's result, which is text itself or JSON. */
+export function textsIn(content: string): readonly string[] {
+  const value = readJson(content);
+  return value === undefined ? [content] : leaves(value, 0);
+}
+
+function leaves(value: unknown, depth: number): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  return Object.values(value).flatMap((item: unknown) => leaves(item, depth + 1));
+}
+
+/** `undefined` where it is no JSON. */
+export function readJson(text: string): unknown {
+  const start = text.trimStart().charAt(0);
+  if (start !== '{' && start !== '[') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+};
+
+function plain(text: string): string {
+  return text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? entity).replaceAll('\\|', '|');
+}

@@ -1,0 +1,62 @@
+/** Archives of strangers: judged whole before a byte is written, by rules that are the same for every format. */
+import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { PackRefused, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { holdFile } from './held-file.ts';
+import type { HeldFile } from './held-file.ts';
+import { openTar } from './open-tar.ts';
+import { openZip } from './open-zip.ts';
+import type { OpenedArchive } from './opened-archive.ts';
+
+export type { ArchiveEntry, OpenedArchive } from './opened-archive.ts';
+
+export interface OpenArchiveOptions {
+  readonly limits?: ArchiveLimits;
+  readonly signal?: AbortSignal;
+}
+
+/** Opens an archive and judges all of it but the packed bytes, which are judged as they are unpacked. The format is told by the bytes. */
+export async function openArchive(
+  file: string,
+  { limits = ARCHIVE_LIMITS, signal }: OpenArchiveOptions = {},
+): Promise<OpenedArchive | PackRefusal> {
+  let held: HeldFile | undefined;
+  try {
+    signal?.throwIfAborted();
+    held = holdFile(file);
+    return await openHeld(held, file, { limits, ...(signal === undefined ? {} : { signal }) });
+  } catch (error) {
+    held?.close();
+    if (error instanceof PackRefused) return error.refusal;
+    if (isSystemError(error))
+      return packRefusal('source/failed', `${quoted(file)} cannot be read: ${error.code}`, file);
+    throw error;
+  }
+}
+
+async function openHeld(
+  held: HeldFile,
+  file: string,
+  options: { readonly limits: ArchiveLimits; readonly signal?: AbortSignal },
+): Promise<OpenedArchive> {
+  const { maxArchiveBytes } = options.limits;
+  if (held.size > maxArchiveBytes)
+    throw new PackRefused(
+      packRefusal('archive/too-large', `the archive has more than ${String(maxArchiveBytes)} bytes`, file),
+    );
+  const start = Buffer.alloc(4);
+  held.fill(start, 0);
+  if (start.readUInt16BE(0) === GZIP) return openTar(held, options);
+  const zip = await openZip(held, options);
+  if (zip !== undefined) return zip;
+  throw new PackRefused(
+    start.subarray(0, 2).toString('latin1') === 'PK' || held.size === 0
+      ? packRefusal('archive/unreadable', `the end of ${quoted(file)} is missing`, file)
+      : packRefusal('archive/format', `${quoted(file)} is neither a zip nor a tar.gz`, file),
+  );
+}
+
+const GZIP = 0x1f8b;

@@ -1,0 +1,89 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+import { SkillError } from '../../core/errors.ts';
+import { PackRefused, packRefusal } from '../problems.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { refused } from './refused.ts';
+import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
+
+/** An archive by its descriptor: opened once, so that all looks are at one file. */
+export interface HeldFile {
+  readonly size: number;
+  /** Exactly these bytes. Throws `PackRefused` where the file has become shorter. */
+  bytes(at: number, length: number): Buffer;
+  /** Fills the buffer from `at` as far as the file goes, and says how far. */
+  fill(buffer: Buffer, at: number): number;
+  close(): void;
+}
+
+// NONBLOCK: a pipe must not hold us.
+
+/** Throws `PackRefused` where nothing is there, or no file. */
+export function holdFile(file: string): HeldFile {
+  const descriptor = openOrRefuse(file);
+  const stats = fstatSync(descriptor);
+  if (!stats.isFile()) {
+    closeSync(descriptor);
+    throw new PackRefused(packRefusal('archive/format', `${quoted(file)} is not a file`, file));
+  }
+  let isOpen = true;
+  const fill = (buffer: Buffer, at: number): number => {
+    // The number may be another file's by now.
+    if (!isOpen) throw closedError();
+    let filled = 0;
+    for (let count = -1; count !== 0 && filled < buffer.length; filled += count)
+      count = readSync(descriptor, buffer, filled, buffer.length - filled, at + filled);
+    return filled;
+  };
+  return {
+    size: stats.size,
+    fill,
+    bytes: (at, length) => wholeBytes(fill, at, length),
+    close() {
+      if (isOpen) closeSync(descriptor);
+      isOpen = false;
+    },
+  };
+}
+
+/** Reads of small pieces that lie near each other, served from one larger read. */
+export function readsThroughWindow(file: HeldFile, windowBytes: number): Pick<HeldFile, 'bytes' | 'fill'> {
+  let window = Buffer.alloc(0);
+  let start = 0;
+  const fill = (buffer: Buffer, at: number): number => {
+    if (buffer.length > windowBytes) return file.fill(buffer, at);
+    if (at < start || at + buffer.length > start + window.length) {
+      const next = Buffer.allocUnsafe(windowBytes);
+      window = next.subarray(0, file.fill(next, at));
+      start = at;
+    }
+    return window.copy(buffer, 0, at - start);
+  };
+  return { fill, bytes: (at, length) => wholeBytes(fill, at, length) };
+}
+
+function wholeBytes(fill: HeldFile['fill'], at: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  if (fill(buffer, at) === length) return buffer;
+  throw refused('archive/unreadable', 'the archive ends too early');
+}
+
+function openOrRefuse(file: string): number {
+  try {
+    return openSync(file, NAMED_FILE);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const code = error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'source/missing' : 'source/refused';
+    throw new PackRefused(packRefusal(code, `${quoted(file)} cannot be opened: ${error.code}`, file));
+  }
+}
+
+function closedError(): SkillError {
+  return new SkillError({
+    code: 'input/invalid',
+    message: 'the archive was closed',
+    hint: 'extract before closing',
+    data: { expected: 'an archive that is open' },
+  });
+}

@@ -1,0 +1,103 @@
+import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import type { PackRefused } from '../problems.ts';
+import { extractTree } from './extract-tree.ts';
+import { openGunzip } from './gunzip.ts';
+import type { ByteSource } from './gunzip.ts';
+import type { HeldFile } from './held-file.ts';
+import { openJudge } from './judge-entries.ts';
+import type { EntryJudge } from './judge-entries.ts';
+import type { OpenOptions } from './open-zip.ts';
+import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive } from './opened-archive.ts';
+import { readTar } from './read-tar.ts';
+import type { TarEntry } from './read-tar.ts';
+import { refused } from './refused.ts';
+import type { TreeWriter } from './tree-writer.ts';
+
+/** Reads all of it twice: once to judge, once to write. Throws `PackRefused`. */
+export async function openTar(file: HeldFile, { limits, signal }: OpenOptions): Promise<OpenedArchive> {
+  const entries: ArchiveEntry[] = [];
+  const judge = openJudge(file.size, limits);
+  const source = openGunzip(file, limits, signal);
+  for await (const { entry } of judgedEntries(source, limits, judge)) if (entry !== undefined) entries.push(entry);
+  const expected: Expected = { entries, digest: source.digest() };
+  return {
+    type: 'archive',
+    format: 'tar.gz',
+    entries,
+    leftOut: judge.leftOut(),
+    extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, expected, tree, { limits, ...options })),
+    close: () => file.close(),
+  };
+}
+
+interface JudgedTarEntry extends Pick<TarEntry, 'content'> {
+  /** Nothing where it is left out. */
+  readonly entry?: ArchiveEntry;
+}
+
+async function* judgedEntries(
+  source: ByteSource,
+  limits: ArchiveLimits,
+  judge: EntryJudge,
+): AsyncGenerator<JudgedTarEntry, void, undefined> {
+  try {
+    for await (const { told, content } of readTar(source, limits)) yield { ...judge.judge(told), content };
+  } finally {
+    source.close();
+  }
+}
+
+/** What was judged. */
+interface Expected {
+  readonly entries: readonly ArchiveEntry[];
+  /** Of the file. */
+  readonly digest: string;
+}
+
+async function writeAll(
+  file: HeldFile,
+  expected: Expected,
+  tree: TreeWriter,
+  { limits, signal, onFile }: ExtractOptions & { readonly limits: ArchiveLimits },
+): Promise<Omit<Extracted, 'type'>> {
+  const source = openGunzip(file, limits, signal);
+  let place = 0;
+  let files = 0;
+  let bytes = 0;
+  for await (const { entry, content } of judgedEntries(source, limits, openJudge(file.size, limits))) {
+    signal?.throwIfAborted();
+    if (entry === undefined) continue;
+    // Before anything is made of it, though the digest at the end would tell as well.
+    if (!isSame(entry, expected.entries[place])) throw changed();
+    place += 1;
+    if (entry.type === 'folder') {
+      tree.folder(entry.path);
+      continue;
+    }
+    const writer = tree.file(entry.path, entry.isExecutable);
+    try {
+      for await (const piece of content()) writer.write(piece);
+    } finally {
+      writer.close();
+    }
+    files += 1;
+    bytes += entry.bytes;
+    onFile?.(entry.path);
+  }
+  if (source.digest() !== expected.digest) throw changed();
+  return { files, bytes };
+}
+
+function isSame(one: ArchiveEntry, other: ArchiveEntry | undefined): boolean {
+  return (
+    one.path === other?.path &&
+    one.type === other.type &&
+    one.bytes === other.bytes &&
+    one.isExecutable === other.isExecutable
+  );
+}
+
+/** Somebody wrote into the file that we hold open. */
+function changed(): PackRefused {
+  return refused('source/changed', 'the archive changed while it was unpacked');
+}

@@ -1,0 +1,125 @@
+/**
+ * The second telling of a zip: each entry has a header of its own before its bytes, and readers differ in which of the two they
+ * believe. Here both must say the same, and every byte of the file belongs to exactly one thing.
+ */
+import type { ExtraField } from 'yauzl';
+
+import { quoted } from '../../core/text/text.ts';
+import { pause } from '../../platform/fs/tree-digest.ts';
+import { readsThroughWindow } from './held-file.ts';
+import type { HeldFile } from './held-file.ts';
+import { entryRefused, refused } from './refused.ts';
+import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath } from './zip-directory.ts';
+import type { ZipEntry } from './zip-directory.ts';
+import { wide } from './zip-end.ts';
+
+const SIGNATURE = 0x04034b50;
+const DESCRIPTOR_SIGNATURE = 0x08074b50;
+/** The flags that change what is read; the others say how hard the packer tried. */
+const TELLING_FLAGS = FLAGS.encrypted | FLAGS.descriptor | FLAGS.patch | FLAGS.utf8;
+/** A header with its name, and with small files also those after it. */
+const WINDOW_BYTES = 4096;
+const SLICE = 512;
+
+/** By where they lie in the file. Throws `PackRefused` where two of them share bytes, by what the directory alone says. */
+export function inFileOrder(entries: readonly ZipEntry[]): readonly ZipEntry[] {
+  const sorted = entries.toSorted((one, other) => one.at - other.at);
+  for (const [place, entry] of sorted.entries()) {
+    const next = sorted[place + 1];
+    if (next !== undefined && entry.at + LOCAL_HEADER_BYTES + entry.rawName.length + entry.packed > next.at)
+      throw entryRefused('archive/overlap', next.name, `shares bytes with ${quoted(entry.name)}`);
+  }
+  return sorted;
+}
+
+/** Where the bytes of each entry start, in the order given, which is that of the file. `end`: where the directory starts. */
+export async function readLocalHeaders(
+  file: HeldFile,
+  sorted: readonly ZipEntry[],
+  end: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly number[]> {
+  const starts: number[] = [];
+  const near = readsThroughWindow(file, WINDOW_BYTES);
+  const first = sorted[0]?.at ?? end;
+  if (first !== 0) throw refused('archive/extra-data', 'data stands before the first file');
+  for (const [place, entry] of sorted.entries()) {
+    const start = readLocalHeader(near, entry);
+    const next = sorted[place + 1]?.at ?? end;
+    const gap = next - (start + entry.packed);
+    if (gap < 0) throw entryRefused('archive/overlap', entry.name, 'shares bytes with what follows it');
+    if ((entry.flags & FLAGS.descriptor) !== 0)
+      refuseDescriptor(entry, near.bytes(start + entry.packed, Math.min(gap, 25)));
+    else if (gap > 0)
+      throw entryRefused('archive/extra-data', entry.name, 'is followed by bytes that belong to nothing');
+    starts.push(start);
+    if (starts.length % SLICE === 0) await pause(signal);
+  }
+  return starts;
+}
+
+function readLocalHeader(file: Pick<HeldFile, 'bytes'>, entry: ZipEntry): number {
+  const header = file.bytes(entry.at, LOCAL_HEADER_BYTES);
+  if (header.readUInt32LE(0) !== SIGNATURE)
+    throw entryRefused('archive/mismatch', entry.name, 'is not where it should be');
+  const nameBytes = header.readUInt16LE(26);
+  const extraBytes = header.readUInt16LE(28);
+  const rest = file.bytes(entry.at + LOCAL_HEADER_BYTES, nameBytes + extraBytes);
+  const extraFields = readExtraFields(rest.subarray(nameBytes), entry);
+  const isSame =
+    rest.subarray(0, nameBytes).equals(entry.rawName) &&
+    !hasOtherUnicodePath(extraFields, entry.rawName) &&
+    header.readUInt16LE(8) === entry.method &&
+    ((header.readUInt16LE(6) ^ entry.flags) & TELLING_FLAGS) === 0;
+  if (!isSame) throw entryRefused('archive/mismatch', entry.name, 'has another name or kind in its own header');
+  refuseSizes(entry, header, extraFields);
+  return entry.at + LOCAL_HEADER_BYTES + nameBytes + extraBytes;
+}
+
+function refuseSizes(entry: ZipEntry, header: Buffer, extraFields: readonly ExtraField[]): void {
+  const zip64 = extraFields.find(({ id }) => id === ZIP64)?.data;
+  const told = {
+    crc: header.readUInt32LE(14),
+    packed: header.readUInt32LE(18),
+    bytes: header.readUInt32LE(22),
+  };
+  const isWide = told.packed === 0xffffffff || told.bytes === 0xffffffff;
+  // Both sizes, whatever the header leaves to them.
+  if (isWide && (zip64 === undefined || zip64.length < 16))
+    throw entryRefused('archive/zip64', entry.name, 'has no 64-bit sizes where it says so');
+  const bytes = isWide && zip64 !== undefined ? wide(zip64, 0) : told.bytes;
+  const packed = isWide && zip64 !== undefined ? wide(zip64, 8) : told.packed;
+  // What was not known before is 0, and follows the bytes.
+  const isLater = (entry.flags & FLAGS.descriptor) !== 0;
+  const isSame = (value: number, known: number): boolean => value === known || (isLater && value === 0);
+  if (!isSame(told.crc, entry.crc) || !isSame(packed, entry.packed) || !isSame(bytes, entry.bytes))
+    throw entryRefused('archive/mismatch', entry.name, 'has other sizes or another checksum in its own header');
+}
+
+/** What a packer that did not know the sizes before wrote after the bytes: nothing but that may stand there. */
+function refuseDescriptor(entry: ZipEntry, gap: Buffer): void {
+  const body =
+    gap.length >= 16 && gap.readUInt32LE(0) === DESCRIPTOR_SIGNATURE && gap.length % 8 === 0 ? gap.subarray(4) : gap;
+  const isNarrow = body.length === 12;
+  if (gap.length === 0)
+    throw entryRefused('archive/mismatch', entry.name, 'has no sizes after its bytes where it says so');
+  if (!isNarrow && body.length !== 20)
+    throw entryRefused('archive/extra-data', entry.name, 'is followed by bytes that belong to nothing');
+  const packed = isNarrow ? body.readUInt32LE(4) : wide(body, 4);
+  const bytes = isNarrow ? body.readUInt32LE(8) : wide(body, 12);
+  if (body.readUInt32LE(0) !== entry.crc || packed !== entry.packed || bytes !== entry.bytes)
+    throw entryRefused('archive/mismatch', entry.name, 'has other sizes or another checksum after its bytes');
+}
+
+function readExtraFields(raw: Buffer, entry: ZipEntry): readonly ExtraField[] {
+  const fields: ExtraField[] = [];
+  let at = 0;
+  // Padding of fewer bytes than a field has at least is what aligning packers leave.
+  while (at + 4 <= raw.length) {
+    const end = at + 4 + raw.readUInt16LE(at + 2);
+    if (end > raw.length) throw entryRefused('archive/mismatch', entry.name, 'has fields that are not all there');
+    fields.push({ id: raw.readUInt16LE(at), data: raw.subarray(at + 4, end) });
+    at = end;
+  }
+  return fields;
+}

@@ -1,0 +1,138 @@
+/** A source as a person names it to skills that were looked at: brought, proven, inspected. */
+import path from 'node:path';
+
+import { isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { readSource } from '../sources/source-text.ts';
+import type { BroughtSource, PackSource, SourceSkill } from '../sources/source.ts';
+import { openScan } from '../scan/scan.ts';
+import { quoted } from '../../core/text/text.ts';
+import { bringSource } from '../sources/bring.ts';
+import type { BringProgress, ExtractArchive } from '../sources/bring-options.ts';
+import { placeOf } from '../sources/folder.ts';
+import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
+import { inspectSkill } from './inspect-skill.ts';
+import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
+import type { PackSettings } from '../pack-place.ts';
+
+export interface BringPackOptions {
+  readonly settings: PackSettings;
+  /** A fresh folder of the root's staging. */
+  readonly to: string;
+  readonly offline?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: BringProgress) => void;
+  /** From a lock: exactly this. */
+  readonly expect?: { readonly revision?: string; readonly archive?: string };
+  /** Names of the skills that are wanted, where not all are. */
+  readonly only?: readonly string[];
+}
+
+/** What a person typed. Paths are looked at: a bare name that is there is meant before a repository of that name. */
+export function readTypedSource(text: string, { surroundings, network }: PackSettings): PackSource | PackRefusal {
+  const { cwd, home = cwd } = surroundings;
+  return readSource(text, {
+    looksLikeFolder(typed) {
+      const place = placeOf(typed, { cwd, home });
+      if (isDirectory(place)) return 'folder';
+      return isPresent(place) ? 'file' : 'absent';
+    },
+    allowHttp: network.allowHttp,
+  });
+}
+
+/**
+ * A source as the lock has it. A path of this machine that was typed relative to where somebody stood is written relative to the root: the
+ * lock means the same wherever it is read, and in every clone of a project.
+ */
+export function lockedSource(source: PackSource, { surroundings: { cwd }, root }: PackSettings): PackSource {
+  if (source.type !== 'folder' && source.type !== 'archive') return source;
+  if (path.isAbsolute(source.path) || source.path.startsWith('~')) return source;
+  const below = path.relative(root, path.resolve(cwd, source.path)).split(path.sep).join('/');
+  return { ...source, path: below.startsWith('..') ? below : `./${below}` };
+}
+
+/** The settings under which sources of the lock are read. */
+export function forLock(settings: PackSettings): PackSettings {
+  return { ...settings, surroundings: { ...settings.surroundings, cwd: settings.root } };
+}
+
+export function bringPack(source: PackSource, options: BringPackOptions): Promise<BroughtSource | PackRefusal> {
+  return bringSource(source, bringOptions(options));
+}
+
+function bringOptions({ settings, ...rest }: BringPackOptions) {
+  const { cwd, home = cwd, env } = settings.surroundings;
+  return { ...rest, cwd, home, env, limits: settings.limits, network: settings.network, extract: extractArchive };
+}
+
+/** The revision that a source has now, where it can be told without bringing it; nothing otherwise. */
+export async function lookAtRevision(source: PackSource, options: BringPackOptions): Promise<string | undefined> {
+  if (source.type !== 'git' || options.offline === true) return undefined;
+  const { lookAtGit } = await import('../sources/git-look.ts');
+  return await lookAtGit(source, { ...bringOptions(options), tree: options.to });
+}
+
+/** The reader of archives is loaded where there is one. */
+const extractArchive: ExtractArchive = async (file, to, options) => {
+  const { openArchive } = await import('../archive/archive.ts');
+  const opened = await openArchive(file, options);
+  if (isRefusal(opened)) return opened;
+  try {
+    const extracted = await opened.extract(to, options);
+    return isRefusal(extracted) ? extracted : { ...extracted, leftOut: opened.leftOut };
+  } finally {
+    opened.close();
+  }
+};
+
+export interface InspectedSource {
+  readonly type: 'inspected';
+  /** Those that were asked for, all where none was. */
+  readonly wanted: readonly InspectedSkill[];
+  /** What the source has besides. */
+  readonly others: readonly SourceSkill[];
+}
+
+export interface InspectSourceOptions extends InspectOptions {
+  /** Names; all where empty. */
+  readonly names: readonly string[];
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Inspects those skills of a source that are wanted. Two of one name cannot both be meant. */
+export async function inspectSource(
+  { skills }: BroughtSource,
+  options: InspectSourceOptions,
+): Promise<InspectedSource | PackRefusal> {
+  const { names, onProgress, signal } = options;
+  const present = new Set(skills.map(({ name }) => name));
+  const unknown = names.find((name) => !present.has(name));
+  if (unknown !== undefined) {
+    const known = skills.map(({ name }) => quoted(name, 64)).slice(0, 20);
+    return packRefusal('pack/unknown-skill', `the source has no ${quoted(unknown)}; it has ${known.join(', ')}`);
+  }
+  const asked = new Set(names);
+  const isWanted = ({ name }: SourceSkill): boolean => asked.size === 0 || asked.has(name);
+  const chosen = skills.filter(isWanted);
+  const met = new Set<string>();
+  const repeated = chosen.find(({ name }) => met.size === met.add(name).size);
+  if (repeated !== undefined) {
+    const places = chosen.filter(({ name }) => name === repeated.name).map(({ folder }) => quoted(folder, 100));
+    return packRefusal('pack/two-skills', `${quoted(repeated.name)} is in ${places.join(' and ')}`);
+  }
+  const wanted: InspectedSkill[] = [];
+  const scan = options.scan ?? openScan();
+  for (const skill of chosen) {
+    if (wanted.length % INSPECTED_AT_ONCE === 0) await new Promise(setImmediate);
+    signal?.throwIfAborted();
+    const inspected = inspectSkill(skill, { ...options, scan });
+    if (isRefusal(inspected)) return inspected;
+    wanted.push(inspected);
+    onProgress?.(wanted.length, chosen.length);
+  }
+  return { type: 'inspected', wanted, others: skills.filter((skill) => !isWanted(skill)) };
+}
+
+/** Between two pauses, in which an interruption is heard. */
+const INSPECTED_AT_ONCE = 32;

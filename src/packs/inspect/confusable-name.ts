@@ -1,0 +1,175 @@
+/**
+ * Names that a person takes for another one. Two names look alike where their skeletons are equal: every letter replaced by the one it is
+ * drawn like. The table covers what stands beside Latin letters in Cyrillic, Greek and a few others; it is no full list of Unicode's.
+ */
+import { codePointAt } from '../../core/text/code-point.ts';
+import { compareText } from '../../core/diagnostic.ts';
+import { editDistance } from '../../core/nearest.ts';
+import { quoted } from '../../core/text/text.ts';
+import { packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+
+/** Letter, then what is drawn like it; by code, since the point is that nobody can tell them apart. */
+const DRAWN_ALIKE: readonly (readonly [letter: string, others: string])[] = [
+  ['a', '\u0430\u03b1\u0251'],
+  ['b', '\u044c\u0185'],
+  ['c', '\u0441\u03f2\u1d04'],
+  ['d', '\u0501\u0257'],
+  ['e', '\u0435\u04bd\u0454\u03b5'],
+  ['f', '\u03dd\u0192'],
+  ['g', '\u0261\u0581'],
+  ['h', '\u04bb\u0570'],
+  ['i', '\u0456\u0131\u03b9\u0269'],
+  ['j', '\u0458\u03f3'],
+  ['k', '\u043a\u03ba'],
+  ['l', '\u04cf\u217c|1'],
+  ['m', '\u043c'],
+  ['n', '\u043f\u0578\u03b7'],
+  ['o', '\u043e\u03bf\u05850'],
+  ['p', '\u0440\u03c1'],
+  ['q', '\u051b\u0566'],
+  ['r', '\u0433\u1d26'],
+  ['s', '\u0455\ua731'],
+  ['t', '\u0442\u03c4'],
+  ['u', '\u03c5\u057d\u028b'],
+  ['v', '\u03bd\u0475'],
+  ['w', '\u051d\u0461\u03c9'],
+  ['x', '\u0445\u03c7\u00d7'],
+  ['y', '\u0443\u03b3\u04af'],
+  ['z', '\u1d22'],
+  ['3', '\u0437\u021d'],
+  ['-', '_.\u2010\u2011\u2012\u2013\u2014\u2015\u2212'],
+];
+const SKELETON: ReadonlyMap<string, string> = new Map(
+  DRAWN_ALIKE.flatMap(([letter, others]) => Array.from(others).map((other) => [other, letter] as const)),
+);
+/** Pairs that are drawn like one letter. */
+const PAIRS: readonly (readonly [RegExp, string])[] = [
+  [/rn/g, 'm'],
+  [/vv/g, 'w'],
+];
+const MAX_NAME = 200;
+const MARKS = /\p{M}+/gu;
+const ODD = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
+/** Latin and what is common to all. */
+const ASCII = /^[\0-\x7f]*$/;
+const LATIN = /\p{Script=Latin}/u;
+
+/** What a name is drawn like. `I` is taken for an `l` in one spelling and for an `i` in the other. */
+export function skeletonsOf(name: string): readonly string[] {
+  const cut = name.slice(0, MAX_NAME).normalize('NFKC');
+  const written = [cut, cut.replaceAll('I', 'l')].map((spelling) => skeletonOf(spelling));
+  return [...new Set(written)];
+}
+
+function skeletonOf(name: string): string {
+  // Accents are small, and half of them are put on to deceive.
+  const letters = Array.from(name.toLowerCase().normalize('NFD').replaceAll(MARKS, ''));
+  const drawn = letters.map((letter) => SKELETON.get(letter) ?? letter).join('');
+  return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), drawn);
+}
+
+export interface NameLooks {
+  /** Installed names that look the same, sorted; not the name itself. */
+  readonly same: readonly string[];
+  /** Installed names one letter away: most of the time a coincidence. */
+  readonly near: readonly string[];
+  /** It has letters of Latin and of another script, as hardly any honest name has. */
+  readonly isMixed: boolean;
+}
+
+/** Shorter names are near to each other by chance. */
+const LEAST_NEAR = 6;
+
+/** Compares names with those that are installed: thousands of one with thousands of the other, without looking at each pair. */
+export function openLooks(installed: readonly string[]): (name: string) => NameLooks {
+  const names = [...new Set(installed)].sort(compareText);
+  const bySkeleton = groupBy(names, skeletonsOf);
+  const byShortened = groupBy(
+    names.filter((name) => isLongEnough(name)),
+    shortened,
+  );
+  const found = (index: ReadonlyMap<string, readonly string[]>, keys: readonly string[], name: string): string[] =>
+    [...new Set(keys.flatMap((key) => index.get(key) ?? []))].filter((other) => other !== name).sort(compareText);
+  return (name) => {
+    if (names.length === 0) return { same: [], near: [], isMixed: isMixedScript(name) };
+    const same = found(bySkeleton, skeletonsOf(name), name);
+    const near = isLongEnough(name)
+      ? found(byShortened, shortened(name), name).filter(
+          (other) => !same.includes(other) && editDistance(name, other, 1) === 1,
+        )
+      : [];
+    return { same, near, isMixed: isMixedScript(name) };
+  };
+}
+
+function groupBy(
+  names: readonly string[],
+  keysOf: (name: string) => readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const name of names)
+    for (const key of keysOf(name)) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [name]);
+      else group.push(name);
+    }
+  return groups;
+}
+
+function isLongEnough(name: string): boolean {
+  return name.length >= LEAST_NEAR && name.length <= MAX_NAME;
+}
+
+/** The name, and it without each of its letters: two names that are one step apart share one of these. */
+function shortened(name: string): readonly string[] {
+  const without = Array.from({ length: name.length }, (_, at) => name.slice(0, at) + name.slice(at + 1));
+  return [...new Set([name, ...without])];
+}
+
+/** A Latin name with a word of another script is common in neither; digits and hyphens belong to all. */
+function isMixedScript(name: string): boolean {
+  if (ASCII.test(name)) return false;
+  return name
+    .slice(0, MAX_NAME)
+    .normalize('NFKC')
+    .split(/[-_\s]/)
+    .some((word) => LATIN.test(word) && ODD.test(word) && !EAST_ASIAN.test(word));
+}
+
+/** Words such as `3D模型` are written every day. */
+const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+export interface NameJudgement {
+  /** Stops an install until a person says that it is meant. */
+  readonly refusal?: PackRefusal;
+  /** To be shown, in lower case. */
+  readonly notes: readonly string[];
+}
+
+/** What is to be said of a name beside those that are installed. */
+export function openNameJudge(installed: readonly string[]): (name: string) => NameJudgement {
+  const looksOf = openLooks(installed);
+  return (name) => judge(name, looksOf(name));
+}
+
+function judge(name: string, { same, near, isMixed }: NameLooks): NameJudgement {
+  const notes = [
+    ...(isMixed ? [`the name ${quoted(name)} mixes letters of several scripts`] : []),
+    ...near
+      .slice(0, 3)
+      .map((other) => `the name ${quoted(name)} is one letter away from ${quoted(other)}, which is installed`),
+  ];
+  const [first] = same;
+  if (first === undefined) return { notes };
+  const message = `the name ${spelled(name)} looks like ${spelled(first)}, which is installed`;
+  return { refusal: packRefusal('install/homoglyph', message), notes };
+}
+
+/** With what is not ASCII written out as well, since the point is that nobody sees it. */
+function spelled(name: string): string {
+  const odd = [...new Set(Array.from(name.slice(0, MAX_NAME)).filter((letter) => letter > '~'))].slice(0, 5);
+  if (odd.length === 0) return quoted(name);
+  const codes = odd.map((letter) => `U+${codePointAt(letter, 0).toString(16).toUpperCase().padStart(4, '0')}`);
+  return `${quoted(name)} (${codes.join(', ')})`;
+}

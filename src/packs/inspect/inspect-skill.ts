@@ -1,0 +1,171 @@
+/** A staged skill looked at before it may be installed: format, name, scan, needs. Nothing of it is run. */
+import path from 'node:path';
+
+import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
+import { isValidName } from '../../core/skill-name.ts';
+import type { LockedFile } from '../lock/lock.ts';
+import type { NameJudgement } from './confusable-name.ts';
+import { portableNameProblem } from '../sources/portable-name.ts';
+import { isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { readRequirements } from '../requires/requires.ts';
+import type { SkillRequirement } from '../requires/requires.ts';
+import type { SeenSkill, SourceSkill } from '../sources/source.ts';
+import { judge } from '../scan/policy.ts';
+import type { ScanJudgement } from '../scan/policy.ts';
+import { scanSkill } from '../scan/scan.ts';
+import type { ScanSkill } from '../scan/scan.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { looksOf, presentFiles } from '../root/present-files.ts';
+import { readScanFiles } from '../scan/scan-files.ts';
+import { checkSkill } from '../../loader/check-skill.ts';
+import type { PackSettings } from '../pack-place.ts';
+
+export interface InspectedSkill {
+  readonly type: 'inspected';
+  readonly name: string;
+  readonly version?: string;
+  readonly description: string;
+  readonly allowedTools?: readonly string[];
+  readonly license?: string;
+  /** Below the source. */
+  readonly folder: string;
+  /** Absolute, staged. */
+  readonly path: string;
+  readonly digest: string;
+  readonly files: Readonly<Record<string, LockedFile>>;
+  /** What the staged folder looked like when all this was found out. */
+  readonly looks: string;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly scan: ScanJudgement;
+  readonly requires: readonly SkillRequirement[];
+  /** For people: names that look alike, needs that could not be read. */
+  readonly notes: readonly string[];
+  /** Why it may not be installed, worst first. */
+  readonly refusals: readonly PackRefusal[];
+}
+
+export interface InspectOptions {
+  readonly settings: PackSettings;
+  readonly mode: Mode;
+  /** Says of a name whether it looks like one of the root. */
+  readonly judgeName: (name: string) => NameJudgement;
+  /** One that was opened for many skills. */
+  readonly scan?: ScanSkill;
+  readonly signal?: AbortSignal;
+}
+
+/** Refused as a whole where its files cannot be read at all. */
+export function inspectSkill(skill: SourceSkill, options: InspectOptions): InspectedSkill | PackRefusal {
+  const { settings, mode, judgeName, scan: scanFiles = scanSkill, signal } = options;
+  const tree = treeOf(skill);
+  if (isRefusal(tree)) return tree;
+  const checked = checkSkill(skill.path, 'SKILL.md', {
+    mode,
+    directory: skill.name,
+    ...(skill.seen?.skillText === undefined ? {} : { text: skill.seen.skillText }),
+    ...(skill.seen === undefined ? {} : { mayHaveShebang: mayHaveShebang(skill.seen) }),
+    maxBodyLines: settings.check.max_skill_body_lines,
+    maxBodyCharacters: settings.check.max_skill_body_characters,
+  });
+  const { head } = checked;
+  const files = skill.seen?.files ?? readScanFiles(skill.path, signal === undefined ? {} : { signal });
+  if (isRefusal(files)) return files;
+  const allowedTools = head?.controls.allowedTools;
+  const findings = scanFiles(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
+  const scan = judge(findings, settings.scanPolicy);
+  const looks = judgeName(skill.name);
+  const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
+  const { version } = head?.meta ?? {};
+  const { license } = head ?? {};
+  const diagnostics = checked.diagnostics.map((diagnostic) => belowSkill(diagnostic, skill));
+  return {
+    type: 'inspected',
+    name: skill.name,
+    ...(version === undefined ? {} : { version }),
+    description: head?.description ?? '',
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(license === undefined ? {} : { license }),
+    folder: skill.folder,
+    path: skill.path,
+    ...tree,
+    diagnostics,
+    scan,
+    requires: needs.requirements,
+    notes: [
+      ...otherNames(skill),
+      ...looks.notes,
+      ...needs.unread.map(({ reason }) => `a need was not understood: ${reason}`),
+    ],
+    refusals: [
+      ...nameRefusals(skill, mode),
+      ...(looks.refusal === undefined ? [] : [looks.refusal]),
+      ...formatRefusals(skill, diagnostics),
+      ...scanRefusals(skill, scan),
+    ],
+  };
+}
+
+/** Sources that hashed the bytes as they wrote them are not read again. */
+function treeOf({
+  path: dir,
+  digest,
+  files,
+  looks,
+}: SourceSkill): Pick<InspectedSkill, 'digest' | 'files' | 'looks'> | PackRefusal {
+  if (digest === undefined || files === undefined) return presentFiles(dir);
+  if (looks !== undefined) return { digest, files, looks };
+  const now = looksOf(dir);
+  return isRefusal(now) ? now : { digest, files, looks: now.looks };
+}
+
+/** Scripts that were not seen to start otherwise: of what is no text nothing was kept. */
+function mayHaveShebang({ files }: SeenSkill): ReadonlySet<string> {
+  return new Set(
+    files
+      .filter(({ path: at, binary, text }) => at.startsWith(SCRIPTS) && (binary !== undefined || text.startsWith('#!')))
+      .map(({ path: at }) => at.slice(SCRIPTS.length)),
+  );
+}
+
+const SCRIPTS = 'scripts/';
+
+/** Findings name files of the skill, not of the folder that it is staged in. */
+function belowSkill(diagnostic: Diagnostic, { path: dir, name }: SourceSkill): Diagnostic {
+  const relative = path.relative(dir, diagnostic.path).split(path.sep).join('/');
+  return { ...diagnostic, path: `${name}/${relative}` };
+}
+
+/** It is the name of a folder too: here, and in the source that is not itself the skill. */
+function nameRefusals(skill: SourceSkill, mode: Mode): readonly PackRefusal[] {
+  const { name, folder } = skill;
+  if (!isValidName(name)) return [packRefusal('pack/name', `${quoted(name)} is no name of a skill`)];
+  const problem = portableNameProblem(name);
+  if (problem !== undefined) return [packRefusal('pack/name', problem.message)];
+  const [other] = mode === 'strict' ? otherNames(skill) : [];
+  return other === undefined ? [] : [packRefusal('pack/name', other, `${folder}/SKILL.md`)];
+}
+
+/** Said where the folder has another name: a person who looked for one gets the other. */
+function otherNames({ name, folder }: SourceSkill): readonly string[] {
+  // Some systems take names of folders apart; names of skills are composed.
+  const composed = folder.normalize('NFC');
+  const given = path.posix.basename(composed);
+  return given === '' || given === name ? [] : [`the skill in ${quoted(composed)} calls itself ${quoted(name)}`];
+}
+
+function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[]): readonly PackRefusal[] {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (first === undefined) return [];
+  const more = errors.length > 1 ? ` and ${String(errors.length - 1)} more` : '';
+  return [packRefusal('pack/format', `${printable(name)}: ${first.message} (${first.code})${more}`, first.path)];
+}
+
+function scanRefusals({ name }: SourceSkill, { stops }: ScanJudgement): readonly PackRefusal[] {
+  const [first] = stops;
+  if (first === undefined) return [];
+  const more = stops.length > 1 ? ` and ${String(stops.length - 1)} more` : '';
+  const where = `${name}/${first.path}:${String(first.line)}`;
+  return [packRefusal('pack/scan', `${printable(where)}: ${first.message} (${first.rule})${more}`, first.path)];
+}

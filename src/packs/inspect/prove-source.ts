@@ -1,0 +1,86 @@
+/** Whose bytes these are: the manifest that came with them, the signature, and what was installed before. */
+import type { Drift, LockFile } from '../lock/lock.ts';
+import type { PackManifest } from '../pack/manifest.ts';
+import { isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import type { BroughtSource } from '../sources/source.ts';
+import { successionProblem } from '../sign/downgrade-check.ts';
+import { quoted } from '../../core/text/text.ts';
+import type { InspectedSkill } from './inspect-skill.ts';
+import type { PackSettings } from '../pack-place.ts';
+
+export interface Proof {
+  /** The id of the pinned key that signed it; absent where nobody did. */
+  readonly signedBy?: string;
+}
+
+export interface ProveOptions {
+  readonly settings: PackSettings;
+  readonly lock: LockFile;
+  /** Taken knowingly: what is older, or not signed as before. A signature that does not fit is never taken. */
+  readonly force: boolean;
+}
+
+/** Refused where what came along does not fit the bytes, a signature is wanted and missing, or the order of versions is broken. */
+export async function proveSource(
+  brought: BroughtSource,
+  skills: readonly Pick<InspectedSkill, 'name' | 'version'>[],
+  { settings, lock, force }: ProveOptions,
+): Promise<Proof | PackRefusal> {
+  const manifest = await fittingManifest(brought);
+  if (manifest !== undefined && isRefusal(manifest)) return manifest;
+  // A signature is for all of a pack, also where only some of it is wanted.
+  const proof = await signatureOf(brought, manifest?.skills ?? skills, settings);
+  if (isRefusal(proof)) return proof;
+  for (const { name, version } of force ? [] : skills) {
+    const before = lock.skills.get(name);
+    if (before === undefined) continue;
+    const problem = successionProblem(before, { name, ...(version === undefined ? {} : { version }), ...proof });
+    if (problem !== undefined) return problem;
+  }
+  return proof;
+}
+
+/** A source without a manifest promises nothing; nor does a file of that name that is not ours. */
+async function fittingManifest({ manifest, folder }: BroughtSource): Promise<PackManifest | PackRefusal | undefined> {
+  if (manifest === undefined) return undefined;
+  const { readPackManifest } = await import('../pack/read-pack-manifest.ts');
+  const reading = readPackManifest(manifest);
+  if (reading.type === 'absent') return packRefusal('pack/manifest', 'manifest.json is gone');
+  if (reading.type === 'foreign') return undefined;
+  if (isRefusal(reading)) return reading;
+  const { checkManifest } = await import('../pack/check-manifest.ts');
+  const check = await checkManifest(folder, reading.manifest);
+  if (check.type === 'same') return reading.manifest;
+  if (isRefusal(check)) return check;
+  return packRefusal('pack/manifest', `manifest.json and the files differ: ${driftText(check.drift)}`);
+}
+
+/** The first few of each kind. */
+export function driftText({ changed, missing, added }: Drift): string {
+  const part = (word: string, paths: readonly string[]): readonly string[] => {
+    const more = paths.length > 5 ? ` and ${String(paths.length - 5)} more` : '';
+    const shown = paths.slice(0, 5).map((file) => quoted(file, 100));
+    return paths.length === 0 ? [] : [`${word} ${shown.join(', ')}${more}`];
+  };
+  return [...part('changed', changed), ...part('missing', missing), ...part('added', added)].join('; ');
+}
+
+async function signatureOf(
+  { signature }: BroughtSource,
+  skills: readonly { readonly name: string; readonly version?: string }[],
+  { requireSigned, surroundings: { home } }: PackSettings,
+): Promise<Proof | PackRefusal> {
+  if (signature === undefined) return requireSigned ? packRefusal('signature/missing', 'the source is not signed') : {};
+  const { openPinnedKeys } = await import('../sign/keys.ts');
+  const { verifySignature } = await import('../sign/sign.ts');
+  const verified = verifySignature({
+    payload: { file: signature.payload },
+    signature: signature.text,
+    keys: openPinnedKeys({ home }).list().keys,
+    skills,
+  });
+  // A stranger's signature proves nothing, and nobody asked for one.
+  if (isRefusal(verified)) return verified.code === 'signature/unknown-key' && !requireSigned ? {} : verified;
+  return { signedBy: verified.keyId };
+}

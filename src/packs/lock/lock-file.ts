@@ -1,0 +1,234 @@
+/** Reading and writing the text of `skills.lock.json`. */
+import { compareText } from '../../core/diagnostic.ts';
+import { isValidName } from '../../core/skill-name.ts';
+import { readJsonText } from '../../core/json/json-position.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { hiddenCharacters, quoted } from '../../core/text/text.ts';
+import { LOCK_FILE_NAME, LOCK_SCHEMA } from './lock.ts';
+import type { Drift, LockFile, LockedFile, LockedSkill } from './lock.ts';
+import { PackRefused, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+
+export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
+
+/** A date as the lock has it: to the second. */
+export function lockTime(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`;
+}
+
+/** A lock as its text says, or what is wrong with the first thing that is. Every field is checked: the file may come from anybody. */
+export function readLockFile(text: string): LockFile | PackRefusal {
+  try {
+    const lock = toLock(parsed(text));
+    // What we wrote ourselves is written in one way only. In any other text a key may stand twice, of which JSON tells nobody.
+    if (lockFileText(lock) !== text) refuseRepeated(text);
+    return lock;
+  } catch (error) {
+    if (error instanceof PackRefused) return error.refusal;
+    throw error;
+  }
+}
+
+/**
+ * The text of a lock: keys sorted, a file a line. Equal locks give equal text, and where one skill changes only its own lines do, so
+ * that version control can merge two changes.
+ */
+export function lockFileText(lock: LockFile): string {
+  const skills = [...lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name)).map(skillText);
+  const body = skills.length === 0 ? '{}' : `{\n${skills.join(',\n')}\n  }`;
+  return `{\n  "schema": ${String(lock.schema)},\n  "skills": ${body}\n}\n`;
+}
+
+/** How present files differ from the locked ones. Folders are not compared: an empty one shows in the digest of the tree alone. */
+export function driftOf(locked: LockedSkill, present: Readonly<Record<string, LockedFile>>): Drift {
+  const changed: string[] = [];
+  const missing: string[] = [];
+  for (const [path, file] of Object.entries(locked.files)) {
+    const found = Object.hasOwn(present, path) ? present[path] : undefined;
+    if (found === undefined) missing.push(path);
+    else if (!isSameFile(file, found)) changed.push(path);
+  }
+  const added = Object.keys(present).filter((path) => !Object.hasOwn(locked.files, path));
+  return {
+    changed: changed.toSorted(compareText),
+    missing: missing.toSorted(compareText),
+    added: added.toSorted(compareText),
+  };
+}
+
+export function hasDrift({ changed, missing, added }: Drift): boolean {
+  return changed.length + missing.length + added.length > 0;
+}
+
+function isSameFile(a: LockedFile, b: LockedFile): boolean {
+  return a.sha256 === b.sha256 && a.bytes === b.bytes && a.executable === b.executable;
+}
+
+/** What keeps an entry from being written and read again; nothing where it is fit. */
+export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined {
+  try {
+    const { name, ...fields } = skill;
+    toSkill(name, fields);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PackRefused) return error.refusal;
+    throw error;
+  }
+}
+
+/** One entry read from elsewhere: the records of trashed skills hold the entry that they had. Throws `PackRefused`. */
+export function toLockedSkill(name: string, value: unknown): LockedSkill {
+  return toSkill(name, value);
+}
+
+/** An entry without its name, which is its key. */
+export function lockedFields(skill: LockedSkill): Omit<LockedSkill, 'name'> {
+  const { name: _, ...fields } = skill;
+  return fields;
+}
+
+function skillText(skill: LockedSkill): string {
+  const lines = Object.entries(lockedFields(skill))
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(
+      ([key, value]) => `      ${JSON.stringify(key)}: ${key === 'files' ? filesText(skill) : JSON.stringify(value)}`,
+    );
+  return `    ${JSON.stringify(skill.name)}: {\n${lines.join(',\n')}\n    }`;
+}
+
+function filesText({ files }: LockedSkill): string {
+  const lines = Object.entries(files)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([path, { bytes, executable, sha256 }]) => {
+      const program = executable === true ? '"executable": true, ' : '';
+      return `        ${JSON.stringify(path)}: { "bytes": ${String(bytes)}, ${program}"sha256": ${JSON.stringify(sha256)} }`;
+    });
+  return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n      }`;
+}
+
+/** What version control leaves where two changes met. */
+const MERGE_MARK = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
+
+function parsed(text: string): unknown {
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  const mark = MERGE_MARK.exec(text);
+  if (mark === null) throw invalid(`${LOCK_FILE_NAME} is no JSON`);
+  const line = text.slice(0, mark.index).split('\n').length;
+  throw invalid(`${LOCK_FILE_NAME} has the mark of an unfinished merge in line ${String(line)}`);
+}
+
+function toLock(value: unknown): LockFile {
+  if (!isObject(value)) throw invalid(`${LOCK_FILE_NAME} is no object`);
+  const { schema, skills, ...rest } = value;
+  if (typeof schema === 'number' && Number.isInteger(schema) && schema > LOCK_SCHEMA)
+    throw new PackRefused(
+      packRefusal(
+        'lock/newer',
+        `${LOCK_FILE_NAME} has schema ${String(schema)}; this version reads ${String(LOCK_SCHEMA)}`,
+      ),
+    );
+  if (schema !== LOCK_SCHEMA) throw invalid(`"schema" of ${LOCK_FILE_NAME} must be ${String(LOCK_SCHEMA)}`);
+  refuseUnknown(rest, LOCK_FILE_NAME);
+  if (!isObject(skills)) throw invalid(`"skills" of ${LOCK_FILE_NAME} must be an object`);
+  const entries = Object.entries(skills).toSorted(([a], [b]) => compareText(a, b));
+  return { schema: LOCK_SCHEMA, skills: new Map(entries.map(([name, entry]) => [name, toSkill(name, entry)])) };
+}
+
+const isTreeDigest = (text: string): boolean => /^sha256-tree:[0-9a-f]{64}$/.test(text);
+const isArchiveDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
+const FILE_DIGEST = /^[0-9a-f]{64}$/;
+const isTime = (text: string): boolean =>
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/.test(text);
+const MAX_TEXT = 4096;
+const MAX_PATH = 1024;
+
+function toSkill(name: string, value: unknown): LockedSkill {
+  if (!isValidName(name)) throw invalid(`${quoted(name)} is no name of a skill`);
+  if (!isObject(value)) throw invalid(`the entry of ${quoted(name)} is no object`);
+  const { version, source, revision, archive, folder, digest, files, requires, signedBy, installedAt, tool, ...rest } =
+    value;
+  const what = `the entry of ${quoted(name)}`;
+  refuseUnknown(rest, what);
+  const text = (key: string, field: unknown, fits: (text: string) => boolean = isPlainText): string => {
+    if (typeof field === 'string' && fits(field)) return field;
+    throw invalid(`"${key}" in ${what} is ${field === undefined ? 'missing' : 'not what it must be'}`);
+  };
+  return {
+    name,
+    ...(version === undefined ? {} : { version: text('version', version) }),
+    source: text('source', source),
+    ...(revision === undefined ? {} : { revision: text('revision', revision) }),
+    ...(archive === undefined ? {} : { archive: text('archive', archive, isArchiveDigest) }),
+    ...(folder === undefined ? {} : { folder: text('folder', folder, isFilePath) }),
+    digest: text('digest', digest, isTreeDigest),
+    files: toFiles(what, files),
+    ...(requires === undefined ? {} : { requires: toNames(what, requires) }),
+    ...(signedBy === undefined ? {} : { signedBy: text('signedBy', signedBy) }),
+    installedAt: text('installedAt', installedAt, isTime),
+    tool: text('tool', tool),
+  };
+}
+
+function toFiles(what: string, value: unknown): Readonly<Record<string, LockedFile>> {
+  if (!isObject(value)) throw invalid(`"files" in ${what} is ${value === undefined ? 'missing' : 'no object'}`);
+  const entries = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
+  // Makes own properties whatever the names are: a file may be called `__proto__`.
+  return Object.fromEntries(entries.map(([path, file]) => [path, toFile(what, path, file)]));
+}
+
+function toFile(what: string, path: string, value: unknown): LockedFile {
+  if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${what} is no path below a skill`);
+  const { sha256, bytes, executable, ...rest } = isObject(value) ? value : {};
+  refuseUnknown(rest, `${quoted(path)} in ${what}`);
+  const isFit =
+    typeof sha256 === 'string' &&
+    FILE_DIGEST.test(sha256) &&
+    typeof bytes === 'number' &&
+    Number.isSafeInteger(bytes) &&
+    bytes >= 0 &&
+    (executable === undefined || executable === true);
+  if (!isFit) throw invalid(`${quoted(path)} in ${what} must have "sha256" and "bytes", and "executable" only as true`);
+  return { sha256, bytes, ...(executable === true ? { executable } : {}) };
+}
+
+function toNames(what: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw invalid(`"requires" in ${what} is no list`);
+  return value.map((name: unknown) => {
+    if (typeof name === 'string' && isValidName(name)) return name;
+    throw invalid(`"requires" in ${what} has something that is no name of a skill`);
+  });
+}
+
+function isPlainText(text: string): boolean {
+  return text !== '' && text.length <= MAX_TEXT && isOneLine(text);
+}
+
+function isOneLine(text: string): boolean {
+  return !/[\t\n\r]/.test(text) && hiddenCharacters(text) === undefined;
+}
+
+/** A path below a folder, in its one spelling. */
+function isFilePath(path: string): boolean {
+  if (path.length > MAX_PATH || path.includes('\\') || !isOneLine(path)) return false;
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
+function refuseUnknown(rest: Readonly<Record<string, unknown>>, what: string): void {
+  const [key] = Object.keys(rest);
+  if (key !== undefined) throw invalid(`${what} has ${quoted(key)}, which means nothing here`);
+}
+
+function refuseRepeated(text: string): void {
+  const written = readJsonText(text);
+  const [path] = written.repeated;
+  if (path === undefined) return;
+  const { line } = written.locate(path);
+  throw invalid(`${quoted(String(path.at(-1)))} stands twice in ${LOCK_FILE_NAME}, see line ${String(line)}`);
+}
+
+function invalid(message: string): PackRefused {
+  return new PackRefused(packRefusal('lock/invalid', message));
+}

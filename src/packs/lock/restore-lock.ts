@@ -1,0 +1,164 @@
+/** `install --frozen`: what the lock says and nothing else, byte for byte, or nothing at all. */
+import path from 'node:path';
+
+import { compareText } from '../../core/diagnostic.ts';
+import type { LockedSkill } from './lock.ts';
+import { isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import type { BroughtSource } from '../sources/source.ts';
+import { quoted } from '../../core/text/text.ts';
+import { withRoot } from '../root/open-root.ts';
+import type { OpenRoot } from '../root/open-root.ts';
+import type { PutChange } from '../root/plan.ts';
+import { looksOf, presentFiles } from '../root/present-files.ts';
+import { readLock } from '../root/read-lock.ts';
+import { bringPack, forLock, readTypedSource } from '../inspect/bring-pack.ts';
+import type { InstallProgress } from '../install.ts';
+import type { PackSettings } from '../pack-place.ts';
+import { proveSource } from '../inspect/prove-source.ts';
+import { verifySkill } from '../verify-root.ts';
+
+export interface RestoreOptions {
+  readonly settings: PackSettings;
+  readonly offline?: boolean;
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: InstallProgress) => void;
+  readonly onNote?: (note: string) => void;
+}
+
+export interface Restored {
+  readonly type: 'restored';
+  readonly root: string;
+  /** Names that were as the lock says. */
+  readonly same: readonly string[];
+  /** Names that were brought anew, or would be. */
+  readonly brought: readonly string[];
+  readonly isDone: boolean;
+}
+
+/** Local edits are not overwritten: a folder that differs from its entry and is there is named and refused. */
+export async function restoreLock(options: RestoreOptions): Promise<Restored | PackRefusal> {
+  const { settings, signal, onNote } = options;
+  const { root } = settings;
+  const lock = readLock(root);
+  if (lock === undefined) return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`);
+  if (isRefusal(lock)) return lock;
+  return await withRoot(
+    root,
+    { ...(signal === undefined ? {} : { signal }), onRecovered: ({ message }) => onNote?.(message) },
+    (open) => restoreInto(open, options),
+  );
+}
+
+async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Restored | PackRefusal> {
+  const all = [...open.lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name));
+  const found = all.map((locked) => verifySkill(path.join(open.path, locked.name), locked));
+  const edited = found.find(({ status }) => status === 'drift' || status === 'unreadable');
+  if (edited !== undefined)
+    return {
+      ...packRefusal(
+        'install/edited',
+        `${quoted(edited.name)} is not what the lock says, and may have been edited here`,
+      ),
+      // The ways of an update are none here: nothing that stands there is touched.
+      hint: 'verify names the files; move the folder away, and --frozen brings it as the lock says',
+    };
+  const wanted = found.filter(({ status }) => status === 'missing').map(({ locked }) => locked);
+  const done = {
+    type: 'restored',
+    root: open.path,
+    same: found.filter(({ status }) => status === 'same').map(({ name }) => name),
+    brought: wanted.map(({ name }) => name),
+  } as const;
+  if (options.dryRun === true || wanted.length === 0) return { ...done, isDone: options.dryRun !== true };
+  const changes = await bringLocked(wanted, open, options);
+  if (isRefusal(changes)) return changes;
+  const committed = await open.commit(changes, options.signal === undefined ? {} : { signal: options.signal });
+  return isRefusal(committed) ? committed : { ...done, isDone: true };
+}
+
+/** Each source once, at the revision of the lock, and of it the skills whose digests fit. */
+async function bringLocked(
+  wanted: readonly LockedSkill[],
+  open: OpenRoot,
+  options: RestoreOptions,
+): Promise<readonly PutChange[] | PackRefusal> {
+  const changes: PutChange[] = [];
+  for (const group of bySource(wanted)) {
+    const [first] = group;
+    if (first === undefined) continue;
+    const brought = await bringGroup(first, group, open, options);
+    if (isRefusal(brought)) return brought;
+    const unproven = await unsigned(brought, group, open, options);
+    if (unproven !== undefined) return unproven;
+    for (const locked of group) {
+      const change = changeFor(locked, brought);
+      if (isRefusal(change)) return change;
+      changes.push(change);
+      options.onProgress?.({ step: 'check', done: changes.length, total: wanted.length });
+    }
+  }
+  return changes;
+}
+
+async function bringGroup(
+  { source: typed, revision, archive }: LockedSkill,
+  group: readonly LockedSkill[],
+  open: OpenRoot,
+  { settings, offline, signal, onProgress }: RestoreOptions,
+): Promise<BroughtSource | PackRefusal> {
+  const source = readTypedSource(typed, forLock(settings));
+  if (isRefusal(source)) return source;
+  const bring = (expect: { readonly archive?: string }): Promise<BroughtSource | PackRefusal> =>
+    bringPack(source, {
+      settings: forLock(settings),
+      to: open.staging(),
+      expect: { ...(revision === undefined ? {} : { revision }), ...expect },
+      only: group.map(({ name }) => name),
+      ...(offline === undefined ? {} : { offline }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
+  const brought = await bring(archive === undefined ? {} : { archive });
+  // A pack that was built anew may hold these very skills: their own digests decide, and every one is compared.
+  return isRefusal(brought) && brought.code === 'source/digest' && archive !== undefined ? await bring({}) : brought;
+}
+
+/** Who wants signatures wants them here too: that an entry says who signed is the word of whoever wrote the lock. */
+async function unsigned(
+  brought: BroughtSource,
+  group: readonly LockedSkill[],
+  { lock }: OpenRoot,
+  { settings }: RestoreOptions,
+): Promise<PackRefusal | undefined> {
+  if (!settings.requireSigned) return undefined;
+  // The lock names the version: which one may follow which is not asked again.
+  const proof = await proveSource(brought, group, { settings, lock, force: true });
+  return isRefusal(proof) ? proof : undefined;
+}
+
+/** The skill of the source that has the very bytes of the entry. */
+function changeFor(locked: LockedSkill, { skills }: BroughtSource): PutChange | PackRefusal {
+  const { name, folder = '', source } = locked;
+  const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);
+  if (skill === undefined)
+    return packRefusal('lock/not-reproducible', `${quoted(source, 200)} has no ${quoted(name)} any more`);
+  const tree = skill.digest === undefined ? presentFiles(skill.path) : { ...looksOf(skill.path), digest: skill.digest };
+  if (isRefusal(tree)) return tree;
+  if (!('looks' in tree) || tree.digest !== locked.digest)
+    return packRefusal(
+      'lock/not-reproducible',
+      `${quoted(name)} of ${quoted(source, 200)} has other bytes than the lock says`,
+    );
+  return { type: 'put', name, from: skill.path, lock: locked, existing: 'refuse', looks: tree.looks };
+}
+
+function bySource(skills: readonly LockedSkill[]): readonly (readonly LockedSkill[])[] {
+  const groups = new Map<string, LockedSkill[]>();
+  for (const skill of skills) {
+    const key = JSON.stringify([skill.source, skill.revision, skill.archive]);
+    groups.set(key, [...(groups.get(key) ?? []), skill]);
+  }
+  return [...groups.values()];
+}

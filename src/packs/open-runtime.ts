@@ -1,0 +1,20 @@
+import { createRuntime as createBareRuntime } from '../runtime/runtime.ts';
+import type { RecoverRoots, Runtime, RuntimeOptions } from '../runtime/runtime.ts';
+import { openSkillTools as openToolsOf } from '../runtime/skill-tools.ts';
+import type { SkillTools, SkillToolsOptions } from '../runtime/skill-tools.ts';
+
+/** Loaded only when a root has an unfinished transaction. */
+const recoverRoots: RecoverRoots = async (roots, signal) =>
+  (await import('./recover-roots.ts')).recoverRoots(roots, signal);
+
+/** Finds roots, configuration and skills by convention, after finishing installs that were interrupted. */
+export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  return createBareRuntime(options, recoverRoots);
+}
+
+/** Opens a session and hands out its tools. */
+export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
+  const { runtime } = options;
+  const isOpen = runtime !== undefined && 'startSession' in runtime;
+  return openToolsOf({ ...options, runtime: isOpen ? runtime : await createRuntime(runtime) });
+}

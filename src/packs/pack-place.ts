@@ -1,0 +1,101 @@
+/** Which root is changed, and under which rules. */
+import path from 'node:path';
+
+import type { Config, InstallScope } from '../core/config/config.ts';
+import { SkillError } from '../core/errors.ts';
+import { ARCHIVE_LIMITS } from '../core/archive-limits.ts';
+import type { ArchiveLimits } from '../core/archive-limits.ts';
+import { packRefusal } from './problems.ts';
+import type { PackRefusal } from './problems.ts';
+import { DEFAULT_SCAN_POLICY } from './scan/finding.ts';
+import type { ScanPolicy } from './scan/finding.ts';
+import { isScanPolicy, readScanPolicy } from './scan/policy.ts';
+import { parseJson } from '../core/json/parse-json.ts';
+import { quoted } from '../core/text/text.ts';
+import { readTextFile } from '../platform/fs/text-file.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
+import { projectTop } from '../runtime/skill-trust.ts';
+
+/** The folder that skills are installed to: the one that most clients look into. */
+export const INSTALL_FOLDER = '.agents/skills';
+
+export interface PlaceChoice {
+  /** A root by its path, before all else. */
+  readonly root?: string | undefined;
+  readonly scope?: InstallScope | undefined;
+}
+
+/** Everything that installing depends on besides the source. */
+export interface PackSettings {
+  readonly surroundings: Surroundings;
+  /** The root, absolute. */
+  readonly root: string;
+  readonly limits: ArchiveLimits;
+  readonly scanPolicy: ScanPolicy;
+  readonly requireSigned: boolean;
+  readonly network: { readonly allowHttp: boolean; readonly allowPrivate: boolean };
+  readonly check: Pick<NonNullable<Config['security']>, 'max_skill_body_lines' | 'max_skill_body_characters'>;
+}
+
+/** Refused where the policy of the scan cannot be read: then nothing is judged by other rules instead. */
+export function packSettings(
+  surroundings: Surroundings,
+  config: Config,
+  choice: PlaceChoice = {},
+): PackSettings | PackRefusal {
+  const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
+  const scanPolicy = policyFile === undefined ? DEFAULT_SCAN_POLICY : readPolicyFile(policyFile, surroundings);
+  if ('type' in scanPolicy) return scanPolicy;
+  return {
+    surroundings,
+    root: installRoot(surroundings, config, choice),
+    limits: {
+      ...ARCHIVE_LIMITS,
+      maxArchiveBytes: archive.max_archive_bytes ?? ARCHIVE_LIMITS.maxArchiveBytes,
+      maxEntries: archive.max_entries ?? ARCHIVE_LIMITS.maxEntries,
+      maxBytes: archive.max_bytes ?? ARCHIVE_LIMITS.maxBytes,
+      maxFileBytes: archive.max_file_bytes ?? ARCHIVE_LIMITS.maxFileBytes,
+      maxRatio: archive.max_ratio ?? ARCHIVE_LIMITS.maxRatio,
+      maxDepth: archive.max_depth ?? ARCHIVE_LIMITS.maxDepth,
+    },
+    scanPolicy,
+    requireSigned,
+    network: {
+      allowHttp: config.install?.allow_http ?? false,
+      allowPrivate: config.install?.allow_private_addresses ?? false,
+    },
+    check: config.security ?? {},
+  };
+}
+
+/** `--to`, else `.agents/skills` of the project's top or of the home folder. Throws where there is no home folder and it is needed. */
+export function installRoot(
+  { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
+  config: Config,
+  { root, scope = config.install?.scope }: PlaceChoice,
+): string {
+  if (root !== undefined) return path.resolve(cwd, root);
+  const top = scope === 'user' ? undefined : projectTop({ cwd, home });
+  if (top !== undefined) return path.join(top, INSTALL_FOLDER);
+  if (home !== undefined) return path.join(home, INSTALL_FOLDER);
+  throw new SkillError({
+    code: 'input/invalid',
+    message: 'there is no home folder to install to',
+    hint: 'name a root: --to FOLDER',
+    data: { expected: 'a root, a project or a home folder' },
+  });
+}
+
+const MAX_POLICY_BYTES = 1024 * 1024;
+
+function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy | PackRefusal {
+  const absolute = path.resolve(home ?? cwd, file.replace(/^~(?=\/)/, home ?? ''));
+  const refused = (why: string): PackRefusal =>
+    packRefusal('pack/scan', `the scan policy ${quoted(absolute, 200)} cannot be used: ${why}`, absolute);
+  const read = readTextFile(absolute, MAX_POLICY_BYTES);
+  if (read.type !== 'read') return refused(read.type === 'absent' ? 'there is no such file' : read.reason);
+  const value = parseJson(read.text);
+  if (value === undefined) return refused('it is no JSON');
+  const policy = readScanPolicy(value);
+  return isScanPolicy(policy) ? policy : refused(policy.problems.join('; '));
+}

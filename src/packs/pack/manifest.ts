@@ -1,0 +1,188 @@
+/** `manifest.json` of a pack: every file of every skill with its SHA-256. Reading judges a stranger's text; writing gives one spelling. */
+import { compareText } from '../../core/diagnostic.ts';
+import { isValidName } from '../../core/skill-name.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { foldersOf } from '../../core/path.ts';
+import { quoted } from '../../core/text/text.ts';
+import { leftOutOf } from '../sources/left-out.ts';
+import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import type { LockedFile } from '../lock/lock.ts';
+import { collisionKey, portableNameProblem } from '../sources/portable-name.ts';
+import { PackRefused, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+
+export const MANIFEST_NAME = 'manifest.json';
+export const MANIFEST_SCHEMA = 1;
+/** A name of 1 KiB and a sum for each of the files that a pack may have. */
+export const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
+
+export interface ManifestSkill {
+  readonly name: string;
+  readonly version?: string;
+  /** `sha256-tree:<hex>`, see `platform/fs/tree-digest.ts`. */
+  readonly digest: string;
+  /** By path below the skill. */
+  readonly files: Readonly<Record<string, LockedFile>>;
+}
+
+export interface PackManifest {
+  readonly schema: typeof MANIFEST_SCHEMA;
+  /** By name. */
+  readonly skills: readonly ManifestSkill[];
+}
+
+export type ManifestReading =
+  | { readonly type: 'manifest'; readonly manifest: PackManifest }
+  /** JSON of somebody else's that happens to have this name: no pack of ours. */
+  | { readonly type: 'foreign' }
+  | PackRefusal;
+
+/** The same text for equal manifests, whatever order things were given in. */
+export function formatManifest({ schema, skills }: PackManifest): string {
+  const sorted = skills
+    .toSorted((a, b) => compareText(a.name, b.name))
+    .map(({ name, version, digest, files }) => ({
+      name,
+      ...(version === undefined ? {} : { version }),
+      digest,
+      files: Object.fromEntries(
+        Object.entries(files)
+          .toSorted(([a], [b]) => compareText(a, b))
+          .map(([path, { sha256, bytes, executable }]) => [
+            path,
+            { sha256, bytes, ...(executable === true ? { executable } : {}) },
+          ]),
+      ),
+    }));
+  return `${JSON.stringify({ schema, skills: sorted }, undefined, 2)}\n`;
+}
+
+/** Reads a manifest. Keys that are not known, or stand twice, are refused: two readers must see one thing. */
+export function readManifest(text: string): ManifestReading {
+  try {
+    const value = parsed(text);
+    if (isForeign(value)) return { type: 'foreign' };
+    return { type: 'manifest', manifest: manifestOf(value, text) };
+  } catch (error) {
+    if (error instanceof PackRefused) return error.refusal;
+    throw error;
+  }
+}
+
+function parsed(text: string): unknown {
+  if (text.length > MAX_MANIFEST_BYTES) throw wrong('it is too large');
+  if (measured(text).depth > MAX_DEPTH) throw wrong('it is nested too deeply');
+  const value = parseJson(text);
+  if (value === undefined) throw wrong('it is no JSON');
+  return value;
+}
+
+/** Objects in lists in objects, five in all; somebody else's may have more. */
+const MAX_DEPTH = 64;
+
+interface Measure {
+  readonly depth: number;
+  /** As they are written: of one that stands twice `JSON.parse` takes the last, and others the first. */
+  readonly keys: number;
+}
+
+/** How a text of JSON is written. A list in a list, a million times, takes far longer to make than to count: so this comes first. */
+function measured(text: string): Measure {
+  let open = 0;
+  let depth = 0;
+  let keys = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_LIST || code === OPEN_OBJECT) depth = Math.max(depth, (open += 1));
+    else if (code === CLOSE_LIST || code === CLOSE_OBJECT) open -= 1;
+    else if (code === COLON) keys += 1;
+    else if (code === QUOTE) at = endOfString(text, at + 1);
+  }
+  return { depth, keys };
+}
+
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COLON, QUOTE, BACKSLASH] = [
+  0x5b, 0x5d, 0x7b, 0x7d, 0x3a, 0x22, 0x5c,
+];
+
+function endOfString(text: string, from: number): number {
+  let at = from;
+  for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at))
+    at += code === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function isForeign(value: unknown): boolean {
+  return isObject(value) && !Object.hasOwn(value, 'schema') && !Object.hasOwn(value, 'skills');
+}
+
+function manifestOf(value: unknown, text: string): PackManifest {
+  const { schema, skills } = fields(value, ['schema', 'skills'], 'it');
+  if (schema !== MANIFEST_SCHEMA) throw wrong('it is of another version');
+  if (!Array.isArray(skills) || skills.length === 0) throw wrong('it has no skills');
+  const read = skills.map(skillOf);
+  if (measured(text).keys > keysOf(read)) throw wrong('a key stands twice in it');
+  if (new Set(read.map(({ name }) => collisionKey(name))).size < read.length) throw wrong('a skill stands twice in it');
+  if (read.reduce((sum, { files }) => sum + Object.keys(files).length, 0) > ARCHIVE_LIMITS.maxEntries)
+    throw wrong('it has too many files');
+  return { schema, skills: read };
+}
+
+/** Keys that a manifest has: no others are known. */
+function keysOf(skills: readonly ManifestSkill[]): number {
+  let count = 2;
+  for (const { version, files } of skills) {
+    count += version === undefined ? 3 : 4;
+    for (const { executable } of Object.values(files)) count += executable === undefined ? 3 : 4;
+  }
+  return count;
+}
+
+function skillOf(value: unknown): ManifestSkill {
+  const { name, version, digest, files } = fields(value, ['name', 'version', 'digest', 'files'], 'a skill of it');
+  if (typeof name !== 'string' || !isValidName(name)) throw wrong('a skill of it has no valid name');
+  const which = `the skill ${quoted(name)}`;
+  if (version !== undefined && (typeof version !== 'string' || version === ''))
+    throw wrong(`${which} has a version that is no text`);
+  if (typeof digest !== 'string' || !/^sha256-tree:[0-9a-f]{64}$/.test(digest)) throw wrong(`${which} has no digest`);
+  if (!isObject(files) || !Object.hasOwn(files, 'SKILL.md')) throw wrong(`${which} has no SKILL.md`);
+  return { name, ...(version === undefined ? {} : { version }), digest, files: filesOf(name, files) };
+}
+
+function filesOf(skill: string, files: Readonly<Record<string, unknown>>): Readonly<Record<string, LockedFile>> {
+  const entries = Object.entries(files).map(([path, value]) => [path, fileOf(`${skill}/${path}`, value)] as const);
+  const names = new Set(entries.map(([path]) => collisionKey(path)));
+  if (names.size < entries.length) throw wrong(`two files of the skill ${quoted(skill)} are one on some systems`);
+  for (const folder of new Set(entries.flatMap(([path]) => foldersOf(path))))
+    if (names.has(collisionKey(folder))) throw wrong(`${quoted(`${skill}/${folder}`)} is a file and a folder`);
+  // Own properties, whatever their names: `__proto__` is a file like others.
+  return Object.fromEntries(entries);
+}
+
+function fileOf(path: string, value: unknown): LockedFile {
+  const problem = portableNameProblem(path);
+  if (problem !== undefined) throw wrong(problem.message);
+  const which = quoted(path, 120);
+  const omission = leftOutOf(path, 'file');
+  if (omission !== undefined) throw wrong(`${which} is never installed: ${omission.reason}`);
+  if (path !== path.normalize('NFC')) throw wrong(`${which} is not composed, as the names of installed files are`);
+  const { sha256, bytes, executable } = fields(value, ['sha256', 'bytes', 'executable'], which);
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong(`${which} has no SHA-256`);
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) throw wrong(`${which} has no size`);
+  if (executable !== undefined && executable !== true) throw wrong(`${which} is executable, or says nothing of it`);
+  return { sha256, bytes, ...(executable === undefined ? {} : { executable }) };
+}
+
+function fields<K extends string>(value: unknown, known: readonly K[], which: string): Partial<Record<K, unknown>> {
+  if (!isObject(value)) throw wrong(`${which} is no object`);
+  const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
+  if (stranger !== undefined) throw wrong(`${which} has a field ${quoted(stranger)} that is not known`);
+  const found: Partial<Record<K, unknown>> = {};
+  for (const key of known) if (Object.hasOwn(value, key)) found[key] = value[key];
+  return found;
+}
+
+function wrong(what: string): PackRefused {
+  return new PackRefused(packRefusal('pack/manifest', `manifest.json cannot be used: ${what}`, MANIFEST_NAME));
+}

@@ -1,0 +1,193 @@
+/** The files of one skill that go into a pack: chosen by the ignore files, judged, hashed. Nothing is written. */
+import path from 'node:path';
+
+import { IGNORE_FILES, BUILT_IN_IGNORES, ignoredBy, parseIgnore } from '../sources/ignore.ts';
+import type { IgnoreRule } from '../sources/ignore.ts';
+import { whyLeftOut } from '../sources/left-out.ts';
+import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import type { LockedFile } from '../lock/lock.ts';
+import { openPathJudge } from '../sources/portable-name.ts';
+import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import type { PackProblem } from '../problems.ts';
+import { secretFileKind, secretsInText } from './secrets-in-files.ts';
+import { folderOf, foldersOf } from '../../core/path.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { readTextFile } from '../../platform/fs/text-file.ts';
+import { digestOfEntries, isProgram, pause } from '../../platform/fs/tree-digest.ts';
+import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
+import { hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
+import { TreeRefused, walkTree } from '../../platform/fs/tree-walk.ts';
+import type { TreeEntry } from '../../platform/fs/tree-walk.ts';
+import { treeRefusal } from '../system-refusal.ts';
+
+/** A skill that may be packed. */
+export interface PackFiles {
+  /** By path below the skill, sorted. */
+  readonly files: Readonly<Record<string, LockedFile>>;
+  /** Names as they are on the disk, by path, where that is not composed: in a pack all are. */
+  readonly spellings: ReadonlyMap<string, string>;
+  /** `sha256-tree:` of what is packed. */
+  readonly digest: string;
+  /** What is not packed, below the skill, and by which rule. */
+  readonly leftOut: readonly string[];
+  readonly skillMd: string;
+}
+
+export interface PackFilesOptions {
+  readonly limits: ArchiveLimits;
+  /** An absolute path that is no part of the skill, wherever it lies: the pack that is being written. */
+  readonly isOwn: (file: string) => boolean;
+  readonly allowSecrets?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onFile?: (path: string) => void;
+}
+
+const MAX_IGNORE_BYTES = 64 * 1024;
+/** Files between two pauses. */
+const SLICE = 64;
+
+/** Throws `PackRefused`. Links are refused and not followed: on the other side they would lead elsewhere, or nowhere. */
+export async function readPackFiles(dir: string, name: string, options: PackFilesOptions): Promise<PackFiles> {
+  try {
+    return await gather(dir, name, options);
+  } catch (error) {
+    if (error instanceof TreeRefused) throw new PackRefused(treeRefusal(error.refusal, dir));
+    throw error;
+  }
+}
+
+async function gather(dir: string, name: string, options: PackFilesOptions): Promise<PackFiles> {
+  const { limits, signal, onFile } = options;
+  const choice = chooser(dir, options);
+  const names = openPathJudge(limits);
+  const files: [string, LockedFile][] = [];
+  const contents = new Map<string, Uint8Array>();
+  const spellings = new Map<string, string>();
+  let skillMd: string | undefined;
+  // One level is the skill's own folder in the pack.
+  const walk = { limits: { ...limits, maxDepth: limits.maxDepth - 1 }, skip: choice.skip };
+  for (const entry of walkTree(dir, walk)) {
+    if (files.length % SLICE === SLICE - 1) await pause(signal);
+    if (entry.type === 'folder') continue;
+    const at = `${name}/${entry.path}`;
+    if (entry.type === 'link') throw refused('archive/link', `${quoted(at, 120)} is a link`, at);
+    const usable = names.judge(at, 'file');
+    if (isRefusal(usable)) throw new PackRefused(usable);
+    const inside = usable.path.slice(name.length + 1);
+    if (inside !== entry.path) spellings.set(inside, entry.path);
+    if (entry.stats.size > limits.maxFileBytes)
+      throw refused('archive/too-large', `${quoted(at, 120)} has more than ${String(limits.maxFileBytes)} bytes`, at);
+    const { hash, bytes } = readWhole(entry);
+    if (options.allowSecrets !== true) refuseSecrets(at, bytes);
+    if (entry.path === 'SKILL.md') skillMd = bytes.toString('utf8');
+    contents.set(inside, hash);
+    files.push([inside, lockedFile(entry, hash)]);
+    onFile?.(at);
+  }
+  if (skillMd === undefined) throw refused('pack/no-skill', `${quoted(dir, 200)} has no SKILL.md`, dir);
+  const sorted = Object.fromEntries(files.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { files: sorted, spellings, digest: digestOf(sorted, contents), leftOut: choice.leftOut(), skillMd };
+}
+
+type FileEntry = Extract<TreeEntry, { type: 'file' }>;
+
+/** All bytes of a file of a walk, while it is the entry at hand. Throws `TreeRefused` where it is another than was met. */
+export function readWhole(entry: FileEntry): { readonly hash: Uint8Array; readonly bytes: Buffer } {
+  const pieces: Buffer[] = [];
+  const { value } = withEntryNow(entry, (descriptor, { size }) =>
+    // The pieces are read into one buffer in turn.
+    hashOpened(entry.path, { descriptor, size }, (bytes) => pieces.push(Buffer.from(bytes))),
+  );
+  return { hash: value, bytes: Buffer.concat(pieces) };
+}
+
+export function lockedFile({ stats }: FileEntry, hash: Uint8Array): LockedFile {
+  return {
+    sha256: Buffer.from(hash).toString('hex'),
+    bytes: stats.size,
+    ...(isProgram(stats) ? { executable: true } : {}),
+  };
+}
+
+/** Folders are those that the files lie in: what unpacks to these files has this digest. */
+function digestOf(files: Readonly<Record<string, LockedFile>>, contents: ReadonlyMap<string, Uint8Array>): string {
+  const folders = new Set(Object.keys(files).flatMap(foldersOf));
+  const entries: DigestEntry[] = [...folders].map((at) => ({ kind: 'folder', path: at, content: new Uint8Array() }));
+  for (const [at, { executable }] of Object.entries(files))
+    entries.push({
+      kind: executable === true ? 'program' : 'file',
+      path: at,
+      content: contents.get(at) ?? new Uint8Array(),
+    });
+  return digestOfEntries(entries);
+}
+
+interface Chooser {
+  readonly skip: (at: string, isFolder: () => boolean) => boolean;
+  readonly leftOut: () => readonly string[];
+}
+
+/** Asks the ignore files of a folder and of those above it. They are read when the first name of their folder is asked for. */
+function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFilesOptions): Chooser {
+  const known = new Map<string, readonly IgnoreRule[]>();
+  const leftOut = new Map<string, string>();
+  const rulesIn = (folder: string): readonly IgnoreRule[] => {
+    const found = known.get(folder);
+    if (found !== undefined) return found;
+    const above = folder === '' ? BUILT_IN_IGNORES : rulesIn(folderOf(folder));
+    const rules = [...above, ...IGNORE_FILES.flatMap((file) => readIgnore(dir, folder, file))];
+    known.set(folder, rules);
+    return rules;
+  };
+  return {
+    skip(at, askFolder) {
+      const isFolder = askFolder();
+      const isOwn = isOwnFile(path.join(dir, at));
+      const rule = isOwn ? undefined : ignoredBy(rulesIn(folderOf(at)), at, isFolder);
+      // What no install takes is in no pack either, whatever an ignore file says.
+      const hidden = whyLeftOut(path.posix.basename(at), isFolder ? 'folder' : 'file');
+      if (!isOwn && rule === undefined && hidden === undefined) return false;
+      // Its author should know that it lies there.
+      if (!isOwn && rule === undefined && !isFolder && !allowSecrets) refuseSecretName(at);
+      const why = isOwn ? 'the pack itself' : rule === undefined ? `never installed: ${hidden ?? ''}` : ruleName(rule);
+      leftOut.set(at, `${printable(at)}${isFolder ? '/' : ''} (${printable(why)})`);
+      return true;
+    },
+    leftOut: () => [...leftOut.values()],
+  };
+}
+
+function ruleName({ from }: IgnoreRule): string {
+  return from === '' ? 'never packed' : from;
+}
+
+/** An ignore file that cannot be read would let out what it keeps in. */
+function readIgnore(dir: string, folder: string, name: string): readonly IgnoreRule[] {
+  const file = folder === '' ? name : `${folder}/${name}`;
+  const read = readTextFile(path.join(dir, file), MAX_IGNORE_BYTES);
+  if (read.type === 'absent') return [];
+  if (read.type === 'failed')
+    throw refused('source/failed', `${quoted(file, 120)} cannot be used: ${read.reason}`, file);
+  return parseIgnore(read.text, { folder, file });
+}
+
+function refuseSecretName(at: string): void {
+  const byName = secretFileKind(at);
+  if (byName !== undefined) throw refused('pack/secret', `${quoted(at, 120)} is ${byName}`, at);
+}
+
+function refuseSecrets(at: string, bytes: Buffer): void {
+  refuseSecretName(at);
+  const [secret] = secretsInText(decoded(bytes));
+  if (secret === undefined) return;
+  throw refused('pack/secret', `line ${String(secret.line)} of ${quoted(at, 120)} has ${secret.kind}`, at);
+}
+
+/** Byte for byte: what is looked for is ASCII. Windows writes some texts with two bytes a character, and says so first. */
+function decoded(bytes: Buffer): string {
+  return bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString('utf16le') : bytes.toString('latin1');
+}
+
+function refused(code: PackProblem, message: string, at: string): PackRefused {
+  return new PackRefused(packRefusal(code, message, at));
+}

@@ -1,0 +1,86 @@
+/** Packing: folders and installed skills to one reproducible zip with a manifest, after the strict check that publishing asks for. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { compareText } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { quoted } from '../../core/text/text.ts';
+import { buildPack } from './build-pack.ts';
+import type { BuiltPack, PackProgress } from './build-pack.ts';
+import { checkSkill } from '../../loader/check-skill.ts';
+import { isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
+import { headIn } from '../lock/locked-skills.ts';
+import type { PackSettings } from '../pack-place.ts';
+
+/** A skill to be packed. */
+export interface SkillToPack {
+  readonly dir: string;
+  readonly name: string;
+  readonly version?: string;
+}
+
+export interface PackOptions {
+  readonly settings: PackSettings;
+  readonly skills: readonly SkillToPack[];
+  /** Absent: all is done but the writing. */
+  readonly out?: string;
+  readonly force?: boolean;
+  readonly allowSecrets?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: PackProgress) => void;
+}
+
+/** The skills of a folder: itself where it is one, else the folders directly in it that are. */
+export function skillsToPack(folder: string): readonly SkillToPack[] | PackRefusal {
+  try {
+    const dir = realPath(folder);
+    if (isPresent(path.join(dir, 'SKILL.md'))) return [skillToPack(dir)];
+    const skills = readdirSync(dir, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isPresent(path.join(dir, entry.name, 'SKILL.md')))
+      .map((entry) => skillToPack(path.join(dir, entry.name)))
+      .sort((a, b) => compareText(a.name, b.name));
+    return skills.length > 0 ? skills : packRefusal('pack/no-skill', `${quoted(folder, 200)} has no SKILL.md`, folder);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
+    return packRefusal(
+      isGone ? 'source/missing' : 'source/failed',
+      `${quoted(folder, 200)} ${isGone ? 'is no folder' : `cannot be read (${error.code})`}`,
+      folder,
+    );
+  }
+}
+
+/** As it calls itself; whether that fits its folder is for the check. */
+function skillToPack(dir: string): SkillToPack {
+  const head = headIn(dir, path.basename(dir));
+  const version = head?.meta['version'];
+  return { dir, name: head?.name ?? path.basename(dir), ...(version === undefined ? {} : { version }) };
+}
+
+export async function packSkills({ settings, ...options }: PackOptions): Promise<BuiltPack | PackRefusal> {
+  return await buildPack({
+    ...options,
+    limits: settings.limits,
+    check: (dir) => strictly(dir, settings),
+  });
+}
+
+function strictly(dir: string, { check }: PackSettings): readonly Diagnostic[] {
+  const { diagnostics } = checkSkill(dir, 'SKILL.md', {
+    mode: 'strict',
+    maxBodyLines: check.max_skill_body_lines,
+    maxBodyCharacters: check.max_skill_body_characters,
+  });
+  return diagnostics;
+}
+
+/** `<name>-<version>.zip` for one skill, `skills.zip` for several. */
+export function packName(skills: readonly SkillToPack[]): string {
+  const [first] = skills;
+  if (first === undefined || skills.length > 1) return 'skills.zip';
+  const version = first.version?.replaceAll(/[^\w.+-]/g, '_').slice(0, 64);
+  return version === undefined ? `${first.name}.zip` : `${first.name}-${version}.zip`;
+}

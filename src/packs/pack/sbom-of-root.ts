@@ -1,0 +1,76 @@
+/** The bill of materials of a root: what really lies there, with what the lock knows about where it came from. */
+import path from 'node:path';
+
+import { compareText } from '../../core/diagnostic.ts';
+import type { LockedSkill } from '../lock/lock.ts';
+import { isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import type { Sbom, SbomSkill } from './sbom.ts';
+import { quoted } from '../../core/text/text.ts';
+import { makeSbom } from './make-sbom.ts';
+import { presentBuffer, presentFiles } from '../root/present-files.ts';
+import { readLock } from '../root/read-lock.ts';
+import { forLock, readTypedSource } from '../inspect/bring-pack.ts';
+import { headIn, lockedGroups } from '../lock/locked-skills.ts';
+import type { PackSettings } from '../pack-place.ts';
+
+export interface SbomOfRoot {
+  readonly type: 'sbom';
+  readonly sbom: Sbom;
+  readonly names: readonly string[];
+  /** For people: what is not as the lock says, and so not all of it is known. */
+  readonly notes: readonly string[];
+}
+
+export interface SbomOfRootOptions {
+  /** Names; all of the lock where empty. */
+  readonly names?: readonly string[];
+  readonly now?: Date;
+}
+
+/** Refused where a skill cannot be read: a list with gaps is no list. */
+export function sbomOfRoot(
+  settings: PackSettings,
+  { names = [], now = new Date() }: SbomOfRootOptions = {},
+): SbomOfRoot | PackRefusal {
+  const { root } = settings;
+  const lock = readLock(root);
+  if (lock === undefined) return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`);
+  if (isRefusal(lock)) return lock;
+  const groups = lockedGroups(lock, names, root);
+  if ('type' in groups) return groups;
+  const buffer = presentBuffer();
+  const skills: SbomSkill[] = [];
+  const notes: string[] = [];
+  for (const locked of groups.flatMap((group) => group.skills).toSorted((a, b) => compareText(a.name, b.name))) {
+    const tree = presentFiles(path.join(root, locked.name), { buffer, withoutLooks: true });
+    if (isRefusal(tree)) return tree;
+    if (tree.digest !== locked.digest)
+      notes.push(`${quoted(locked.name)} was changed here: the list has the files as they are`);
+    skills.push(sbomSkill(locked, tree, settings));
+  }
+  return { type: 'sbom', sbom: makeSbom(skills, { now }), names: skills.map(({ name }) => name), notes };
+}
+
+function sbomSkill(
+  { name, source: text, revision, requires, signedBy, digest: lockedDigest }: LockedSkill,
+  { digest, files }: Pick<SbomSkill, 'digest' | 'files'>,
+  settings: PackSettings,
+): SbomSkill {
+  const head = headIn(path.join(settings.root, name), name);
+  const version = head?.meta['version'];
+  const source = readTypedSource(text, forLock(settings));
+  return {
+    name,
+    ...(version === undefined ? {} : { version }),
+    digest,
+    files,
+    ...(head === undefined ? {} : { description: head.description }),
+    ...(head?.license === undefined ? {} : { license: head.license }),
+    ...(isRefusal(source) ? {} : { source }),
+    ...(revision === undefined ? {} : { revision }),
+    ...(requires === undefined ? {} : { requires }),
+    // What was changed here, nobody signed.
+    ...(signedBy === undefined || digest !== lockedDigest ? {} : { signedBy }),
+  };
+}

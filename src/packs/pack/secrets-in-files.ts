@@ -1,0 +1,136 @@
+/**
+ * Secrets in files that are about to be published. Only shapes that are nothing else are looked for, since a find stops a pack; what
+ * `journal/redact/redact-shapes.ts` takes out of logs is wider, because there a mark too many does no harm. Placeholders of documentation are
+ * no secrets.
+ */
+import { positionOf } from '../../core/json/json-position.ts';
+
+export interface FoundSecret {
+  /** What it is, for a person. Never the secret itself. */
+  readonly kind: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly column: number;
+}
+
+interface Shape {
+  readonly kind: string;
+  /** What every one starts with. */
+  readonly starts: readonly string[];
+  /** From the start on. The first group, where there is one, is what must not look made up. */
+  readonly whole: RegExp;
+}
+
+const SHAPES: readonly Shape[] = [
+  {
+    kind: 'a private key',
+    starts: ['-----BEGIN '],
+    whole:
+      /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:[\s"'+,]|\\[nr]){0,200}(?:[A-Za-z-]{1,30}: [^\r\n]{0,200}[\r\n]{1,4}){0,5}([A-Za-z0-9+/]{40})/y,
+  },
+  {
+    kind: 'a secret key of minisign',
+    starts: ['RWQAAEIy', 'RWRTY0Iy'],
+    whole: /RW(?:QAAEIy|RTY0Iy)[A-Za-z0-9+/]{64}([A-Za-z0-9+/]{96})[A-Za-z0-9+/]{43}=/y,
+  },
+  { kind: 'a secret key of age', starts: ['AGE-SECRET-KEY-'], whole: /AGE-SECRET-KEY-1([0-9A-Z]{58})/y },
+  { kind: 'a private key of PuTTY', starts: ['PuTTY-User-Key-File-'], whole: /PuTTY-User-Key-File-\d: \S/y },
+  { kind: 'an access key of AWS', starts: ['AKIA', 'ASIA'], whole: /A[KS]IA([A-Z2-7]{16})(?![A-Za-z0-9])/y },
+  {
+    kind: 'a token of GitHub',
+    starts: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'],
+    whole: /(?:gh[pousr]_([A-Za-z0-9]{36,255})|github_pat_(?:[A-Za-z0-9_]{60,255}))/y,
+  },
+  { kind: 'a token of GitLab', starts: ['glpat-'], whole: /glpat-([\w-]{20,255})/y },
+  {
+    kind: 'a key of a model provider',
+    starts: ['sk-'],
+    whole:
+      /sk-(?:ant-|proj-|svcacct-|admin-|or-v1-)?((?=[\w-]{0,255}\d)(?=[\w-]{0,255}[A-Za-z])[A-Za-z0-9_-]{32,255})/y,
+  },
+  { kind: 'a key of Google', starts: ['AIza'], whole: /AIza([\w-]{35})(?![\w-])/y },
+  { kind: 'a secret of Google', starts: ['GOCSPX-'], whole: /GOCSPX-([\w-]{28})/y },
+  {
+    kind: 'a token of Slack',
+    starts: ['xoxb-', 'xoxa-', 'xoxp-', 'xoxr-', 'xoxs-'],
+    whole: /xox[abprs]-(\d{6,}[\w-]{10,255})/y,
+  },
+  {
+    kind: 'a webhook of Slack',
+    starts: ['hooks.slack.com/'],
+    whole: /hooks\.slack\.com\/services\/T\w{8,12}\/B\w{8,12}\/(\w{24})/y,
+  },
+  { kind: 'a key of Stripe', starts: ['sk_live_', 'rk_live_'], whole: /[sr]k_live_([A-Za-z0-9]{20,255})/y },
+  { kind: 'a token of npm', starts: ['npm_'], whole: /npm_([A-Za-z0-9]{36})(?![A-Za-z0-9])/y },
+  { kind: 'a token of PyPI', starts: ['pypi-'], whole: /pypi-AgE([\w-]{50,255})/y },
+  { kind: 'a token of Hugging Face', starts: ['hf_'], whole: /hf_([A-Za-z]{34})(?![A-Za-z])/y },
+  { kind: 'a key of SendGrid', starts: ['SG.'], whole: /SG\.([\w-]{22})\.[\w-]{43}/y },
+  { kind: 'a key of Azure storage', starts: ['AccountKey='], whole: /AccountKey=([A-Za-z0-9+/]{86}==)/y },
+  {
+    kind: 'a signed token',
+    starts: ['eyJ'],
+    whole: /eyJ[\w-]{8,4096}\.eyJ[\w-]{8,4096}\.([\w-]{20,1024})/y,
+  },
+];
+
+/** Not inside a longer word: that would be another thing. A private key begins after anything. */
+const STARTS = new RegExp(
+  `-----BEGIN |(?<![A-Za-z0-9_])(?:${SHAPES.flatMap(({ starts }) => starts)
+    .join('|')
+    .replaceAll('.', '\\.')})`,
+  'g',
+);
+/** Words and runs that only made-up values have. */
+const MADE_UP =
+  /example|sample|dummy|placeholder|changeme|your|redacted|secret|fake|x{4}|0123456|1234567|abcdefg|(.)\1{5}/i;
+const MIN_DIFFERENT = 8;
+const MAX_FOUND = 100;
+
+/** The secrets in a text, or in bytes that were decoded one for one: nothing that is looked for goes beyond ASCII. */
+export function secretsInText(text: string): readonly FoundSecret[] {
+  const found: FoundSecret[] = [];
+  let from = 0;
+  const starts = new RegExp(STARTS);
+  for (let start = starts.exec(text); start !== null && found.length < MAX_FOUND; start = starts.exec(text)) {
+    const secret = secretAt(text, start.index);
+    if (secret === undefined) continue;
+    const { line, column } = positionOf(text.slice(from), start.index - from);
+    const before = found.at(-1);
+    found.push({ kind: secret.kind, line: line - 1 + (before?.line ?? 1), column });
+    from = text.lastIndexOf('\n', start.index) + 1;
+    starts.lastIndex = start.index + secret.length;
+  }
+  return found;
+}
+
+function secretAt(text: string, at: number): { readonly kind: string; readonly length: number } | undefined {
+  for (const { kind, starts, whole } of SHAPES) {
+    if (!starts.some((start) => text.startsWith(start, at))) continue;
+    const pattern = new RegExp(whole);
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const [all, body = all] = match;
+    if (!isMadeUp(body)) return { kind, length: all.length };
+  }
+  return undefined;
+}
+
+function isMadeUp(body: string): boolean {
+  return MADE_UP.test(body) || new Set(body).size < MIN_DIFFERENT;
+}
+
+const SECRET_FILES: readonly (readonly [kind: string, path: RegExp])[] = [
+  [
+    'a file of variables that programs read secrets from',
+    /(?:^|\/)\.env(?:\.(?!example$|sample$|template$|dist$)[^/]*)?$/i,
+  ],
+  ['a private key of SSH', /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i],
+  ['a file of passwords', /(?:^|\/)(?:\.netrc|_netrc|\.pgpass|\.git-credentials|\.htpasswd|\.aws\/credentials)$/i],
+  ['a store of private keys', /\.(?:p12|pfx|jks|keystore|kdbx)$/i],
+];
+
+/** What a file is that holds secrets by its very name; nothing for all others. */
+export function secretFileKind(path: string): string | undefined {
+  return SECRET_FILES.find(([, pattern]) => pattern.test(path))?.[0];
+}

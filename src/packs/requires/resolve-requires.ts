@@ -1,0 +1,225 @@
+/** From skills that are wanted to the order in which they and what they need are installed. Pure; the same for the same input in any order. */
+import { compareText } from '../../core/diagnostic.ts';
+import { nearest } from '../../core/nearest.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isInRange } from '../../core/version-range.ts';
+import { packRefusal } from '../problems.ts';
+import type { PackProblem, PackRefusal } from '../problems.ts';
+import type { SkillRequirement } from './requires.ts';
+import { requirementText } from './requires.ts';
+
+export interface RequiringSkill {
+  readonly name: string;
+  readonly version?: string;
+  readonly requires: readonly SkillRequirement[];
+}
+
+export interface ResolveRequest {
+  /** What is to be installed or updated; comes before an installed one of the same name. */
+  readonly wanted: readonly RequiringSkill[];
+  readonly installed: readonly RequiringSkill[];
+  /** What the same source has besides; taken where nothing else meets a need. */
+  readonly available: readonly RequiringSkill[];
+}
+
+export interface MissingSkill {
+  readonly requirement: SkillRequirement;
+  readonly neededBy: string;
+  /** Names that are like it; of the first few gaps only. */
+  readonly nearest: readonly string[];
+}
+
+export interface VersionProblem {
+  readonly requirement: SkillRequirement;
+  readonly neededBy: string;
+  /** Absent: the skill states no version. */
+  readonly found?: string;
+  readonly where: 'wanted' | 'installed' | 'available';
+  /** Of the one in the source, where it fits: to be installed by name, since nobody asked to change the installed one. */
+  readonly offered?: string;
+}
+
+export interface Resolution {
+  /** Names to install, each after all that it needs; installed ones that stay are not in it. */
+  readonly order: readonly string[];
+  /** Those of `order` that nobody named. */
+  readonly added: readonly string[];
+  readonly missing: readonly MissingSkill[];
+  /** Each from its first name in order back to that name; no more than `MAX_CYCLES`. */
+  readonly cycles: readonly (readonly string[])[];
+  readonly versionProblems: readonly VersionProblem[];
+}
+
+const MAX_CYCLES = 20;
+/** Gaps of which the likely meaning is looked for. */
+const MAX_TAUGHT = 10;
+
+type Where = VersionProblem['where'];
+
+interface Graph {
+  readonly request: ResolveRequest;
+  readonly byName: Readonly<Record<Where, ReadonlyMap<string, RequiringSkill>>>;
+}
+
+export function resolveRequirements(request: ResolveRequest): Resolution {
+  const graph: Graph = {
+    request,
+    byName: {
+      wanted: firstByName(request.wanted),
+      installed: firstByName(request.installed),
+      available: firstByName(request.available),
+    },
+  };
+  const { order, cycles } = walk(graph);
+  const entering = new Set(order);
+  const added = order.filter((name) => !graph.byName.wanted.has(name));
+  const checked = [
+    ...order,
+    ...[...graph.byName.installed.keys()].sort(compareText).filter((name) => !entering.has(name)),
+  ];
+  const found = checked.flatMap((name) => problemsOf(graph, name, entering));
+  return {
+    order,
+    added,
+    missing: withNearest(
+      graph,
+      found.filter((problem): problem is MissingSkill => 'nearest' in problem),
+    ),
+    cycles,
+    versionProblems: found.filter((problem): problem is VersionProblem => 'where' in problem),
+  };
+}
+
+function firstByName(skills: readonly RequiringSkill[]): ReadonlyMap<string, RequiringSkill> {
+  const byName = new Map<string, RequiringSkill>();
+  for (const skill of skills) if (!byName.has(skill.name)) byName.set(skill.name, skill);
+  return byName;
+}
+
+function find({ byName }: Graph, name: string): { readonly skill: RequiringSkill; readonly where: Where } | undefined {
+  for (const where of ['wanted', 'installed', 'available'] as const) {
+    const skill = byName[where].get(name);
+    if (skill !== undefined) return { skill, where };
+  }
+  return undefined;
+}
+
+/** Names that it needs, each once and in order. What an installed skill lacks is not installed on the way. */
+function neededNames(graph: Graph, name: string): readonly string[] | undefined {
+  const found = find(graph, name);
+  if (found === undefined) return undefined;
+  const names = [...new Set(found.skill.requires.map((requirement) => requirement.name))].sort(compareText);
+  return found.where === 'installed' ? names.filter((needed) => find(graph, needed)?.where !== 'available') : names;
+}
+
+interface Visit {
+  readonly name: string;
+  readonly needs: readonly string[];
+  next: number;
+}
+
+/** Depth first with a stack of our own: a chain of any length cannot overflow it; what is installed is walked for circles only. */
+function walk(graph: Graph): Pick<Resolution, 'order' | 'cycles'> {
+  const done = new Set<string>();
+  const open = new Map<string, number>();
+  const order: string[] = [];
+  const cycles: string[][] = [];
+  const stack: Visit[] = [];
+  const enter = (name: string): void => {
+    const needs = done.has(name) ? undefined : neededNames(graph, name);
+    if (needs === undefined) return;
+    open.set(name, stack.length);
+    stack.push({ name, needs, next: 0 });
+  };
+  for (const start of [...graph.byName.wanted.keys()].sort(compareText)) {
+    enter(start);
+    for (let visit = stack.at(-1); visit !== undefined; visit = stack.at(-1)) {
+      const needed = visit.needs[visit.next];
+      visit.next += 1;
+      if (needed === undefined) {
+        stack.pop();
+        open.delete(visit.name);
+        done.add(visit.name);
+        if (find(graph, visit.name)?.where !== 'installed') order.push(visit.name);
+        continue;
+      }
+      const at = open.get(needed);
+      if (at === undefined) enter(needed);
+      else if (cycles.length < MAX_CYCLES) cycles.push(circle(stack.slice(at).map(({ name }) => name)));
+    }
+  }
+  return { order, cycles: cycles.sort((a, b) => compareText(a.join('\n'), b.join('\n'))) };
+}
+
+function circle(names: readonly string[]): string[] {
+  const first = names.reduce((least, name, at) => (compareText(name, names[least] ?? '') < 0 ? at : least), 0);
+  const turned = [...names.slice(first), ...names.slice(0, first)];
+  return [...turned, ...turned.slice(0, 1)];
+}
+
+/** Of an installed skill that stays, only what is about to change under it. */
+function problemsOf(
+  graph: Graph,
+  name: string,
+  entering: ReadonlySet<string>,
+): readonly (MissingSkill | VersionProblem)[] {
+  const skill = find(graph, name)?.skill;
+  return (skill?.requires ?? []).flatMap((requirement): readonly (MissingSkill | VersionProblem)[] => {
+    if (!entering.has(name) && !entering.has(requirement.name)) return [];
+    const found = find(graph, requirement.name);
+    if (found === undefined) return [{ requirement, neededBy: name, nearest: [] }];
+    if (isMet(found.skill, requirement)) return [];
+    const offered = graph.byName.available.get(requirement.name);
+    return [
+      {
+        requirement,
+        neededBy: name,
+        ...(found.skill.version === undefined ? {} : { found: found.skill.version }),
+        where: found.where,
+        ...(found.where === 'installed' && offered?.version !== undefined && isMet(offered, requirement)
+          ? { offered: offered.version }
+          : {}),
+      },
+    ];
+  });
+}
+
+/** A skill without a version, or with one that has no number, meets no range. */
+function isMet({ version }: RequiringSkill, { range }: SkillRequirement): boolean {
+  return range === undefined || (version !== undefined && /^v?\d/.test(version) && isInRange(version, range));
+}
+
+/** To look through all names costs as much as there are; people read the first few. */
+function withNearest({ byName }: Graph, missing: readonly MissingSkill[]): readonly MissingSkill[] {
+  if (missing.length === 0) return missing;
+  const known = new Set([byName.wanted, byName.installed, byName.available].flatMap((skills) => [...skills.keys()]));
+  const names = [...known].sort(compareText);
+  return missing.map((gap, at) => (at < MAX_TAUGHT ? { ...gap, nearest: nearest(gap.requirement.name, names) } : gap));
+}
+
+/** The first thing in the way, circles before gaps before versions; nothing where all is met. */
+export function requirementRefusal({ cycles, missing, versionProblems }: Resolution): PackRefusal | undefined {
+  const [cycle] = cycles;
+  if (cycle !== undefined) return refusal('requires/cycle', cycle.map((name) => quoted(name)).join(' needs '), cycles);
+  const [gap] = missing;
+  if (gap !== undefined) {
+    const meant = gap.nearest.length === 0 ? '' : ` (${gap.nearest.map((name) => quoted(name)).join(', ')}?)`;
+    return refusal(
+      'requires/missing',
+      `${quoted(gap.neededBy)} needs ${quoted(requirementText(gap.requirement), 200)}, which is not here${meant}`,
+      missing,
+    );
+  }
+  const [problem] = versionProblems;
+  return problem === undefined ? undefined : refusal('requires/version', versionText(problem), versionProblems);
+}
+
+function versionText({ requirement, neededBy, found, where, offered }: VersionProblem): string {
+  const has = found === undefined ? 'states no version' : `is ${quoted(found)}`;
+  const also = offered === undefined ? '' : `; the source has ${quoted(offered)}`;
+  return `${quoted(neededBy)} needs ${quoted(requirementText(requirement), 200)}, and the ${where} one ${has}${also}`;
+}
+
+function refusal(code: PackProblem, message: string, all: readonly unknown[]): PackRefusal {
+  return packRefusal(code, all.length === 1 ? message : `${message}, and ${String(all.length - 1)} more`);
+}

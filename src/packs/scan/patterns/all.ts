@@ -1,0 +1,18 @@
+import type { Pattern } from '../pattern.ts';
+import { CHINESE_PATTERNS } from './chinese.ts';
+import { CONTEXTUAL_PATTERNS } from './contextual.ts';
+import { CONTROL_PATTERNS } from './control.ts';
+import { DAMAGE_PATTERNS } from './damage.ts';
+import { LOYALTY_PATTERNS } from './user-deception.ts';
+import { RUNNING_PATTERNS } from './running.ts';
+import { SECRET_PATTERNS } from './secrets.ts';
+
+export const PATTERNS: readonly Pattern[] = [
+  ...RUNNING_PATTERNS,
+  ...SECRET_PATTERNS,
+  ...CONTROL_PATTERNS,
+  ...DAMAGE_PATTERNS,
+  ...CONTEXTUAL_PATTERNS,
+  ...LOYALTY_PATTERNS,
+  ...CHINESE_PATTERNS,
+];

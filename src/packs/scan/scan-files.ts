@@ -1,0 +1,140 @@
+/** A skill's folder as the static scan reads it: text decoded, all else by its kind; nothing is followed, nothing is left out silently. */
+import { isAscii, isUtf8 } from 'node:buffer';
+
+import { packRefusal } from '../problems.ts';
+import type { PackProblem, PackRefusal } from '../problems.ts';
+import type { ScanFile } from './finding.ts';
+import { readPieces, withEntryNow } from '../../platform/fs/tree-file.ts';
+import { TREE_LIMITS, TreeRefused, walkTree } from '../../platform/fs/tree-walk.ts';
+import type { TreeEntry, TreeLimits, TreeProblem } from '../../platform/fs/tree-walk.ts';
+
+/** Of one text; the scan itself looks at less. */
+const MAX_TEXT = 2 * 1024 * 1024;
+/** Of all texts together: memory, and the time of a scan, have an end. */
+const MAX_TEXTS = 16 * 1024 * 1024;
+const HEAD = 4_096;
+
+export interface ScanFilesOptions {
+  readonly limits?: TreeLimits;
+  readonly signal?: AbortSignal;
+}
+
+/** Every file of a folder, sorted by path. A tree that cannot be read as a whole is refused: half a scan says nothing. */
+export function readScanFiles(
+  folder: string,
+  { limits = TREE_LIMITS, signal }: ScanFilesOptions = {},
+): readonly ScanFile[] | PackRefusal {
+  try {
+    const files: ScanFile[] = [];
+    let room = MAX_TEXTS;
+    for (const entry of walkTree(folder, { limits })) {
+      signal?.throwIfAborted();
+      if (entry.type !== 'file') continue;
+      const file = readOne(entry, Math.min(MAX_TEXT, room));
+      room = Math.max(0, room - file.text.length);
+      files.push(file);
+    }
+    return files;
+  } catch (error) {
+    if (error instanceof TreeRefused)
+      return packRefusal(problemOf(error.refusal.problem), error.message, error.refusal.path);
+    throw error;
+  }
+}
+
+function problemOf(problem: TreeProblem): PackProblem {
+  if (problem === 'changed') return 'source/changed';
+  if (problem === 'gone') return 'source/missing';
+  if (problem === 'too-many') return 'archive/too-many';
+  if (problem === 'too-large') return 'archive/too-large';
+  if (problem === 'too-deep') return 'archive/too-deep';
+  return 'source/failed';
+}
+
+function readOne(entry: Extract<TreeEntry, { type: 'file' }>, room: number): ScanFile {
+  const { path, stats } = entry;
+  const isExecutable = (stats.mode & 0o111) !== 0;
+  const { value: bytes } = withEntryNow(entry, (descriptor, { size }) => startOf(path, { descriptor, size }, room));
+  const file = toScanFile(path, bytes, isExecutable);
+  return file.binary === undefined && bytes.length < stats.size ? { ...file, isCut: true } : file;
+}
+
+/** A file as the scan reads it, from its bytes. */
+export function toScanFile(path: string, bytes: Buffer, isExecutable: boolean): ScanFile {
+  const binary = binaryKind(path, bytes);
+  return binary === undefined ? { path, text: decode(bytes), isExecutable } : { path, text: '', binary, isExecutable };
+}
+
+/** At most `room` bytes, and never fewer than tell what kind of file it is. */
+function startOf(path: string, file: { readonly descriptor: number; readonly size: number }, room: number): Buffer {
+  const kept: Buffer[] = [];
+  let left = Math.max(room, HEAD);
+  readPieces(path, file, (piece) => {
+    const part = Buffer.from(piece.subarray(0, left));
+    left -= part.length;
+    if (part.length > 0) kept.push(part);
+  });
+  return Buffer.concat(kept);
+}
+
+/** What is not UTF-8 is read byte by byte: whatever a rule knows is ASCII, and a wrong letter hides nothing from it. */
+function decode(bytes: Buffer): string {
+  // Most are, and their bytes only need to be copied.
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  const encoding = utf16Of(bytes);
+  if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
+}
+
+function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
+}
+
+interface Magic {
+  readonly kind: 'archive' | 'program' | 'other';
+  readonly at?: number;
+  /** Latin-1. */
+  readonly bytes: string;
+}
+
+const MAGICS: readonly Magic[] = [
+  { kind: 'archive', bytes: 'PK\x03\x04' },
+  { kind: 'archive', bytes: 'PK\x05\x06' },
+  { kind: 'archive', bytes: 'Rar!\x1a\x07' },
+  { kind: 'archive', bytes: '7z\xbc\xaf\x27\x1c' },
+  { kind: 'archive', bytes: '\x1f\x8b' },
+  { kind: 'archive', bytes: 'BZh' },
+  { kind: 'archive', bytes: '\xfd7zXZ\0' },
+  { kind: 'archive', bytes: '\x28\xb5\x2f\xfd' },
+  { kind: 'archive', bytes: 'MSCF' },
+  { kind: 'archive', bytes: '!<arch>\n' },
+  { kind: 'archive', bytes: 'xar!' },
+  { kind: 'archive', at: 257, bytes: 'ustar' },
+  { kind: 'program', bytes: '\x7fELF' },
+  { kind: 'program', bytes: '\xfe\xed\xfa\xce' },
+  { kind: 'program', bytes: '\xfe\xed\xfa\xcf' },
+  { kind: 'program', bytes: '\xce\xfa\xed\xfe' },
+  { kind: 'program', bytes: '\xcf\xfa\xed\xfe' },
+  { kind: 'program', bytes: '\xca\xfe\xba\xbe' },
+  { kind: 'program', bytes: '\0asm' },
+  { kind: 'program', bytes: 'dex\n' },
+  { kind: 'program', bytes: 'BC\xc0\xde' },
+];
+
+/** Office documents are archives too, of a kind that people expect to find. */
+const DOCUMENT_NAME = /\.(?:docx|xlsx|pptx|dotx|xltx|potx|odt|ods|odp|epub|vsdx)$/i;
+const PROGRAM_NAME =
+  /\.(?:pyc|pyo|pyd|so|dylib|dll|exe|com|scr|msi|class|jar|war|wasm|node|o|a|deb|rpm|dmg|pkg|apk|ipa|app)$/i;
+
+function binaryKind(path: string, bytes: Buffer): ScanFile['binary'] {
+  const head = bytes.toString('latin1', 0, HEAD);
+  const magic = MAGICS.find(({ at = 0, bytes: wanted }) => head.startsWith(wanted, at));
+  if (magic?.kind === 'archive' && DOCUMENT_NAME.test(path)) return 'other';
+  const isText = magic === undefined && !head.includes('\0');
+  if (PROGRAM_NAME.test(path) && !isText) return 'program';
+  // A program of Windows starts with two letters that a text may start with too.
+  if (head.startsWith('MZ') && head.includes('\0')) return 'program';
+  if (magic !== undefined) return magic.kind;
+  return isText || utf16Of(bytes) !== undefined ? undefined : 'other';
+}

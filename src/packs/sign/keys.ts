@@ -1,0 +1,163 @@
+/** Keys that a person pinned: whose packs are taken here. And new keys of one's own. */
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import { isKeyId, parsePublicKey, publicKeyLine } from './minisign.ts';
+import type { MinisignPublicKey } from './minisign.ts';
+import { PackRefused } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { quoted } from '../../core/text/text.ts';
+import { readPrivateFile } from '../../platform/fs/private-file.ts';
+import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
+import type { SealedFile } from '../../platform/fs/authenticated-store.ts';
+import { refuseExisting, writeWholeText } from '../whole-file.ts';
+import { makeKey, openSecretKey } from './secret-key.ts';
+import type { NewKeyOptions, SigningKey } from './secret-key.ts';
+
+export interface PinnedKey {
+  /** What the person calls it. */
+  readonly name: string;
+  readonly key: MinisignPublicKey;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+export interface PinnedKeys {
+  /** `text`: a public key of minisign, or its one line. Throws `input/invalid`, `io/failed`. */
+  add(name: string, text: string, options?: { readonly now?: Date }): Promise<PinnedKey>;
+  /** By name or by id. Gives those that are not pinned any more. Throws `io/failed`. */
+  remove(nameOrId: string): Promise<readonly PinnedKey[]>;
+  list(): { readonly keys: readonly PinnedKey[]; readonly problems: readonly string[] };
+}
+
+const MAX_KEYS = 1_000;
+const MAX_KEY_FILE_BYTES = 16 * 1024;
+const NAME = /^[A-Za-z0-9](?:[\w.@+-]{0,62}[A-Za-z0-9])?$/;
+
+/** `.agent/keys.json` of the home folder; an entry that somebody edited does not count. Without a home nothing is pinned. */
+export function openPinnedKeys({ home }: { readonly home: string | undefined }): PinnedKeys {
+  const sealed = home === undefined ? undefined : openKeysFile(home);
+  return {
+    async add(name, text, { now = new Date() } = {}) {
+      if (sealed === undefined) throw invalid('there is no home folder to keep it in', 'a home folder');
+      const key = parsePublicKey(text);
+      if (key.type === 'invalid') throw invalid(`it is no public key: ${key.reason}`, 'a public key of minisign');
+      checkName(name);
+      const pinned: PinnedKey = { name, key, at: now.toISOString() };
+      await sealed.change((all) => {
+        const same = all.find((entry) => entry.name === name || publicKeyLine(entry.key) === publicKeyLine(key));
+        if (same === undefined) return [...all, pinned];
+        const isSameKey = publicKeyLine(same.key) === publicKeyLine(key);
+        throw isSameKey
+          ? invalid(`this key is pinned already, as ${quoted(same.name)}`, 'another key')
+          : invalid(`another key is pinned as ${quoted(name)}`, 'another name, or remove that key first');
+      });
+      return pinned;
+    },
+    async remove(nameOrId) {
+      if (sealed === undefined) return [];
+      let gone: readonly PinnedKey[] = [];
+      await sealed.change((all) => {
+        gone = all.filter(({ name, key }) => name === nameOrId || key.id === nameOrId.toUpperCase());
+        return all.filter((entry) => !gone.includes(entry));
+      });
+      return gone;
+    },
+    list() {
+      const { entries, problems } = sealed?.load() ?? { entries: [], problems: [] };
+      return { keys: entries, problems };
+    },
+  };
+}
+
+export interface NewKeyFiles {
+  readonly type: 'made';
+  readonly id: string;
+  readonly publicFile: string;
+  /** For its owner alone. */
+  readonly secretFile: string;
+  readonly publicText: string;
+}
+
+/** Writes `<name>.pub` and `<name>.key` into a folder; neither takes the place of another file. Throws `input/invalid`. */
+export async function writeNewKey(
+  { folder, name }: { readonly folder: string; readonly name: string },
+  options: NewKeyOptions = {},
+): Promise<NewKeyFiles | PackRefusal> {
+  checkName(name);
+  const [publicFile, secretFile] = [path.join(folder, `${name}.pub`), path.join(folder, `${name}.key`)];
+  try {
+    for (const file of [secretFile, publicFile]) refuseExisting(file);
+    const { id, publicText, secretText } = await makeKey(options);
+    writeWholeText(secretFile, secretText, { force: false, mode: 0o600 });
+    writeWholeText(publicFile, publicText, { force: false });
+    return { type: 'made', id, publicFile, secretFile, publicText };
+  } catch (error) {
+    if (error instanceof PackRefused) return error.refusal;
+    throw error;
+  }
+}
+
+export type KeyFileReading =
+  | SigningKey
+  | { readonly type: 'invalid'; readonly problem: 'file' | 'shape' | 'password'; readonly reason: string };
+
+/** Opens a secret key from its file, which must be its owner's alone. `password`: ask for one, or for another. */
+export async function openKeyFile(file: string, password?: string): Promise<KeyFileReading> {
+  const read = readPrivateFile(file, { maxBytes: MAX_KEY_FILE_BYTES, isSecret: true });
+  if (read.type === 'absent') return { type: 'invalid', problem: 'file', reason: 'it is not there' };
+  if (read.type === 'failed') return { type: 'invalid', problem: 'file', reason: read.reason };
+  return openSecretKey(read.bytes.toString('utf8'), password);
+}
+
+function openKeysFile(home: string): SealedFile<PinnedKey> {
+  const stored = openSealedFile<StoredKey>({
+    file: path.join(home, '.agent/keys.json'),
+    home,
+    purpose: 'skillwright keys 1',
+    read: storedKey,
+    text: ({ name, key, at }) => JSON.stringify([name, key, at]),
+    name: ({ name }) => name,
+    maxEntries: MAX_KEYS,
+  });
+  const opened = (entries: readonly StoredKey[]): readonly PinnedKey[] => entries.flatMap(pinnedKey);
+  const closed = ({ name, key, at }: PinnedKey): StoredKey => ({ name, key: publicKeyLine(key), at });
+  return {
+    load: () => {
+      const { entries, problems } = stored.load();
+      return { entries: opened(entries), problems };
+    },
+    change: async (act, options) => {
+      const { entries, problems } = await stored.change((all) => act(opened(all)).map(closed), options);
+      return { entries: opened(entries), problems };
+    },
+  };
+}
+
+/** As it lies in the file: `key` is the line that people pass on. */
+interface StoredKey {
+  readonly name: string;
+  readonly key: string;
+  readonly at: string;
+}
+
+function storedKey(value: object): StoredKey | undefined {
+  const { name, key, at }: Record<string, unknown> = { ...value };
+  if (typeof name !== 'string' || typeof key !== 'string' || typeof at !== 'string') return undefined;
+  return NAME.test(name) && parsePublicKey(key).type === 'public-key' ? { name, key, at } : undefined;
+}
+
+function pinnedKey({ name, key, at }: StoredKey): readonly PinnedKey[] {
+  const parsed = parsePublicKey(key);
+  return parsed.type === 'invalid' ? [] : [{ name, key: parsed, at }];
+}
+
+/** A name that is an id would hide the key of that id. */
+function checkName(name: string): void {
+  if (!NAME.test(name) || isKeyId(name.toUpperCase()))
+    throw invalid(`${quoted(name)} is no name for a key`, 'a short name of letters, digits, - and _');
+}
+
+function invalid(message: string, expected: string): SkillError<'input/invalid'> {
+  return new SkillError({ code: 'input/invalid', message, hint: `give ${expected}`, data: { expected } });
+}

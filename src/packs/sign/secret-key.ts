@@ -1,0 +1,140 @@
+/** Secret keys of minisign: made, opened with a password, closed again. Those of the real program are read, and it reads these. */
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  scrypt,
+  timingSafeEqual,
+} from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+
+import { blake2b } from './blake2b.ts';
+import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, joined, parseSecretKey } from './minisign.ts';
+import type { MinisignPublicKey, MinisignSecretKey } from './minisign.ts';
+
+/** A key that can sign. */
+export interface SigningKey {
+  readonly type: 'signing-key';
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+export type SecretKeyReading =
+  | SigningKey
+  /** `password`: one is needed, or it is another. */
+  | { readonly type: 'invalid'; readonly problem: 'shape' | 'password'; readonly reason: string };
+
+/** DER around 32 bytes of Ed25519. */
+const PRIVATE_START = Buffer.from('302e020100300506032b657004220420', 'hex');
+const PUBLIC_START = Buffer.from('302a300506032b6570032100', 'hex');
+const ALGORITHM = Buffer.from('Ed');
+const SUM_BYTES = 32;
+/** As minisign has it, libsodium's "sensitive": 1 GiB and a few seconds for each try. */
+const STRONG: ScryptCost = { opsLimit: 33_554_432, memLimit: 1_073_741_824 };
+
+export interface ScryptCost {
+  readonly opsLimit: number;
+  readonly memLimit: number;
+}
+
+export interface NewKeyOptions {
+  /** Absent: the key lies in its file as it is, and whoever reads that can sign. */
+  readonly password?: string;
+  readonly cost?: ScryptCost;
+}
+
+/** The texts of a new pair of keys. */
+export interface NewKey {
+  readonly id: string;
+  readonly publicText: string;
+  readonly secretText: string;
+}
+
+export async function makeKey({ password, cost = STRONG }: NewKeyOptions = {}): Promise<NewKey> {
+  const pair = generateKeyPairSync('ed25519');
+  const seed = pair.privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(PRIVATE_START.length);
+  const key = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
+  const idBytes = randomBytes(8);
+  const id = idOf(idBytes);
+  const content = joined([idBytes, seed, key]);
+  const comment = `skillwright ${password === undefined ? '' : 'encrypted '}secret key ${id}`;
+  const publicText = formatPublicKey({ id, key });
+  if (password === undefined) {
+    // Minisign leaves the sum empty where nothing is encrypted.
+    const box = joined([content, new Uint8Array(SUM_BYTES)]);
+    return { id, publicText, secretText: formatSecretKey({ comment, box }) };
+  }
+  const encryption = { salt: randomBytes(32), ...cost };
+  const box = mixed(joined([content, sumOf(content)]), await stream(password, encryption));
+  return { id, publicText, secretText: formatSecretKey({ comment, encryption, box }) };
+}
+
+/** Opens a secret key. With scrypt's cost this may take seconds; other work goes on meanwhile. */
+export async function openSecretKey(text: string, password?: string): Promise<SecretKeyReading> {
+  const parsed = parseSecretKey(text);
+  if (parsed.type === 'invalid') return { type: 'invalid', problem: 'shape', reason: parsed.reason };
+  if (parsed.encryption === undefined) return signingKey(parsed.box);
+  if (password === undefined) return { type: 'invalid', problem: 'password', reason: 'it needs its password' };
+  if (scryptNumbers(parsed.encryption) === undefined)
+    return { type: 'invalid', problem: 'shape', reason: 'its encryption makes no sense' };
+  const box = mixed(parsed.box, await stream(password, parsed.encryption));
+  const content = box.subarray(0, BOX_BYTES - SUM_BYTES);
+  if (!timingSafeEqual(sumOf(content), box.subarray(content.length)))
+    return { type: 'invalid', problem: 'password', reason: 'the password is not that of this key' };
+  return signingKey(box);
+}
+
+/** Ed25519 from its 32 bytes. */
+export function publicKeyObject({ key }: Pick<MinisignPublicKey, 'key'>): KeyObject {
+  return createPublicKey({ key: Buffer.concat([PUBLIC_START, key]), format: 'der', type: 'spki' });
+}
+
+function signingKey(box: Uint8Array): SecretKeyReading {
+  const [seed, stated] = [box.subarray(8, 40), box.subarray(40, 72)];
+  const key = createPrivateKey({ key: Buffer.concat([PRIVATE_START, seed]), format: 'der', type: 'pkcs8' });
+  const own = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
+  // A signature with halves of two keys would give the secret one away.
+  if (!timingSafeEqual(own, stated))
+    return { type: 'invalid', problem: 'shape', reason: 'its secret and its public part are of two keys' };
+  return { type: 'signing-key', id: idOf(box.subarray(0, 8)), key };
+}
+
+function sumOf(content: Uint8Array): Uint8Array {
+  return blake2b(joined([ALGORITHM, content]), SUM_BYTES);
+}
+
+function mixed(box: Uint8Array, stream: Uint8Array): Uint8Array {
+  return box.map((byte, at) => byte ^ (stream[at] ?? 0));
+}
+
+async function stream(password: string, encryption: NonNullable<MinisignSecretKey['encryption']>): Promise<Buffer> {
+  const numbers = scryptNumbers(encryption);
+  if (numbers === undefined) throw new RangeError('these costs are none of scrypt');
+  // Room for what scrypt itself needs beside its table.
+  const options = { ...numbers, maxmem: 128 * numbers.r * (numbers.N + numbers.p + 2) + 1024 * 1024 };
+  return new Promise((resolve, reject) => {
+    scrypt(password, encryption.salt, BOX_BYTES, options, (error, bytes) => {
+      if (error === null) resolve(bytes);
+      else reject(error);
+    });
+  });
+}
+
+interface ScryptNumbers {
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** From what a key may cost to the numbers of scrypt, as libsodium does it; nothing where that gives none. */
+function scryptNumbers({ opsLimit, memLimit }: ScryptCost): ScryptNumbers | undefined {
+  const r = 8;
+  const operations = Math.max(opsLimit, 32_768);
+  const isQuick = operations < memLimit / 32;
+  const most = Math.floor(isQuick ? operations / (r * 4) : memLimit / (r * 128));
+  let N = 2;
+  while (N <= most / 2) N *= 2;
+  const p = isQuick ? 1 : Math.floor(Math.floor(operations / 4 / N) / r);
+  return p < 1 || p * r >= 2 ** 30 ? undefined : { N, r, p };
+}

@@ -1,0 +1,50 @@
+/**
+ * What a signature of a pack is for. Minisign signs bytes and one line of text, the trusted comment: that line names the skills, their
+ * versions, the sum of the bytes and the time, so that a signature can be moved to no other pack, name or version.
+ *
+ *     skillwright pack name=a,b version=1.0.0,2.1 sha256=<hex> time=2026-01-31T12:00:00Z
+ */
+import { isValidName } from '../../core/skill-name.ts';
+
+export interface SignedSkill {
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface PackComment {
+  /** In the order of names; a version for each. */
+  readonly skills: readonly SignedSkill[];
+  /** Hex, of the signed bytes. */
+  readonly sha256: string;
+  /** ISO 8601, to the second. */
+  readonly time: string;
+}
+
+const START = 'skillwright pack';
+const LINE = /^skillwright pack name=([^ =]+) version=([^ =]+) sha256=([0-9a-f]{64}) time=(\S+)$/;
+const VERSION = /^[0-9A-Za-z](?:[0-9A-Za-z.+_-]{0,62}[0-9A-Za-z])?$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+/** A version that a signature can be bound to: short, and nothing in it that ends a list. */
+export function isSignableVersion(version: string): boolean {
+  return VERSION.test(version);
+}
+
+export function formatPackComment({ skills, sha256, time }: PackComment): string {
+  const names = skills.map(({ name }) => name).join(',');
+  const versions = skills.map(({ version }) => version).join(',');
+  return `${START} name=${names} version=${versions} sha256=${sha256} time=${time}`;
+}
+
+/** Nothing where the line is not one of ours in its one spelling. */
+export function parsePackComment(line: string): PackComment | undefined {
+  const [, names, versions, sha256, time] = LINE.exec(line) ?? [];
+  if (names === undefined || versions === undefined || sha256 === undefined || time === undefined) return undefined;
+  if (!TIME.test(time) || Number.isNaN(Date.parse(time))) return undefined;
+  const [listed, stated] = [names.split(','), versions.split(',')];
+  const skills = listed.map((name, at) => ({ name, version: stated[at] ?? '' }));
+  const isWhole = listed.length === stated.length && new Set(listed).size === listed.length;
+  if (!isWhole || !skills.every(({ name, version }) => isValidName(name) && isSignableVersion(version)))
+    return undefined;
+  return { skills, sha256, time };
+}

@@ -1,0 +1,158 @@
+/** Skills of an archive: a file of this machine, or one that was downloaded. */
+import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+
+import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { SKILL_FILE_NAME } from './skill-folders.ts';
+import { ARCHIVE_NAME } from './source-address.ts';
+import { sourceText } from './source-text.ts';
+import type { BroughtSource, PackSource, ResolvedSource, SourceSkill } from './source.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
+import { pause } from '../../platform/fs/tree-digest.ts';
+import type { Bringing } from './bring-options.ts';
+import { findSkills, placeOf } from './folder.ts';
+import { skillName, startOfFile } from './skill-name.ts';
+import { refuse } from './staged-skill.ts';
+import { noSkill, readSignature, withManifest } from './top-files.ts';
+import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
+
+const PIECE = 1024 * 1024;
+
+export async function bringArchive(
+  source: Extract<PackSource, { type: 'archive' }>,
+  bringing: Bringing,
+): Promise<BroughtSource | PackRefusal> {
+  const from = placeOf(source.path, bringing);
+  const file = path.join(bringing.to, `archive${archiveEnding(from)}`);
+  // What is hashed, judged and unpacked is a copy that nobody else can exchange.
+  const archive = await copyHashed(from, file, bringing);
+  const signature = readSignature(from);
+  return await unpack(
+    {
+      file,
+      shown: source.path,
+      fallbackName: path.basename(from).replace(ARCHIVE_NAME, ''),
+      resolved: { source: sourceText(source), kind: 'archive', archive },
+      ...(signature === undefined ? {} : { signature: { of: 'archive', text: signature, payload: file } }),
+    },
+    bringing,
+  );
+}
+
+/** The part of a name by which an archive is known: `.zip`, `.skill`, `.tar.gz`, `.tgz`; in lower case. */
+export function archiveEnding(name: string): string {
+  return ARCHIVE_NAME.exec(name)?.[0].toLowerCase() ?? '';
+}
+
+export interface ArchiveHere {
+  /** In the staging folder. */
+  readonly file: string;
+  /** What to call it in messages. */
+  readonly shown: string;
+  readonly fallbackName: string;
+  readonly resolved: ResolvedSource;
+  readonly signature?: BroughtSource['signature'];
+  /** Which of the skills count; all of them otherwise. */
+  readonly isMeant?: (folder: string) => boolean;
+  /** The one folder that everything in it lies in is no part of the source. */
+  readonly hasTopFolder?: boolean;
+}
+
+/** Unpacks an archive that lies in the staging folder, and says which skills it has. */
+export async function unpack(archive: ArchiveHere, bringing: Bringing): Promise<BroughtSource | PackRefusal> {
+  const { file, shown, resolved, signature, isMeant = () => true } = archive;
+  const { expect, tree, limits, signal } = bringing;
+  if (expect?.archive !== undefined && expect.archive !== resolved.archive)
+    return packRefusal(
+      'source/digest',
+      `${quoted(shown, 200)} has ${resolved.archive ?? 'no digest'}, expected ${expect.archive}`,
+    );
+  bringing.onProgress?.({ step: 'unpack' });
+  const extracted = await bringing.extract(file, tree, { limits, ...(signal === undefined ? {} : { signal }) });
+  if (isRefusal(extracted)) return extracted;
+  if (!isDirectory(tree)) return noSkill(shown, extracted.leftOut);
+  const folder = archive.hasTopFolder === true ? topFolder(tree) : tree;
+  const found = findSkills(folder);
+  const leftOut = [...extracted.leftOut, ...found.leftOut];
+  const meant = found.folders.filter(isMeant);
+  if (meant.length === 0) return noSkill(shown, leftOut);
+  const skills = await Promise.all(meant.map((each) => skillAt(folder, each, archive.fallbackName)));
+  const brought: BroughtSource = {
+    type: 'brought',
+    resolved,
+    folder,
+    skills,
+    leftOut,
+    ...(signature === undefined ? {} : { signature }),
+  };
+  return meant[0] === '' ? brought : withManifest(brought, folder);
+}
+
+/** A skill that was unpacked. */
+export async function skillAt(tree: string, folder: string, fallbackName: string): Promise<SourceSkill> {
+  const place = path.join(tree, folder);
+  const named = folder === '' ? fallbackName : path.posix.basename(folder);
+  return { folder, path: place, name: await skillName(startOfFile(path.join(place, SKILL_FILE_NAME)), named) };
+}
+
+function topFolder(tree: string): string {
+  const [only, second] = readdirSync(tree);
+  const inside = only === undefined || second !== undefined ? tree : path.join(tree, only);
+  return isDirectory(inside) ? inside : tree;
+}
+
+/** Copies a file, and gives `sha256:<hex>` of the bytes of the copy. Throws `PackRefused`. */
+async function copyHashed(from: string, to: string, { limits, signal }: Bringing): Promise<string> {
+  const { maxArchiveBytes } = limits;
+  const input = openSource(from);
+  try {
+    const stats = fstatSync(input);
+    if (!stats.isFile()) refuse(packRefusal('source/missing', `${quoted(from, 200)} is no file`, from));
+    const tooLarge = packRefusal(
+      'archive/too-large',
+      `${quoted(from, 200)} has more than ${String(maxArchiveBytes)} bytes`,
+      from,
+    );
+    if (stats.size > maxArchiveBytes) refuse(tooLarge);
+    const hash = createHash('sha256');
+    const buffer = Buffer.allocUnsafe(PIECE);
+    const output = openSync(to, 'wx', 0o600);
+    try {
+      let copied = 0;
+      for (
+        let count = readSync(input, buffer, 0, PIECE, 0);
+        count > 0;
+        count = readSync(input, buffer, 0, PIECE, copied)
+      ) {
+        const piece = buffer.subarray(0, count);
+        hash.update(piece);
+        for (let written = 0; written < count;) written += writeSync(output, piece, written);
+        copied += count;
+        if (copied > maxArchiveBytes) refuse(tooLarge);
+        await pause(signal);
+      }
+      return `sha256:${hash.digest('hex')}`;
+    } finally {
+      closeSync(output);
+    }
+  } finally {
+    closeSync(input);
+  }
+}
+
+function openSource(from: string): number {
+  try {
+    return openSync(from, NAMED_FILE);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
+    throw new PackRefused(
+      isGone
+        ? packRefusal('source/missing', `there is no ${quoted(from, 200)}`, from)
+        : packRefusal('source/refused', `${quoted(from, 200)} cannot be read (${error.code})`, from),
+    );
+  }
+}

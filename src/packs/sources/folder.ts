@@ -1,0 +1,216 @@
+/** Skills of a folder on this machine: found, and copied into staging, each file read once and hashed on the way. */
+import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import { leftOutLine, whyLeftOut } from './left-out.ts';
+import { PackRefused, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { MAX_SKILL_DEPTH, SKILL_FILE_NAME, isLookedInto } from './skill-folders.ts';
+import { sourceText } from './source-text.ts';
+import type { BroughtSource, PackSource, SourceSkill } from './source.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
+import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
+import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
+import { orRefusal, walkOpened } from '../../platform/fs/tree-walk.ts';
+import type { OpenedEntry } from '../../platform/fs/tree-walk.ts';
+import { treeRefusal } from '../system-refusal.ts';
+import type { Bringing } from './bring-options.ts';
+import { StagedSkill, refuse } from './staged-skill.ts';
+import { noSkill, withManifest } from './top-files.ts';
+
+/** Folders that are looked into for skills. */
+const MAX_FOLDERS = 100_000;
+/** Entries copied between two pauses, in which timers and others have their turn. */
+const SLICE = 64;
+
+/** What is kept of the bytes for the inspection that follows: reading them again takes longer than copying them. */
+const MAX_KEPT = 64 * 1024 * 1024;
+const MAX_KEPT_OF_SKILL = 4 * 1024 * 1024;
+
+interface FoundFolders {
+  readonly folders: readonly string[];
+  readonly leftOut: readonly string[];
+}
+
+export async function bringFolder(
+  source: Extract<PackSource, { type: 'folder' }>,
+  bringing: Bringing,
+): Promise<BroughtSource | PackRefusal> {
+  const root = placeOf(source.path, bringing);
+  const { folders, leftOut } = findSkills(root);
+  if (folders.length === 0) return noSkill(source.path, leftOut);
+  const copying: Copying = {
+    bringing,
+    root,
+    fallbackName: path.basename(root),
+    buffer: Buffer.allocUnsafe(SMALL_FILE),
+    leftOut: [...leftOut],
+    count: 0,
+    room: MAX_KEPT,
+  };
+  if (folders[0] !== '') mkdirSync(bringing.tree);
+  const skills: SourceSkill[] = [];
+  for (const folder of folders) {
+    skills.push(await copySkill(folder, copying));
+    bringing.onProgress?.({ step: 'copy', done: skills.length, total: folders.length });
+  }
+  const brought: BroughtSource = {
+    type: 'brought',
+    resolved: { source: sourceText(source), kind: 'folder' },
+    folder: bringing.tree,
+    skills,
+    leftOut: copying.leftOut,
+  };
+  return folders[0] === '' ? brought : withManifest(brought, root);
+}
+
+/** A path as it was typed, as an absolute one. */
+export function placeOf(typed: string, { cwd, home }: Pick<Bringing, 'cwd' | 'home'>): string {
+  const inHome = /^~(?:[/\\]|$)/.test(typed);
+  return inHome ? path.join(home, typed.slice(1)) : path.resolve(cwd, typed);
+}
+
+/** Every folder with a SKILL.md, from the top down; nothing inside a skill is looked at. No link is followed but the top itself. */
+export function findSkills(root: string): FoundFolders {
+  const folders: string[] = [];
+  const leftOut: string[] = [];
+  const pending: string[] = [''];
+  for (let at = pending.pop(), seen = 0; at !== undefined; at = pending.pop(), seen += 1) {
+    if (seen > MAX_FOLDERS) refuse(packRefusal('archive/too-many', `it has more than ${String(MAX_FOLDERS)} folders`));
+    // Asked first: what a skill has else is read when it is copied.
+    const skillFile = `${root}/${at}/${SKILL_FILE_NAME}`;
+    if (existsSync(skillFile) && !isDirectory(skillFile)) {
+      folders.push(at);
+      continue;
+    }
+    const entries = listFolder(root, at);
+    const depth = at === '' ? 0 : at.split('/').length;
+    for (const entry of entries) {
+      const below = at === '' ? entry.name : `${at}/${entry.name}`;
+      const type = entry.isDirectory() ? 'folder' : 'file';
+      const reason = whyLeftOut(entry.name, type);
+      const tell = (why: string): unknown => leftOut.push(leftOutLine({ path: below, type, reason: why }));
+      if (reason !== undefined) tell(reason);
+      else if (entry.isSymbolicLink()) tell('a link');
+      else if (type === 'file') {
+        if (entry.name.toLowerCase() === 'skill.md') tell(`it must be called ${SKILL_FILE_NAME}`);
+      } else if (!isLookedInto(entry.name)) tell('not looked into');
+      else if (depth < MAX_SKILL_DEPTH) pending.push(below);
+    }
+  }
+  return { folders: folders.toSorted((a, b) => (a < b ? -1 : 1)), leftOut: leftOut.toSorted() };
+}
+
+function listFolder(root: string, at: string) {
+  try {
+    // Told apart from a folder that may not be read: the walk would say the same of both.
+    if (at === '' && !statSync(root).isDirectory())
+      throw new PackRefused(packRefusal('source/missing', `${quoted(root, 200)} is no folder`, root));
+    return readdirSync(path.join(root, at), { withFileTypes: true });
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const place = path.join(root, at);
+    const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
+    throw new PackRefused(
+      isGone
+        ? packRefusal(at === '' ? 'source/missing' : 'source/changed', `there is no ${quoted(place, 200)}`, place)
+        : packRefusal('source/refused', `${quoted(place, 200)} cannot be read (${error.code})`, place),
+    );
+  }
+}
+
+interface Copying {
+  readonly bringing: Bringing;
+  readonly root: string;
+  readonly fallbackName: string;
+  /** For the bytes of one small file after another. */
+  readonly buffer: Buffer;
+  readonly leftOut: string[];
+  count: number;
+  /** Bytes that may still be kept for the inspection. */
+  room: number;
+}
+
+async function copySkill(folder: string, copying: Copying): Promise<SourceSkill> {
+  const { bringing, root, fallbackName, leftOut } = copying;
+  const { limits, tree, signal } = bringing;
+  const room = Math.min(MAX_KEPT_OF_SKILL, copying.room);
+  const skill = new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, room, isInOrder: true });
+  const skip = (at: string, isFolder: () => boolean): boolean => {
+    const name = at.slice(at.lastIndexOf('/') + 1);
+    // Nearly all: only what starts so is asked about.
+    if (!name.startsWith('.') && !name.startsWith('_')) return false;
+    const type = isFolder() ? 'folder' : 'file';
+    const reason = whyLeftOut(name, type);
+    if (reason === undefined) return false;
+    leftOut.push(leftOutLine({ path: path.posix.join(folder, at), type, reason }));
+    return true;
+  };
+  const names = openOtherNames(folder);
+  const refused = await orRefusal(async () => {
+    for (const entry of walkOpened(path.join(root, folder), { limits, skip })) {
+      if (entry.type === 'folder') skill.folder(entry.path);
+      else if (entry.type === 'file') {
+        names.see(entry);
+        copyFile(entry, skill, copying);
+      } else
+        refuse(packRefusal('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path)));
+      copying.count += 1;
+      if (copying.count % SLICE === 0) await pause(signal);
+    }
+    return undefined;
+  });
+  if (refused !== undefined) throw new PackRefused(treeRefusal(refused, folder));
+  names.refuseStrangers();
+  copying.room -= skill.keptBytes;
+  return await skill.finish();
+}
+
+/**
+ * A file that has another name outside of its skill may be anybody's, and whoever made the skill may not have been able to read it. Names
+ * inside the skill are its own affair: they become files of their own.
+ */
+function openOtherNames(folder: string): {
+  readonly see: (entry: OpenedEntry) => void;
+  readonly refuseStrangers: () => void;
+} {
+  const linked = new Map<number, { readonly path: string; readonly names: number; seen: number }>();
+  return {
+    see({ path: at, stats: { ino, nlink } }) {
+      if (nlink < 2) return;
+      const known = linked.get(ino) ?? { path: at, names: nlink, seen: 0 };
+      known.seen += 1;
+      linked.set(ino, known);
+    },
+    refuseStrangers() {
+      for (const { path: at, names, seen } of linked.values())
+        if (seen < names)
+          refuse(
+            packRefusal('archive/link', `${quoted(at)} is a hard link to a file outside`, path.posix.join(folder, at)),
+          );
+    },
+  };
+}
+
+/** Closes the file. */
+function copyFile(
+  { path: at, descriptor, stats }: OpenedEntry,
+  skill: StagedSkill,
+  { bringing, buffer }: Copying,
+): void {
+  const { maxFileBytes } = bringing.limits;
+  try {
+    if (stats.size > maxFileBytes)
+      refuse(packRefusal('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at));
+    skill.file(at, isProgram(stats), (write) => {
+      const hash = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
+      // A small file is read in one go; whether a large one stayed the same is seen afterwards.
+      if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
+        refuse(packRefusal('source/changed', `${quoted(at)} changed while it was read`, at));
+      return { hash, bytes: stats.size };
+    });
+  } finally {
+    closeSync(descriptor);
+  }
+}

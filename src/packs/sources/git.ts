@@ -1,0 +1,133 @@
+/** Skills of a git repository: one commit is fetched, its tree read, and the files of its skills written from the objects themselves. */
+import path from 'node:path';
+
+import { leftOutLine, leftOutOf } from './left-out.ts';
+import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { isRef } from './source-address.ts';
+import { findSkillFolders } from './skill-folders.ts';
+import { sourceText } from './source-text.ts';
+import type { BroughtSource, PackSource, SourceSkill } from './source.ts';
+import { quoted } from '../../core/text/text.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+import type { Bringing } from './bring-options.ts';
+import { fetchCommit } from './git-fetch.ts';
+import { BlobReader } from './git-blobs.ts';
+import { gitFailed, mustGit, runGit } from './git-program.ts';
+import type { OwnRepository } from './git-program.ts';
+import { listTree } from './git-tree.ts';
+import type { TreeFile } from './git-tree.ts';
+import { StagedSkill, refuse } from './staged-skill.ts';
+import { noSkill } from './top-files.ts';
+
+export async function bringGit(
+  source: Extract<PackSource, { type: 'git' }>,
+  bringing: Bringing,
+): Promise<BroughtSource | PackRefusal> {
+  const { network, expect, tree } = bringing;
+  if (source.url.startsWith('file:') && network.allowFile !== true)
+    return packRefusal(
+      'source/refused',
+      `${quoted(source.url, 200)} is a repository of this machine: name its folder instead`,
+    );
+  const wanted = expect?.revision ?? source.ref;
+  // A lock, or who made the source without `readSource`, may say anything.
+  if (wanted !== undefined && !isRef(wanted))
+    return packRefusal('source/revision', `${quoted(wanted)} is no name of a branch, tag or commit`);
+  const own: OwnRepository = { folder: path.join(bringing.to, 'repository'), url: source.url, bringing };
+  await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
+  bringing.onProgress?.({ step: 'fetch' });
+  const revision = await fetchCommit(own, wanted);
+  if (expect?.revision !== undefined && revision !== expect.revision)
+    return packRefusal('source/revision', `the repository gave ${revision}, expected ${quoted(expect.revision)}`);
+  const files = await listTree(own, revision, source.folder);
+  const { folders, nested } = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
+  const leftOut = nested.map((folder) => `${folder}: a skill inside a skill, part of the outer one`);
+  if (folders.length === 0) return noSkill(sourceText(source), leftOut);
+  const skills = await writeSkills(own, { files, folders, leftOut }, nameOf(source));
+  await removeTree(own.folder);
+  return {
+    type: 'brought',
+    resolved: { source: sourceText(source), kind: 'git', revision },
+    folder: tree,
+    skills,
+    leftOut,
+  };
+}
+
+function nameOf({ url, folder }: Extract<PackSource, { type: 'git' }>): string {
+  return path.posix.basename(folder ?? url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill';
+}
+
+/** A file that will be written: of which skill, and where in it. */
+interface ChosenFile extends TreeFile {
+  readonly folder: string;
+  readonly inside: string;
+}
+
+interface Choice {
+  readonly files: readonly TreeFile[];
+  readonly folders: readonly string[];
+  readonly leftOut: string[];
+}
+
+/** All that is written is known, judged and counted before the first byte is asked for. Throws `PackRefused`. */
+function choose({ files, folders, leftOut }: Choice, { maxFileBytes, maxBytes }: ArchiveLimits): readonly ChosenFile[] {
+  const isSkill = new Set(folders);
+  const hidden = new Set<string>();
+  const chosen = files.flatMap((file) => {
+    const folder = skillOf(file.path, isSkill);
+    if (folder === undefined) return [];
+    const above = folder === '' ? 0 : folder.split('/').length;
+    const inside = file.path.split('/').slice(above).join('/');
+    const omission = leftOutOf(inside, file.kind === 'submodule' ? 'folder' : 'file');
+    if (omission !== undefined || file.kind === 'submodule') {
+      const { path: at, ...rest } = omission ?? { path: inside, type: 'folder', reason: 'another repository' };
+      hidden.add(leftOutLine({ path: path.posix.join(folder, at), ...rest }));
+      return [];
+    }
+    if (file.kind === 'link') refuse(packRefusal('archive/link', `${quoted(file.path)} is a link`, file.path));
+    if (file.bytes > maxFileBytes)
+      refuse(
+        packRefusal('archive/too-large', `${quoted(file.path)} has more than ${String(maxFileBytes)} bytes`, file.path),
+      );
+    return [{ ...file, folder, inside }];
+  });
+  leftOut.push(...hidden);
+  refuseTotal(chosen, maxBytes);
+  return chosen;
+}
+
+async function writeSkills(own: OwnRepository, choice: Choice, fallbackName: string): Promise<readonly SourceSkill[]> {
+  const { limits, tree, onProgress } = own.bringing;
+  const chosen = choose(choice, limits);
+  const staged = new Map<string, StagedSkill>();
+  for (const folder of choice.folders)
+    staged.set(folder, new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits }));
+  const reader = new BlobReader(chosen, (file, bytes, done) => {
+    staged.get(file.folder)?.wholeFile(file.inside, file.isExecutable, bytes);
+    onProgress?.({ step: 'copy', done, total: chosen.length });
+  });
+  const result = await runGit(own, ['cat-file', '--batch'], {
+    stdin: Buffer.from(chosen.map(({ object }) => `${object}\n`).join(''), 'latin1'),
+    onOutput: (chunk) => reader.take(chunk),
+    maxOutputBytes: Number.MAX_SAFE_INTEGER,
+  });
+  reader.finish();
+  if (result.exitCode !== 0) throw gitFailed(result);
+  return await Promise.all([...staged.values()].map((skill) => skill.finish()));
+}
+
+/** Of the whole repository, as of a whole archive: what was packed small may be large. */
+function refuseTotal(chosen: readonly { readonly bytes: number }[], maxBytes: number): void {
+  const total = chosen.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total > maxBytes)
+    refuse(packRefusal('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`));
+}
+
+/** The skill that a file belongs to: the folder above it that is one. */
+function skillOf(file: string, isSkill: ReadonlySet<string>): string | undefined {
+  for (let at = path.posix.dirname(file); at !== '.'; at = path.posix.dirname(at)) if (isSkill.has(at)) return at;
+  return isSkill.has('') ? '' : undefined;
+}

@@ -1,0 +1,41 @@
+/** What comes along with skills and is no part of one, or would act by itself where it lies: left out of every source and pack, and said. */
+import { printable } from '../../core/text/text.ts';
+
+const KEPT_FILES: ReadonlySet<string> = new Set(['.gitignore', '.skillignore', '.env.example', '.gitkeep']);
+const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.svn', '.hg']);
+const SYSTEM: ReadonlySet<string> = new Set(['__macosx', '.ds_store']);
+
+/** Why a thing of that name is no part of a skill; nothing where it is one. */
+export function whyLeftOut(name: string, type: 'file' | 'folder'): string | undefined {
+  const start = name.charAt(0);
+  if (start !== '.' && start !== '_') return undefined;
+  const folded = name.toLowerCase();
+  if (SYSTEM.has(folded)) return 'made by the system it was packed on';
+  if (start !== '.') return undefined;
+  if (VERSION_CONTROL.has(folded)) return 'version control';
+  if (type === 'folder') return 'hidden folder';
+  return KEPT_FILES.has(name) ? undefined : 'hidden file';
+}
+
+export interface LeftOut {
+  /** The outermost name that is left out. */
+  readonly path: string;
+  readonly type: 'file' | 'folder';
+  readonly reason: string;
+}
+
+/** The same for a path, whose folders count too. */
+export function leftOutOf(path: string, type: 'file' | 'folder'): LeftOut | undefined {
+  const parts = path.split('/');
+  for (const [place, part] of parts.entries()) {
+    const partType = place < parts.length - 1 ? 'folder' : type;
+    const reason = whyLeftOut(part, partType);
+    if (reason !== undefined) return { path: parts.slice(0, place + 1).join('/'), type: partType, reason };
+  }
+  return undefined;
+}
+
+/** For people: the same words whatever the source is, and however it writes its names. */
+export function leftOutLine({ path, type, reason }: LeftOut): string {
+  return `${printable(path.normalize('NFC'))}${type === 'folder' ? '/' : ''}: ${reason}`;
+}

@@ -1,0 +1,138 @@
+/**
+ * Skills of an npm package: `skills/<name>/SKILL.md`, or one at its top. The program npm gets it, so that a person's registries and keys
+ * count; nothing of the package runs, and the settings of the project at hand, which may be a stranger's, do not count.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import { isObject } from '../../core/json/json-schema.ts';
+import { isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { sourceText } from './source-text.ts';
+import type { BroughtSource, PackSource } from './source.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { unpack } from './archive.ts';
+import type { Bringing } from './bring-options.ts';
+import { runProgram } from './run-program.ts';
+
+const EXACT_VERSION = /^\d[\w.+-]{0,127}$/;
+const TIMEOUT_MS = 300_000;
+const MAX_SHOWN = 300;
+
+interface PackedPackage {
+  readonly file: string;
+  readonly version: string;
+  readonly archive: string;
+}
+
+export async function bringNpm(
+  source: Extract<PackSource, { type: 'npm' }>,
+  bringing: Bringing,
+): Promise<BroughtSource | PackRefusal> {
+  const { expect } = bringing;
+  // A lock may say anything, and npm takes addresses and folders for versions.
+  if (expect?.revision !== undefined && !EXACT_VERSION.test(expect.revision))
+    return packRefusal('source/revision', `${quoted(expect.revision)} is no version of a package`);
+  const packed = await packPackage(source, bringing);
+  if (isRefusal(packed)) return packed;
+  const { file, version, archive } = packed;
+  if (expect?.revision !== undefined && expect.revision !== version)
+    return packRefusal('source/revision', `npm gave version ${quoted(version)}, expected ${quoted(expect.revision)}`);
+  return await unpack(
+    {
+      file,
+      shown: sourceText(source),
+      fallbackName: path.posix.basename(source.name),
+      resolved: { source: sourceText(source), kind: 'npm', revision: version, archive },
+      hasTopFolder: true,
+      isMeant: (folder) => folder === '' || /^skills\/[^/]+$/.test(folder),
+    },
+    bringing,
+  );
+}
+
+/** The package as a file in the staging folder. */
+async function packPackage(
+  { name, range }: Extract<PackSource, { type: 'npm' }>,
+  bringing: Bringing,
+): Promise<PackedPackage | PackRefusal> {
+  const { to, network, limits, expect, signal } = bringing;
+  const destination = path.join(to, 'package');
+  mkdirSync(destination);
+  const wanted = `${name}@${expect?.revision ?? range ?? 'latest'}`;
+  bringing.onProgress?.({ step: 'fetch' });
+  const result = await runProgram({
+    argv: [
+      network.npm ?? 'npm',
+      'pack',
+      '--json',
+      '--ignore-scripts',
+      // An empty folder of ours: the settings of the project at hand lie elsewhere.
+      `--prefix=${destination}`,
+      `--pack-destination=${destination}`,
+      ...(network.npmRegistry === undefined ? [] : [`--registry=${network.npmRegistry}`]),
+      '--',
+      wanted,
+    ],
+    cwd: destination,
+    env: npmEnvironment(bringing.env),
+    timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
+    ...(signal === undefined ? {} : { signal }),
+    isTooMuch: () => sizeOf(destination) > limits.maxArchiveBytes,
+  });
+  if (result.isTooMuch)
+    return packRefusal('archive/too-large', `${quoted(wanted)} has more than ${String(limits.maxArchiveBytes)} bytes`);
+  const said = parseJson(result.output.toString('utf8'));
+  if (result.exitCode !== 0) return failed(wanted, said, result.errors);
+  return (
+    readPacked(destination, said) ?? packRefusal('source/failed', `npm did not say what it packed of ${quoted(wanted)}`)
+  );
+}
+
+/** All of the person's: registries may take their keys from any variable. */
+function npmEnvironment(env: Bringing['env']): Readonly<Record<string, string>> {
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) given[name] = value;
+  return {
+    ...given,
+    npm_config_ignore_scripts: 'true',
+    npm_config_update_notifier: 'false',
+    npm_config_loglevel: 'error',
+    npm_config_progress: 'false',
+  };
+}
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder).reduce(
+    (sum, name) => sum + (statSync(path.join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}
+
+/** npm has compared the file with what the registry promised; here it is seen to be the file that npm means. */
+function readPacked(destination: string, said: unknown): PackedPackage | PackRefusal | undefined {
+  const first: unknown = Array.isArray(said) ? said[0] : undefined;
+  const [name, second] = readdirSync(destination).filter((each) => each.endsWith('.tgz'));
+  if (!isObject(first) || name === undefined || second !== undefined) return undefined;
+  const { version, integrity } = first;
+  if (typeof version !== 'string' || typeof integrity !== 'string') return undefined;
+  const file = path.join(destination, name);
+  const bytes = readFileSync(file);
+  const digest = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+  if (!integrity.split(' ').includes(digest))
+    return packRefusal('source/digest', `${quoted(name)} is not the package that npm packed`);
+  return { file, version, archive: `sha256:${createHash('sha256').update(bytes).digest('hex')}` };
+}
+
+function failed(wanted: string, said: unknown, errors: string): PackRefusal {
+  const error = isObject(said) && isObject(said['error']) ? said['error'] : {};
+  const code = typeof error['code'] === 'string' ? error['code'] : (/code (E\w+)/.exec(errors)?.[1] ?? '');
+  const summary = typeof error['summary'] === 'string' ? error['summary'] : errors.trim();
+  const words = `npm ${quoted(wanted)}: ${printable(summary.slice(0, MAX_SHOWN)) || 'it failed without a word'}`;
+  if (code === 'E404') return packRefusal('source/missing', words);
+  if (code === 'ETARGET' || code === 'ENOVERSIONS') return packRefusal('source/revision', words);
+  if (code === 'EINTEGRITY') return packRefusal('source/digest', words);
+  return packRefusal(code === 'E401' || code === 'E403' ? 'source/refused' : 'source/failed', words);
+}

@@ -1,0 +1,191 @@
+/** Addresses of the web and of git repositories: which source is meant, and what must not stand in one. */
+import { readAuthority } from '../../core/network/host-pattern.ts';
+import type { HostAndPort } from '../../core/network/host-pattern.ts';
+import { readAddress as readIpAddress } from '../../core/network/network-address.ts';
+import { toRelativePath } from '../../core/path.ts';
+import { quoted } from '../../core/text/text.ts';
+import { packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import type { PackSource } from './source.ts';
+
+export interface AddressOptions {
+  readonly allowHttp?: boolean;
+}
+
+export const ARCHIVE_NAME = /\.(?:zip|skill|tar\.gz|tgz)$/i;
+const SKILL_FILE = /\/SKILL\.md$/;
+const MAX_REF = 250;
+/** What git allows in no name of a branch or tag, a plus that would force a refspec, and what looks like an option. */
+const NO_REF = /^[-+/]|[\s~^:?*[\\\x7f]|\.\.|@\{|\/\/|\.$|\/$|\.lock(?:\/|$)|(?:^|\/)\.|^@$/;
+/** Parameters of a query that carry a secret: an address is written into the lock. */
+const SECRET_PARAMETER = /token|secret|signature|password|passwd|credential|api[-_]?key|^(?:sig|auth|key)$/i;
+const SSH = /^ssh:\/\/(?:\w[\w.-]*@)?([^/@\s]+)(\/[^?#\s]+)$/i;
+const SCP = /^\w[\w.-]*@([\w.-]+):([^\s:][^\s]*)$/;
+
+/** An address of the web: an archive, a SKILL.md, a repository, or a site. */
+export function readAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
+  const [address, fragment] = splitFragment(text);
+  const url = readWebUrl(address, options);
+  if (!(url instanceof URL)) return url;
+  const parts = url.pathname.split('/').filter((part) => part !== '');
+  const page = readPage(url, parts);
+  if (page !== undefined) return readGitAddress(`${page}${fragment === undefined ? '' : `#${fragment}`}`, options);
+  if (parts.length === 0 || parts[0] === '.well-known')
+    return fragment === undefined ? readSiteAddress(address, options) : unclear(text);
+  if (ARCHIVE_NAME.test(url.pathname) || SKILL_FILE.test(url.pathname))
+    return fragment === undefined ? { type: 'url', url: url.href } : unclear(text);
+  if (parts.length === 2 || fragment !== undefined || url.pathname.endsWith('.git'))
+    return readGitAddress(text, options);
+  return unclear(text);
+}
+
+function unclear(text: string): PackRefusal {
+  return packRefusal(
+    'source/unknown',
+    `${quoted(text, 200)} may be many things; write git+https://… for a repository, well-known:https://… for a site, or the address of an archive`,
+  );
+}
+
+/** A site that lists its skills, with or without the path of its list. */
+export function readSiteAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
+  const url = readWebUrl(text, options);
+  if (!(url instanceof URL)) return url;
+  if (url.search !== '') return packRefusal('source/unknown', `the site ${quoted(text, 200)} has a query`);
+  const base = url.pathname
+    .replace(/\/\.well-known(?:\/(?:agent-)?skills(?:\/index\.json)?)?\/?$/, '')
+    .replace(/\/+$/, '');
+  return { type: 'well-known', url: url.origin + base };
+}
+
+/** A repository, with or without `#ref`, `#ref:folder` or `#:folder`. */
+export function readGitAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
+  const [address, fragment] = splitFragment(text);
+  const url = readRepository(address, options);
+  if (typeof url !== 'string') return url;
+  if (fragment === undefined || fragment === '') return { type: 'git', url };
+  const colon = fragment.indexOf(':');
+  const ref = colon === -1 ? fragment : fragment.slice(0, colon);
+  const folder = colon === -1 ? '' : fragment.slice(colon + 1);
+  if (ref !== '' && !isRef(ref))
+    return packRefusal('source/revision', `${quoted(ref)} is no name of a branch, tag or commit`);
+  if (folder === '') return ref === '' ? { type: 'git', url } : { type: 'git', url, ref };
+  const read = toRelativePath(folder);
+  if (read.type === 'refused' || folder.startsWith('-'))
+    return packRefusal('source/refused', `${quoted(folder)} is no folder below the repository`);
+  return { type: 'git', url, ...(ref === '' ? {} : { ref }), folder: read.path };
+}
+
+/** A name that git takes for a branch, a tag or a commit, and for nothing else. */
+export function isRef(text: string): boolean {
+  return text !== '' && text.length <= MAX_REF && !NO_REF.test(text);
+}
+
+function readRepository(address: string, options: AddressOptions): string | PackRefusal {
+  const shown = quoted(address, 200);
+  if (/^(?:https?|git):/i.test(address)) {
+    // The parser treats only schemes of the web as such: hosts in one spelling, paths without `..`.
+    const url = readWebUrl(address.replace(/^git:/i, 'http:'), options);
+    if (!(url instanceof URL)) return url;
+    const path = url.pathname.replace(/\/+$/, '');
+    if (url.search !== '' || path === '')
+      return packRefusal('source/unknown', `${shown} is no address of a repository`);
+    const origin = /^git:/i.test(address) ? `git://${url.host}` : url.origin;
+    return origin + path;
+  }
+  if (/^file:/i.test(address)) {
+    const path = /^file:\/\/(\/[^?#\s]+)$/i.exec(address)?.[1];
+    return path === undefined ? packRefusal('source/unknown', `${shown} is no file:///path`) : `file://${path}`;
+  }
+  if (/^ssh:/i.test(address)) {
+    if (/^ssh:\/\/[^/@]*:[^/@]*@/i.test(address)) return hasSecret(address);
+    const [, authority = '', path = ''] = SSH.exec(address) ?? [];
+    if (readAuthority(authority, 22) === undefined || path.startsWith('/-'))
+      return packRefusal('source/unknown', `${shown} is no ssh://[user@]host/path`);
+    return `ssh:${address.slice('ssh:'.length)}`;
+  }
+  const [, host = '', path = ''] = SCP.exec(address) ?? [];
+  if (readAuthority(host, 22) === undefined || path.startsWith('-'))
+    return packRefusal('source/unknown', `${shown} is no address of a repository`);
+  return address;
+}
+
+/** A plain address: no user, no other spelling of the host, no secret in the query, nothing open to everybody on the way. */
+function readWebUrl(text: string, { allowHttp = false }: AddressOptions): URL | PackRefusal {
+  const shown = quoted(withoutSecrets(text), 200);
+  const authority = /^https?:\/\/([^/?#]*)/i.exec(text)?.[1];
+  if (authority === undefined || /[\s\\]/.test(text) || !URL.canParse(text))
+    return packRefusal('source/unknown', `${shown} is no address that starts with https://`);
+  if (authority.includes('@')) return hasSecret(text);
+  const url = new URL(text);
+  const asked = readAuthority(authority, url.protocol === 'https:' ? 443 : 80);
+  if (asked === undefined) return packRefusal('source/unknown', `${shown} has no host in its usual spelling`);
+  if ([...url.searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))) return hasSecret(text);
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(asked))
+    return packRefusal(
+      'source/refused',
+      `${shown} is not secure: anybody on the way can change what comes; use https://`,
+    );
+  url.hash = '';
+  return url;
+}
+
+export function isLoopback({ host }: HostAndPort): boolean {
+  return host.isAddress ? readIpAddress(host.name)?.kind === 'loopback' : host.name === 'localhost';
+}
+
+function hasSecret(text: string): PackRefusal {
+  return packRefusal(
+    'source/refused',
+    `${quoted(withoutSecrets(text), 200)} has a user or a key in it, which would be written into the lock; use the environment or git's own helpers`,
+  );
+}
+
+/** For messages: neither the user nor the query. */
+function withoutSecrets(text: string): string {
+  return text.replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1').replace(/\?.*$/s, '');
+}
+
+function splitFragment(text: string): readonly [address: string, fragment: string | undefined] {
+  const hash = text.indexOf('#');
+  return hash === -1 ? [text, undefined] : [text.slice(0, hash), text.slice(hash + 1)];
+}
+
+/** Pages of the well known hosts that show a folder: `#ref:folder` in our spelling; the address itself where it is a repository. */
+function readPage({ origin, hostname }: URL, parts: readonly string[]): string | undefined {
+  const rules = PAGES.get(hostname);
+  if (rules === undefined) return undefined;
+  const path = parts.join('/');
+  for (const rule of rules) {
+    const { repository, ref, folder } = rule.exec(path)?.groups ?? {};
+    if (repository === undefined) continue;
+    const inside = decoded(folder ?? '').replace(/(?:^|\/)SKILL\.md$/, '');
+    if (ref === undefined) return `${origin}/${repository}`;
+    return `${origin}/${repository}#${decoded(ref)}${inside === '' ? '' : `:${inside}`}`;
+  }
+  return undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A ref with a slash in it cannot be told from a folder here: such are written with `#`. */
+const PAGES: ReadonlyMap<string, readonly RegExp[]> = new Map([
+  ['github.com', [/^(?<repository>[^/]+\/[^/]+)(?:\/(?:tree|blob)\/(?<ref>[^/]+)(?:\/(?<folder>.+))?)?$/]],
+  [
+    'gitlab.com',
+    [
+      /^(?<repository>.+?)\/-\/(?:tree|blob)\/(?<ref>[^/]+)(?:\/(?<folder>.+))?$/,
+      /^(?<repository>(?!.*\/-\/)(?!.*\.(?:zip|skill|tar\.gz|tgz)$)[^/]+(?:\/[^/]+)+)$/,
+    ],
+  ],
+  ['bitbucket.org', [/^(?<repository>[^/]+\/[^/]+)(?:\/src\/(?<ref>[^/]+)(?:\/(?<folder>.+))?)?$/]],
+  [
+    'codeberg.org',
+    [/^(?<repository>[^/]+\/[^/]+)(?:\/src\/(?:branch|tag|commit)\/(?<ref>[^/]+)(?:\/(?<folder>.+))?)?$/],
+  ],
+]);

@@ -1,0 +1,207 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { hash as hashAtOnce } from 'node:crypto';
+import path from 'node:path';
+
+import { compareText } from '../../core/diagnostic.ts';
+import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import type { LockedFile } from '../lock/lock.ts';
+import { openPathJudge } from './portable-name.ts';
+import type { PathJudge } from './portable-name.ts';
+import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { SKILL_FILE_NAME } from './skill-folders.ts';
+import type { SeenSkill, SourceSkill } from './source.ts';
+import { folderOf } from '../../core/path.ts';
+import type { ScanFile } from '../scan/finding.ts';
+import { quoted } from '../../core/text/text.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { digestOfEntries } from '../../platform/fs/tree-digest.ts';
+import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
+import { TreeLooks } from '../../platform/fs/tree-stat.ts';
+import { toScanFile } from '../scan/scan-files.ts';
+import { MAX_HEAD, skillName } from './skill-name.ts';
+import { NEW_FILE } from '../../platform/fs/open-flags.ts';
+
+const NOTHING = new Uint8Array();
+const FILE_MODE = 0o644;
+const PROGRAM_MODE = 0o755;
+
+export interface StagedSkillOptions {
+  /** Below the source; empty where the source itself is the skill. */
+  readonly folder: string;
+  /** Absolute; nothing stands there yet. */
+  readonly path: string;
+  /** The name where neither SKILL.md nor the folder gives one. */
+  readonly fallbackName: string;
+  readonly limits: ArchiveLimits;
+  /** How many bytes of its files may be kept for the inspection; none. */
+  readonly room?: number;
+  /** Files and folders come in the order of a walk: then what they look like is told when they are written. */
+  readonly isInOrder?: boolean;
+}
+
+/** What a file is filled with: it gives every piece to `write`, and says what it gave. */
+export type Fill = (write: (bytes: Uint8Array) => void) => { readonly hash: Uint8Array; readonly bytes: number };
+
+/**
+ * One skill that is being written into the staging folder, and what a lock says of it. Files are made exclusively, with plain
+ * permissions; names are judged before. Throws `PackRefused`, and the system's errors.
+ */
+export class StagedSkill {
+  readonly #options: StagedSkillOptions;
+  readonly #judge: PathJudge;
+  readonly #entries: DigestEntry[] = [];
+  readonly #files: [path: string, file: LockedFile][] = [];
+  readonly #folders = new Set<string>();
+  #bytes = 0;
+  /** Of the texts in `#seen`: of other files no byte is kept. */
+  #kept = 0;
+  #head = '';
+  /** Given up as soon as there is more than there is room for. */
+  #seen: ScanFile[] | undefined = [];
+  #skillText: string | undefined;
+  /** Given up where a name is not written as it came: the order of the copy is then another. */
+  #looks: TreeLooks | undefined;
+  /** Those whose looks are expected: what is made in a folder changes its time. */
+  readonly #unfinished: { readonly at: string; readonly place: string; readonly look: number }[] = [];
+
+  constructor(options: StagedSkillOptions) {
+    this.#options = options;
+    this.#judge = openPathJudge(options.limits);
+    this.#looks = options.isInOrder === true ? new TreeLooks() : undefined;
+    makeFolder(options.path);
+    this.#expectLook('', options.path);
+  }
+
+  folder(at: string): void {
+    if (at === '' || this.#folders.has(at)) return;
+    this.folder(folderOf(at));
+    const below = this.#usable(at, 'folder');
+    const place = `${this.#options.path}/${below}`;
+    mkdirSync(place);
+    this.#folders.add(at);
+    this.#entries.push({ kind: 'folder', path: below, content: NOTHING });
+    this.#expectLook(below, place);
+  }
+
+  file(from: string, isExecutable: boolean, fill: Fill): void {
+    this.folder(folderOf(from));
+    const at = this.#usable(from, 'file');
+    const mode = isExecutable ? PROGRAM_MODE : FILE_MODE;
+    const place = `${this.#options.path}/${at}`;
+    const descriptor = openSync(place, NEW_FILE, mode);
+    try {
+      let first: Uint8Array = NOTHING;
+      const { hash, bytes } = fill((piece) => {
+        this.#write(at, descriptor, piece);
+        first = piece;
+      });
+      this.#see(at, isExecutable, { piece: first, bytes });
+      // The mask of the process does not count. To ask first whether it did would take longer.
+      fchmodSync(descriptor, mode);
+      this.#entries.push({ kind: isExecutable ? 'program' : 'file', path: at, content: hash });
+      const sha256 = Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex');
+      this.#files.push([at, isExecutable ? { sha256, bytes, executable: true } : { sha256, bytes }]);
+    } finally {
+      closeSync(descriptor);
+    }
+    // By its name and once it is closed, as whoever looks again will see it: some file systems tell other times before.
+    this.#looks?.append(at, lstatSync(place));
+  }
+
+  /** A file whose bytes are all here. */
+  wholeFile(at: string, isExecutable: boolean, bytes: Uint8Array): void {
+    this.file(at, isExecutable, (write) => {
+      write(bytes);
+      return { hash: hashAtOnce('sha256', bytes, 'buffer'), bytes: bytes.length };
+    });
+  }
+
+  async finish(): Promise<SourceSkill> {
+    const { folder, path: place, fallbackName } = this.#options;
+    const named = folder === '' ? fallbackName : path.posix.basename(folder);
+    if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
+      refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file that is called exactly ${SKILL_FILE_NAME}`));
+    const seen = this.#seenSkill();
+    for (const { at, place: folderPlace, look } of this.#unfinished) this.#looks?.add(look, at, lstatSync(folderPlace));
+    return {
+      folder,
+      path: place,
+      name: await skillName(this.#head, named),
+      digest: digestOfEntries(this.#entries),
+      files: Object.fromEntries(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      ...(this.#looks === undefined ? {} : { looks: this.#looks.fingerprint() }),
+      ...(seen === undefined ? {} : { seen }),
+    };
+  }
+
+  /** How much of what was kept counts against the room of others. */
+  get keptBytes(): number {
+    return this.#seen === undefined ? 0 : this.#kept;
+  }
+
+  /** Files that came in one piece, whose memory belongs to others: only what is decoded is kept. */
+  #see(
+    at: string,
+    isExecutable: boolean,
+    { piece, bytes }: { readonly piece: Uint8Array; readonly bytes: number },
+  ): void {
+    if (piece.length < bytes) this.#seen = undefined;
+    if (this.#seen === undefined) return;
+    const whole = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    const file = toScanFile(at, whole, isExecutable);
+    if (file.binary === undefined) this.#kept += bytes;
+    if (this.#kept > (this.#options.room ?? 0)) {
+      this.#seen = undefined;
+      return;
+    }
+    this.#seen.push(file);
+    if (at === SKILL_FILE_NAME && isUtf8(whole)) this.#skillText = file.binary === undefined ? file.text : undefined;
+  }
+
+  #seenSkill(): SeenSkill | undefined {
+    if (this.#seen === undefined) return undefined;
+    const files = this.#seen.toSorted((a, b) => compareText(a.path, b.path));
+    return { files, ...(this.#skillText === undefined ? {} : { skillText: this.#skillText }) };
+  }
+
+  /** As it is written here. */
+  #usable(at: string, type: 'file' | 'folder'): string {
+    const usable = this.#judge.judge(at, type);
+    if (isRefusal(usable)) throw new PackRefused(usable);
+    if (usable.path !== at) this.#looks = undefined;
+    return usable.path;
+  }
+
+  #expectLook(at: string, place: string): void {
+    if (this.#looks !== undefined) this.#unfinished.push({ at, place, look: this.#looks.expect() });
+  }
+
+  #write(at: string, descriptor: number, bytes: Uint8Array): void {
+    const { maxBytes } = this.#options.limits;
+    this.#bytes += bytes.length;
+    if (this.#bytes > maxBytes)
+      refuse(
+        packRefusal('archive/too-large', `with ${quoted(at)} a skill has more than ${String(maxBytes)} bytes`, at),
+      );
+    if (at === SKILL_FILE_NAME && this.#head === '')
+      this.#head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAX_HEAD)).toString('utf8');
+    for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
+  }
+}
+
+/** The folder above is nearly always there: of thousands of skills, for all but the first. */
+function makeFolder(place: string): void {
+  try {
+    mkdirSync(place);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
+    makeFolders(place);
+  }
+}
+
+export function refuse(refusal: PackRefusal | undefined): void {
+  if (refusal !== undefined) throw new PackRefused(refusal);
+}

@@ -1,0 +1,270 @@
+/**
+ * The tree that an update plan asks for, made in a folder of its own. Every byte is compared with what the plan was made from, so that
+ * an edit between planning and building stops it and is not lost. What was built on the way to a refusal is left for the caller to remove.
+ */
+import { isUtf8 } from 'node:buffer';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import type { LockedFile } from '../lock/lock.ts';
+import { mergeText } from './merge-text.ts';
+import type { MergeConflict } from './merge-text.ts';
+import { PackRefused, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import type { FileTable, PlannedFile, UpdatePlan } from './update-plan.ts';
+import { folderOf, foldersOf } from '../../core/path.ts';
+import { quoted } from '../../core/text/text.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { openNewFile } from '../../platform/fs/new-file.ts';
+import type { FileWriter } from '../../platform/fs/new-file.ts';
+import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
+import { SMALL_FILE, hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
+import { orRefusal, walkTree } from '../../platform/fs/tree-walk.ts';
+import type { TreeEntry, TreeRefusal } from '../../platform/fs/tree-walk.ts';
+import { orSystemRefusal } from '../system-refusal.ts';
+
+export interface BuildUpdateRequest {
+  readonly plan: UpdatePlan;
+  /** Folders, absolute. */
+  readonly local: string;
+  readonly incoming: string;
+  /** The bytes of a file as they were installed, where they can still be had (`base-files.ts`). Others are not believed: they must fit the lock. */
+  readonly base?: (path: string, file: LockedFile) => Uint8Array | undefined;
+  /** Nothing stands there; the folder above is ours, and nobody else writes in it. */
+  readonly to: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
+}
+
+export interface BuiltUpdate {
+  readonly type: 'built';
+  /** All that was built, by path. The lock keeps the files of the new version instead: they are the base of the next update. */
+  readonly files: FileTable;
+  /** Paths of which lines of both sides were put together. */
+  readonly merged: readonly string[];
+  /** Paths that are as they were here, and not as the new version has them. */
+  readonly kept: readonly string[];
+}
+
+/** Why the two sides of a file do not go together. */
+export interface FileConflict {
+  readonly path: string;
+  readonly reason: 'lines' | 'binary' | 'too-large' | 'base-unknown';
+  /** For `lines`: where. */
+  readonly conflicts?: readonly MergeConflict[];
+}
+
+/** `install/conflict`, with all that is in the way. */
+export interface UpdateConflict extends PackRefusal {
+  readonly conflicts: readonly FileConflict[];
+}
+
+/** Larger files are not merged. */
+export const MAX_MERGED_BYTES = 4 * 1024 * 1024;
+/** Entries between two pauses. */
+const SLICE = 64;
+
+export async function buildUpdate(request: BuildUpdateRequest): Promise<BuiltUpdate | PackRefusal | UpdateConflict> {
+  if (request.plan.refusal !== undefined) return request.plan.refusal;
+  const built = await orSystemRefusal(
+    () => orRefusal(() => build(request)),
+    'the update cannot be built',
+    'install/unwritable',
+  );
+  return 'problem' in built ? sideRefusal(built) : built;
+}
+
+/** Both sides lie in the root. */
+function sideRefusal({ problem, path: at, message }: TreeRefusal): PackRefusal {
+  const isChanged = problem === 'changed' || problem === 'gone';
+  return packRefusal(isChanged ? 'source/changed' : 'install/root', message, at === '' ? undefined : at);
+}
+
+/** What is known while one update is built. */
+interface Building {
+  readonly request: BuildUpdateRequest;
+  readonly rows: ReadonlyMap<string, PlannedFile>;
+  readonly buffer: Buffer;
+  readonly files: Map<string, LockedFile>;
+  /** Made so far. */
+  readonly folders: Set<string>;
+  /** Folders of the new version with a file somewhere below. */
+  readonly usedFolders: ReadonlySet<string>;
+  /** Bytes of files to merge, by side. */
+  readonly toMerge: Readonly<Record<Side, Map<string, Buffer>>>;
+  readonly total: number;
+  done: number;
+}
+
+type Side = 'local' | 'incoming';
+type FileEntry = Extract<TreeEntry, { type: 'file' }>;
+
+async function build(request: BuildUpdateRequest): Promise<BuiltUpdate | UpdateConflict> {
+  const { plan, to } = request;
+  const building: Building = {
+    request,
+    rows: new Map(plan.files.map((row) => [row.path, row])),
+    buffer: Buffer.allocUnsafe(SMALL_FILE),
+    files: new Map(),
+    folders: new Set(['']),
+    usedFolders: new Set(['', ...plan.files.flatMap((row) => (row.incoming === undefined ? [] : foldersOf(row.path)))]),
+    toMerge: { local: new Map(), incoming: new Map() },
+    total: plan.files.filter(({ take }) => take !== 'nothing').length,
+    done: 0,
+  };
+  mkdirSync(to, { mode: 0o755 });
+  await takeSide(building, 'incoming');
+  // What `force` takes away, it takes away as it is.
+  if (plan.mode !== 'force') await takeSide(building, 'local');
+  const conflicts = plan.toMerge.flatMap((at) => mergeFile(building, at));
+  if (conflicts.length > 0) return conflictOf(conflicts);
+  const kept = plan.files.filter(
+    ({ take, incoming }) => take === 'local' || (take === 'nothing' && incoming !== undefined),
+  );
+  return {
+    type: 'built',
+    files: Object.fromEntries(plan.files.flatMap(({ path: at }) => entryOf(building.files, at))),
+    merged: plan.toMerge,
+    kept: kept.map(({ path: at }) => at),
+  };
+}
+
+function entryOf(files: ReadonlyMap<string, LockedFile>, at: string): readonly (readonly [string, LockedFile])[] {
+  const file = files.get(at);
+  return file === undefined ? [] : [[at, file]];
+}
+
+/** Walks one side: all that the plan knows of it must be there, as it was, and nothing else. */
+async function takeSide(building: Building, side: Side): Promise<void> {
+  const { request, rows } = building;
+  const met = new Set<string>();
+  let count = 0;
+  for (const entry of walkTree(request[side])) {
+    count += 1;
+    if (count % SLICE === 0) await pause(request.signal);
+    if (entry.type === 'link') throw new PackRefused(linkRefusal(side, entry.path));
+    if (entry.type === 'folder') {
+      // No file of the new version lies in it: it is there for its own sake.
+      if (side === 'incoming' && !building.usedFolders.has(entry.path)) makeFolder(building, entry.path);
+      continue;
+    }
+    const row = rows.get(entry.path);
+    const expected = row?.[side];
+    if (row === undefined || expected === undefined || isProgram(entry.stats) !== (expected.executable === true))
+      throw changed(side, entry.path);
+    takeFile(building, { entry, row, expected, side });
+    met.add(entry.path);
+  }
+  for (const { path: at, [side]: expected } of rows.values())
+    if (expected !== undefined && !met.has(at)) throw changed(side, at);
+}
+
+function linkRefusal(side: Side, at: string): PackRefusal {
+  if (side === 'incoming') return packRefusal('archive/link', `${quoted(at)} is a link`, at);
+  return packRefusal('install/edited', `${quoted(at)} was made a link here, which only --force takes away`, at);
+}
+
+function changed(side: Side, at: string): PackRefused {
+  const where = side === 'local' ? 'what is installed' : 'the new version';
+  return new PackRefused(packRefusal('source/changed', `${quoted(at)} of ${where} changed meanwhile`, at));
+}
+
+function makeFolder(building: Building, at: string): void {
+  if (building.folders.has(at)) return;
+  makeFolder(building, folderOf(at));
+  mkdirSync(path.join(building.request.to, at), { mode: 0o755 });
+  building.folders.add(at);
+}
+
+interface TakenFile {
+  readonly entry: FileEntry;
+  readonly row: PlannedFile;
+  readonly expected: LockedFile;
+  readonly side: Side;
+}
+
+/** Read once: the bytes that are compared are those that are written. What is not taken from here is compared all the same. */
+function takeFile(building: Building, { entry, row, expected, side }: TakenFile): void {
+  const isTaken = row.take === side;
+  const pieces: Buffer[] = [];
+  const isMerged = row.take === 'merge' && expected.bytes <= MAX_MERGED_BYTES;
+  // What of the new version is not taken is not needed; what is here and changed would be lost.
+  if (!isTaken && !isMerged && side === 'incoming') return;
+  const write = isTaken ? openFile(building, row) : undefined;
+  try {
+    const { value: hash } = withEntryNow(entry, (descriptor, { size }) =>
+      hashOpened(entry.path, { descriptor, size, buffer: building.buffer }, (bytes) => {
+        write?.write(bytes);
+        if (isMerged) pieces.push(Buffer.from(bytes));
+      }),
+    );
+    if (Buffer.from(hash).toString('hex') !== expected.sha256) throw changed(side, entry.path);
+  } finally {
+    write?.close();
+  }
+  if (isMerged) building.toMerge[side].set(entry.path, Buffer.concat(pieces));
+  if (isTaken) finishFile(building, row, expected);
+}
+
+function openFile(building: Building, { path: at, isExecutable }: PlannedFile): FileWriter {
+  makeFolder(building, folderOf(at));
+  if (building.folders.has(at))
+    throw new PackRefused(packRefusal('install/conflict', `${quoted(at)} is a folder in the new version`, at));
+  return openNewFile(path.join(building.request.to, at), isExecutable ? 0o755 : 0o644);
+}
+
+function finishFile(building: Building, row: PlannedFile, { sha256: hash, bytes }: LockedFile): void {
+  const { files, request } = building;
+  files.set(row.path, { sha256: hash, bytes, ...(row.isExecutable ? { executable: true } : {}) });
+  building.done += 1;
+  request.onProgress?.({ done: building.done, total: building.total });
+}
+
+function mergeFile(building: Building, at: string): readonly FileConflict[] {
+  const { rows, request, toMerge } = building;
+  const row = rows.get(at);
+  const [local, incoming] = [toMerge.local.get(at), toMerge.incoming.get(at)];
+  if (row === undefined || local === undefined || incoming === undefined) return [{ path: at, reason: 'too-large' }];
+  if (!isText(local) || !isText(incoming)) return [{ path: at, reason: 'binary' }];
+  const base = row.base === undefined ? undefined : request.base?.(at, row.base);
+  if (base === undefined || sha256(base) !== row.base?.sha256) return [{ path: at, reason: 'base-unknown' }];
+  if (!isText(base)) return [{ path: at, reason: 'binary' }];
+  const merge = mergeText({ base: text(base), local: text(local), incoming: text(incoming) });
+  if (merge.type === 'conflict') return [{ path: at, reason: 'lines', conflicts: merge.conflicts }];
+  const bytes = Buffer.from(merge.text, 'utf8');
+  const write = openFile(building, row);
+  try {
+    write.write(bytes);
+  } finally {
+    write.close();
+  }
+  finishFile(building, row, { sha256: sha256(bytes), bytes: bytes.length });
+  return [];
+}
+
+function isText(bytes: Uint8Array): boolean {
+  return !bytes.includes(0) && isUtf8(bytes);
+}
+
+function text(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+}
+
+const REASONS: Readonly<Record<FileConflict['reason'], string>> = {
+  lines: 'has lines that were changed on both sides',
+  binary: 'was changed on both sides and is no text',
+  'too-large': 'was changed on both sides and is too large to merge',
+  'base-unknown': 'was changed on both sides, and what it was before cannot be had any more',
+};
+
+function conflictOf(conflicts: readonly FileConflict[]): UpdateConflict {
+  const [first = { path: '', reason: 'lines' as const }] = conflicts;
+  const more = conflicts.length === 1 ? '' : `, and ${String(conflicts.length - 1)} more`;
+  const message = `${quoted(first.path)} ${REASONS[first.reason]}${linesOf(first)}${more}`;
+  return { ...packRefusal('install/conflict', message, first.path), conflicts };
+}
+
+function linesOf({ conflicts = [] }: FileConflict): string {
+  const [first] = conflicts;
+  return first === undefined ? '' : ` (from line ${String(first.local.line)} here)`;
+}

@@ -1,0 +1,56 @@
+/** The files of an installed skill and of what would take its place, with their texts: what a person is shown before an update. */
+import { isUtf8 } from 'node:buffer';
+
+import { compareText } from '../../core/diagnostic.ts';
+import type { FileSide, UpdatedFile } from './capability-diff.ts';
+import type { FileTable } from './update-plan.ts';
+import { toRelativePath } from '../../core/path.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+
+/** A folder and what is known to lie in it. */
+export interface TreeSide {
+  readonly dir: string;
+  readonly files: FileTable;
+}
+
+/** Larger files are named and not shown. */
+const MAX_SHOWN_BYTES = 1024 * 1024;
+/** Of all texts of one side. */
+const MAX_SIDE_BYTES = 32 * 1024 * 1024;
+
+/** All files of both, by path. */
+export function updatedFiles(before: TreeSide, after: TreeSide): readonly UpdatedFile[] {
+  const [old, now] = [fileSides(before), fileSides(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].sort(compareText).map((path): UpdatedFile => {
+    const [was, is] = [old.get(path), now.get(path)];
+    return { path, ...(was === undefined ? {} : { before: was }), ...(is === undefined ? {} : { after: is }) };
+  });
+}
+
+function fileSides({ dir, files }: TreeSide): ReadonlyMap<string, FileSide> {
+  const sides = new Map<string, FileSide>();
+  const opened = openConfined(dir);
+  let room = MAX_SIDE_BYTES;
+  try {
+    for (const [path, { sha256, bytes, executable }] of Object.entries(files)) {
+      const isShown = opened.type === 'open' && bytes <= Math.min(MAX_SHOWN_BYTES, room);
+      const text = isShown ? textOf(opened.directory, path) : undefined;
+      room -= text === undefined ? 0 : bytes;
+      sides.set(path, { sha256, isExecutable: executable === true, ...(text === undefined ? {} : { text }) });
+    }
+  } finally {
+    if (opened.type === 'open') opened.directory.close();
+  }
+  return sides;
+}
+
+type Directory = Extract<ReturnType<typeof openConfined>, { type: 'open' }>['directory'];
+
+/** Nothing for what is no text. A link of the installed skill is not followed. */
+function textOf(directory: Directory, path: string): string | undefined {
+  const asked = toRelativePath(path);
+  if (asked.type === 'refused') return undefined;
+  const read = directory.read(asked.path, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
+  if (read.type !== 'read' || read.bytes.includes(0) || !isUtf8(read.bytes)) return undefined;
+  return read.bytes.toString('utf8');
+}

@@ -1,0 +1,84 @@
+/** What is installed, against its lock: every changed, missing and added file by name. Nothing is written. */
+import path from 'node:path';
+
+import { compareText } from '../core/diagnostic.ts';
+import type { Drift, LockedSkill } from './lock/lock.ts';
+import { driftOf } from './lock/lock-file.ts';
+import { isRefusal, packRefusal } from './problems.ts';
+import type { PackRefusal } from './problems.ts';
+import { quoted } from '../core/text/text.ts';
+import { presentBuffer, presentFiles } from './root/present-files.ts';
+import { readLock } from './root/read-lock.ts';
+import { isDirectory } from '../platform/fs/paths.ts';
+
+/** `drift`: files differ. `missing`: the folder is not there. `unreadable`: it cannot be told. */
+export interface VerifiedSkill {
+  readonly name: string;
+  readonly status: 'same' | 'drift' | 'missing' | 'unreadable';
+  readonly locked: LockedSkill;
+  /** Of what is there now. */
+  readonly digest?: string;
+  readonly drift: Drift;
+  /** Why it cannot be told; empty otherwise. */
+  readonly reason: string;
+}
+
+export interface VerifiedRoot {
+  readonly type: 'verified';
+  readonly root: string;
+  /** By name. */
+  readonly skills: readonly VerifiedSkill[];
+  readonly isIntact: boolean;
+}
+
+export interface VerifyRootOptions {
+  /** Names; all of the lock where empty. */
+  readonly names?: readonly string[];
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+const NO_DRIFT: Drift = { changed: [], missing: [], added: [] };
+/** Skills between two pauses, in which an interruption is heard. */
+const SLICE = 64;
+
+export async function verifyRoot(
+  root: string,
+  { names = [], signal, onProgress }: VerifyRootOptions = {},
+): Promise<VerifiedRoot | PackRefusal> {
+  const lock = readLock(root);
+  if (lock === undefined) return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`);
+  if (isRefusal(lock)) return lock;
+  const unknown = names.find((name) => !lock.skills.has(name));
+  if (unknown !== undefined)
+    return packRefusal('install/not-installed', `${quoted(unknown)} is not in the lock of ${quoted(root, 200)}`);
+  const meant = [...lock.skills.values()]
+    .filter(({ name }) => names.length === 0 || names.includes(name))
+    .toSorted((a, b) => compareText(a.name, b.name));
+  const buffer = presentBuffer();
+  const skills: VerifiedSkill[] = [];
+  for (const locked of meant) {
+    if (skills.length % SLICE === 0) {
+      onProgress?.(skills.length, meant.length);
+      await new Promise(setImmediate);
+      signal?.throwIfAborted();
+    }
+    skills.push(verifySkill(path.join(root, locked.name), locked, buffer));
+  }
+  return { type: 'verified', root, skills, isIntact: skills.every(({ status }) => status === 'same') };
+}
+
+/** One folder against its entry. */
+export function verifySkill(dir: string, locked: LockedSkill, buffer = presentBuffer()): VerifiedSkill {
+  const { name } = locked;
+  const present = presentFiles(dir, { buffer, withoutLooks: true });
+  if (isRefusal(present)) {
+    const status = isDirectory(dir) ? 'unreadable' : 'missing';
+    return { name, status, locked, drift: NO_DRIFT, reason: present.message };
+  }
+  const { digest } = present;
+  if (digest === locked.digest) return { name, status: 'same', locked, digest, drift: NO_DRIFT, reason: '' };
+  const drift = driftOf(locked, present.files);
+  const isNamed = drift.changed.length + drift.missing.length + drift.added.length > 0;
+  return { name, status: 'drift', locked, digest, drift, reason: isNamed ? '' : 'folders without files differ' };
+}

@@ -1,0 +1,75 @@
+import { problemText } from '../../core/config/config-check.ts';
+import { MAX_SETTING_DEPTH } from '../../core/config/config-settings.ts';
+import { diagnose } from '../../core/diagnostic.ts';
+import type { Diagnostic, Finding } from '../../core/diagnostic.ts';
+import { positionOf, readJsonText } from '../../core/json/json-position.ts';
+import type { JsonText, Position } from '../../core/json/json-position.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import type { SchemaProblem } from '../../core/json/json-schema.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isPresent } from './paths.ts';
+import { readTextFile } from './text-file.ts';
+
+export type CheckedJson =
+  | { readonly type: 'read'; readonly value: Readonly<Record<string, unknown>>; readonly text: JsonText }
+  | { readonly type: 'absent' }
+  | { readonly type: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
+
+const MAX_BYTES = 1024 * 1024;
+/** More than a person mends at a time. */
+const MAX_PROBLEMS = 20;
+
+/**
+ * A file with one JSON object that `check` finds nothing wrong with, whole or not at all: half a configuration is one that nobody
+ * wrote, and a misspelled key may be the one that forbids.
+ */
+export function readCheckedJson(
+  path: string,
+  check: (value: Readonly<Record<string, unknown>>) => readonly SchemaProblem[],
+): CheckedJson {
+  const invalid = (...findings: readonly Omit<Finding, 'path'>[]): CheckedJson => ({
+    type: 'invalid',
+    diagnostics: findings.map((finding) => diagnose({ path, ...finding }, 'lenient')),
+  });
+  const broken = (message: string, at?: Position): CheckedJson => invalid({ code: 'config/invalid', ...at, message });
+
+  const file = readTextFile(path, MAX_BYTES);
+  // Somebody put a link there, so there was something to say: that it is out of reach does not take it back.
+  if (file.type === 'absent') return isPresent(path) ? broken('it is a link that points at nothing') : file;
+  if (file.type === 'failed') return broken(`it cannot be read: ${file.reason}`);
+  if (!file.validUtf8) return broken('it is not UTF-8');
+  const source = file.text.startsWith('\uFEFF') ? file.text.slice(1) : file.text;
+  const parsed = parseJson(source);
+  if (parsed.type === 'failed') return broken(`it is not JSON: ${parsed.reason}`, positionOf(source, parsed.offset));
+  if (!isObject(parsed.value)) return broken('it must hold one JSON object');
+
+  const text = readJsonText(source);
+  if (text.depth > MAX_SETTING_DEPTH) return broken(`it is nested deeper than ${String(MAX_SETTING_DEPTH)} levels`);
+  const [twice] = text.repeated;
+  if (twice !== undefined) return broken(`${quoted(twice.join('.'), 120)} stands there twice`, text.locate(twice));
+
+  const problems = check(parsed.value);
+  if (problems.length === 0) return { type: 'read', value: parsed.value, text };
+  return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => findingOf(problem, parsed.value, text)));
+}
+
+function findingOf(problem: SchemaProblem, value: unknown, text: JsonText): Omit<Finding, 'path'> {
+  const code = problem.type === 'unknown-key' ? 'config/unknown-key' : 'config/invalid';
+  return { code, ...text.locate(problem.path), ...problemText(problem, value) };
+}
+
+type ParsedJson =
+  | { readonly type: 'parsed'; readonly value: unknown }
+  | { readonly type: 'failed'; readonly reason: string; readonly offset: number };
+
+function parseJson(text: string): ParsedJson {
+  try {
+    return { type: 'parsed', value: JSON.parse(text) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const offset = Number(/position (\d+)/.exec(error.message)?.[1] ?? 0);
+    // The engine quotes the file in its message; the position says as much without letting the file speak.
+    const reason = error.message.replace(/[,.]? ?(?:"|\.\.\.)[\s\S]*$/, '').replace(/ in JSON at position[\s\S]*$/, '');
+    return { type: 'failed', reason, offset };
+  }
+}

@@ -1,0 +1,226 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFile,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  futimesSync,
+  lchownSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  symlinkSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import type { Identity } from '../../core/execution.ts';
+import { descriptorPath } from './confined-open.ts';
+import { TreeReading, isProgram, pause } from './tree-digest.ts';
+import type { ReadTreeOptions, TreeDigest } from './tree-digest.ts';
+import { SMALL_FILE, hashBytes, hashOpened, readSmall } from './tree-file.ts';
+import type { OpenedFile } from './tree-file.ts';
+import { TreeLooks } from './tree-stat.ts';
+import { isByDescriptor, orRefusal, walkOpened } from './tree-walk.ts';
+import type { FolderEntry, LinkEntry, OpenedEntry, TreeRefusal } from './tree-walk.ts';
+
+export interface CopyTreeOptions extends ReadTreeOptions {
+  /** Nothing stands there; the folder above is ours, and nobody else writes in it. */
+  readonly to: string;
+  /** `read-only`: files 0444 or 0555, folders 0555. `writable`: 0644 or 0755, folders 0755. */
+  readonly permissions: 'read-only' | 'writable';
+  /** Whose the copy is; ours where nothing is said. */
+  readonly owner?: Identity;
+  /** Links of the top to add, targets by name. What the tree has itself under such a name stays. */
+  readonly links?: Readonly<Record<string, string>>;
+}
+
+export interface CopiedTree extends TreeDigest {
+  /** What the copy looks like from outside, the added links left out. */
+  readonly copyFingerprint: string;
+  /** Links that were not added, because the tree has something of that name. */
+  readonly taken: readonly string[];
+}
+
+const MODES = {
+  'read-only': { file: 0o444, program: 0o555, folder: 0o555 },
+  writable: { file: 0o644, program: 0o755, folder: 0o755 },
+} as const;
+
+/** Entries between two pauses. */
+const SLICE = 64;
+/** Large files copied at once: the system makes some while we hash others. */
+const AT_ONCE = 8;
+
+/**
+ * Copies a tree, byte for byte, with times. What is hashed are the bytes of the copy, as they are written or read back: what somebody
+ * exchanges in the source meanwhile is either refused or part of the digest. Large files share their blocks with the source where the
+ * file system can. Throws the system's error where the copy cannot be written; a part of it may then be left at `to`.
+ */
+export async function copyTree(from: string, options: CopyTreeOptions): Promise<CopiedTree | TreeRefusal> {
+  return orRefusal(() => copyOnce(from, options));
+}
+
+interface Copying extends CopyTreeOptions {
+  readonly reading: TreeReading;
+  readonly looks: TreeLooks;
+  /** For the bytes of one small file after another. */
+  readonly buffer: Buffer;
+}
+
+async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedTree> {
+  const { to, links = {}, signal } = options;
+  const linkNames = new Set(Object.keys(links));
+  const reading = new TreeReading(Date.now());
+  const looks = new TreeLooks();
+  const copying: Copying = { ...options, reading, looks, buffer: Buffer.allocUnsafe(SMALL_FILE) };
+  const folders: CopiedFolder[] = [];
+  const taken: string[] = [];
+  const underWay: Promise<void>[] = [];
+  let count = 0;
+  try {
+    for (const entry of walkOpened(from, options)) {
+      if (linkNames.has(entry.path)) taken.push(entry.path);
+      if (entry.type === 'folder') folders.push(copyFolder(entry, copying));
+      else if (entry.type === 'link') copyLink(entry, copying);
+      else if (!isCopiedApart(entry)) copyHere(entry, copying);
+      else {
+        const run = copyApart(entry, copying);
+        // Told to whoever waits for it below.
+        run.catch(() => undefined);
+        underWay.push(run);
+        if (underWay.length === AT_ONCE) await underWay.shift();
+      }
+      count += 1;
+      if (count % SLICE === 0) await pause(signal);
+    }
+    for (const run of underWay) await run;
+  } finally {
+    // Nobody writes there any more once this has ended, one way or the other.
+    await Promise.allSettled(underWay);
+  }
+  reading.refuseChanged(from, options);
+  for (const [name, target] of Object.entries(links))
+    if (!taken.includes(name)) symlinkSync(target, path.join(to, name));
+  finishFolders(folders, copying);
+  return { ...reading.finish(), copyFingerprint: looks.fingerprint(), taken };
+}
+
+interface CopiedFolder {
+  readonly path: string;
+  /** Of the source. */
+  readonly stats: Stats;
+  readonly look: number;
+}
+
+function copyFolder({ path: at, stats }: FolderEntry, { to, reading, looks }: Copying): CopiedFolder {
+  mkdirSync(path.join(to, at), { mode: 0o700 });
+  reading.folder(at, stats);
+  return { path: at, stats, look: looks.expect() };
+}
+
+/** From the innermost outwards: what is made in a folder changes its time. */
+function finishFolders(folders: readonly CopiedFolder[], { to, owner, permissions, looks }: Copying): void {
+  for (const { path: at, stats, look } of folders.toReversed()) {
+    const place = path.join(to, at);
+    if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
+    chmodSync(place, MODES[permissions].folder);
+    utimesSync(place, stats.atimeMs / 1000, stats.mtimeMs / 1000);
+    looks.add(look, at, lstatSync(place));
+  }
+}
+
+function copyLink(entry: LinkEntry, { to, owner, reading, looks }: Copying): void {
+  const place = path.join(to, entry.path);
+  symlinkSync(entry.target, place);
+  if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
+  lutimesSync(place, entry.stats.atimeMs / 1000, entry.stats.mtimeMs / 1000);
+  reading.link(entry.path, entry.stats, entry.target);
+  looks.append(entry.path, lstatSync(place));
+}
+
+/** The system copies by a name that only descriptors have, and gives the bits of the source: we must be able to read the copy. */
+function isCopiedApart({ place, stats }: OpenedEntry): boolean {
+  return stats.size >= SMALL_FILE && isByDescriptor(place) && (stats.mode & 0o400) !== 0;
+}
+
+/** Read once: the bytes that are hashed are those that are written. Closes the file. */
+function copyHere(entry: OpenedEntry, copying: Copying): void {
+  const { path: at, descriptor, stats } = entry;
+  const { to, reading, looks, buffer } = copying;
+  try {
+    const mode = modeOf(stats, copying);
+    const copy = openSync(`${to}/${at}`, 'wx', mode);
+    try {
+      const file = { descriptor, size: stats.size, buffer };
+      const hash = file.size < SMALL_FILE ? copyAtOnce(at, file, copy) : copyInPieces(at, file, copy);
+      reading.hashed(reading.file(at, stats), hash);
+      looks.append(at, finishFile(copy, mode, stats, copying));
+    } finally {
+      closeSync(copy);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function copyAtOnce(at: string, file: Required<OpenedFile>, copy: number): Uint8Array {
+  const bytes = readSmall(at, file);
+  writeWhole(copy, bytes);
+  return hashBytes(bytes);
+}
+
+function copyInPieces(at: string, file: OpenedFile, copy: number): Uint8Array {
+  return hashOpened(at, file, (bytes) => writeWhole(copy, bytes));
+}
+
+/** Copied by the system, beside our own thread, and read back. Closes the file. */
+async function copyApart(entry: OpenedEntry, copying: Copying): Promise<void> {
+  const { path: at, descriptor, stats } = entry;
+  const { reading, looks } = copying;
+  const [place, look] = [reading.file(at, stats), looks.expect()];
+  try {
+    const to = `${copying.to}/${at}`;
+    await copyFileLater(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    const copy = openSync(to, 'r');
+    try {
+      reading.hashed(place, hashOpened(at, { descriptor: copy, size: stats.size }));
+      looks.add(look, at, finishFile(copy, stats.mode & 0o7777, stats, copying));
+    } finally {
+      closeSync(copy);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function modeOf(source: Stats, { permissions }: Copying): number {
+  return MODES[permissions][isProgram(source) ? 'program' : 'file'];
+}
+
+/** Gives a copy, made with the bits `made`, its owner, permissions and times, and says what it looks like then. */
+function finishFile(copy: number, made: number, source: Stats, copying: Copying): Stats {
+  const { owner } = copying;
+  const mode = modeOf(source, copying);
+  if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
+  if (made !== mode) fchmodSync(copy, mode);
+  futimesSync(copy, source.atimeMs / 1000, source.mtimeMs / 1000);
+  const stats = fstatSync(copy);
+  if ((stats.mode & 0o7777) === mode) return stats;
+  // After the owner, whose change clears bits; and whatever mask the process has.
+  fchmodSync(copy, mode);
+  return fstatSync(copy);
+}
+
+function writeWhole(output: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length;) written += writeSync(output, bytes, written);
+}
+
+/** By callback: the promises of `node:fs` cost more than the copy of a small file. */
+const copyFileLater = promisify(copyFile);

@@ -1,0 +1,104 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { linkSync, lstatSync, unlinkSync } from 'node:fs';
+import path from 'node:path';
+
+import { SkillError, isSkillError } from '../../core/errors.ts';
+import { writeFileAtomically } from './atomic-write.ts';
+import { isSystemError } from './paths.ts';
+import { readPrivateFile } from './private-file.ts';
+import { temporaryName } from './temporary-name.ts';
+import { makeFolders } from './make-folders.ts';
+
+const KEY_BYTES = 32;
+
+/**
+ * The key this user's own records are sealed with: `.agent/seal.key` of the home folder, made at first use. A seal tells what was
+ * written by us from what was edited since; it keeps nobody out who can read the key. Throws `io/failed`.
+ */
+export function sealKey(home: string): Uint8Array {
+  const file = sealKeyFile(home);
+  try {
+    const known = readKey(file);
+    if (known !== undefined) return known;
+    makeKey(file);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw unusable(file, error.code);
+  }
+  const made = readKey(file);
+  if (made === undefined) throw unusable(file, 'it is gone again');
+  return made;
+}
+
+/** The key where there is one that can be used. */
+export function readSealKey(home: string): Uint8Array | undefined {
+  try {
+    return readKey(sealKeyFile(home));
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
+}
+
+export function sealKeyFile(home: string): string {
+  return path.join(home, '.agent/seal.key');
+}
+
+/** Why the key that is there cannot be used; nothing where it can, or where there is none yet. */
+export function sealKeyProblem(home: string): string | undefined {
+  try {
+    readKey(sealKeyFile(home));
+    return undefined;
+  } catch (error) {
+    if (isSkillError(error)) return error.message;
+    throw error;
+  }
+}
+
+/** HMAC-SHA-256 in hex. `purpose`: a seal of one kind of record is none of another. */
+export function sealOf(key: Uint8Array, purpose: string, text: string): string {
+  return createHmac('sha256', key).update(`${purpose}\0`).update(text).digest('hex');
+}
+
+export function isSealOf(
+  seal: string,
+  { key, purpose, text }: { readonly key: Uint8Array; readonly purpose: string; readonly text: string },
+): boolean {
+  if (!/^[0-9a-f]{64}$/.test(seal)) return false;
+  return timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(key, purpose, text)));
+}
+
+function readKey(file: string): Uint8Array | undefined {
+  const read = readPrivateFile(file, { maxBytes: KEY_BYTES });
+  if (read.type === 'absent') return undefined;
+  if (read.type === 'failed') throw unusable(file, read.reason);
+  if (read.bytes.length !== KEY_BYTES)
+    throw unusable(file, `it has ${String(read.bytes.length)} bytes and not ${String(KEY_BYTES)}`);
+  // Windows has no such bits, and says so by giving all of them.
+  if (process.platform !== 'win32' && (lstatSync(file).mode & 0o077) !== 0)
+    throw unusable(file, 'other users may read or write it');
+  return new Uint8Array(read.bytes);
+}
+
+/** Of two processes at once the second finds the key of the first: a link is made only where nothing stands. */
+function makeKey(file: string): void {
+  makeFolders(path.dirname(file), 0o700);
+  const own = temporaryName(file, '.new');
+  writeFileAtomically(own, randomBytes(KEY_BYTES), { sync: true });
+  try {
+    linkSync(own, file);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(own);
+  }
+}
+
+function unusable(file: string, cause: string): SkillError<'io/failed'> {
+  return new SkillError({
+    code: 'io/failed',
+    message: `the key ${JSON.stringify(file)} cannot be used: ${cause}`,
+    hint: 'make it yours alone (chmod 600), or remove it: then a new one is made, and what was sealed with the old one does not count',
+    data: { path: file, cause },
+  });
+}

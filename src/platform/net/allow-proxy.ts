@@ -1,0 +1,195 @@
+import { chmodSync, chownSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { ListenOptions, Server, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+import { SkillError } from '../../core/errors.ts';
+import type { Identity } from '../../core/execution.ts';
+import { quoted } from '../../core/text/text.ts';
+import { answerRaw, httpProxy } from './http-proxy.ts';
+import { byteMeter, takeBytes } from './joined-sockets.ts';
+import { networkGate, readGrant } from './network-gate.ts';
+import type { NetworkDecision, ResolveHost } from './network-gate.ts';
+import { isSystemError } from '../fs/paths.ts';
+import { SOCKS_VERSION, serveSocks } from './socks-proxy.ts';
+
+export interface ProxyLimits {
+  /** Of all connections together, both ways. */
+  readonly bytes: number;
+  /** At the same time. */
+  readonly connections: number;
+  /** A connection on which nothing moves for so long is closed. */
+  readonly idleMs: number;
+  /** From the first byte of a request to the end of its head. */
+  readonly headMs: number;
+  /** For looking up a name, and for each connection. */
+  readonly connectMs: number;
+}
+
+export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
+  bytes: 512 * 1024 * 1024,
+  connections: 64,
+  idleMs: 120_000,
+  headMs: 10_000,
+  connectMs: 10_000,
+};
+
+export interface AllowProxyOptions {
+  /** Grants; see core/policy/host-pattern.ts. */
+  readonly hosts: readonly string[];
+  /** Where it listens for programs; connectable by `owner`, or else by nobody but us. */
+  readonly socketPath?: string;
+  readonly owner?: Identity;
+  /** Also on a port of 127.0.0.1, where every user of this machine can reach it. */
+  readonly loopback?: boolean;
+  readonly resolve?: ResolveHost;
+  readonly signal?: AbortSignal;
+  readonly limits?: Partial<ProxyLimits>;
+  readonly onDecision?: (decision: NetworkDecision) => void;
+}
+
+export interface AllowProxy {
+  /** On 127.0.0.1, where that was asked for. */
+  readonly port: number | undefined;
+  /** Bytes that passed so far. */
+  transferred(): number;
+  /** Ends every connection. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** The path of a unix socket has so many bytes at most; the system would cut a longer one and make another file. */
+const MAX_SOCKET_PATH = 103;
+
+/**
+ * The way to the network for programs that have none: HTTP (absolute requests and CONNECT) and SOCKS 5 on one socket, to granted hosts
+ * only. Names are looked up here, so that nothing has to be looked up where the program runs.
+ */
+export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowProxy> {
+  const { hosts, socketPath, owner, loopback = false, resolve, signal, onDecision = () => undefined } = options;
+  const limits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
+  const grants = hosts.map(readGrant);
+  if (socketPath !== undefined) checkSocketPath(socketPath);
+  signal?.throwIfAborted();
+
+  const open = new Set<Socket>();
+  const closing = new AbortController();
+  const heads = new Map<Duplex, () => void>();
+  const meter = byteMeter(limits.bytes, () => {
+    for (const socket of open) socket.destroy();
+  });
+  const gate = networkGate({
+    grants,
+    connectMs: limits.connectMs,
+    onDecision,
+    ...(resolve === undefined ? {} : { resolve }),
+  });
+  const web = httpProxy({
+    gate,
+    meter,
+    onDecision,
+    idleMs: limits.idleMs,
+    onHead: (socket) => heads.get(socket)?.(),
+  });
+
+  const accept = (socket: Socket): void => {
+    if (open.size >= limits.connections || closing.signal.aborted) return void socket.destroy();
+    open.add(socket);
+    const gone = new AbortController();
+    const deadline = setTimeout(() => {
+      answerRaw(socket, 408, 'the request took too long to arrive');
+      gone.abort();
+    }, limits.headMs);
+    const headIsComplete = (): void => clearTimeout(deadline);
+    heads.set(socket, headIsComplete);
+    // Resets are how clients leave; `close` follows.
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(limits.idleMs, () => socket.destroy());
+    socket.once('close', () => {
+      headIsComplete();
+      heads.delete(socket);
+      open.delete(socket);
+      gone.abort();
+    });
+    void serve(socket, gone.signal, headIsComplete);
+  };
+  const serve = async (socket: Socket, gone: AbortSignal, onHead: () => void): Promise<void> => {
+    const first = await takeBytes(socket, 1, gone);
+    const [kind] = first;
+    if (kind === undefined) return void socket.destroy();
+    socket.unshift(first);
+    if (meter.taken > limits.bytes)
+      return answerRaw(socket, 403, `all ${String(limits.bytes)} granted bytes were used`);
+    if (kind === SOCKS_VERSION) return await serveSocks(socket, { gate, meter, onDecision, onHead, signal: gone });
+    // Every request of HTTP begins with a letter; SOCKS 4, TLS and noise do not.
+    if (kind < 0x41 || kind > 0x7a) return answerRaw(socket, 400, 'only HTTP and SOCKS 5 are spoken here');
+    web.emit('connection', socket);
+  };
+
+  const servers: Server[] = [];
+  const close = async (): Promise<void> => {
+    closing.abort();
+    signal?.removeEventListener('abort', onAbort);
+    for (const socket of open) socket.destroy();
+    await Promise.all(servers.splice(0).map(closeServer));
+  };
+  const onAbort = (): void => void close();
+  const listen = async (where: ListenOptions): Promise<Server> => {
+    const server = createServer({ allowHalfOpen: true }, accept);
+    servers.push(server);
+    await listening(server, where);
+    return server;
+  };
+  try {
+    if (socketPath !== undefined) {
+      await listen({ path: socketPath });
+      chmodSync(socketPath, 0o600);
+      if (owner !== undefined) chownSync(socketPath, owner.uid, owner.gid);
+    }
+    const onPort = loopback ? (await listen({ host: '127.0.0.1', port: 0 })).address() : null;
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted === true) await close();
+    return {
+      port: typeof onPort === 'object' ? onPort?.port : undefined,
+      transferred: () => meter.taken,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function checkSocketPath(socketPath: string): void {
+  if (Buffer.byteLength(socketPath) <= MAX_SOCKET_PATH) return;
+  throw new SkillError({
+    code: 'executor/failed',
+    message: `the path ${quoted(socketPath)} is too long for a socket: ${String(MAX_SOCKET_PATH)} bytes are possible`,
+    hint: 'keep workspaces in a folder with a shorter path',
+    data: { executor: 'network', cause: 'socket path too long' },
+  });
+}
+
+function listening(server: Server, where: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(
+        isSystemError(error)
+          ? new SkillError({
+              code: 'executor/failed',
+              message: `the proxy for granted hosts cannot listen: ${error.message}`,
+              hint: 'check that the folder of the workspace exists and can be written',
+              data: { executor: 'network', cause: error.code },
+              cause: error,
+            })
+          : error,
+      );
+    });
+    server.listen(where, resolve);
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}

@@ -1,0 +1,215 @@
+import { lookup } from 'node:dns/promises';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+import { SkillError } from '../../core/errors.ts';
+import {
+  findGrant,
+  isForHost,
+  isHostPattern,
+  readHostPattern,
+  writeAuthority,
+} from '../../core/network/host-pattern.ts';
+import type { HostAndPort, HostPattern } from '../../core/network/host-pattern.ts';
+import { readAddress } from '../../core/network/network-address.ts';
+import type { NetworkAddress } from '../../core/network/network-address.ts';
+import { isSystemError } from '../fs/paths.ts';
+
+/** The addresses of a name, best first. */
+export type ResolveHost = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+export const REFUSALS = ['malformed', 'not-granted', 'not-public', 'unresolved', 'unreachable', 'limit'] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+/** What was asked of the network and what came of it. */
+export interface NetworkDecision {
+  /** In its one spelling; as it was given, cut and escaped, where it is no host. */
+  readonly host: string;
+  /** 0 where there was none. */
+  readonly port: number;
+  readonly allowed: boolean;
+  /** The grant that allows it, or why nothing does. */
+  readonly rule: string;
+}
+
+export interface Refused {
+  readonly refusal: Refusal;
+  /** For the program, in one line: it should know what to ask for. */
+  readonly message: string;
+}
+
+export interface NetworkGateOptions {
+  readonly grants: readonly HostPattern[];
+  readonly resolve?: ResolveHost;
+  /** For a name and for each connection. */
+  readonly connectMs: number;
+  readonly onDecision: (decision: NetworkDecision) => void;
+}
+
+export interface NetworkGate {
+  /** A connection to a granted host, or why there is none. Never throws for what the network does. */
+  reach(asked: HostAndPort, signal: AbortSignal): Promise<Socket | Refused>;
+}
+
+/** Addresses of one name that are tried, one after the other. */
+const MAX_TRIES = 3;
+/** Grants that a refusal names. */
+const MAX_NAMED = 8;
+
+export function isRefused(reached: Socket | Refused): reached is Refused {
+  return 'refusal' in reached;
+}
+
+/**
+ * The one way out. It asks for a grant by name, looks the name up itself, judges every address, and connects to an address that it
+ * judged: a name that leads elsewhere the second time leads nowhere.
+ */
+export function networkGate({ grants, resolve = lookUp, connectMs, onDecision }: NetworkGateOptions): NetworkGate {
+  const decide = (asked: HostAndPort, allowed: boolean, rule: string): void => {
+    onDecision({ host: asked.host.name, port: asked.port, allowed, rule });
+  };
+  const refuse = (asked: HostAndPort, refusal: Refusal, message: string): Refused => {
+    decide(asked, false, refusal);
+    return { refusal, message };
+  };
+  return {
+    async reach(asked, signal) {
+      const authority = writeAuthority(asked.host, asked.port);
+      const grant = findGrant(grants, asked.host, asked.port);
+      if (grant === undefined) return refuse(asked, 'not-granted', notGranted(grants, asked));
+      const found = await addressesOf(asked, { resolve, connectMs, signal });
+      if (found.length === 0) return refuse(asked, 'unresolved', `${asked.host.name} has no address`);
+      const usable = found.filter((address) => mayReach(grant, address));
+      if (usable.length === 0) return refuse(asked, 'not-public', notPublic(authority, found));
+      decide(asked, true, grant.text);
+      for (const address of usable.slice(0, MAX_TRIES)) {
+        const socket = await dial({ address: address.text, port: asked.port, connectMs, signal });
+        if (socket !== undefined) return socket;
+      }
+      return { refusal: 'unreachable', message: `${authority} does not answer` };
+    },
+  };
+}
+
+/** A grant as a person wrote it. Throws `input/invalid` for what is none. */
+export function readGrant(text: string): HostPattern {
+  const read = readHostPattern(text);
+  if (isHostPattern(read)) return read;
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `no network for ${read.problem}`,
+    hint: 'grant hosts as example.org, *.example.org, example.org:8443, or private://localhost:8080 for what is not on the internet',
+    data: { expected: 'a host, with or without a port' },
+  });
+}
+
+/**
+ * Whether a grant covers the address that its host leads to. A private grant of a name covers this machine and its neighbours, but
+ * not a metadata service and not everybody at once: those are meant only by who writes the address.
+ */
+function mayReach(grant: HostPattern, address: NetworkAddress): boolean {
+  const kind = address.kind === 'public' && isOwn(address) ? 'private' : address.kind;
+  if (kind === 'public') return true;
+  if (!grant.isPrivate) return false;
+  return grant.kind === 'address' || kind === 'private' || kind === 'loopback' || kind === 'link-local';
+}
+
+/** A public address of this machine reaches services that were meant for its neighbours. */
+function isOwn({ text }: NetworkAddress): boolean {
+  return Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === text) === true);
+}
+
+function notGranted(grants: readonly HostPattern[], { host, port }: HostAndPort): string {
+  const others = grants.filter((grant) => isForHost(grant, host));
+  if (others.length > 0) return `port ${String(port)} of ${host.name} is not granted, only ${named(others)}`;
+  const known = grants.length === 0 ? 'no host is' : `granted: ${named(grants)}`;
+  return `${writeAuthority(host, port)} is not granted; ${known}`;
+}
+
+function notPublic(authority: string, found: readonly NetworkAddress[]): string {
+  const kinds = [...new Set(found.map(({ kind, text }) => `${text} (${kind})`))].slice(0, MAX_NAMED).join(', ');
+  return `${authority} leads to ${kinds}, which is not on the internet; a private:// grant is needed`;
+}
+
+function named(grants: readonly HostPattern[]): string {
+  const texts = grants.slice(0, MAX_NAMED).map(({ text }) => text);
+  return [...texts, ...(grants.length > MAX_NAMED ? [`${String(grants.length - MAX_NAMED)} more`] : [])].join(', ');
+}
+
+interface Lookup {
+  readonly resolve: ResolveHost;
+  readonly connectMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function addressesOf(
+  { host }: HostAndPort,
+  { resolve, connectMs, signal }: Lookup,
+): Promise<readonly NetworkAddress[]> {
+  const texts = host.isAddress
+    ? [host.name]
+    : await withinTime(connectMs, signal, (stop) => ask(resolve, host.name, stop));
+  return (texts ?? []).flatMap((text) => readAddress(text) ?? []);
+}
+
+async function ask(resolve: ResolveHost, name: string, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    return await resolve(name, signal);
+  } catch (error) {
+    // Not found, no server, refused: to the program it is one thing, a name without an address.
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+/** The system's resolver cannot be stopped; its answer is not waited for beyond the deadline. */
+async function lookUp(name: string): Promise<readonly string[]> {
+  return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+}
+
+async function withinTime<T>(
+  ms: number,
+  signal: AbortSignal,
+  act: (stop: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const done = new AbortController();
+  const stop = AbortSignal.any([signal, done.signal]);
+  const timer = setTimeout(() => done.abort(), ms);
+  try {
+    return await Promise.race([
+      act(stop),
+      new Promise<undefined>((resolve) => {
+        if (stop.aborted) resolve(undefined);
+        stop.addEventListener('abort', () => resolve(undefined), { once: true });
+      }),
+    ]);
+  } finally {
+    clearTimeout(timer);
+    done.abort();
+  }
+}
+
+interface Dial {
+  readonly address: string;
+  readonly port: number;
+  readonly connectMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function dial({ address, port, connectMs, signal }: Dial): Promise<Socket | undefined> {
+  const socket = connect({ host: address, port, allowHalfOpen: true, autoSelectFamily: false });
+  // Whatever goes wrong later ends in `close`, which whoever uses the socket listens to.
+  const isOpen = await withinTime(
+    connectMs,
+    signal,
+    () =>
+      new Promise<boolean>((resolve) => {
+        socket.once('connect', () => resolve(true));
+        socket.on('error', () => resolve(false));
+      }),
+  );
+  if (isOpen === true) return socket;
+  socket.destroy();
+  return undefined;
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+
+import { SkillError } from '../../core/errors.ts';
+import type { OutputSink } from '../../core/execution.ts';
+import { cleanText, quoted } from '../../core/text/text.ts';
+import { isSystemError } from '../fs/paths.ts';
+import { NEW_FILE } from '../fs/open-flags.ts';
+
+export interface CaptureLimits {
+  /** What is kept for a model: half of it from the start, half from the end. */
+  readonly inlineBytes?: number;
+  /** What is taken at all. */
+  readonly maxBytes: number;
+}
+
+/** One stream of a program, after its end. */
+export interface Captured {
+  /** Fit for a model: no controls, whole characters, and a line in the middle where something is left out. */
+  readonly text: string;
+  /** In the file. */
+  readonly bytes: number;
+  /** `text` is not all of it. */
+  readonly truncated: boolean;
+  /** SHA-256 of the file, in hex. */
+  readonly digest: string;
+  readonly file: string;
+}
+
+/** Takes a stream of any length in constant memory. */
+export interface Capture extends OutputSink {
+  /** Closes the file. May be called again, and gives the same. */
+  finish(): Captured;
+}
+
+const INLINE_BYTES = 16 * 1024;
+
+/** A capture into a new file. Throws `io/failed` where the file cannot be made, or, when writing, where the disk is full. */
+export function openCapture(file: string, { inlineBytes = INLINE_BYTES, maxBytes }: CaptureLimits): Capture {
+  const descriptor = refusing(file, () =>
+    // A program may have put something there before us; it is neither followed nor written to.
+    openSync(file, NEW_FILE, 0o600),
+  );
+  const hash = createHash('sha256');
+  const half = Math.ceil(inlineBytes / 2);
+  const ends = keepEnds(half);
+  let bytes = 0;
+  let isCut = false;
+  let captured: Captured | undefined;
+  return {
+    write: (chunk) => {
+      if (captured !== undefined || isCut) return false;
+      const taken = chunk.length > maxBytes - bytes ? chunk.subarray(0, maxBytes - bytes) : chunk;
+      isCut = taken.length < chunk.length;
+      refusing(file, () => {
+        for (let written = 0; written < taken.length;)
+          written += writeSync(descriptor, taken, written, taken.length - written);
+      });
+      hash.update(taken);
+      ends.add(taken);
+      bytes += taken.length;
+      return !isCut;
+    },
+    finish: () => {
+      if (captured !== undefined) return captured;
+      closeSync(descriptor);
+      const isWhole = bytes <= half * 2;
+      const text = isWhole ? visible(ends.whole()) : shortened(ends.head(), ends.tail(), bytes);
+      captured = { text, bytes, truncated: !isWhole || isCut, digest: hash.digest('hex'), file };
+      return captured;
+    },
+  };
+}
+
+function shortened(head: Uint8Array, tail: Uint8Array, bytes: number): string {
+  const start = head.subarray(0, wholeCharacters(head));
+  const end = tail.subarray(firstCharacter(tail));
+  const left = bytes - start.length - end.length;
+  return `${visible(start)}\n[... ${String(left)} bytes left out ...]\n${visible(end)}`;
+}
+
+function visible(bytes: Uint8Array): string {
+  return cleanText(new TextDecoder('utf-8').decode(bytes));
+}
+
+/** The length without a character that only begins. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (isContinuation(byte)) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** Where the first character starts: after the rest of one that began before. */
+function firstCharacter(bytes: Uint8Array): number {
+  let at = 0;
+  while (at < 3 && isContinuation(bytes[at] ?? 0)) at += 1;
+  return at;
+}
+
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
+}
+
+interface Ends {
+  add(chunk: Uint8Array): void;
+  head(): Uint8Array;
+  tail(): Uint8Array;
+  /** Head and tail, where together they are everything. */
+  whole(): Uint8Array;
+}
+
+/** The first and the last `half` bytes of whatever passes. */
+function keepEnds(half: number): Ends {
+  const head = Buffer.alloc(half);
+  // Twice as long as needed: bytes are moved once for every `half` that comes, not once for every chunk.
+  const tail = Buffer.alloc(half * 2);
+  let headLength = 0;
+  let tailLength = 0;
+  const last = (): Uint8Array => tail.subarray(Math.max(0, tailLength - half), tailLength);
+  return {
+    add: (chunk) => {
+      const first = chunk.subarray(0, half - headLength);
+      head.set(first, headLength);
+      headLength += first.length;
+      const rest = chunk.subarray(Math.max(first.length, chunk.length - half));
+      if (tailLength + rest.length > tail.length) {
+        const kept = last();
+        tail.copyWithin(0, tailLength - kept.length, tailLength);
+        tailLength = kept.length;
+      }
+      tail.set(rest, tailLength);
+      tailLength += rest.length;
+    },
+    head: () => head.subarray(0, headLength),
+    tail: last,
+    whole: () => Buffer.concat([head.subarray(0, headLength), last()]),
+  };
+}
+
+function refusing<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new SkillError({
+      code: 'io/failed',
+      message: `output cannot be kept in ${quoted(file, 200)}: ${error.code}`,
+      hint:
+        error.code === 'ENOSPC' || error.code === 'EDQUOT' ? 'make room on the disk' : 'look at the folder of the run',
+      data: { path: file, cause: error.code },
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,149 @@
+import path from 'node:path';
+
+import type { ExecutorName } from '../../core/execution.ts';
+import { failure } from '../../core/failure-codes.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { quoted } from '../../core/text/text.ts';
+
+export interface EnvironmentRequest {
+  /** Where the program sees the workspace. */
+  readonly root: string;
+  /** Absent where no skill is at work, only a command in the workspace. */
+  readonly skillName?: string;
+  /** Below the workspace, with forward slashes: `runs/0001`. */
+  readonly runFolder: string;
+  /** What the caller, the model or the configuration wants the program to see. */
+  readonly declared?: Readonly<Record<string, string>>;
+  /** Folders of interpreters that lie elsewhere than usual, as the program sees them; looked at before the usual ones. */
+  readonly programFolders?: readonly string[];
+}
+
+export type ProgramEnvironment =
+  | { readonly type: 'environment'; readonly env: Readonly<Record<string, string>> }
+  | { readonly type: 'refused'; readonly failure: Failure };
+
+export const PROGRAM_FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin'];
+
+/** Where programs look before that: this Node may lie elsewhere. A container has its own. */
+export function interpreterFolders(executor: ExecutorName): readonly string[] {
+  return executor === 'container' ? [] : [path.dirname(process.execPath)];
+}
+
+/**
+ * All that a program sees in its environment, made from nothing. HOME is the working folder and TMPDIR the folder of the run: both are
+ * there in every workspace, may be written to, count against the disk, and go away with it.
+ */
+export function programEnvironment(request: EnvironmentRequest): ProgramEnvironment {
+  const declared = Object.entries(request.declared ?? {});
+  const problems = declared.flatMap(([name, value]) => {
+    const problem = problemOf(name, value);
+    return problem === undefined ? [] : [`${quoted(name)} ${problem}`];
+  });
+  const bytes = declared.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
+  if (bytes > MAX_ALL_BYTES) problems.push(`all of them together are larger than ${String(MAX_ALL_BYTES)} bytes`);
+  if (problems.length > 0) {
+    const shown = problems.slice(0, MAX_SHOWN).join(', ');
+    const more = problems.length > MAX_SHOWN ? ` and ${String(problems.length - MAX_SHOWN)} more` : '';
+    return {
+      type: 'refused',
+      failure: failure('input/invalid', `variables of the environment are refused: ${shown}${more}`, {
+        hint: 'leave them out, or give the program what it needs as arguments, input or files',
+      }),
+    };
+  }
+  return { type: 'environment', env: Object.fromEntries([['LANG', 'C.UTF-8'], ...declared, ...ownVariables(request)]) };
+}
+
+function ownVariables({ root, skillName, runFolder, programFolders = [] }: EnvironmentRequest): [string, string][] {
+  const run = `${root}/${runFolder}`;
+  return [
+    ['PATH', [...programFolders, ...PROGRAM_FOLDERS].join(':')],
+    ['HOME', `${root}/work`],
+    ['TMPDIR', run],
+    // Libraries ask for a name, and the user may have none in the sandbox.
+    ['USER', 'skill'],
+    ['LOGNAME', 'skill'],
+    // Bash reads ~/.bashrc when its input is a socket and it believes to be the first shell; HOME is where scripts write.
+    ['SHLVL', '1'],
+    ['WORKSPACE_DIR', root],
+    ['SKILLS_DIR', `${root}/skills`],
+    ['WORK_DIR', `${root}/work`],
+    ['OUTPUT_DIR', `${root}/out`],
+    ['RUN_DIR', run],
+    ...(skillName === undefined
+      ? []
+      : ([
+          ['SKILL_NAME', skillName],
+          ['SKILL_DIR', `${root}/skills/${skillName}`],
+        ] satisfies [string, string][])),
+  ];
+}
+
+const MAX_VALUE_BYTES = 32 * 1024;
+const MAX_ALL_BYTES = 256 * 1024;
+const MAX_SHOWN = 10;
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+function problemOf(name: string, value: string): string | undefined {
+  if (!NAME.test(name)) return 'is no name of a variable';
+  if (OWN.has(name) || name.startsWith('SKILLWRIGHT_')) return 'is set by the runtime';
+  if (isSteering(name)) return 'changes which code a program runs or whom it trusts';
+  if (value.includes('\0')) return 'has a NUL in its value';
+  if (Buffer.byteLength(value) > MAX_VALUE_BYTES) return `is longer than ${String(MAX_VALUE_BYTES)} bytes`;
+  return undefined;
+}
+
+const OWN: ReadonlySet<string> = named(`
+  PATH HOME TMPDIR TMP TEMP USER LOGNAME SHELL PWD OLDPWD SHLVL _
+  WORKSPACE_DIR SKILLS_DIR WORK_DIR OUTPUT_DIR RUN_DIR SKILL_NAME SKILL_DIR
+`);
+
+/**
+ * With these a caller could make another program out of the one that was allowed: code loaded before it, options added to it, files
+ * and programs that it trusts. A family is closed as a whole where its harmless members can be counted.
+ */
+function isSteering(name: string): boolean {
+  if (HARMLESS.has(name)) return false;
+  return STEERING.has(name) || STEERING_ANY_CASE.test(name) || hasSteeringPrefix(name);
+}
+
+/** Of the loader and the C library, of interpreters, of shells, of programs that run other programs when told to. */
+const STEERING_PREFIXES: ReadonlySet<string> = named(`
+  LD_ DYLD_ MALLOC_
+  NODE_ PYTHON PERL5 RUBY GEM_ BUNDLE_ LUA_ DOTNET_ CORECLR_ DENO_ BUN_
+  BASH_ PS0 PS1 PS2 PS4
+  GIT_ OPENSSL_ PYTEST_ PIP_ UV_ CARGO_ RUSTC
+`);
+
+const STEERING: ReadonlySet<string> = named(`
+  ENV IFS CDPATH GLOBIGNORE SHELLOPTS BASHOPTS PROMPT_COMMAND ZDOTDIR FPATH INPUTRC
+  GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH HOSTALIASES LOCALDOMAIN RES_OPTIONS
+  RESOLV_HOST_CONF TZDIR TERMCAP TERMINFO TERMINFO_DIRS GETCONF_DIR NIS_PATH
+  PERLLIB PERLIO PHPRC PHP_INI_SCAN_DIR CLASSPATH LUA_INIT LUA_PATH LUA_CPATH
+  JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS R_PROFILE R_ENVIRON R_LIBS
+  MAKEFLAGS MAKEFILES GNUMAKEFLAGS TAR_OPTIONS GOFLAGS GOROOT RSYNC_RSH CVS_RSH SVN_SSH
+  LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS SSH_AUTH_SOCK BROWSER
+  SSL_CERT_FILE SSL_CERT_DIR SSLKEYLOGFILE CURL_HOME CURL_CA_BUNDLE REQUESTS_CA_BUNDLE WGETRC
+  XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS XDG_RUNTIME_DIR DOCKER_HOST KUBECONFIG
+`);
+
+/** Read in either case by those who read them; the way to the network belongs to the executor. */
+const STEERING_ANY_CASE = /^(?:npm_config_.*|yarn_.*|(?:http|https|ftp|all|no|rsync)_proxy)$/i;
+
+const HARMLESS: ReadonlySet<string> = named(`
+  NODE_ENV NODE_DEBUG NODE_NO_WARNINGS NODE_DISABLE_COLORS
+  PYTHONUNBUFFERED PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 PYTHONDONTWRITEBYTECODE
+  PYTHONFAULTHANDLER PYTHONTRACEMALLOC
+  GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS
+  GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE
+`);
+
+function hasSteeringPrefix(name: string): boolean {
+  for (const prefix of STEERING_PREFIXES) if (name.startsWith(prefix)) return true;
+  return false;
+}
+
+function named(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/));
+}

@@ -1,0 +1,143 @@
+import type { Access, Subject } from '../core/access.ts';
+import type { Action, InputRequest } from '../core/action.ts';
+import { readCommandLine } from './command/command-line.ts';
+import { programsOf } from './command/command-pattern.ts';
+import type { Isolation } from '../core/execution.ts';
+import { isHostPattern, readAuthority, readHostPattern } from '../core/network/host-pattern.ts';
+
+/** What is known about an action that it does not say itself. */
+export interface AccessFacts {
+  /** The skill that it names, as it was found. */
+  readonly skill?: { readonly id: string; readonly name: string };
+  /** Its instructions are in the conversation already. */
+  readonly isLoaded?: boolean;
+  /** Where its path leads, links resolved: as rules write it, and absolute. */
+  readonly place?: { readonly shown: string; readonly absolute: string };
+  /** What keeps programs from the host; absent where nothing is run. */
+  readonly isolation?: Isolation;
+}
+
+/** Variables that every program has, as far as their values are ours and the same everywhere. */
+const WORKSPACE_VARIABLES = {
+  WORKSPACE_DIR: '/workspace',
+  SKILLS_DIR: '/workspace/skills',
+  WORK_DIR: '/workspace/work',
+  OUTPUT_DIR: '/workspace/out',
+  HOME: '/workspace/work',
+} as const;
+
+/** All that an action does to the world: what a policy decides about. */
+export function accessesOf(action: Action, facts: AccessFacts): readonly Access[] {
+  switch (action.type) {
+    case 'run_script':
+      return [
+        {
+          tool: 'run_script',
+          subject: {
+            kind: 'script',
+            skill: facts.skill?.name ?? action.skill,
+            script: scriptName(action.script),
+            args: action.args,
+          },
+        },
+        ...circumstances(action.inputs, facts),
+      ];
+    case 'run_command':
+    case 'start_command':
+      return [
+        {
+          tool: 'run_command',
+          subject: {
+            ...commandSubject(action.command, variablesOf(facts)),
+            hasVariables: Object.keys(action.env ?? {}).length > 0,
+            isElsewhere: !HERE.has(action.cwd ?? ''),
+          },
+        },
+        ...circumstances(action.inputs, facts),
+      ];
+    case 'read_file':
+    case 'list_dir':
+    case 'grep':
+    case 'write_file':
+    case 'delete_file': {
+      const { place } = facts;
+      const path = place?.shown ?? action.path;
+      const absolute = place === undefined ? {} : { absolute: place.absolute };
+      return [{ tool: action.type, subject: { kind: 'path', path, ...absolute } }];
+    }
+    case 'network_request':
+      return [hostAccess(action.url, action.method ?? 'GET')];
+    case 'load_skill':
+      return [skillAccess(action.skill, facts)];
+    case 'list_resources':
+    case 'read_resource':
+    case 'select_documents':
+    case 'get_script_path': {
+      // SKILL.md is one of the files: a rule about loading a skill is one about reading it.
+      const first = { tool: action.type, subject: { kind: 'none' } } as const;
+      return facts.isLoaded === true ? [first] : [first, skillAccess(action.skill, facts)];
+    }
+    default:
+      return [{ tool: action.type, subject: { kind: 'none' } }];
+  }
+}
+
+function skillAccess(asked: string, { skill }: AccessFacts): Access {
+  return { tool: 'load_skill', subject: { kind: 'skill', id: skill?.id ?? '', name: skill?.name ?? asked } };
+}
+
+/** A command line as rules see it, without variables of its own. */
+export function commandSubject(
+  command: string,
+  variables: Readonly<Record<string, string>> = WORKSPACE_VARIABLES,
+): Extract<Subject, { kind: 'command' }> {
+  const line = readCommandLine(command, variables);
+  return { kind: 'command', line, programs: programsOf(line), hasVariables: false, isElsewhere: false };
+}
+
+/** Asking a server: also for each address that an answer leads on to. */
+export function hostAccess(url: string, method: string): Access {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const authority = readAuthority(parsed?.host ?? '', parsed?.protocol === 'http:' ? 80 : HTTPS);
+  return {
+    tool: 'network_request',
+    subject: { kind: 'host', host: authority?.host, port: authority?.port ?? 0, method: method.toUpperCase() },
+  };
+}
+
+/** What a grant of network to programs would let them do. A name below a wildcard stands for all of them. */
+export function grantAccess(pattern: string): Access {
+  const grant = readHostPattern(pattern);
+  const subject = isHostPattern(grant)
+    ? {
+        host: { name: grant.kind === 'below' ? `any.${grant.host}` : grant.host, isAddress: grant.kind === 'address' },
+        port: grant.ports === 'all' ? HTTPS : (grant.ports.at(-1) ?? HTTPS),
+      }
+    : { host: undefined, port: 0 };
+  return { tool: 'network_request', subject: { kind: 'host', method: 'GET', ...subject } };
+}
+
+const HTTPS = 443;
+
+/** Ways to say that a command starts where it would anyway. */
+const HERE: ReadonlySet<string> = new Set(['', '.', './']);
+
+function scriptName(script: string): string {
+  const bare = script.replace(/^(?:\.\/)+/, '');
+  return bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
+}
+
+function variablesOf({ skill }: AccessFacts): Readonly<Record<string, string>> {
+  if (skill === undefined) return WORKSPACE_VARIABLES;
+  return { ...WORKSPACE_VARIABLES, SKILL_NAME: skill.name, SKILL_DIR: `/workspace/skills/${skill.name}` };
+}
+
+const HOST_SCHEME = 'host://';
+
+function circumstances(inputs: readonly InputRequest[] = [], { isolation }: AccessFacts): readonly Access[] {
+  const files = inputs.flatMap(({ from }) => (from.startsWith(HOST_SCHEME) ? [from.slice(HOST_SCHEME.length)] : []));
+  return [
+    ...files.map((path): Access => ({ tool: 'host_input', subject: { kind: 'path', path, absolute: path } })),
+    ...(isolation === 'none' ? [{ tool: 'unsafe_local', subject: { kind: 'none' } } satisfies Access] : []),
+  ];
+}

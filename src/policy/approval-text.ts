@@ -1,0 +1,197 @@
+import type { Action } from '../core/action.ts';
+import type { ApprovalDetail, ApprovalRequest } from '../core/approval.ts';
+import { frameText } from '../core/text/framed-text.ts';
+import { diffLines } from '../core/text/text-diff.ts';
+import type { DiffLine, TextDiff } from '../core/text/text-diff.ts';
+import { countCharacters } from '../core/text/text.ts';
+
+export interface ApprovalTextOptions {
+  /** Columns of the screen. */
+  readonly width: number;
+  /** SHA-256 in hex: `core` hashes nothing. */
+  readonly hash: (text: string) => string;
+  /** For those who want to see all: cut only far beyond what anybody reads. */
+  readonly isWhole?: boolean;
+}
+
+const SHORT = { textRows: 24, itemRows: 4, items: 20, diffLines: 40 } as const;
+const WHOLE = { textRows: 4_000, itemRows: 400, items: 1_000, diffLines: 4_000 } as const;
+
+/**
+ * A question as a person sees it, without the choices. Labels are ours; all that somebody else worded, also the names of tools, rules
+ * and skills, stands in a frame (`framed-text.ts`).
+ */
+export function approvalLines(request: ApprovalRequest, options: ApprovalTextOptions): readonly string[] {
+  const { tool, risk, rule, origin, skill, detail, affects, isolation, id, action } = request;
+  const show = openShow(options);
+  return [
+    `a yes or a no is needed; risk: ${risk}`,
+    ...show.items('tool', [tool]),
+    ...show.items(`asked by a rule (${origin.layer})`, origin.where === '' ? [rule] : [rule, origin.where]),
+    ...(skill === undefined ? [] : show.items(`skill ${shortDigest(skill.digest)}`, [skill.id])),
+    ...detailLines(detail, show),
+    ...givenLines(action, show),
+    ...(affects.length === 0 ? [] : show.items(`affects ${String(affects.length)}`, affects)),
+    ...(isolation === undefined ? [] : [isolationLine(isolation)]),
+    ...unusualLine(detail),
+    `id: ${shortId(id)}`,
+  ];
+}
+
+/** The first 12 digits of a question's id: enough to tell it from others, not enough to answer it. */
+export function shortId(id: string): string {
+  return /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/.exec(id)?.[1] ?? 'none';
+}
+
+function shortDigest(digest: string): string {
+  const [, short] = /^(?:sha256(?:-tree)?:)?([0-9a-f]{12})[0-9a-f]{52}$/.exec(digest) ?? [];
+  return short === undefined ? 'without a digest' : `with the digest ${short}`;
+}
+
+function isolationLine(isolation: NonNullable<ApprovalRequest['isolation']>): string {
+  return isolation === 'none' ? 'isolation: none: it can do all that you can do' : `isolation: ${isolation}`;
+}
+
+interface Show {
+  /** A text of any length. */
+  text(label: string, text: string): readonly string[];
+  /** Names, arguments and the like: one line each. */
+  items(label: string, items: readonly string[]): readonly string[];
+  diff(label: string, diff: TextDiff, after: string): readonly string[];
+}
+
+function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
+  const most = isWhole ? WHOLE : SHORT;
+  const framed = (text: string, maxRows: number, isOneLine: boolean): readonly string[] => {
+    const { start, end, leftOut } = frameText(text, { width, maxRows, isOneLine });
+    if (leftOut === 0) return [...start, ...end];
+    return [
+      ...start,
+      ...leftOutLines(`${count(leftOut)} of ${count(countCharacters(text))} characters`, hash(text)),
+      ...end,
+    ];
+  };
+  const ofMany = <T>(all: readonly T[], limit: number): readonly [start: readonly T[], end: readonly T[]] =>
+    all.length <= limit ? [all, []] : [all.slice(0, limit - (limit >> 2)), all.slice(-(limit >> 2))];
+  return {
+    text: (label, text) => [`${label}:`, ...framed(text, most.textRows, false)],
+    items(label, items) {
+      const [start, end] = ofMany(items, most.items);
+      const left = items.length - start.length - end.length;
+      const rows = (some: readonly string[]): readonly string[] =>
+        some.flatMap((item) => framed(item, most.itemRows, true));
+      const leftOut =
+        left === 0 ? [] : leftOutLines(`${count(left)} of ${count(items.length)}`, hash(JSON.stringify(items)));
+      return [`${label}:`, ...rows(start), ...leftOut, ...rows(end)];
+    },
+    diff(label, { hunks, isEndChanged }, after) {
+      const all = hunks.flatMap(({ line, lines }) =>
+        lines.map((entry, place) => ({ entry, line, isFirst: place === 0 })),
+      );
+      const [start, end] = ofMany(all, most.diffLines);
+      const left = all.length - start.length - end.length;
+      const rows = (some: typeof all): readonly string[] =>
+        some.flatMap(({ entry, line, isFirst }) => [
+          ...(isFirst ? [`  from line ${count(line)}`] : []),
+          ...framed(MARKS[entry.kind] + entry.text, most.itemRows, true),
+        ]);
+      const leftOut = left === 0 ? [] : leftOutLines(`${count(left)} of ${count(all.length)} lines`, hash(after));
+      return [
+        `${label}:`,
+        ...rows([...start]),
+        ...leftOut,
+        ...rows([...end]),
+        ...(isEndChanged ? [`  the line end at the end of the file ${after.endsWith('\n') ? 'is new' : 'goes'}`] : []),
+      ];
+    },
+  };
+}
+
+const MARKS: Readonly<Record<DiffLine['kind'], string>> = { same: '  ', removed: '- ', added: '+ ' };
+
+function leftOutLines(what: string, digest: string): readonly string[] {
+  return [`  … ${what} left out; of all of it:`, `  sha256 ${digest}`];
+}
+
+function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
+  switch (detail.kind) {
+    case 'command':
+      return [
+        ...show.text(`command, ${count(countCharacters(detail.command))} characters`, detail.command),
+        ...(detail.programs.length === 0 ? [] : show.items('programs', detail.programs)),
+      ];
+    case 'script':
+      return [...show.items('script', [detail.script]), ...someItems('arguments', detail.args.map(quotedItem), show)];
+    case 'write':
+      return [...show.items('file', [detail.path]), ...writeLines(detail, show)];
+    case 'delete':
+      return show.items(`file to delete, ${count(detail.bytes)} bytes`, [detail.path]);
+    case 'request':
+      return [
+        ...show.items('request', [`${detail.method} ${detail.url}`]),
+        ...(detail.body === ''
+          ? []
+          : show.text(`body, ${count(countCharacters(detail.body))} characters`, detail.body)),
+      ];
+    case 'other':
+      return show.text('what', detail.summary);
+  }
+}
+
+function writeLines({ before, after }: Extract<ApprovalDetail, { kind: 'write' }>, show: Show): readonly string[] {
+  if (before === after) return ['nothing in it changes'];
+  const diff = diffLines(before ?? '', after);
+  if (before === undefined) return show.diff(`a new file, ${count(diff.added)} lines`, diff, after);
+  return show.diff(`changes, ${count(diff.added)} lines added, ${count(diff.removed)} removed`, diff, after);
+}
+
+/** What a program or a request is given besides its words: it may matter as much as they do. */
+function givenLines(action: Action, show: Show): readonly string[] {
+  if (action.type === 'network_request')
+    return someItems(
+      'headers',
+      Object.entries(action.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+      show,
+    );
+  if (action.type !== 'run_script' && action.type !== 'run_command' && action.type !== 'start_command') return [];
+  const { env = {}, stdin, inputs = [] } = action;
+  const { cwd, editorText } = { cwd: undefined, editorText: undefined, ...action };
+  return [
+    ...(cwd === undefined ? [] : show.items('starts in', [cwd])),
+    ...someItems(
+      'environment',
+      Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      show,
+    ),
+    ...(stdin === undefined || stdin === '' ? [] : show.text('reads as its input', stdin)),
+    ...(editorText === undefined ? [] : show.text('an editor writes', editorText)),
+    ...someItems(
+      'files brought in',
+      inputs.map(({ from, to }) => (to === undefined ? from : `${from} as ${to}`)),
+      show,
+    ),
+  ];
+}
+
+function someItems(label: string, items: readonly string[], show: Show): readonly string[] {
+  return items.length === 0 ? [] : show.items(`${label} (${count(items.length)})`, items);
+}
+
+/** In quotes, so that an empty argument and one with spaces at its end can be seen. */
+function quotedItem(argument: string): string {
+  return JSON.stringify(argument);
+}
+
+/** Letters of other scripts may look like ours: a name that is nearly the right one. */
+function unusualLine(detail: ApprovalDetail): readonly string[] {
+  // What stands there already is not what is asked about.
+  const text = Object.values({ ...detail, before: '' })
+    .flat()
+    .join('');
+  const unusual = countCharacters(text.replaceAll(/[\0-\x7f]/g, ''));
+  return unusual === 0 ? [] : [`${count(unusual)} characters are not ASCII: some may look like others`];
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en');
+}

@@ -1,0 +1,223 @@
+import { APPROVAL_SCOPES } from '../../core/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
+import { isSkillError } from '../../core/errors.ts';
+import { quoted } from '../../core/text/text.ts';
+import { takeAnswer, waitForAnswer } from './pending-approvals.ts';
+import { openStoredApprovals, storedFrom } from './stored-approvals.ts';
+import type { StoredApproval } from './stored-approvals.ts';
+
+/** Whoever is asked when nothing that was said before covers a question. */
+export interface Asker {
+  readonly by: 'terminal' | 'callback';
+  /** Anything but an answer with a verdict and a scope that may be given, or `nobody`, is a no; so is an error. */
+  readonly ask: (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => Promise<unknown>;
+}
+
+export interface ApprovalsOptions {
+  /** Where answers for a skill are kept; without one they hold for the run alone. */
+  readonly home: string | undefined;
+  /** `--approve`: ids of questions, whole. */
+  readonly approved?: readonly string[];
+  /** `--yes`: to all that is not of high risk and not without isolation. */
+  readonly yes?: boolean;
+  /** Where questions wait that nobody here answers, and where answers lie. No `waitMs`: none is left there; 0: nobody waits for them. */
+  readonly pending?: { readonly folder: string; readonly waitMs?: number };
+  readonly asker?: Asker;
+  /** After this a question that was asked counts as answered with no. */
+  readonly deadlineMs?: number;
+  /** Told once each: stored answers that do not count, answers that could not be kept. */
+  readonly onWarning?: (message: string) => void;
+}
+
+export interface Approvals {
+  /** Rejects with the signal's reason when that is aborted. */
+  readonly approve: Approve;
+}
+
+/**
+ * One run's answers. Asked in this order, and the first that knows answers: what was said in this run, what is stored for the skill,
+ * `--approve`, `--yes`, answers that lie in the folder, and then whoever is there. People are asked one question at a time.
+ */
+export function openApprovals(options: ApprovalsOptions): Approvals {
+  const { home, approved = [], yes = false, pending, asker } = options;
+  const stored = home === undefined ? undefined : openStoredApprovals(home);
+  const ofRun = new Map<string, ApprovalAnswer>();
+  const warn = onlyOnce(options.onWarning);
+  const inTurn = openQueue();
+  const place = pending === undefined || home === undefined ? undefined : { folder: pending.folder, home };
+  const isApproved = new Set(approved.map((id) => (/^[0-9a-f]{64}$/.test(id) ? `sha256:${id}` : id)));
+
+  const known = (request: ApprovalRequest): ApprovalAnswer | undefined => {
+    const said = ofRun.get(runKey(request));
+    if (said !== undefined && (said.verdict === 'no' || request.scopes.includes('run')))
+      return { ...said, scope: 'run' };
+    for (const problem of stored?.list().problems ?? []) warn(problem);
+    const kept = stored?.find(request);
+    if (kept !== undefined) return { verdict: kept.verdict, scope: 'skill', by: 'stored' };
+    if (isApproved.has(request.id) || (yes && isCoveredByYes(request)))
+      return { verdict: 'yes', scope: 'once', by: 'option' };
+    const left = place === undefined ? undefined : orWarning(() => takeAnswer(place, request.id), warn);
+    return left === undefined ? undefined : asFarAsOffered(left, request);
+  };
+
+  const remember = async (request: ApprovalRequest, answer: ApprovalAnswer): Promise<ApprovalAnswer> => {
+    if (answer.scope === 'once' || answer.by === 'stored') return answer;
+    const entry = answer.scope === 'skill' ? storedFrom(request, answer.verdict, new Date()) : undefined;
+    // What is stored is not remembered here as well: then it could not be revoked while the run goes on.
+    if (entry === undefined || !(await keep(entry))) ofRun.set(runKey(request), answer);
+    return answer;
+  };
+
+  const keep = async (entry: StoredApproval): Promise<boolean> => {
+    if (stored === undefined) {
+      warn('there is no home folder: the answer is kept for this run only');
+      return false;
+    }
+    try {
+      await stored.save(entry);
+      return true;
+    } catch (error) {
+      if (!isSkillError(error)) throw error;
+      warn(`the answer is kept for this run only: ${error.message}`);
+      return false;
+    }
+  };
+
+  /** Without a person here: the question is left for one, and waited on where somebody said how long. */
+  const leave = async (
+    request: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<ApprovalAnswer | 'nobody' | 'pending'> => {
+    if (pending?.waitMs === undefined) return 'nobody';
+    const { waitMs: timeoutMs } = pending;
+    if (place === undefined) {
+      warn('there is no home folder: a question cannot be left for later');
+      return 'nobody';
+    }
+    const later = await waitOrWarn(() => waitForAnswer(place, request, { timeoutMs, signal }), warn);
+    return typeof later === 'string' ? later : remember(request, asFarAsOffered(later, request));
+  };
+
+  return {
+    async approve(request, { signal = new AbortController().signal }) {
+      signal.throwIfAborted();
+      const before = known(request);
+      if (before !== undefined) return remember(request, before);
+      if (asker === undefined) return leave(request, signal);
+      const said = await inTurn(signal, async () => {
+        // The answer to the question before may cover this one as well.
+        const answer = known(request) ?? (await askOne(asker, request, { signal, ...options }));
+        return answer === 'nobody' ? answer : remember(request, answer);
+      });
+      return said === 'nobody' ? leave(request, signal) : said;
+    },
+  };
+}
+
+/** The question may have been asked with other scopes when the answer was given: a yes is at least one for this time. */
+function asFarAsOffered(answer: ApprovalAnswer, { scopes }: ApprovalRequest): ApprovalAnswer {
+  return answer.verdict === 'no' || scopes.includes(answer.scope) ? answer : { ...answer, scope: 'once' };
+}
+
+/** A yes behind walls is none without them, nor for a skill that changed meanwhile, nor for more than was asked about. */
+function runKey({ coverage, tool, risk, isolation, skill }: ApprovalRequest): string {
+  return JSON.stringify([coverage, tool, risk, isolation ?? '', skill?.id ?? '', skill?.digest ?? '']);
+}
+
+function isCoveredByYes({ risk, isolation }: ApprovalRequest): boolean {
+  return risk !== 'high' && isolation !== 'none';
+}
+
+/** Asks and judges what comes back. */
+async function askOne(
+  { by, ask }: Asker,
+  request: ApprovalRequest,
+  { signal, deadlineMs }: { readonly signal: AbortSignal; readonly deadlineMs?: number },
+): Promise<ApprovalAnswer | 'nobody'> {
+  const no = (reason: string): ApprovalAnswer => ({ verdict: 'no', scope: 'once', by, reason });
+  const over = new AbortController();
+  const timer = deadlineMs === undefined ? undefined : setTimeout(() => over.abort(), deadlineMs);
+  try {
+    const said = await untilAborted([signal, over.signal], (either) => ask(request, { signal: either }));
+    if (said === 'nobody') return 'nobody';
+    return answerIn(said, request, by) ?? no('what was answered is no answer to this question');
+  } catch (error) {
+    signal.throwIfAborted();
+    if (over.signal.aborted) return no(`nobody answered within ${String(deadlineMs)} ms`);
+    return no(`asking failed: ${quoted(error instanceof Error ? error.message : String(error), 200)}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A yes with a scope that was not offered is none. */
+function answerIn(said: unknown, request: ApprovalRequest, by: Asker['by']): ApprovalAnswer | undefined {
+  if (typeof said !== 'object' || said === null) return undefined;
+  const { verdict, scope: named }: Record<string, unknown> = { scope: 'once', ...said };
+  const scope: ApprovalScope | undefined = APPROVAL_SCOPES.find((known) => known === named);
+  if (scope === undefined || (verdict !== 'yes' && verdict !== 'no')) return undefined;
+  if (verdict === 'yes' && !request.scopes.includes(scope)) return undefined;
+  return { verdict, scope, by };
+}
+
+/** What `act` gives; rejects as soon as one of the signals is aborted, also where `act` does not listen. */
+async function untilAborted<T>(signals: readonly AbortSignal[], act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const either = AbortSignal.any([...signals]);
+  either.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => {
+      reject(either.reason);
+    };
+    either.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([act(either), aborted]);
+  } finally {
+    if (stop !== undefined) either.removeEventListener('abort', stop);
+  }
+}
+
+/** One after the other, in the order of asking. Who is aborted leaves the row. */
+function openQueue(): <T>(signal: AbortSignal, act: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (signal, act) => {
+    const before = last;
+    const mine = (async () => {
+      await untilAborted([signal], () => before);
+      return act();
+    })();
+    // Whoever comes next waits for all before it, also where this one gave up waiting.
+    last = Promise.allSettled([before, mine]);
+    return mine;
+  };
+}
+
+function orWarning<T>(act: () => T | undefined, warn: (message: string) => void): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    warn(error.message);
+    return undefined;
+  }
+}
+
+async function waitOrWarn<T>(act: () => Promise<T>, warn: (message: string) => void): Promise<T | 'nobody'> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    warn(error.message);
+    return 'nobody';
+  }
+}
+
+function onlyOnce(tell: ((message: string) => void) | undefined): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message)) return;
+    told.add(message);
+    tell?.(message);
+  };
+}

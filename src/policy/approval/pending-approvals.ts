@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, renameSync, unlinkSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { APPROVAL_SCOPES } from '../../core/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
+import { SkillError } from '../../core/errors.ts';
+import { RISKS } from '../../core/access.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
+import { readPrivateFile } from '../../platform/fs/private-file.ts';
+import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
+import { temporaryName } from '../../platform/fs/temporary-name.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+
+/**
+ * Questions that wait for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are sealed: the person
+ * decides by what we wrote, and only what a person said by our own command is an answer.
+ */
+export interface PendingPlace {
+  readonly folder: string;
+  /** Whose key seals them. */
+  readonly home: string;
+}
+
+export interface PendingQuestion {
+  readonly request: ApprovalRequest;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Tells this asking from an earlier one of the same: an answer is good for one of them. */
+  readonly asking: string;
+}
+
+export interface PendingAnswer {
+  readonly verdict: 'yes' | 'no';
+  readonly scope: ApprovalScope;
+}
+
+const QUESTION = 'skillwright question 1';
+const ANSWER = 'skillwright answer 1';
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_QUESTIONS = 10_000;
+const POLL_MS = 200;
+
+/** Writes a question out; one that waits already is left as it is. Throws `io/failed`. */
+export function writePending(place: PendingPlace, request: ApprovalRequest, now: Date = new Date()): PendingQuestion {
+  const file = fileOf(place, request.id, '.json');
+  const waiting = readPending(place, request.id);
+  if (waiting !== undefined) return waiting;
+  const question: PendingQuestion = { request, at: now.toISOString(), asking: randomUUID() };
+  writeSealed(place, file, { purpose: QUESTION, body: JSON.stringify(question) });
+  return question;
+}
+
+/** Nothing where it is not there, torn, or not as we wrote it. Throws `input/invalid` for what is no id, `io/failed`. */
+export function readPending(place: PendingPlace, id: string): PendingQuestion | undefined {
+  const body = readSealed(place, fileOf(place, id, '.json'), QUESTION);
+  const question = body === undefined ? undefined : questionOf(body);
+  return question?.request.id === id ? question : undefined;
+}
+
+/** The questions that wait, the oldest first. */
+export function listPending(place: PendingPlace): {
+  readonly questions: readonly PendingQuestion[];
+  readonly problems: readonly string[];
+} {
+  const questions: PendingQuestion[] = [];
+  const problems: string[] = [];
+  for (const name of namesIn(place.folder).slice(0, MAX_QUESTIONS)) {
+    const [, hex] = /^([0-9a-f]{64})\.json$/.exec(name) ?? [];
+    if (hex === undefined) continue;
+    const question = readPending(place, `sha256:${hex}`);
+    if (question !== undefined) questions.push(question);
+    else problems.push(`${printable(path.join(place.folder, name))} is not used: it is not as it was written`);
+  }
+  return { questions: questions.toSorted((a, b) => (a.at < b.at ? -1 : 1)), problems };
+}
+
+/** Answers a question that waits. Throws `input/invalid` where none does or the scope may not be given, `io/failed`. */
+export function answerPending(place: PendingPlace, id: string, { verdict, scope }: PendingAnswer): PendingQuestion {
+  const question = readPending(place, id);
+  if (question === undefined)
+    throw invalid(`no question ${quoted(id, 80)} waits for an answer`, 'the id of one that waits');
+  if (verdict === 'yes' && !question.request.scopes.includes(scope))
+    throw invalid(`this question may not be answered for ${scope}`, question.request.scopes.join(', '));
+  const body = JSON.stringify({ id, asking: question.asking, verdict, scope });
+  writeSealed(place, fileOf(place, id, '.answer.json'), { purpose: ANSWER, body });
+  return question;
+}
+
+/** A question that nobody is to answer any more, and what was answered: both are gone. Throws `input/invalid` for what is no id. */
+export function withdrawPending(place: PendingPlace, id: string): void {
+  for (const ending of ['.json', '.answer.json']) unlinkIfPresent(fileOf(place, id, ending));
+}
+
+/** Somebody has answered, and whoever asked has not come for it yet. */
+export function isAnswered(place: PendingPlace, id: string): boolean {
+  return isPresent(fileOf(place, id, '.answer.json'));
+}
+
+/** The answer to a question that waits, and the question is over. Of several that take it, one gets it. */
+export function takeAnswer(place: PendingPlace, id: string): ApprovalAnswer | undefined {
+  const file = fileOf(place, id, '.answer.json');
+  if (!isPresent(file)) return undefined;
+  const question = readPending(place, id);
+  const taken = temporaryName(file, '.taken');
+  try {
+    renameSync(file, taken);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return undefined;
+  }
+  try {
+    const body = readSealed(place, taken, ANSWER);
+    const answer = body === undefined || question === undefined ? undefined : answerOf(body, question);
+    if (answer !== undefined) unlinkIfPresent(fileOf(place, id, '.json'));
+    return answer;
+  } finally {
+    unlinkIfPresent(taken);
+  }
+}
+
+export interface WaitOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Waits for the answer to a question; `pending` where none came in time. The question is there meanwhile, whoever removes it. */
+export async function waitForAnswer(
+  place: PendingPlace,
+  request: ApprovalRequest,
+  { timeoutMs, signal }: WaitOptions,
+): Promise<ApprovalAnswer | 'pending'> {
+  const end = Date.now() + timeoutMs;
+  writePending(place, request);
+  for (;;) {
+    signal?.throwIfAborted();
+    const answer = takeAnswer(place, request.id);
+    if (answer !== undefined) return answer;
+    const left = end - Date.now();
+    if (left <= 0) return 'pending';
+    // Another process that asked the same has taken the answer to both.
+    if (!isPresent(fileOf(place, request.id, '.json'))) writePending(place, request);
+    await pause(Math.min(POLL_MS, left), signal);
+  }
+}
+
+/** Ends early, without an error, when the signal is aborted. */
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(milliseconds, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+    if (signal?.aborted !== true) throw error;
+  });
+}
+
+function fileOf({ folder }: PendingPlace, id: string, ending: string): string {
+  const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(id) ?? [];
+  if (hex === undefined) throw invalid(`${quoted(id, 80)} is no id of a question`, 'sha256: and 64 hex digits');
+  return path.join(folder, hex + ending);
+}
+
+/** The body is kept as text, so that what is sealed and what is read are the same bytes. */
+function writeSealed(
+  { folder, home }: PendingPlace,
+  file: string,
+  { purpose, body }: { readonly purpose: string; readonly body: string },
+): void {
+  const text = JSON.stringify({ mac: sealOf(sealKey(home), purpose, body), body });
+  try {
+    makeFolders(folder, 0o700);
+    writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new SkillError({
+      code: 'io/failed',
+      message: `${JSON.stringify(file)} cannot be written (${error.code})`,
+      hint: 'make room, or give yourself write permission on the folder',
+      data: { path: file, cause: error.code },
+      cause: error,
+    });
+  }
+}
+
+function readSealed({ home }: PendingPlace, file: string, purpose: string): string | undefined {
+  const read = readPrivateFile(file, { maxBytes: MAX_BYTES });
+  if (read.type !== 'read') return undefined;
+  const { mac, body } = objectIn(read.bytes.toString('utf8'));
+  if (typeof mac !== 'string' || typeof body !== 'string') return undefined;
+  return isSealOf(mac, { key: sealKey(home), purpose, text: body }) ? body : undefined;
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+/** The seal says that we wrote it; these checks are for one written by another version of us. */
+function questionOf(body: string): PendingQuestion | undefined {
+  const { request, at, asking } = objectIn(body);
+  if (typeof at !== 'string' || typeof asking !== 'string' || !isRequest(request)) return undefined;
+  return { request, at, asking };
+}
+
+function isRequest(value: unknown): value is ApprovalRequest {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, tool, risk, rule, coverage, scopes, affects, origin, detail, action }: Record<string, unknown> = {
+    ...value,
+  };
+  return (
+    [id, tool, rule, coverage].every((part) => typeof part === 'string') &&
+    [origin, detail, action].every((part) => typeof part === 'object' && part !== null) &&
+    RISKS.some((known) => known === risk) &&
+    Array.isArray(scopes) &&
+    Array.isArray(affects)
+  );
+}
+
+function answerOf(body: string, { request, asking }: PendingQuestion): ApprovalAnswer | undefined {
+  const said = objectIn(body);
+  const scope = APPROVAL_SCOPES.find((known) => known === said['scope']);
+  const { verdict } = said;
+  if (said['id'] !== request.id || said['asking'] !== asking || scope === undefined) return undefined;
+  if (verdict !== 'yes' && verdict !== 'no') return undefined;
+  return { verdict, scope, by: 'file' };
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+function unlinkIfPresent(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+  }
+}
+
+function invalid(message: string, expected: string): SkillError<'input/invalid'> {
+  return new SkillError({
+    code: 'input/invalid',
+    message,
+    hint: `give ${expected}; \`skillwright approvals\` lists the questions that wait`,
+    data: { expected },
+  });
+}

@@ -1,0 +1,122 @@
+import path from 'node:path';
+
+import type { ApprovalRequest, ApprovedSkill } from '../../core/approval.ts';
+import { RISKS } from '../../core/access.ts';
+import type { Risk } from '../../core/access.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
+
+/** An answer that holds for a skill as long as no byte of it changes. */
+export interface StoredApproval {
+  readonly coverage: string;
+  readonly skill: ApprovedSkill;
+  readonly tool: string;
+  /** It covers nothing that is riskier. */
+  readonly risk: Risk;
+  /** Behind which walls; a yes for a sandbox is none for the bare machine. Empty where no program runs. */
+  readonly isolation: string;
+  readonly verdict: 'yes' | 'no';
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Which answers to take back: one by its id, all of a skill by its name or id, or all. */
+export type RevokeTarget = { readonly id: string } | { readonly skill: string } | 'all';
+
+export interface StoredApprovals {
+  /** The answer that covers a question, the latest where there are several. */
+  find(request: ApprovalRequest): StoredApproval | undefined;
+  /** All that count, the oldest first, and what does not count and why. */
+  list(): { readonly approvals: readonly StoredApproval[]; readonly problems: readonly string[] };
+  /** Replaces an earlier answer to the same. Throws `io/failed`. */
+  save(approval: StoredApproval, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /** Gives those taken back. Throws `io/failed`. */
+  revoke(target: RevokeTarget): Promise<readonly StoredApproval[]>;
+}
+
+const MAX_APPROVALS = 1_000;
+
+/** `.agent/approvals.json` of the home folder. An entry that somebody edited does not count. */
+export function openStoredApprovals(home: string): StoredApprovals {
+  const sealed = openSealedFile<StoredApproval>({
+    file: path.join(home, '.agent/approvals.json'),
+    home,
+    purpose: 'skillwright approval 1',
+    read: approvalOf,
+    text: sealedText,
+    name: ({ skill, tool }) => `${skill.id}, ${tool}`,
+    maxEntries: MAX_APPROVALS,
+  });
+  return {
+    find: (request) => sealed.load().entries.findLast((approval) => isCovered(request, approval)),
+    list() {
+      const { entries, problems } = sealed.load();
+      return { approvals: entries, problems };
+    },
+    async save(approval, { signal } = {}) {
+      const id = storedId(approval);
+      await sealed.change(
+        (all) => [...all.filter((each) => storedId(each) !== id), approval],
+        signal === undefined ? {} : { signal },
+      );
+    },
+    async revoke(target) {
+      let gone: readonly StoredApproval[] = [];
+      await sealed.change(
+        (all) => {
+          gone = all.filter((approval) => isMeant(approval, target));
+          return all.filter((approval) => !gone.includes(approval));
+        },
+        { dropUnsealed: target === 'all' },
+      );
+      return gone;
+    },
+  };
+}
+
+/** What a person names a stored answer by: 12 hex digits, the same for answers to the same. */
+export function storedId({ coverage, skill, tool, isolation }: StoredApproval): string {
+  return sha256(JSON.stringify([coverage, skill.id, skill.digest, tool, isolation])).slice(0, 12);
+}
+
+/** A question that may be answered for a skill, as the answer to it is kept. */
+export function storedFrom(request: ApprovalRequest, verdict: 'yes' | 'no', now: Date): StoredApproval | undefined {
+  const { coverage, skill, tool, risk, isolation = '' } = request;
+  return skill === undefined ? undefined : { coverage, skill, tool, risk, isolation, verdict, at: now.toISOString() };
+}
+
+function isCovered(request: ApprovalRequest, approval: StoredApproval): boolean {
+  const { coverage, skill, tool, risk, isolation = '', scopes } = request;
+  return (
+    skill !== undefined &&
+    scopes.includes('skill') &&
+    approval.coverage === coverage &&
+    approval.tool === tool &&
+    approval.isolation === isolation &&
+    approval.skill.id === skill.id &&
+    approval.skill.digest === skill.digest &&
+    (approval.verdict === 'no' || RISKS.indexOf(risk) <= RISKS.indexOf(approval.risk))
+  );
+}
+
+function isMeant(approval: StoredApproval, target: RevokeTarget): boolean {
+  if (target === 'all') return true;
+  if ('id' in target) return storedId(approval) === target.id;
+  return approval.skill.id === target.skill || approval.skill.name === target.skill;
+}
+
+function sealedText({ coverage, skill, tool, risk, isolation, verdict, at }: StoredApproval): string {
+  return JSON.stringify([coverage, skill.id, skill.name, skill.digest, tool, risk, isolation, verdict, at]);
+}
+
+function approvalOf(value: object): StoredApproval | undefined {
+  const fields: Record<string, unknown> = { ...value };
+  const { coverage, skill, tool, isolation, verdict, at } = fields;
+  const risk = RISKS.find((known) => known === fields['risk']);
+  if (typeof skill !== 'object' || skill === null || risk === undefined) return undefined;
+  const { id, name, digest }: Record<string, unknown> = { ...skill };
+  if (typeof id !== 'string' || typeof name !== 'string' || typeof digest !== 'string') return undefined;
+  if (typeof coverage !== 'string' || typeof tool !== 'string' || typeof isolation !== 'string') return undefined;
+  if ((verdict !== 'yes' && verdict !== 'no') || typeof at !== 'string') return undefined;
+  return { coverage, skill: { id, name, digest }, tool, risk, isolation, verdict, at };
+}

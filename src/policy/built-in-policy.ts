@@ -1,0 +1,76 @@
+import type { RuleOrigin } from '../core/access.ts';
+import { isRule, readRule } from './policy-rule.ts';
+import type { PolicyRule } from './policy-rule.ts';
+
+const BUILT_IN: RuleOrigin = { layer: 'built-in', where: '' };
+
+/** What runs by itself later, and what this record and its rules are made of: never written by a tool. */
+const NEVER_WRITTEN = ['.git/**', '.agent/config.json', '.agent/runs/**', '.agent/trash/**', '.agent/artifacts/**'];
+
+/** What other programs and agents read as orders: a person sees each change, whatever else was opened. */
+const ASKED_BEFORE_WRITING = [
+  '.agent/**',
+  '.agents/**',
+  '.claude/**',
+  '.codex/**',
+  '.cursor/**',
+  '.gemini/**',
+  '.github/**',
+  '.husky/**',
+  '.idea/**',
+  '.vscode/**',
+  '.envrc',
+  '.gitattributes',
+  '.gitmodules',
+  '.mcp.json',
+  '.npmrc',
+  '.pre-commit-config.yaml',
+  'AGENTS.md',
+  'CLAUDE.md',
+  'GEMINI.md',
+  'SKILL.md',
+];
+
+/** What people keep secrets in: a model reads these only with a yes. */
+const ASKED_BEFORE_READING = [
+  '.env',
+  '.env.*',
+  '*.key',
+  '*.kdbx',
+  '*.p12',
+  '*.pem',
+  '*.pfx',
+  '.aws/**',
+  '.docker/config.json',
+  '.git-credentials',
+  '.git/config',
+  '.gnupg/**',
+  '.netrc',
+  '.npmrc',
+  '.pypirc',
+  '.ssh/**',
+  'credentials.json',
+  'id_dsa*',
+  'id_ecdsa*',
+  'id_ed25519*',
+  'id_rsa*',
+];
+
+/** Rules that hold at any depth and whatever the configuration opens: it may only add to them. */
+export function builtInRules(): readonly PolicyRule[] {
+  return [
+    ...rulesFor('deny', ['write_file', 'delete_file'], NEVER_WRITTEN),
+    ...rulesFor('ask', ['write_file', 'delete_file'], ASKED_BEFORE_WRITING),
+    ...rulesFor('ask', ['read_file', 'grep', 'host_input'], ASKED_BEFORE_READING),
+  ];
+}
+
+/** One rule a pattern, for all of the tools: each runtime reads them anew, so there should be few. */
+function rulesFor(
+  effect: 'deny' | 'ask',
+  tools: readonly [string, ...string[]],
+  patterns: readonly string[],
+): readonly PolicyRule[] {
+  const rules = patterns.map((pattern) => readRule(`${tools[0]}(**/${pattern})`, { effect, origin: BUILT_IN }));
+  return rules.filter(isRule).map((rule) => ({ ...rule, tools }));
+}

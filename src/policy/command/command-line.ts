@@ -1,0 +1,201 @@
+/**
+ * A shell line as the commands it will run, for rules that allow or deny them. Only what can be known for certain is understood: plain
+ * commands with fixed words, joined by `&&`, `||`, `;` and `|`. All else is `unclear`, and whoever asks treats it as such; a reader that
+ * guesses is a reader that is talked around.
+ */
+
+import { isWordEnd, readWord, unclear } from './command-words.ts';
+import type { ReadWord, Variables } from './command-words.ts';
+import type { CommandLine, CommandWord, SimpleCommand, Unclear } from '../../core/command.ts';
+import { hiddenCharacters } from '../../core/text/text.ts';
+
+const MAX_LENGTH = 16 * 1024;
+const MAX_COMMANDS = 100;
+
+/**
+ * The commands of a line that `bash -c` will read. `variables` are those whose values nobody but the runtime sets; every other variable
+ * makes the line unclear, since its value may come from whoever wrote the line.
+ */
+export function readCommandLine(text: string, variables: Variables = {}): CommandLine {
+  const problem = problemOfText(text);
+  if (problem !== undefined) return unclear(problem);
+  const tokens = readTokens(text, variables);
+  return 'type' in tokens ? tokens : assemble(tokens);
+}
+
+function problemOfText(text: string): string | undefined {
+  if (text.length > MAX_LENGTH) return 'it is longer than 16 KiB; put it into a script';
+  if (/[\n\r\u2028\u2029]/.test(text)) return 'it has more than one line; join commands with && or ;';
+  if (hiddenCharacters(text) !== undefined || /\p{Cs}/u.test(text)) {
+    return 'it has characters that cannot be seen; leave them out';
+  }
+  return undefined;
+}
+
+type Token =
+  | ReadWord
+  | { readonly type: 'operator'; readonly operator: string; readonly end: number }
+  /** One that changes no file. */
+  | { readonly type: 'redirection'; readonly end: number };
+/** Blanks and a comment. */
+type Skipped = { readonly type: 'skipped'; readonly end: number };
+
+function readTokens(text: string, variables: Variables): readonly Token[] | Unclear {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const token = readToken(text, at, variables);
+    if (token.type === 'unclear') return token;
+    if (token.type !== 'skipped') tokens.push(token);
+    at = token.end;
+  }
+  return tokens;
+}
+
+function readToken(text: string, at: number, variables: Variables): Token | Skipped | Unclear {
+  const character = text.charAt(at);
+  if (character === ' ' || character === '\t') return { type: 'skipped', end: at + 1 };
+  if (character === '#') return { type: 'skipped', end: text.length };
+  if (character === '(' || character === ')') {
+    return unclear('( ) starts a shell of its own or an array; write the commands one after the other');
+  }
+  if (character === '<' || character === '>' || text.startsWith('&>', at)) return readRedirection(text, at, '');
+  if (character === ';' || character === '|' || character === '&') return readOperator(text, at);
+  const word = readWord(text, at, variables);
+  if (word.type === 'unclear' || !'<>'.includes(text.charAt(word.end)) || word.end >= text.length) return word;
+  // A number that touches the sign is a descriptor, and `{name}` would be set to one.
+  if (/^\d+$/.test(word.source)) return readRedirection(text, word.end, word.source);
+  return word.source.startsWith('{') ? REDIRECTED : word;
+}
+
+function readOperator(text: string, at: number): Token | Unclear {
+  const operator = /(?:&&|\|\||[;|&])/y;
+  operator.lastIndex = at;
+  const found = operator.exec(text)?.[0] ?? '';
+  const end = at + found.length;
+  const next = text.charAt(end);
+  if (found === '|' && next === '&') return unclear('|& joins two streams; write 2>&1 |');
+  if (found === ';' && (next === ';' || next === '&'))
+    return unclear(`;${next} belongs to a case; write single commands`);
+  return { type: 'operator', operator: found, end };
+}
+
+const TO_NOTHING = /(?:&>>?|>>?|>\||<)[ \t]*\/dev\/null/y;
+const DUPLICATION = />&[12]/y;
+
+const REDIRECTED = unclear(
+  'a redirection reads or writes a file; only /dev/null and 2>&1 are understood, so let the program open its files',
+);
+
+function readRedirection(text: string, at: number, descriptor: string): Token | Unclear {
+  if (descriptor.length > 1 || (descriptor !== '' && text.startsWith('&>', at))) return REDIRECTED;
+  for (const form of descriptor === '' || '12'.includes(descriptor) ? [TO_NOTHING, DUPLICATION] : [TO_NOTHING]) {
+    form.lastIndex = at;
+    const match = form.exec(text);
+    if (match !== null && isWordEnd(text, at + match[0].length)) {
+      // `>&1(` and the like end a word without ending the redirection in a way that we know.
+      return '<>()'.includes(text.charAt(at + match[0].length)) && at + match[0].length < text.length
+        ? REDIRECTED
+        : { type: 'redirection', end: at + match[0].length };
+    }
+  }
+  return REDIRECTED;
+}
+
+function assemble(tokens: readonly Token[]): CommandLine {
+  const commands: SimpleCommand[] = [];
+  let words: CommandWord[] = [];
+  let before = '';
+  let isNegated = false;
+  let hasRedirection = false;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'redirection') {
+      hasRedirection = true;
+      continue;
+    }
+    if (token.type === 'word') {
+      if (words.length === 0 && token.source === '!') {
+        if (before === '|') return unclear('! belongs before a whole pipeline');
+        isNegated = true;
+        continue;
+      }
+      const problem = words.length === 0 ? problemOfProgram(token) : undefined;
+      if (problem !== undefined) return unclear(problem);
+      words.push(token.word);
+      continue;
+    }
+    if (words.length === 0) return unclear(`there is no command before ${token.operator}`);
+    if (token.operator === '&' && index < tokens.length - 1) {
+      return unclear('& in the middle starts a command and does not wait for it; write ; or && instead');
+    }
+    commands.push({ words });
+    words = [];
+    isNegated = false;
+    hasRedirection = false;
+    before = token.operator;
+  }
+  if (words.length > 0) commands.push({ words });
+  else if (isNegated || hasRedirection || !ENDS.has(before))
+    return unclear('a command is missing at the end of the line');
+  if (commands.length > MAX_COMMANDS) return unclear('it has more than 100 commands; put them into a script');
+  return firstProblem(commands) ?? { type: 'commands', commands };
+}
+
+const ENDS: ReadonlySet<string> = new Set([';', '&']);
+
+const RESERVED: ReadonlySet<string> = new Set(
+  'if then else elif fi for while until do done case esac select function time coproc [[ ]] { }'.split(' '),
+);
+const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\+?=|\[)/;
+
+function problemOfProgram({ word, source, hasVariable }: ReadWord): string | undefined {
+  if (RESERVED.has(source))
+    return `${source} is the shell's own syntax; write single commands, or put them into a script`;
+  if (ASSIGNMENT.test(source)) return 'it sets a variable; give the variable with the environment of the command';
+  if (hasVariable || word.glob !== 'none') return 'the name of the program is computed; write it out';
+  return word.text === '' ? 'the name of the program is empty' : undefined;
+}
+
+/** Builtins that run text, or change what the words after them mean. The others only do what their name says. */
+const CHANGES_THE_SHELL: ReadonlySet<string> = new Set(
+  `. alias bg bind builtin caller compgen complete compopt coproc declare dirs disown enable eval exec export fc fg getopts hash history
+  jobs let local logout mapfile popd pushd read readarray readonly return set shift shopt source suspend trap typeset unalias unset`.split(
+    /\s+/,
+  ),
+);
+
+function firstProblem(commands: readonly SimpleCommand[]): Unclear | undefined {
+  for (const { words } of commands) {
+    const [program, ...rest] = withoutCommandWord(words);
+    const problem = program === undefined ? undefined : problemOfBuiltin(program, rest);
+    if (problem !== undefined) return unclear(problem);
+  }
+  return undefined;
+}
+
+function problemOfBuiltin({ text }: CommandWord, rest: readonly CommandWord[]): string | undefined {
+  if (CHANGES_THE_SHELL.has(text)) return `${text} runs text or changes the shell; run the program itself`;
+  // An index such as a[$(..)] in the name of a variable is run by these.
+  const naming = NAMES_A_VARIABLE.get(text);
+  const isNaming = naming !== undefined && rest.some((word) => word.glob === 'start' || naming.test(word.text));
+  return isNaming
+    ? `${text} with this option works on a variable, whose name can run a command; leave it out`
+    : undefined;
+}
+
+const NAMES_A_VARIABLE: ReadonlyMap<string, RegExp> = new Map([
+  ['printf', /^-v/],
+  ['test', /^-[vR]$/],
+  ['[', /^-[vR]$/],
+  ['wait', /^-[a-z]*p/],
+]);
+
+/** `command` runs what follows it, a builtin too. */
+function withoutCommandWord(words: readonly CommandWord[]): readonly CommandWord[] {
+  let from = 0;
+  while (words[from]?.text === 'command') {
+    from += 1;
+    while (words[from]?.text === '-p' || words[from]?.text === '--') from += 1;
+  }
+  return words.slice(from);
+}

@@ -1,0 +1,193 @@
+/**
+ * One word of a shell line, read the way bash reads it: quotes and backslashes taken away, our own variables put in, and a note where
+ * names of files will take its place. What bash would compute is not guessed: such a word has a reason instead of a text.
+ */
+import type { CommandWord, Unclear } from '../../core/command.ts';
+import { codePointAt } from '../../core/text/code-point.ts';
+
+export type Variables = Readonly<Record<string, string>>;
+
+export interface ReadWord {
+  readonly type: 'word';
+  readonly word: CommandWord;
+  /** As it stands in the line. */
+  readonly source: string;
+  readonly hasVariable: boolean;
+  readonly end: number;
+}
+
+export function unclear(reason: string): Unclear {
+  return { type: 'unclear', reason };
+}
+
+const BLANKS_AND_OPERATORS: ReadonlySet<string> = new Set(' \t;&|<>()');
+
+/** Nothing more of a word stands here. */
+export function isWordEnd(text: string, at: number): boolean {
+  return at >= text.length || BLANKS_AND_OPERATORS.has(text.charAt(at));
+}
+
+interface Part {
+  readonly type: 'part';
+  readonly text: string;
+  readonly end: number;
+  readonly glob?: boolean;
+  readonly hasVariable?: boolean;
+  /** A dollar that the shell looks at. */
+  readonly hasDollar?: boolean;
+}
+
+/** The word that starts at a place which is no blank, no operator and not the end. */
+export function readWord(line: string, from: number, variables: Variables): ReadWord | Unclear {
+  const texts: string[] = [];
+  let isEmpty = true;
+  let glob: CommandWord['glob'] = 'none';
+  let hasVariable = false;
+  let hasDollar = false;
+  let hasBrace = false;
+  let at = from;
+  while (!isWordEnd(line, at)) {
+    const part = readPart(line, at, from, variables);
+    if (part.type === 'unclear') return part;
+    if (part.glob === true && glob !== 'start') glob = isEmpty && line.charAt(at) !== '~' ? 'start' : 'inside';
+    hasVariable ||= part.hasVariable === true;
+    hasDollar ||= part.hasDollar === true;
+    hasBrace ||= part.glob === true && line.charAt(at) === '{';
+    isEmpty &&= part.text === '';
+    texts.push(part.text);
+    at = part.end;
+  }
+  // Braces come first: `$HOME{a,b}` is `$HOMEa $HOMEb`, and `{a$,b}X` has a variable that nobody wrote.
+  if (hasBrace && hasDollar) return unclear('braces and a $ in one word make other variables; write the words out');
+  const source = line.slice(from, at);
+  // A lone bracket is the name of a program, and a lone pair of braces is what find and xargs put names in for.
+  if (source === '[' || source === '{}') glob = 'none';
+  return { type: 'word', word: { text: texts.join(''), glob }, source, hasVariable, end: at };
+}
+
+function readPart(line: string, at: number, wordStart: number, variables: Variables): Part | Unclear {
+  const character = line.charAt(at);
+  switch (character) {
+    case "'":
+      return readSingleQuoted(line, at);
+    case '"':
+      return readDoubleQuoted(line, at, variables);
+    case '\\':
+      return readEscaped(line, at);
+    case '`':
+      return SUBSTITUTION;
+    case '$':
+      return readDollar(line, at, variables, false);
+    case '!':
+      return isWordEnd(line, at + 1) || line.charAt(at + 1) === '=' ? plain('!', at + 1) : HISTORY;
+    case '*':
+    case '?':
+    case '[':
+    case '{':
+      return { type: 'part', text: character, end: at + 1, glob: true };
+    case '~':
+      return { type: 'part', text: '~', end: at + 1, glob: at === wordStart || ':='.includes(line.charAt(at - 1)) };
+    default:
+      return readPlain(line, at);
+  }
+}
+
+const ORDINARY = /[^ \t;&|<>()'"\\`$!*?[{~]+/y;
+/** Blanks of other scripts are letters to bash and blanks to the eye. */
+const OTHER_BLANK = /(?! )\p{Zs}/u;
+
+function readPlain(line: string, at: number): Part | Unclear {
+  ORDINARY.lastIndex = at;
+  const text = ORDINARY.exec(line)?.[0] ?? line.charAt(at);
+  return OTHER_BLANK.test(text) ? unclear(FOREIGN_BLANK) : plain(text, at + text.length);
+}
+
+function readSingleQuoted(line: string, at: number): Part | Unclear {
+  const close = line.indexOf("'", at + 1);
+  return close === -1 ? unclear("a ' is never closed; close the quote") : plain(line.slice(at + 1, close), close + 1);
+}
+
+function readEscaped(line: string, at: number): Part | Unclear {
+  if (followsForeign(line, at)) return unclear(BACKSLASH_AFTER_FOREIGN);
+  if (at + 1 >= line.length) return unclear('the line ends with a backslash; leave it out');
+  const text = String.fromCodePoint(codePointAt(line, at + 1));
+  return plain(text, at + 1 + text.length);
+}
+
+const QUOTED_ORDINARY = /[^"\\`$]+/y;
+
+function readDoubleQuoted(line: string, from: number, variables: Variables): Part | Unclear {
+  const texts: string[] = [];
+  let hasVariable = false;
+  let hasDollar = false;
+  let at = from + 1;
+  while (at < line.length) {
+    const character = line.charAt(at);
+    if (character === '"') return { type: 'part', text: texts.join(''), end: at + 1, hasVariable, hasDollar };
+    const part = readQuotedPart(line, at, character, variables);
+    if (part.type === 'unclear') return part;
+    hasVariable ||= part.hasVariable === true;
+    hasDollar ||= part.hasDollar === true;
+    texts.push(part.text);
+    at = part.end;
+  }
+  return unclear('a " is never closed; close the quote');
+}
+
+function readQuotedPart(line: string, at: number, character: string, variables: Variables): Part | Unclear {
+  if (character === '`') return SUBSTITUTION;
+  if (character === '$') return readDollar(line, at, variables, true);
+  if (character === '\\') {
+    if (followsForeign(line, at)) return unclear(BACKSLASH_AFTER_FOREIGN);
+    const next = line.charAt(at + 1);
+    return next !== '' && '$`"\\'.includes(next) ? plain(next, at + 2) : plain('\\', at + 1);
+  }
+  QUOTED_ORDINARY.lastIndex = at;
+  const text = QUOTED_ORDINARY.exec(line)?.[0] ?? character;
+  return plain(text, at + text.length);
+}
+
+const VARIABLE = /\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/y;
+/** After these a dollar is only a dollar. */
+const PLAIN_AFTER_DOLLAR = /[ \t;&|<>)"'\\%.,:/=+^~\]}]/;
+/** The value of an unquoted variable is split at blanks and taken as a pattern. */
+const STAYS_ONE_WORD = /^[^\s*?[\]\\]+$/;
+
+function readDollar(line: string, at: number, variables: Variables, isQuoted: boolean): Part | Unclear {
+  VARIABLE.lastIndex = at;
+  const match = VARIABLE.exec(line);
+  if (match !== null) {
+    const name = match[1] ?? match[2] ?? '';
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined) return unclear(`$${name} is not known before it runs; write its value`);
+    if (!isQuoted && !STAYS_ONE_WORD.test(value)) {
+      return unclear(`$${name} would be split or taken as a pattern; put it in double quotes`);
+    }
+    return { type: 'part', text: value, end: at + match[0].length, hasVariable: true, hasDollar: true };
+  }
+  const next = line.charAt(at + 1);
+  if (next === '(') return SUBSTITUTION;
+  if (!isQuoted && (next === "'" || next === '"')) {
+    return unclear(`$${next} has an encoding of its own; write the characters themselves`);
+  }
+  if (next !== '' && !PLAIN_AFTER_DOLLAR.test(next)) {
+    return unclear('a $ is computed by the shell; write the value, or put a plain $ in single quotes');
+  }
+  return { type: 'part', text: '$', end: at + 1, hasDollar: true };
+}
+
+const SUBSTITUTION = unclear(
+  'a command inside $( ) or backticks is run first; run it on its own and write its result into the line',
+);
+const HISTORY = unclear('! before other characters can mean an earlier command; put it in single quotes');
+const FOREIGN_BLANK = 'it has a blank that the shell takes for a letter; write a plain space';
+/** In some encodings of East Asia a backslash can be the second half of a letter, and then it protects nothing. */
+const BACKSLASH_AFTER_FOREIGN = 'a backslash follows a letter beyond ASCII; use single quotes instead of the backslash';
+
+function followsForeign(line: string, at: number): boolean {
+  return at > 0 && line.charCodeAt(at - 1) > 0x7f;
+}
+
+function plain(text: string, end: number): Part {
+  return { type: 'part', text, end };
+}

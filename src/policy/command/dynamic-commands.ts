@@ -1,0 +1,111 @@
+/** Commands that Claude Code runs while it loads a skill: `` !`command` `` in a line, and code blocks opened with ```` ```! ````. */
+import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
+
+export interface DynamicCommand {
+  readonly start: number;
+  readonly end: number;
+  readonly command: string;
+}
+
+/** In order. Not in other code, where the syntax is only shown. */
+export function findDynamicCommands(body: string): readonly DynamicCommand[] {
+  // Either form has a backtick and its mark side by side; most bodies have neither.
+  if (!body.includes('!`') && !body.includes('`!')) return [];
+  const found: DynamicCommand[] = [];
+  let fence: string | undefined;
+  let block: { readonly start: number; readonly from: number } | undefined;
+  let start = 0;
+  while (start < body.length) {
+    const feed = body.indexOf('\n', start);
+    const end = feed === -1 ? body.length : feed;
+    const line = body.slice(start, end);
+    if (fence === undefined) {
+      fence = fenceMark(line);
+      if (fence === undefined) findInLine(line, start, found);
+      else if (line.trimStart().startsWith(`${fence}!`) && fence.startsWith('`')) block = { start, from: end + 1 };
+    } else if (closesFence(line, fence)) {
+      if (block !== undefined) found.push({ start: block.start, end, command: body.slice(block.from, start).trim() });
+      fence = undefined;
+      block = undefined;
+    }
+    start = end + 1;
+  }
+  if (block !== undefined) found.push({ start: block.start, end: body.length, command: body.slice(block.from).trim() });
+  return found;
+}
+
+/** The text with every such command as code that can be read and that nothing runs, and how many there were. */
+export function refuseDynamicCommands(body: string, reason: string): { readonly text: string; readonly count: number } {
+  const commands = findDynamicCommands(body);
+  const note = `[not run: ${reason}]`;
+  let text = '';
+  let from = 0;
+  for (const { start, end } of commands) {
+    const written = body.slice(start, end);
+    text += body.slice(from, start);
+    text += written.startsWith('!') ? `${written.slice(1)} ${note}` : plainBlock(written, note);
+    from = end;
+  }
+  return { text: text + body.slice(from), count: commands.length };
+}
+
+function plainBlock(written: string, note: string): string {
+  const fence = fenceMark(written.split('\n', 1)[0] ?? '') ?? '';
+  const indent = written.slice(0, written.indexOf(fence));
+  const rest = written.slice(indent.length + fence.length).replace(MARKS, '');
+  const lastLine = rest.slice(rest.lastIndexOf('\n') + 1);
+  const isClosed = rest.includes('\n') && closesFence(lastLine, fence);
+  const ending = isClosed ? '' : `${rest.endsWith('\n') ? '' : '\n'}${indent}${fence}`;
+  return `${indent}${fence}${rest}${ending}\n${indent}${note}`;
+}
+
+/** All of them: one left over would be a command again. */
+const MARKS = /^!+/;
+
+interface Ticks {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Inline code opened by a run of backticks ends with the next run of the same length. Only the `!` before it makes it a command. */
+function findInLine(line: string, offset: number, found: DynamicCommand[]): void {
+  if (!line.includes('!`')) return;
+  const runs = tickRuns(line);
+  const closers = closingRuns(runs);
+  let index = 0;
+  while (index < runs.length) {
+    const open = runs[index];
+    const closeIndex = closers[index];
+    const close = closeIndex === undefined ? undefined : runs[closeIndex];
+    if (open === undefined) return;
+    if (close === undefined || closeIndex === undefined) {
+      index += 1;
+      continue;
+    }
+    const command = line.slice(open.end, close.start).trim();
+    const mark = open.start - 1;
+    if (line.charAt(mark) === '!' && (mark === 0 || WHITE_SPACE.test(line.charAt(mark - 1))) && command !== '') {
+      found.push({ start: offset + mark, end: offset + close.end, command });
+    }
+    index = closeIndex + 1;
+  }
+}
+
+const WHITE_SPACE = /\s/;
+const TICKS = /`+/g;
+
+function tickRuns(line: string): readonly Ticks[] {
+  return Array.from(line.matchAll(TICKS), ({ index, 0: ticks }) => ({ start: index, end: index + ticks.length }));
+}
+
+/** For each run the next one of the same length, found from the end so that a line of unlike runs is read once. */
+function closingRuns(runs: readonly Ticks[]): readonly (number | undefined)[] {
+  const next = new Map<number, number>();
+  const closers: (number | undefined)[] = [];
+  for (const [fromEnd, { start, end }] of runs.toReversed().entries()) {
+    const length = end - start;
+    closers.push(next.get(length));
+    next.set(length, runs.length - 1 - fromEnd);
+  }
+  return closers.reverse();
+}

@@ -1,0 +1,115 @@
+import path from 'node:path';
+
+import { checkPolicyFile } from '../core/config/config-check.ts';
+import { diagnose } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { contradictions, joinPolicies, ownPolicy } from '../core/config/policy-config.ts';
+import type { PolicyConfig, WrittenPolicy } from '../core/config/policy-config.ts';
+import { printable, quoted } from '../core/text/text.ts';
+import { realPath } from '../platform/fs/paths.ts';
+import { readCheckedJson } from '../platform/fs/checked-json.ts';
+
+const MAX_INCLUDE_DEPTH = 8;
+const MAX_INCLUDED_FILES = 64;
+
+export interface PolicySource {
+  /** The file, the variable or the option. */
+  readonly where: string;
+  /** What relative paths stand on. */
+  readonly base: string;
+  readonly home: string | undefined;
+}
+
+export interface PolicyRead {
+  readonly policy: PolicyConfig;
+  readonly diagnostics: readonly Diagnostic[];
+  /** A file of rules could not be used: nobody knows what it forbids. */
+  readonly isBroken: boolean;
+}
+
+/** A policy with all that it includes: its own rules first, then those of each file in order, each file once. */
+export function readPolicy(written: WrittenPolicy, source: PolicySource): PolicyRead {
+  const walk: Walk = { home: source.home, seen: new Set(), problems: [] };
+  const policy = joinPolicies(policiesOf(written, source, [source.where], walk));
+  return {
+    policy,
+    diagnostics: [...walk.problems, ...contradictions(policy).map(contradictionText)],
+    isBroken: walk.problems.length > 0,
+  };
+}
+
+/** What one reading gathers. */
+interface Walk {
+  readonly home: string | undefined;
+  /** Real paths of files that were read. */
+  readonly seen: Set<string>;
+  readonly problems: Diagnostic[];
+}
+
+/** `trail` is the way from the first file to this one: a file that stands in it includes itself. */
+function policiesOf(
+  written: WrittenPolicy,
+  { where, base }: Pick<PolicySource, 'where' | 'base'>,
+  trail: readonly string[],
+  walk: Walk,
+): readonly PolicyConfig[] {
+  const included = (written.include ?? []).flatMap((name) => {
+    const file = placeOf(name, base, walk.home);
+    const refusal = file === undefined ? 'there is no home folder' : refusalOf(file, trail, walk);
+    if (file === undefined || refusal !== undefined) {
+      walk.problems.push(includeProblem(where, `${quoted(name, 120)} cannot be included: ${String(refusal)}`));
+      return [];
+    }
+    return includeFile(file, where, trail, walk);
+  });
+  return [ownPolicy(written, where), ...included];
+}
+
+function includeFile(file: string, from: string, trail: readonly string[], walk: Walk): readonly PolicyConfig[] {
+  const real = realPath(file);
+  if (walk.seen.has(real)) return [];
+  walk.seen.add(real);
+  const read = readCheckedJson(file, checkPolicyFile);
+  switch (read.type) {
+    case 'absent':
+      walk.problems.push(includeProblem(from, `${quoted(file, 200)} cannot be included: there is no such file`));
+      return [];
+    case 'invalid':
+      walk.problems.push(...read.diagnostics);
+      return [];
+    case 'read':
+      return policiesOf(read.value, { where: file, base: path.dirname(file) }, [...trail, file], walk);
+  }
+}
+
+/** An absolute path; nothing where it stands on a home folder that is not there. */
+export function placeOf(name: string, base: string, home: string | undefined): string | undefined {
+  if (name !== '~' && !name.startsWith('~/')) return path.resolve(base, name);
+  return home === undefined ? undefined : path.resolve(home, name.slice(2));
+}
+
+function refusalOf(file: string, trail: readonly string[], { seen }: Walk): string | undefined {
+  const real = realPath(file);
+  const at = trail.findIndex((before) => realPath(before) === real);
+  if (at !== -1) return `it includes itself: ${[...trail.slice(at), file].map(printable).join(' -> ')}`;
+  if (trail.length > MAX_INCLUDE_DEPTH) return `more than ${String(MAX_INCLUDE_DEPTH)} files include each other`;
+  if (!seen.has(real) && seen.size >= MAX_INCLUDED_FILES)
+    return `more than ${String(MAX_INCLUDED_FILES)} files are included`;
+  return undefined;
+}
+
+function includeProblem(file: string, message: string): Diagnostic {
+  return diagnose({ code: 'policy/include', path: file, message }, 'lenient');
+}
+
+function contradictionText({ rule, loses, where, wins, by }: ReturnType<typeof contradictions>[number]): Diagnostic {
+  const other = by === where ? '' : ` in ${quoted(by, 200)}`;
+  return diagnose(
+    {
+      code: 'policy/contradiction',
+      path: where,
+      message: `${quoted(rule)} stands in ${loses} and in ${wins}${other}: ${wins} counts`,
+    },
+    'lenient',
+  );
+}

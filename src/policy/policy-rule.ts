@@ -1,0 +1,279 @@
+import { isToolPattern } from '../core/allowed-tools.ts';
+import type { SimpleCommand } from '../core/command.ts';
+import { meansLine } from './command/command-meaning.ts';
+import { coversCommand, firstUncovered, readCommandPattern } from './command/command-pattern.ts';
+import type { CommandPattern } from './command/command-pattern.ts';
+import { compileGlob } from '../core/glob.ts';
+import type { Glob } from '../core/glob.ts';
+import { isForHost, isHostPattern, readHostPattern } from '../core/network/host-pattern.ts';
+import type { HostPattern } from '../core/network/host-pattern.ts';
+import type { Access, Effect, RuleOrigin, Subject } from '../core/access.ts';
+import { quoted } from '../core/text/text.ts';
+
+/** A rule as it is written, `run_command(git status:*)`, and what it means. */
+export interface PolicyRule {
+  readonly effect: Effect;
+  readonly text: string;
+  readonly origin: RuleOrigin;
+  /** Tools that it speaks about by name. */
+  readonly tools: readonly string[];
+  /** And those whose names a pattern means. */
+  readonly pattern?: Glob;
+  /** Absent: whatever the tool is used on. */
+  readonly subjects?: SubjectPattern;
+}
+
+type SubjectPattern =
+  | { readonly kind: 'command'; readonly pattern: CommandPattern }
+  | { readonly kind: 'path' | 'skill'; readonly globs: readonly Glob[]; readonly anyCase: boolean }
+  | { readonly kind: 'host'; readonly host: HostPattern; readonly below: boolean };
+
+export interface RuleProblem {
+  readonly problem: string;
+}
+
+/** What patterns with `~` and without a slash at the start stand on. */
+export interface RulePlaces {
+  readonly home?: string | undefined;
+}
+
+type PatternKind = 'command' | 'path' | 'host' | 'skill' | 'script' | 'none';
+
+/** What stands in the brackets behind each tool. */
+const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
+  ['run_command', 'command'],
+  ['run_script', 'script'],
+  ['read_file', 'path'],
+  ['list_dir', 'path'],
+  ['grep', 'path'],
+  ['write_file', 'path'],
+  ['delete_file', 'path'],
+  ['host_input', 'path'],
+  ['network_request', 'host'],
+  ['load_skill', 'skill'],
+]);
+
+/**
+ * Names that skills use for the tools of other systems. `Bash` is how scripts are run there, so it means both; `Read` is all that
+ * reads, as it is in Claude Code.
+ */
+const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Bash', ['run_command', 'run_script']],
+  ['Shell', ['run_command', 'run_script']],
+  ['Read', ['read_file', 'list_dir', 'grep']],
+  ['Glob', ['list_dir']],
+  ['LS', ['list_dir']],
+  ['Grep', ['grep']],
+  ['Write', ['write_file']],
+  ['Edit', ['write_file']],
+  ['MultiEdit', ['write_file']],
+  ['NotebookEdit', ['write_file']],
+  ['WebFetch', ['network_request']],
+  ['Skill', ['load_skill']],
+  // As `execution.require_approval_for` of skills-agent writes it.
+  ['network', ['network_request']],
+  ['skill_run', ['run_command', 'run_script']],
+  ['skill_exec', ['run_command']],
+  ['workspace_exec', ['run_command']],
+  ['start_command', ['run_command']],
+]);
+
+/** The tool of ours that another system's name stands for first; the name itself where it stands for none. */
+export function ownName(tool: string): string {
+  return OTHER_NAMES.get(tool)?.[0] ?? tool;
+}
+
+/** A rule, or why the text is none. */
+export function readRule(
+  text: string,
+  {
+    effect,
+    origin,
+    places = {},
+  }: { readonly effect: Effect; readonly origin: RuleOrigin; readonly places?: RulePlaces },
+): PolicyRule | RuleProblem {
+  const trimmed = text.trim();
+  if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is no rule; write a tool, or tool(pattern)` };
+  const open = trimmed.indexOf('(');
+  const name = open === -1 ? trimmed : trimmed.slice(0, open);
+  const inside = open === -1 ? '' : trimmed.slice(open + 1, -1).trim();
+  const rule = { effect, text: trimmed, origin };
+  if (name.includes('*')) {
+    if (inside !== '') return { problem: `${quoted(text)} has a pattern for tools of several names` };
+    return { ...rule, tools: [], pattern: compileGlob(name) };
+  }
+  const tools = toolsOf(name, effect);
+  if (inside === '' || inside === '*') return { ...rule, tools };
+  const subjects = readSubjects(PATTERN_KINDS.get(tools[0] ?? '') ?? 'none', inside, effect, places);
+  return 'problem' in subjects ? subjects : { ...rule, tools, subjects };
+}
+
+/** Who may not read a file may not have it brought to a program either; who may read it may not therefore. */
+function toolsOf(name: string, effect: Effect): readonly string[] {
+  const named = OTHER_NAMES.get(name) ?? [name];
+  return named.includes('read_file') && effect !== 'allow' ? [...named, 'host_input'] : named;
+}
+
+export function isRule(read: PolicyRule | RuleProblem): read is PolicyRule {
+  return 'effect' in read;
+}
+
+function readSubjects(
+  kind: PatternKind,
+  text: string,
+  effect: Effect,
+  places: RulePlaces,
+): SubjectPattern | RuleProblem {
+  switch (kind) {
+    case 'command': {
+      const pattern = readCommandPattern(text);
+      return 'problem' in pattern ? pattern : { kind, pattern };
+    }
+    case 'path':
+      return readPathPattern(text, effect, places);
+    case 'host': {
+      const host = readHostPattern(text.replace(/^domain:/, ''));
+      return isHostPattern(host) ? { kind, host, below: effect !== 'allow' } : host;
+    }
+    case 'skill':
+    case 'script': {
+      // A name alone is the skill with all of its scripts.
+      const whole = kind === 'script' && !text.includes('/') ? `${text}/**` : text;
+      return { kind: 'skill', globs: [compileGlob(whole, { hidden: true })], anyCase: false };
+    }
+    case 'none':
+      return { problem: `a pattern in brackets means nothing for this tool: ${quoted(text)}` };
+  }
+}
+
+/**
+ * What allows means exactly what it says; what forbids or asks is read generously: hidden names, other spellings of the same letters,
+ * without a slash at any depth, and with all that is in a folder the folder itself, which can be listed and searched.
+ */
+function readPathPattern(text: string, effect: Effect, { home }: RulePlaces): SubjectPattern | RuleProblem {
+  if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} has .. in it` };
+  const isStrict = effect === 'allow';
+  let pattern = text.startsWith('./') ? text.slice(2) : text.replace(/^\/\//, '/');
+  if (pattern === '~' || pattern.startsWith('~/')) {
+    if (home === undefined) return { problem: `${quoted(text)} needs a home folder, and there is none` };
+    pattern = `${home}${pattern.slice(1)}`;
+  }
+  if (pattern.endsWith('/')) pattern = `${pattern}**`;
+  const folder = /^(.+)\/\*\*$/s.exec(pattern)?.[1];
+  const spellings = [
+    pattern,
+    ...(isStrict || pattern.includes('/') ? [] : [`**/${pattern}`]),
+    ...(isStrict || folder === undefined ? [] : [folder]),
+  ];
+  const globs = spellings.map((spelling) =>
+    compileGlob(isStrict ? spelling : spelling.toLowerCase(), { hidden: !isStrict || spelling.endsWith('**') }),
+  );
+  return { kind: 'path', globs, anyCase: !isStrict };
+}
+
+/** Whether a rule speaks about a tool at all. */
+export function namesTool({ tools, pattern }: PolicyRule, tool: string): boolean {
+  return tools.includes(tool) || pattern?.matches(tool) === true;
+}
+
+/** `unclear`: it cannot be told, so that what forbids must forbid and what allows must not. */
+export type Meaning = 'yes' | 'no' | 'unclear';
+
+/** Whether a rule that names the tool means this use of it. Lines of several commands are asked about one by one where they are allowed. */
+export function meansAccess(rule: PolicyRule, { subject }: Access, names = namesOf(subject)): Meaning {
+  const { subjects, effect } = rule;
+  if (subjects === undefined) return 'yes';
+  if (subjects.kind === 'command') return meansCommand(subjects.pattern, subject, effect);
+  if (subjects.kind === 'host') return subject.kind === 'host' ? said(meansHost(subjects, subject)) : 'no';
+  return said(
+    (subjects.anyCase ? names.lower : names.exact).some((name) => subjects.globs.some((glob) => glob.matches(name))),
+  );
+}
+
+function said(isMeant: boolean): Meaning {
+  return isMeant ? 'yes' : 'no';
+}
+
+function meansCommand(pattern: CommandPattern, subject: Subject, effect: Effect): Meaning {
+  if (subject.kind === 'script') {
+    const lines = scriptCommands(subject);
+    if (effect === 'allow') return said(lines.some((command) => coversCommand(pattern, command)));
+    const means = lines.map((command) => meansLine(pattern, { type: 'commands', commands: [command] }));
+    return means.includes('yes') ? 'yes' : 'no';
+  }
+  if (subject.kind !== 'command') return 'no';
+  if (effect !== 'allow') return meansLine(pattern, subject.line);
+  return said(couldCover(pattern, subject.programs) && missedCommand([pattern], subject) === undefined);
+}
+
+/** The first command of a line that none of the patterns covers; `line` where the line as a whole cannot be judged by any. */
+export function missedCommand(
+  patterns: readonly CommandPattern[],
+  { line, hasVariables, isElsewhere }: Extract<Subject, { kind: 'command' }>,
+): SimpleCommand | 'line' | undefined {
+  if (line.type === 'unclear' || hasVariables || line.commands.length === 0) return 'line';
+  return firstUncovered(patterns, line.commands, { isElsewhere });
+}
+
+/** Most patterns start with the name of another program: no need to look at their other words. */
+export function couldCover({ words }: CommandPattern, programs: readonly string[]): boolean {
+  const first = words[0];
+  const name = first?.[0] ?? '';
+  return first?.length !== 1 || name === '' || name.includes('/') || programs.includes(name);
+}
+
+const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['py', ['python', 'python3', 'uv run']],
+  ['sh', ['bash', 'sh']],
+  ['bash', ['bash']],
+  ['js', ['node']],
+  ['mjs', ['node']],
+  ['cjs', ['node']],
+  ['ts', ['node', 'npx tsx', 'bun', 'deno run']],
+  ['rb', ['ruby']],
+  ['pl', ['perl']],
+  ['php', ['php']],
+]);
+
+/** The command lines that mean the same as running a script: rules for `Bash` are written so. */
+function scriptCommands({ script, args }: Extract<Subject, { kind: 'script' }>): readonly SimpleCommand[] {
+  const extension = script.slice(script.lastIndexOf('.') + 1);
+  const starts = [[`./${script}`], [script]];
+  for (const interpreter of INTERPRETERS.get(extension) ?? []) starts.push([...interpreter.split(' '), script]);
+  return starts.map((words) => ({ words: [...words, ...args].map((text) => ({ text, glob: 'none' as const })) }));
+}
+
+function meansHost(
+  { host, below }: { readonly host: HostPattern; readonly below: boolean },
+  subject: Subject,
+): boolean {
+  if (subject.kind !== 'host') return false;
+  const asked = subject.host;
+  if (asked === undefined) return below;
+  if (isForHost(host, asked)) return below || host.ports === 'all' || host.ports.includes(subject.port);
+  return below && !asked.isAddress && asked.name.endsWith(`.${host.host}`);
+}
+
+/** What patterns for names are held against, as it is written and in small letters: made once for all rules. */
+export interface SubjectNames {
+  readonly exact: readonly string[];
+  readonly lower: readonly string[];
+}
+
+export function namesOf(subject: Subject): SubjectNames {
+  const exact = exactNames(subject);
+  return { exact, lower: exact.map((name) => name.toLowerCase()) };
+}
+
+function exactNames(subject: Subject): readonly string[] {
+  switch (subject.kind) {
+    case 'path':
+      return subject.absolute === undefined ? [subject.path] : [subject.path, subject.absolute];
+    case 'script':
+      return [`${subject.skill}/${subject.script}`];
+    case 'skill':
+      return [subject.name, subject.id];
+    default:
+      return [];
+  }
+}

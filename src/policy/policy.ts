@@ -1,0 +1,271 @@
+import { EFFECTS, RISKS } from '../core/access.ts';
+import type { Access, Decision, Effect, Risk, RuleOrigin } from '../core/access.ts';
+import { coversCommand, hazardOf } from './command/command-pattern.ts';
+import type { CommandPattern } from './command/command-pattern.ts';
+import { couldCover, isRule, meansAccess, missedCommand, namesOf, namesTool, readRule } from './policy-rule.ts';
+import type { PolicyRule, SubjectNames } from './policy-rule.ts';
+import type { SkillControls } from '../core/skill.ts';
+import { printable, quoted } from '../core/text/text.ts';
+
+/**
+ * What an action may do. A policy is a row of layers. Each layer judges by itself, and the strictest answer counts: so a layer can
+ * only take away, and whoever is given a policy with one layer more has fewer rights, never others.
+ *
+ *     configuration: built-in, user, environment, options     opens what it names
+ *     project file, active skills, run                          narrow
+ *
+ * Inside a layer `deny` beats `ask` beats `allow`, whatever is more exact or came later.
+ */
+export interface Policy {
+  readonly layers: readonly PolicyLayer[];
+  /** Rules of skills that count as a person's yes (`allowed-tools` as a grant). */
+  readonly grants: readonly PolicyRule[];
+}
+
+export interface PolicyLayer {
+  readonly origin: RuleOrigin;
+  readonly rules: readonly PolicyRule[];
+  /** What counts where no rule of this layer speaks. */
+  readonly otherwise: Readonly<Record<Risk, Effect>>;
+}
+
+/** What each tool can do at worst (POL-1). Somebody else's tool is not known to be harmless. */
+const TOOL_RISKS: ReadonlyMap<string, Risk> = new Map<string, Risk>([
+  ['read_file', 'low'],
+  ['list_dir', 'low'],
+  ['grep', 'low'],
+  ['run_script', 'medium'],
+  ['run_command', 'medium'],
+  // A file of the host that is brought into a workspace.
+  ['host_input', 'medium'],
+  ['write_file', 'high'],
+  ['delete_file', 'high'],
+  ['network_request', 'high'],
+  // A program without any isolation.
+  ['unsafe_local', 'high'],
+]);
+
+/**
+ * What a model needs to find skills, to read them, to look after programs that already run, and to answer. No list of a skill takes
+ * these away, and no `*`; a rule of the configuration that names one does.
+ */
+export const ALWAYS_ON: ReadonlySet<string> = new Set([
+  'search_skills',
+  'load_skill',
+  'list_resources',
+  'read_resource',
+  'select_documents',
+  'get_script_path',
+  'write_input',
+  'poll_command',
+  'kill_command',
+  'final_answer',
+]);
+
+/** Circumstances of a program rather than tools: no skill has a name for them, so that no list of a skill means them. */
+const CIRCUMSTANCES: ReadonlySet<string> = new Set(['host_input', 'unsafe_local']);
+
+/** Reading is open; for all else a person is asked, and where there is nobody, that is a no (POL-2). */
+export const BY_RISK: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'ask', high: 'ask' };
+/** What a decision has in the place of a rule where none spoke. */
+const BY_DEFAULT = 'by risk';
+const NO_OPINION: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'allow', high: 'allow' };
+const NOTHING_ELSE: Readonly<Record<Risk, Effect>> = { low: 'deny', medium: 'deny', high: 'deny' };
+
+export function riskOf(tool: string): Risk {
+  return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
+}
+
+/** A layer that only narrows: what it does not speak about is left to the others. */
+export function narrowingLayer(
+  origin: RuleOrigin,
+  rules: readonly PolicyRule[],
+  otherwise: Partial<Record<Risk, Effect>> = {},
+): PolicyLayer {
+  return { origin, rules, otherwise: { ...NO_OPINION, ...otherwise } };
+}
+
+/**
+ * What an active skill says that it needs: nothing else may be used; and what it says must not be used, which counts by itself too.
+ * Entries that cannot be read allow nothing, and forbid their whole tool.
+ */
+export function skillLayer(
+  skill: string,
+  { allowedTools, disallowedTools = [] }: Pick<SkillControls, 'allowedTools' | 'disallowedTools'>,
+): PolicyLayer {
+  const origin: RuleOrigin = { layer: 'skill', where: skill };
+  return {
+    origin,
+    rules: [
+      ...disallowedTools.flatMap((text) => denyRules(text, origin)),
+      ...readableRules(allowedTools ?? [], origin),
+    ],
+    otherwise: allowedTools === undefined ? NO_OPINION : NOTHING_ELSE,
+  };
+}
+
+/** A pattern that means nothing to us still means something to who wrote it: without it the rule forbids more, never less. */
+function denyRules(text: string, origin: RuleOrigin): readonly PolicyRule[] {
+  const rule = readRule(text, { effect: 'deny', origin });
+  if (isRule(rule)) return [rule];
+  const whole = readRule(text.slice(0, Math.max(0, text.indexOf('('))), { effect: 'deny', origin });
+  return isRule(whole) ? [{ ...whole, text }] : [];
+}
+
+/** The same list as pre-approval. */
+export function skillGrants(skill: string, allowedTools: readonly string[]): readonly PolicyRule[] {
+  return readableRules(allowedTools, { layer: 'skill', where: skill });
+}
+
+function readableRules(texts: readonly string[], origin: RuleOrigin): readonly PolicyRule[] {
+  return texts.map((text) => readRule(text, { effect: 'allow', origin })).filter(isRule);
+}
+
+/** A policy with more layers: for a project, for the skills that are active, for a run, for a subagent. It never allows more. */
+export function narrowPolicy({ layers, grants }: Policy, more: readonly PolicyLayer[]): Policy {
+  return { layers: [...layers, ...more], grants };
+}
+
+/** What may be done of all that an action does: the strictest answer about any part of it. */
+export function decide(policy: Policy, accesses: readonly Access[]): Decision {
+  const [first, ...rest] = accesses.map((access) => decideAccess(policy, access));
+  if (first === undefined) throw new TypeError('there is nothing to decide about');
+  const strictest = rest.reduce((a, b) => (outweighs(b, a) ? b : a), first);
+  const risk = RISKS[Math.max(...accesses.map(({ tool }) => RISKS.indexOf(riskOf(tool))))] ?? 'high';
+  return { ...strictest, risk };
+}
+
+function decideAccess(policy: Policy, access: Access): Decision {
+  let strictest: Judgement | undefined;
+  let isAskedByRisk = true;
+  for (const layer of policy.layers) {
+    const judged = judge(layer, access);
+    if (judged === undefined) continue;
+    if (judged.effect === 'ask' && judged.rule !== undefined) isAskedByRisk = false;
+    if (strictest === undefined || outweighs(judged, strictest)) strictest = judged;
+    if (judged.effect === 'deny') break;
+  }
+  // A policy without any layer that speaks is no policy: nothing is allowed by it.
+  const found = strictest ?? { effect: 'deny', origin: { layer: 'built-in', where: '' }, rule: undefined };
+  const isGrantable = riskOf(access.tool) === 'medium' && !CIRCUMSTANCES.has(access.tool);
+  if (found.effect === 'ask' && isAskedByRisk && isGrantable) {
+    const grant = policy.grants.find((rule) => namesTool(rule, access.tool) && meansAccess(rule, access) === 'yes');
+    if (grant !== undefined) return explain({ effect: 'allow', rule: grant.text, origin: grant.origin }, access);
+  }
+  return explain(found, access);
+}
+
+interface Judgement {
+  readonly effect: Effect;
+  readonly rule: string | undefined;
+  readonly origin: RuleOrigin;
+  /** Why a rule that seems to fit does not. */
+  readonly because?: string;
+}
+
+/** What one layer says; nothing where the tool is not its business. */
+function judge({ origin, rules, otherwise }: PolicyLayer, access: Access): Judgement | undefined {
+  const { tool } = access;
+  const isAlwaysOn = ALWAYS_ON.has(tool);
+  if (origin.layer === 'skill' && (isAlwaysOn || CIRCUMSTANCES.has(tool))) return undefined;
+  const names = namesOf(access.subject);
+  const allows: PolicyRule[] = [];
+  let asked: Judgement | undefined;
+  for (const rule of rules) {
+    if (!(isAlwaysOn ? rule.tools.includes(tool) : namesTool(rule, tool))) continue;
+    if (rule.effect === 'allow') allows.push(rule);
+    else if (rule.effect === 'deny' || asked === undefined) {
+      const meaning = meansAccess(rule, access, names);
+      if (meaning === 'no') continue;
+      const because = meaning === 'unclear' ? `the command cannot be judged by it: ${unclear(access)}` : undefined;
+      const { effect, text, origin: from } = rule;
+      const judged = { effect, rule: text, origin: from, ...(because === undefined ? {} : { because }) };
+      if (effect === 'deny') return judged;
+      asked = judged;
+    }
+  }
+  if (asked !== undefined) return asked;
+  const allowed = allowing(allows, access, names);
+  if (allowed !== undefined) return { effect: 'allow', rule: allowed.text, origin: allowed.origin };
+  if (isAlwaysOn) return { effect: 'allow', rule: undefined, origin };
+  return { effect: otherwise[riskOf(tool)], rule: undefined, origin, ...hindrance(allows, access) };
+}
+
+/** A rule that allows all of it; for a line of several commands, the one for the last of them where each has its own. */
+function allowing(allows: readonly PolicyRule[], access: Access, names: SubjectNames): PolicyRule | undefined {
+  const { subject } = access;
+  const whole = allows.find((rule) => meansAccess(rule, access, names) === 'yes');
+  if (whole !== undefined || subject.kind !== 'command' || subject.line.type === 'unclear') return whole;
+  const listed = commandRules(allows, subject.programs);
+  const patterns = listed.map(({ pattern }) => pattern);
+  if (missedCommand(patterns, subject) !== undefined) return undefined;
+  const last = subject.line.commands.at(-1);
+  return listed.find(({ pattern }) => last !== undefined && coversCommand(pattern, last))?.rule;
+}
+
+interface CommandRule {
+  readonly rule: PolicyRule;
+  readonly pattern: CommandPattern;
+}
+
+function commandRules(rules: readonly PolicyRule[], programs: readonly string[]): readonly CommandRule[] {
+  return rules.flatMap((rule) =>
+    rule.subjects?.kind === 'command' && couldCover(rule.subjects.pattern, programs)
+      ? [{ rule, pattern: rule.subjects.pattern }]
+      : [],
+  );
+}
+
+/** Under a list of commands a person wants to know which part of a line was not on it, and why. */
+function hindrance(allows: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
+  if (subject.kind !== 'command' || !allows.some(({ subjects }) => subjects !== undefined)) return {};
+  if (subject.line.type === 'unclear') return { because: subject.line.reason };
+  if (subject.hasVariables) return { because: 'it comes with variables of its own, which no list of commands judges' };
+  const listed = commandRules(allows, subject.programs).map(({ pattern }) => pattern);
+  const missed = missedCommand(listed, subject);
+  if (missed === undefined || missed === 'line') return {};
+  // Where no rule names the program at all, its options are not what hinders it.
+  const hazard = listed.length === 0 ? undefined : hazardOf(missed);
+  return { because: hazard ?? `no rule covers ${quoted(missed.words.map(({ text }) => text).join(' '))}` };
+}
+
+function unclear({ subject }: Access): string {
+  return subject.kind === 'command' && subject.line.type === 'unclear'
+    ? subject.line.reason
+    : 'it runs code that is not a command line';
+}
+
+function explain({ effect, rule, origin, because }: Judgement, { tool }: Access): Decision {
+  const who = origin.where === '' ? origin.layer : `${origin.layer} (${printable(origin.where)})`;
+  const verb = { allow: 'is allowed', ask: 'needs a yes', deny: 'is not allowed' }[effect];
+  const why = because === undefined ? '' : `: ${because}`;
+  const reason = `${tool} ${verb} ${byWhat(rule, origin, who)}${why}`;
+  return { effect, tool, risk: riskOf(tool), rule: rule ?? BY_DEFAULT, origin, reason };
+}
+
+function byWhat(rule: string | undefined, { layer }: RuleOrigin, who: string): string {
+  if (rule !== undefined) return `by the rule ${quoted(rule, 120)} of ${who}`;
+  return layer === 'skill' ? `because it is not in allowed-tools of ${who}` : `by default, ${who}`;
+}
+
+/** Hosts that rules of the configuration and of the program allow by name. A skill's list opens no private network. */
+export function grantedHosts({ layers: [opening] }: Policy): readonly string[] {
+  return (opening?.rules ?? []).flatMap(({ effect, subjects }) =>
+    effect === 'allow' && subjects?.kind === 'host' ? [subjects.host.text] : [],
+  );
+}
+
+interface Weighed {
+  readonly effect: Effect;
+  readonly rule: string | undefined;
+}
+
+/** Stricter; or wanted by a rule where the other is a default: what a rule wants asked is asked, whoever wants it done. */
+function outweighs(a: Weighed, b: Weighed): boolean {
+  if (a.effect !== b.effect) return EFFECTS.indexOf(a.effect) < EFFECTS.indexOf(b.effect);
+  return a.effect === 'ask' && isByRule(a) && !isByRule(b);
+}
+
+function isByRule({ rule }: Weighed): boolean {
+  return rule !== undefined && rule !== BY_DEFAULT;
+}

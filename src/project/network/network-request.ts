@@ -1,0 +1,201 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { NetworkRequest } from '../../core/action.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { writeAuthority } from '../../core/network/host-pattern.ts';
+import type { HostPattern } from '../../core/network/host-pattern.ts';
+import { actionFailed } from '../../core/observation.ts';
+import type { ActionFailed, ResponseReceived } from '../../core/observation.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { exchangeOver } from '../../platform/net/http-exchange.ts';
+import type { HttpTarget } from '../../platform/net/http-exchange.ts';
+import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
+import type { NetworkDecision, NetworkGate, ResolveHost } from '../../platform/net/network-gate.ts';
+import { hostFailure } from '../host-failure.ts';
+import { readMessage, readRedirect, readTarget, redirectedMessage } from './request-target.ts';
+import type { Message } from './request-target.ts';
+import { receiveBody, showBody } from './response-body.ts';
+
+export interface NetworkRequestOptions {
+  /** Hosts that may be private; see core/policy/host-pattern.ts. All else that `decideHost` allows must be public. */
+  readonly grants: readonly string[];
+  /** Asked before each connection, the first and each that a server sends us on to. */
+  readonly decideHost: (host: string, port: number) => boolean;
+  readonly signal?: AbortSignal;
+  /** Of the body, unpacked; 1 MiB. */
+  readonly maxBytes?: number;
+  /** For all of it, redirections included; 30,000. */
+  readonly timeoutMs?: number;
+  /** 5. */
+  readonly maxRedirects?: number;
+  readonly resolve?: ResolveHost;
+  readonly onDecision?: (decision: NetworkDecision) => void;
+  /** Certificates to trust besides those that Node knows, in PEM. */
+  readonly certificates?: readonly string[];
+}
+
+/** For a name and for each connection, within the time for all of it. */
+const CONNECT_MS = 10_000;
+const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * One request, and the answer as a model may see it. Each connection goes through the gate, which judges the address it really leads to;
+ * each redirection is judged as if it had been asked for. No cookies, no proxies.
+ */
+export async function networkRequest(
+  action: NetworkRequest,
+  options: NetworkRequestOptions,
+): Promise<ResponseReceived | ActionFailed> {
+  const { signal, timeoutMs = 30_000 } = options;
+  signal?.throwIfAborted();
+  const grants = options.grants.map(readGrant);
+  const target = readTarget(action.url);
+  const message = target.type === 'refused' ? target : readMessage(action);
+  if (target.type === 'refused') return actionFailed(action.type, target.failure);
+  if (message.type === 'refused') return actionFailed(action.type, message.failure);
+  const ended = new AbortController();
+  const timer = setTimeout(() => ended.abort(), timeoutMs);
+  const stop = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+  try {
+    const received = await follow({ ...options, patterns: grants, stop }, target, message);
+    return received.type === 'failed' ? actionFailed(action.type, received.failure) : received;
+  } catch (error) {
+    signal?.throwIfAborted();
+    const why = ended.signal.aborted ? `no whole answer within ${String(timeoutMs)} ms` : networkReason(error);
+    return actionFailed(action.type, hostFailure('network/failed', `${quoted(action.url, 200)}: ${why}`));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Journey extends NetworkRequestOptions {
+  readonly patterns: readonly HostPattern[];
+  readonly stop: AbortSignal;
+}
+
+interface Failed {
+  readonly type: 'failed';
+  readonly failure: Failure;
+}
+
+async function follow(journey: Journey, first: HttpTarget, asked: Message): Promise<ResponseReceived | Failed> {
+  const { maxRedirects = 5 } = journey;
+  const redirects: string[] = [];
+  let target = first;
+  let message = asked;
+  for (;;) {
+    const response = await send(journey, target, message);
+    if ('failure' in response) return response;
+    const { statusCode: status = 0, headers } = response;
+    if (!REDIRECTIONS.has(status) || headers.location === undefined)
+      return shownBack(await receive(journey, response, target, redirects), asked);
+    response.destroy();
+    if (redirects.length >= maxRedirects)
+      return failed(`${quoted(first.url.href, 200)} redirects more than ${String(maxRedirects)} times`);
+    const next = readRedirect(target, headers.location);
+    if (next.type === 'refused') return { type: 'failed', failure: next.failure };
+    redirects.push(target.url.href);
+    message = redirectedMessage(message, status, target, next);
+    target = next;
+  }
+}
+
+/** What was decided about is granted, as far as it is public; what is private needs a grant that says so. */
+function gateFor(
+  { patterns, timeoutMs = 30_000, resolve, onDecision = () => undefined }: Journey,
+  target: HttpTarget,
+): NetworkGate {
+  return networkGate({
+    grants: [...patterns, readGrant(writeAuthority(target.host, target.port))],
+    connectMs: Math.min(CONNECT_MS, timeoutMs),
+    onDecision,
+    ...(resolve === undefined ? {} : { resolve }),
+  });
+}
+
+async function send(journey: Journey, target: HttpTarget, message: Message): Promise<IncomingMessage | Failed> {
+  const { decideHost, stop, certificates } = journey;
+  if (!decideHost(target.host.name, target.port)) return refused(`${target.authority} is not allowed for this request`);
+  const reached = await gateFor(journey, target).reach(target, stop);
+  if (stop.aborted && !isRefused(reached)) reached.destroy();
+  stop.throwIfAborted();
+  if (isRefused(reached)) {
+    const isForbidden = reached.refusal === 'not-granted' || reached.refusal === 'not-public';
+    return isForbidden ? refused(reached.message) : failed(reached.message);
+  }
+  const { method, headers, body } = message;
+  return await exchangeOver(reached, {
+    target,
+    method,
+    headers: { ...headers, 'accept-encoding': 'gzip, br' },
+    body,
+    certificates,
+    stop,
+  });
+}
+
+/** All that is shown of the head of an answer. */
+const SHOWN_HEADERS = ['content-type', 'content-length', 'last-modified', 'etag', 'location', 'date'] as const;
+const MAX_HEADER_CHARACTERS = 500;
+
+async function receive(
+  { maxBytes = 1024 * 1024 }: Journey,
+  response: IncomingMessage,
+  { url }: HttpTarget,
+  redirects: readonly string[],
+): Promise<ResponseReceived> {
+  const received = await receiveBody(response, maxBytes);
+  const { statusCode: status = 0, headers } = response;
+  const { mediaType, isBinary, text, isCut } = showBody(received, headers['content-type'], url.pathname);
+  const shown = SHOWN_HEADERS.flatMap((name) => {
+    const value = headers[name];
+    return value === undefined ? [] : [[name, printable(value.slice(0, MAX_HEADER_CHARACTERS))] as const];
+  });
+  return {
+    type: 'response-received',
+    action: 'network_request',
+    url: url.href,
+    status,
+    headers: Object.fromEntries(shown),
+    mediaType,
+    isBinary,
+    text,
+    bytes: received.bytes.length,
+    truncated: isCut,
+    redirects,
+  };
+}
+
+/** Shorter than this nothing is a key, and would be found by chance. */
+const MIN_KEY = 8;
+
+/** Some servers answer with what they were asked: the key that was sent is no part of what is shown. */
+function shownBack(received: ResponseReceived, { headers }: Message): ResponseReceived {
+  const { authorization = '' } = headers;
+  const keys = [authorization, authorization.slice(authorization.indexOf(' ') + 1)].filter(
+    (key) => key.length >= MIN_KEY,
+  );
+  const hide = (text: string): string => keys.reduce((rest, key) => rest.replaceAll(key, '[key]'), text);
+  if (keys.length === 0) return received;
+  return {
+    ...received,
+    url: hide(received.url),
+    headers: Object.fromEntries(Object.entries(received.headers).map(([name, value]) => [name, hide(value)])),
+    text: hide(received.text),
+    redirects: received.redirects.map(hide),
+  };
+}
+
+/** Whatever servers and connections do wrong has a code; anything else is a bug and flies on. */
+function networkReason(error: unknown): string {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
+  return printable(`${error.message.slice(0, 200)} (${error.code})`);
+}
+
+function failed(message: string): Failed {
+  return { type: 'failed', failure: hostFailure('network/failed', message) };
+}
+
+function refused(message: string): Failed {
+  return { type: 'failed', failure: hostFailure('network/refused', message) };
+}

@@ -1,0 +1,146 @@
+/** What a model may ask of the network, before anything is connected: the address, the method, the headers. */
+import type { NetworkRequest } from '../../core/action.ts';
+import type { Failure, FailureCode } from '../../core/failure-codes.ts';
+import { readAuthority, readHost, writeAuthority } from '../../core/network/host-pattern.ts';
+import { hiddenCharacters, quoted } from '../../core/text/text.ts';
+import type { HttpTarget } from '../../platform/net/http-exchange.ts';
+import { hostFailure } from '../host-failure.ts';
+
+export interface Refusal {
+  readonly type: 'refused';
+  readonly failure: Failure;
+}
+
+const MAX_URL = 8192;
+const ADDRESS = /^https?:\/\/([^/?#]*)/i;
+
+/**
+ * An address as a model wrote it. Spellings that two readers take for two hosts are refused, not read: a user before the host, a
+ * backslash, `127.1`.
+ */
+export function readTarget(text: string): HttpTarget | Refusal {
+  const shown = quoted(text, 200);
+  if (text.length > MAX_URL) return invalid(`the address ${shown} has more than ${String(MAX_URL)} characters`);
+  if (hiddenCharacters(text) !== undefined || /[\s\\]/.test(text))
+    return invalid(`the address ${shown} has a space, a backslash or a character that does not show`);
+  const authority = ADDRESS.exec(text)?.[1];
+  if (authority === undefined || !URL.canParse(text))
+    return invalid(`${shown} is no address that starts with http:// or https://`);
+  if (authority.includes('@')) return invalid(`the address ${shown} names a user`);
+  const url = new URL(text);
+  const asked = readAuthority(authority, defaultPort(url));
+  if (asked === undefined) return invalid(`the address ${shown} has no host in its usual spelling`);
+  return targetOf(url) ?? invalid(`the address ${shown} has no host in its usual spelling`);
+}
+
+/** Where a server sends us on to, relative to where we are. */
+export function readRedirect(from: HttpTarget, location: string): HttpTarget | Refusal {
+  const shown = quoted(location, 200);
+  if (location.length > MAX_URL || /[\x00-\x20\x7f\\]/.test(location) || !URL.canParse(location, from.url.href))
+    return failed(`${from.authority} redirects to ${shown}, which is no address`);
+  const url = new URL(location, from.url);
+  const target = targetOf(url);
+  if (target === undefined || url.username !== '' || url.password !== '')
+    return failed(`${from.authority} redirects to ${shown}, which is no plain address of the web`);
+  if (from.isSecure && !target.isSecure)
+    return failed(`${from.authority} redirects to ${shown}, from a secure connection to an open one`);
+  return target;
+}
+
+function targetOf(url: URL): HttpTarget | undefined {
+  const isSecure = url.protocol === 'https:';
+  const host = readHost(url.hostname);
+  if ((!isSecure && url.protocol !== 'http:') || host === undefined) return undefined;
+  url.hash = '';
+  const port = url.port === '' ? defaultPort(url) : Number(url.port);
+  return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
+}
+
+function defaultPort({ protocol }: URL): number {
+  return protocol === 'https:' ? 443 : 80;
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_HEADERS = 50;
+const MAX_HEADER_BYTES = 16 * 1024;
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+/** Tabs are allowed by the standard and needed by nobody. */
+const HEADER_VALUE = /^[\x20-\x7e\u00a0-\u00ff]*$/;
+/** What belongs to a connection or a message, and is for whoever makes these to say; and cookies, which nobody keeps here. */
+const OURS: ReadonlySet<string> = new Set(
+  `accept-encoding connection content-length cookie cookie2 expect host http2-settings keep-alive proxy-authenticate
+   proxy-authorization proxy-connection te trailer transfer-encoding upgrade via`.split(/\s+/),
+);
+
+/** A request as it is sent. */
+export interface Message {
+  readonly type: 'message';
+  readonly method: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | undefined;
+}
+
+export function readMessage({ method = 'GET', headers = {}, body }: NetworkRequest): Message | Refusal {
+  const verb = method.toUpperCase();
+  if (!METHODS.has(verb)) return invalid(`${quoted(method)} is none of ${[...METHODS].join(', ')}`);
+  if (body !== undefined && WITHOUT_BODY.has(verb)) return invalid(`a ${verb} request has no body`);
+  const bytes = body === undefined ? undefined : Buffer.from(body, 'utf8');
+  if (bytes !== undefined && bytes.length > MAX_BODY_BYTES)
+    return invalid(`the body has more than ${String(MAX_BODY_BYTES)} bytes`);
+  const read = readHeaders(headers);
+  return read.type === 'refused' ? read : { type: 'message', method: verb, headers: read.headers, body: bytes };
+}
+
+type Headers = Message['headers'];
+
+function readHeaders(headers: Headers): { readonly type: 'headers'; readonly headers: Headers } | Refusal {
+  const entries = Object.entries(headers);
+  if (entries.length > MAX_HEADERS) return invalid(`there are more than ${String(MAX_HEADERS)} headers`);
+  const read = new Map<string, string>();
+  let bytes = 0;
+  for (const [name, value] of entries) {
+    const lower = name.toLowerCase();
+    // The value stays unsaid: it may be a secret.
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value))
+      return invalid(`the header ${quoted(name)} has a character that no header can have`);
+    if (OURS.has(lower)) return invalid(`the header ${quoted(name)} cannot be chosen`);
+    if (read.has(lower)) return invalid(`the header ${quoted(name)} is there twice`);
+    read.set(lower, value);
+    bytes += name.length + value.length;
+  }
+  if (bytes > MAX_HEADER_BYTES) return invalid(`the headers have more than ${String(MAX_HEADER_BYTES)} bytes`);
+  return { type: 'headers', headers: Object.fromEntries(read) };
+}
+
+/** All that another server than the asked one is told: any other header may be a key. */
+const FOR_ANYBODY: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
+
+/** The request as it goes on after a redirection: without a body where the status says so, without keys to another server. */
+export function redirectedMessage(message: Message, status: number, from: HttpTarget, to: HttpTarget): Message {
+  const isKept = status === 307 || status === 308;
+  const isSame = from.url.origin === to.url.origin;
+  const headers = Object.entries(message.headers).filter(
+    ([name]) => (isSame || FOR_ANYBODY.has(name)) && (isKept || !name.startsWith('content-')),
+  );
+  return {
+    type: 'message',
+    method: isKept || message.method === 'HEAD' ? message.method : 'GET',
+    headers: Object.fromEntries(headers),
+    body: isKept ? message.body : undefined,
+  };
+}
+
+function invalid(message: string): Refusal {
+  return refused('input/invalid', message);
+}
+
+function failed(message: string): Refusal {
+  return refused('network/refused', message);
+}
+
+function refused(code: FailureCode, message: string): Refusal {
+  return { type: 'refused', failure: hostFailure(code, message) };
+}

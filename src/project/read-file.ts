@@ -1,0 +1,123 @@
+import { isUtf8 } from 'node:buffer';
+
+import type { LineRange, ReadFile } from '../core/action.ts';
+import { countLines, offsetOfLine } from '../core/text/excerpt.ts';
+import { mediaTypeOf } from '../core/media-type.ts';
+import { actionFailed } from '../core/observation.ts';
+import type { ActionFailed, FileRead } from '../core/observation.ts';
+import { quoted } from '../core/text/text.ts';
+import { sha256 } from '../platform/hash.ts';
+import { shownText } from '../platform/fs/shown-text.ts';
+import { fileFailed, hostFailure } from './host-failure.ts';
+import { readPlaced } from './open-placed.ts';
+import type { PlacedPath } from './places.ts';
+
+export interface ReadFileLimits {
+  /** Larger files are refused; 16 MiB. */
+  readonly maxBytes?: number;
+  /** Shown at once; 2,000. */
+  readonly maxLines?: number;
+  /** Shown at once; 262,144. */
+  readonly maxCharacters?: number;
+  /** The rest of a longer line is left out; 2,000. */
+  readonly maxLineCharacters?: number;
+}
+
+/** One file, as much of it as was asked for and may be shown. */
+export function readFile(action: ReadFile, placed: PlacedPath, limits: ReadFileLimits = {}): FileRead | ActionFailed {
+  const { maxBytes = 16 * 1024 * 1024 } = limits;
+  const read = readPlaced(placed, maxBytes);
+  if (read.type === 'failed') return fileFailed(action.type, placed.shown, read);
+  const { bytes } = read;
+  const { mediaType, isBinary } = mediaTypeOf(placed.relative, bytes);
+  const file = {
+    type: 'file-read',
+    action: action.type,
+    path: placed.shown,
+    mediaType,
+    isBinary,
+    bytes: bytes.length,
+    digest: `sha256:${sha256(bytes)}`,
+  } as const;
+  if (isBinary) {
+    const notes = [`a binary file (${mediaType}, ${String(bytes.length)} bytes): it is described and not shown`];
+    return { ...file, text: '', lines: { from: 0, to: 0 }, totalLines: 0, truncated: false, notes };
+  }
+  if (!isUtf8(bytes)) {
+    const message = `${quoted(placed.shown, 200)} is text in another encoding than UTF-8`;
+    return actionFailed(action.type, hostFailure('file/not-utf8', message));
+  }
+  const { text, notes } = shownText(bytes);
+  const totalLines = countLines(text);
+  const part = showLines(text, totalLines, action.lines, limits);
+  if (part === undefined) {
+    const count = totalLines === 1 ? '1 line' : `${String(totalLines)} lines`;
+    const message = `${quoted(placed.shown, 200)} has ${count}; ${rangeText(action.lines)} were asked for`;
+    return actionFailed(action.type, hostFailure('lines/invalid', message));
+  }
+  return { ...file, ...part, totalLines, notes: [...part.notes, ...notes] };
+}
+
+type ShownLines = Pick<FileRead, 'text' | 'lines' | 'truncated' | 'notes'>;
+
+/** Nothing where the range is not inside the text. A last line beyond the end means the end. */
+function showLines(
+  text: string,
+  totalLines: number,
+  range: LineRange | undefined,
+  { maxLines = 2000, maxCharacters = 256 * 1024, maxLineCharacters = 2000 }: ReadFileLimits,
+): ShownLines | undefined {
+  if (totalLines === 0 && range === undefined) return { text, lines: { from: 0, to: 0 }, truncated: false, notes: [] };
+  const { from = 1, to = totalLines } = range ?? {};
+  const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && from <= to && from <= totalLines;
+  const start = isRange ? offsetOfLine(text, from - 1) : undefined;
+  if (start === undefined) return undefined;
+  const last = Math.min(to, totalLines);
+  const shown: string[] = [];
+  const longLines: number[] = [];
+  let characters = 0;
+  for (let at = start, line = from; line <= last && shown.length < maxLines; line += 1) {
+    const end = text.indexOf('\n', at) + 1 || text.length;
+    const whole = text.slice(at, end);
+    const piece = cutLine(whole, maxLineCharacters);
+    if (shown.length > 0 && characters + piece.length > maxCharacters) break;
+    if (piece !== whole) longLines.push(line);
+    shown.push(piece);
+    characters += piece.length;
+    at = end;
+  }
+  const lastShown = from + shown.length - 1;
+  const notes = [
+    ...(lastShown < last
+      ? [
+          `cut after line ${String(lastShown)} of ${String(totalLines)}; read on with lines from ${String(lastShown + 1)}`,
+        ]
+      : []),
+    ...longLineNotes(longLines, maxLineCharacters),
+  ];
+  return { text: shown.join(''), lines: { from, to: lastShown }, truncated: notes.length > 0, notes };
+}
+
+/** Never between the halves of a character; the line end stays. */
+function cutLine(line: string, limit: number): string {
+  if (line.length <= limit) return line;
+  const lineEnd = line.endsWith('\n') ? '\n' : '';
+  if (line.length - lineEnd.length <= limit) return line;
+  const unit = line.charCodeAt(limit - 1);
+  const end = unit >= 0xd800 && unit <= 0xdbff ? limit - 1 : limit;
+  return `${line.slice(0, end)}…${lineEnd}`;
+}
+
+/** Line numbers that a note names. */
+const MAX_NAMED = 8;
+
+function longLineNotes(lines: readonly number[], limit: number): readonly string[] {
+  if (lines.length === 0) return [];
+  const more = lines.length > MAX_NAMED ? ` and ${String(lines.length - MAX_NAMED)} more` : '';
+  const named = `${lines.slice(0, MAX_NAMED).join(', ')}${more}`;
+  return [`only the first ${String(limit)} characters are shown of line${lines.length === 1 ? '' : 's'} ${named}`];
+}
+
+function rangeText(range: LineRange | undefined): string {
+  return `lines ${String(range?.from ?? 1)} to ${range?.to === undefined ? 'the end' : String(range.to)}`;
+}

@@ -1,0 +1,202 @@
+import path from 'node:path';
+
+import type { Config } from '../../core/config/config.ts';
+import { checkConfig, pathText, problemText } from '../../core/config/config-check.ts';
+import { readEnvironment } from '../../core/config/config-environment.ts';
+import { lawOf, userOnlyPaths } from '../../core/config/project-override-rules.ts';
+import { explainLayers, mergeLayers, widerSettings } from '../../core/config/config-merge.ts';
+import type { ConfigLayer } from '../../core/config/config-merge.ts';
+import { withValue } from '../../core/config/config-settings.ts';
+import { diagnose } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { LayerPolicy, LoadedConfig } from '../../core/config/loaded-config.ts';
+import { SkillError } from '../../core/errors.ts';
+import type { JsonText } from '../../core/json/json-position.ts';
+import { isInside, isPresent, realPath } from '../../platform/fs/paths.ts';
+import { isAddress } from '../../registry/roots.ts';
+import { readCheckedJson } from '../../platform/fs/checked-json.ts';
+import { placeOf, readPolicy } from '../../policy/policy-files.ts';
+
+/** Where a configuration file may be. */
+export interface ConfigPlace {
+  readonly layer: 'user' | 'project';
+  readonly path: string;
+  /** What its relative paths stand on. */
+  readonly base: string;
+  readonly isRequired: boolean;
+}
+
+/** Settings above all files and variables, and what they are called. */
+export interface GivenConfig {
+  readonly config: Config;
+  readonly where: string;
+}
+
+export interface ConfigSources {
+  /** The most important first. */
+  readonly places: readonly ConfigPlace[];
+  readonly cwd: string;
+  readonly home: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly given: GivenConfig | undefined;
+}
+
+/** Reads all that there is and puts it together. */
+export function readConfig({ places, cwd, home, env, given }: ConfigSources): LoadedConfig {
+  const files = places.map(readConfigFile);
+  const environment = readEnvironment(env);
+  const users = files.filter(({ place }) => place.layer === 'user').flatMap(({ layers }) => layers);
+  const options = given === undefined ? [] : [optionLayer(given)];
+  const own = [...users, ...environment.layers, ...options];
+  const projects = files.filter(({ place }) => place.layer === 'project').map((file) => narrowProject(file, own));
+  const bases = new Map(places.map((place) => [place.path, place.base]));
+  const layers = [...users, ...projects.flatMap((file) => file.layers), ...environment.layers, ...options].map(
+    (layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home),
+  );
+  const policies = layers.flatMap((layer) => policyOf(layer, cwd, home));
+  return {
+    config: mergeLayers(layers),
+    namedRoots: {
+      own: layers.filter(({ layer }) => layer !== 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
+      project: layers.filter(({ layer }) => layer === 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
+    },
+    policies: policies.map(({ layer, where, policy }) => ({ layer, where, policy })),
+    files: files.map(({ place, status }) => ({ path: place.path, status })),
+    diagnostics: [
+      ...files.flatMap((file) => file.diagnostics),
+      ...projects.flatMap((file) => file.remarks),
+      ...environment.problems.map(({ variable, message, hint }) =>
+        diagnose({ code: 'config/environment', path: variable, message, hint }, 'lenient'),
+      ),
+      ...policies.flatMap((policy) => policy.diagnostics),
+    ],
+    isBroken:
+      files.some(({ status }) => status === 'invalid') ||
+      environment.problems.length > 0 ||
+      policies.some((policy) => policy.isBroken),
+    explain: () => Promise.resolve(explainLayers(layers)),
+  };
+}
+
+/** Where skills are really looked for: `~` as `registry/roots.ts` reads it. */
+function rootsOf({ config }: ConfigLayer, cwd: string, home: string | undefined): readonly string[] {
+  const top = home !== undefined && path.isAbsolute(home) ? home : '~';
+  return (config.skill_roots ?? []).map((root) => {
+    const written = typeof root === 'string' ? root : (root.path ?? '');
+    return path.resolve(cwd, written === '~' || written.startsWith('~/') ? top + written.slice(1) : written);
+  });
+}
+
+interface ReadFile {
+  readonly place: ConfigPlace;
+  /** One where the file is used, else none. */
+  readonly layers: readonly ConfigLayer[];
+  readonly text: JsonText | undefined;
+  readonly status: 'used' | 'absent' | 'invalid';
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function readConfigFile(place: ConfigPlace): ReadFile {
+  const without = { place, layers: [], text: undefined };
+  const read = readCheckedJson(place.path, checkConfig);
+  if (read.type === 'invalid') return { ...without, status: 'invalid', diagnostics: read.diagnostics };
+  if (read.type === 'read') {
+    // The one place where checked JSON becomes a `Config`: `checkConfig` found nothing wrong with it.
+    const { $schema: _, ...config }: Config = read.value;
+    const layer = { layer: place.layer, where: place.path, config };
+    return { place, layers: [layer], text: read.text, status: 'used', diagnostics: [] };
+  }
+  if (!place.isRequired) return { ...without, status: 'absent', diagnostics: [] };
+  const missing = diagnose({ code: 'config/invalid', path: place.path, message: 'there is no such file' }, 'lenient');
+  return { ...without, status: 'invalid', diagnostics: [missing] };
+}
+
+interface NarrowedFile {
+  readonly layers: readonly ConfigLayer[];
+  readonly remarks: readonly Diagnostic[];
+}
+
+/** A project's file without what it may not say, and what is told about that. `own` is what the user's layers say. */
+function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLayer[]): NarrowedFile {
+  const [layer] = layers;
+  if (layer === undefined) return { layers, remarks: [] };
+  const forbidden = forbiddenPaths(layer.config, place.base);
+  const allowed = { ...layer, config: withoutPaths(layer.config, forbidden) };
+  const wider = widerSettings(own, allowed).map((setting) => setting.path);
+  const remark = (code: 'config/not-for-project' | 'config/wider', at: readonly string[], rest: string): Diagnostic =>
+    diagnose({ code, path: place.path, ...text?.locate(at), message: `${pathText(at)} ${rest}` }, 'lenient');
+  return {
+    // Rules are judged elsewhere, where a default that opens could be mistaken for one that counts.
+    layers: [
+      {
+        ...allowed,
+        config: withoutPaths(
+          allowed.config,
+          wider.filter(([first]) => first === 'policy'),
+        ),
+      },
+    ],
+    remarks: [
+      ...forbidden.map((at) => {
+        const subject = lawOf(at.join('.')) === 'never' ? 'is' : 'with this value is';
+        return remark('config/not-for-project', at, `${subject} the user's alone to say`);
+      }),
+      ...wider.map((at) => remark('config/wider', at, 'asks for more than the user allows')),
+    ],
+  };
+}
+
+function withoutPaths(config: Config, paths: readonly (readonly string[])[]): Config {
+  return paths.reduce((rest, at) => withValue(rest, at, undefined), config);
+}
+
+/** What only the user may say, the way that links take included. */
+function forbiddenPaths(config: Config, base: string): readonly (readonly string[])[] {
+  const paths = userOnlyPaths(config);
+  const directory = withoutPaths(config, paths).runs?.directory;
+  const isOutside = directory !== undefined && leavesByLink(path.resolve(base, directory), base);
+  return isOutside ? [...paths, ['runs', 'directory']] : paths;
+}
+
+/** A link on the way leads out: the folder that is there already, or the nearest one above it, is somewhere else. */
+function leavesByLink(directory: string, base: string): boolean {
+  let nearest = directory;
+  while (nearest !== path.dirname(nearest) && !isPresent(nearest)) nearest = path.dirname(nearest);
+  return !isInside(realPath(nearest), realPath(base));
+}
+
+function optionLayer({ config, where }: GivenConfig): ConfigLayer {
+  const [problem] = checkConfig(config);
+  if (problem === undefined) return { layer: 'option', where, config };
+  const { message, hint = 'see skillwright config --schema' } = problemText(problem, config);
+  throw new SkillError({ code: 'config/invalid', message, hint, data: { path: where } });
+}
+
+interface ReadLayerPolicy extends LayerPolicy {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly isBroken: boolean;
+}
+
+/** What a file includes stands on the file; what a variable or an option includes, on the project. */
+function policyOf(
+  { layer, where, config }: ConfigLayer,
+  cwd: string,
+  home: string | undefined,
+): readonly ReadLayerPolicy[] {
+  if (config.policy === undefined) return [];
+  const base = layer === 'user' || layer === 'project' ? path.dirname(where) : cwd;
+  return [{ layer, where, ...readPolicy(config.policy, { where, base, home }) }];
+}
+
+/** Roots below `~` stay as they are: who looks for skills knows the home folder. So do addresses, of which it says that they are no roots. */
+function withAbsolutePaths(layer: ConfigLayer, base: string, home: string | undefined): ConfigLayer {
+  const { skill_roots: roots, runs } = layer.config;
+  const absolute = (root: string): string =>
+    root === '~' || root.startsWith('~/') || isAddress(root) ? root : path.resolve(base, root);
+  const rooted = roots?.map((root) =>
+    typeof root === 'string' ? absolute(root) : { ...root, path: absolute(root.path ?? '') },
+  );
+  const directory = runs?.directory === undefined ? undefined : placeOf(runs.directory, base, home);
+  const config = withValue(layer.config, ['skill_roots'], rooted);
+  return { ...layer, config: directory === undefined ? config : withValue(config, ['runs', 'directory'], directory) };
+}

@@ -1,0 +1,58 @@
+import path from 'node:path';
+
+import { settingNames } from '../../core/config/environment-names.ts';
+import { isAbsent, realPath } from '../../platform/fs/paths.ts';
+import type { LoadedConfig, Surroundings } from '../../core/config/loaded-config.ts';
+import type { ConfigPlace, GivenConfig } from './config-files.ts';
+
+/** The surroundings of this process, with what a caller says instead. */
+export function surroundingsOf(options: Partial<Surroundings>): Surroundings {
+  const env = options.env ?? process.env;
+  const home = 'home' in options ? options.home : (env['HOME'] ?? env['USERPROFILE']);
+  return { cwd: path.resolve(options.cwd ?? process.cwd()), home: home === '' ? undefined : home, env };
+}
+
+export const CONFIG_FILE = '.agent/config.json';
+
+/**
+ * What is in force here: built in, the user's file, the project's (`file` stands in for it and must then exist), the environment,
+ * and what is given.
+ */
+export async function loadConfig(
+  surroundings: Surroundings,
+  file?: string,
+  given?: GivenConfig,
+): Promise<LoadedConfig> {
+  const places = configPlaces(surroundings, file);
+  // Most places have none: what reads and checks them is loaded where there is one.
+  const isPlain =
+    given === undefined &&
+    places.every((place) => !place.isRequired && isAbsent(place.path)) &&
+    settingNames(surroundings.env).length === 0;
+  if (isPlain) {
+    return {
+      config: {},
+      policies: [],
+      namedRoots: { own: [], project: [] },
+      files: places.map((place) => ({ path: place.path, status: 'absent' })),
+      diagnostics: [],
+      isBroken: false,
+      explain: async () => (await import('../../core/config/config-merge.ts')).explainLayers([]),
+    };
+  }
+  const { readConfig } = await import('./config-files.ts');
+  return readConfig({ ...surroundings, places, given });
+}
+
+/** The project's file first. In the home folder there is but one, the user's, by whatever name the folder is reached. */
+function configPlaces({ cwd, home }: Surroundings, file: string | undefined): readonly ConfigPlace[] {
+  const own = home === undefined ? undefined : path.join(path.resolve(cwd, home), CONFIG_FILE);
+  const project = file === undefined ? path.join(cwd, CONFIG_FILE) : path.resolve(cwd, file);
+  const isOwn = own !== undefined && (own === project || (!isAbsent(project) && realPath(own) === realPath(project)));
+  const isRequired = file !== undefined;
+  const places: ConfigPlace[] = [];
+  if (!isOwn) places.push({ layer: 'project', path: project, base: cwd, isRequired });
+  if (own !== undefined)
+    places.push({ layer: 'user', path: own, base: path.resolve(own, '../..'), isRequired: isOwn && isRequired });
+  return places;
+}

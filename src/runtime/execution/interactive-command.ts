@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+
+import type { KillCommand, PollCommand, StartCommand, WriteInput } from '../../core/action.ts';
+import { isSkillError } from '../../core/errors.ts';
+import { failure } from '../../core/failure-codes.ts';
+import { actionFailed } from '../../core/observation.ts';
+import type { Observation, Seen } from '../../core/observation.ts';
+import { makeRunResult } from '../../core/outputs.ts';
+import type { RunResult } from '../../core/outputs.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import type { InteractionView } from '../../sandbox/interaction/interaction.ts';
+import { openInteractions } from '../../sandbox/interaction/interactions.ts';
+import type { ViewOptions } from '../../sandbox/interaction/interactions.ts';
+import { partsFor } from './parts.ts';
+import type { ExecutionCall, ExecutionParts } from './parts.ts';
+import { withRedaction } from './redacted.ts';
+import { collectFor, prepareProgram } from './run-program.ts';
+import type { PreparedProgram } from './run-program.ts';
+
+type TalkAction = StartCommand | WriteInput | PollCommand | KillCommand;
+
+/** Commands that go on while the model does other things. */
+export interface Talk {
+  perform(action: TalkAction, skill: SkillEntry | undefined, call: ExecutionCall): Promise<Observation>;
+  close(): Promise<void>;
+}
+
+export function openTalk(shared: ExecutionParts): Talk {
+  const interactions = openInteractions({ now: Date.now, newId: () => randomUUID().slice(0, 8) });
+  const prepared = new Map<string, PreparedProgram>();
+
+  const seen = async <Type extends 'start_command' | 'write_input' | 'poll_command'>(
+    action: Type,
+    view: InteractionView,
+    parts: ExecutionParts,
+  ): Promise<Seen<Type>> => {
+    const program = prepared.get(view.sessionId);
+    const result = view.end === undefined || program === undefined ? undefined : await endOf(program, view, parts);
+    return {
+      type: 'command-seen',
+      action,
+      session: view.sessionId,
+      status: view.status,
+      output: view.output,
+      offset: view.offset,
+      nextOffset: view.nextOffset,
+      ...(view.exitCode === undefined ? {} : { exitCode: view.exitCode }),
+      ...(view.interaction?.needsInput === true
+        ? { question: { kind: view.interaction.kind, hint: view.interaction.hint } }
+        : {}),
+      ...(result === undefined ? {} : { result }),
+    };
+  };
+
+  return {
+    async perform(action, skill, call) {
+      const waiting = waitingOf(action, call.signal);
+      const parts = partsFor(shared, call);
+      try {
+        switch (action.type) {
+          case 'start_command': {
+            const program = await prepareProgram(action, skill, parts, call);
+            if (program.type === 'refused') return actionFailed(action.type, program.failure);
+            const attached = withRedaction(program.workspace.attached, program.redactor);
+            const terminal = action.terminal ?? false;
+            const view = await interactions.start(attached, program.spec, { ...waiting, terminal });
+            prepared.set(view.sessionId, program);
+            return await seen(action.type, view, parts);
+          }
+          case 'write_input': {
+            const { session, chars, submit } = action;
+            return await seen(action.type, await interactions.write(session, { ...waiting, chars, submit }), parts);
+          }
+          case 'poll_command':
+            return await seen(action.type, await interactions.poll(action.session, waiting), parts);
+          case 'kill_command': {
+            const { sessionId, status } = await interactions.kill(action.session);
+            return { type: 'command-killed', action: action.type, session: sessionId, status };
+          }
+        }
+      } catch (error) {
+        // What is wrong with the session is the model's to mend; everything else is the world's.
+        if (!isSkillError(error) || error.code !== 'input/invalid') throw error;
+        return actionFailed(action.type, failure('command/unknown', error.message, { hint: error.hint }));
+      }
+    },
+    close: () => interactions.close(),
+  };
+}
+
+function waitingOf(action: TalkAction, signal: AbortSignal | undefined): ViewOptions {
+  const { yieldMs, pollLines } = action.type === 'kill_command' ? {} : action;
+  return {
+    ...(yieldMs === undefined ? {} : { yieldMs }),
+    ...(pollLines === undefined ? {} : { pollLines }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+/** What it left behind. What it printed was shown line by line and is not shown again. */
+async function endOf(
+  program: PreparedProgram,
+  { end, warnings }: InteractionView,
+  parts: ExecutionParts,
+): Promise<RunResult | undefined> {
+  if (end === undefined) return undefined;
+  const silent = { text: '', truncated: false };
+  return makeRunResult({
+    end,
+    stdout: silent,
+    stderr: silent,
+    executor: parts.executor.name,
+    isolation: program.workspace.attached.capabilities.isolation,
+    collected: await collectFor(program, end, parts),
+    stagedInputs: program.stagedInputs,
+    warnings: [...program.warnings, ...(await program.missing()), ...warnings],
+  });
+}

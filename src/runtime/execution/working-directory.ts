@@ -1,0 +1,63 @@
+import { failure } from '../../core/failure-codes.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { toRelativePath } from '../../core/path.ts';
+import { quoted } from '../../core/text/text.ts';
+
+export type WorkingDirectory =
+  /** Below the workspace, with forward slashes. */
+  { readonly type: 'directory'; readonly path: string } | { readonly type: 'refused'; readonly failure: Failure };
+
+interface Place {
+  /** Where the program sees the workspace. */
+  readonly root: string;
+  /** Absent where the command belongs to no skill. */
+  readonly skillName?: string;
+}
+
+const FOLDERS: ReadonlySet<string> = new Set(['skills', 'work', 'out', 'runs']);
+
+/**
+ * Where a program starts: the folder of its skill, else `work`. What was asked for is relative to that, or starts with a folder of the
+ * workspace as programs name it (`$WORK_DIR/x`, `/workspace/out`, `/work`). It stays inside: nothing else is taken, and nothing is
+ * guessed.
+ */
+export function workingDirectory(asked: string | undefined, { root, skillName }: Place): WorkingDirectory {
+  const home = skillName === undefined ? 'work' : `skills/${skillName}`;
+  const text = (asked ?? '').trim();
+  if (text === '' || text === '.' || text === './') return { type: 'directory', path: home };
+  const inWorkspace = fromVariable(text, home) ?? fromRoot(text, root);
+  const relative = toRelativePath(inWorkspace ?? `${home}/${text}`);
+  if (inWorkspace === '') return { type: 'directory', path: '.' };
+  if (relative.type === 'path' && (inWorkspace !== undefined || !text.startsWith('/')))
+    return { type: 'directory', path: relative.path };
+  const cause = relative.type === 'refused' ? relative.failure : undefined;
+  return {
+    type: 'refused',
+    failure: failure(cause?.code ?? 'path/absolute', `the program cannot start in ${quoted(text)}`, {
+      hint: 'give a folder below the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
+    }),
+  };
+}
+
+function fromVariable(text: string, home: string): string | undefined {
+  const found = /^\$(?:\{([A-Z_]+)\}|([A-Z_]+))(?:\/(.*))?$/s.exec(text);
+  if (found === null) return undefined;
+  const folder = VARIABLES.get(found[1] ?? found[2] ?? '') ?? (/SKILL_DIR/.test(text) ? home : undefined);
+  const rest = found[3] ?? '';
+  if (folder === undefined) return undefined;
+  return [folder, rest].filter((part) => part !== '').join('/');
+}
+
+const VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['WORKSPACE_DIR', ''],
+  ['SKILLS_DIR', 'skills'],
+  ['WORK_DIR', 'work'],
+  ['OUTPUT_DIR', 'out'],
+]);
+
+function fromRoot(text: string, root: string): string | undefined {
+  if (text === root) return '';
+  if (text.startsWith(`${root}/`)) return text.slice(root.length + 1);
+  const [, first = ''] = text.split('/');
+  return text.startsWith('/') && FOLDERS.has(first) ? text.slice(1) : undefined;
+}

@@ -1,0 +1,75 @@
+import type { Decision } from '../../core/access.ts';
+import type { Action } from '../../core/action.ts';
+import type { JournalLine, RunApproval, UsedSkill } from '../../core/run-events.ts';
+import type { Observation } from '../../core/observation.ts';
+import type { AskedBy, SessionSettings } from '../../core/session.ts';
+
+/** All that a record says of one action. */
+export interface RecordedCall {
+  readonly type: 'call';
+  readonly call: number;
+  readonly action: Action;
+  readonly askedBy: AskedBy;
+  readonly decision?: Decision;
+  /** By the id of the question. */
+  readonly answers: ReadonlyMap<string, RunApproval['answer']>;
+  /** Absent where the record ends before it. */
+  readonly observation?: Observation;
+}
+
+/** What happened besides actions and changes what the next ones give. */
+export interface RecordedMoment {
+  readonly type: 'turn-start' | 'request-start';
+}
+
+export interface RecordedRun {
+  /** In the order in which they began. */
+  readonly steps: readonly (RecordedCall | RecordedMoment)[];
+  /** Each by its bytes; `run.json` of a run that was killed does not know all of them. */
+  readonly skills: readonly UsedSkill[];
+  /** Absent where the record ends before a session began. */
+  readonly settings: SessionSettings | undefined;
+  /** That a person gave with the request, by their paths. */
+  readonly files: readonly string[];
+}
+
+export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
+  const steps: (RecordedCall | RecordedMoment)[] = [];
+  const places = new Map<number, number>();
+  const skills = new Map<string, UsedSkill>();
+  let settings: SessionSettings | undefined;
+  let files: readonly string[] = [];
+  for (const { event } of lines) {
+    if (event.type === 'run-start') files = event.agent?.files ?? [];
+    if (event.type === 'session') {
+      const { event: inner } = event;
+      if (inner.type === 'session-start') settings = inner.settings;
+      if (inner.type === 'turn-start' || inner.type === 'request-start') steps.push({ type: inner.type });
+    } else if (event.type === 'action') {
+      const { call, action, askedBy } = event;
+      places.set(call, steps.length);
+      steps.push({ type: 'call', call, action, askedBy, answers: new Map() });
+    } else if ('call' in event && event.type !== 'span') {
+      if (event.type === 'skill-use') skills.set(`${event.skill.id} ${event.skill.digest}`, event.skill);
+      const place = places.get(event.call) ?? -1;
+      const open = steps[place];
+      if (open?.type === 'call') steps[place] = withEvent(open, event);
+    }
+  }
+  return { steps, skills: [...skills.values()], settings, files };
+}
+
+type CallEvent = Extract<JournalLine['event'], { readonly call: number }>;
+
+function withEvent(open: RecordedCall, event: CallEvent): RecordedCall {
+  switch (event.type) {
+    case 'decision':
+      return { ...open, decision: event.decision };
+    case 'approval-answer':
+      return { ...open, answers: new Map([...open.answers, [event.request, event.answer]]) };
+    case 'observation':
+      return { ...open, observation: event.observation };
+    default:
+      return open;
+  }
+}

@@ -1,0 +1,94 @@
+import type { Effect } from '../../core/access.ts';
+import type { Observation } from '../../core/observation.ts';
+import type { RunResult } from '../../core/outputs.ts';
+import { shownBy } from '../../core/text/shown.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
+import { sha256 } from '../../platform/hash.ts';
+
+/** What an action came to, without what may change from one time to the next: no times, no places on this machine. */
+export interface Outline {
+  /** Absent where nothing was to be decided. */
+  readonly effect?: Effect;
+  /** The type of the observation; with the code of what failed. Absent where there was none. */
+  readonly came?: string;
+  /** Digests and numbers of what was shown, by what they are of. */
+  readonly shown: Readonly<Record<string, string>>;
+}
+
+export function outlineOf(effect: Effect | undefined, observation: Observation | undefined): Outline {
+  return {
+    ...(effect === undefined ? {} : { effect }),
+    ...(observation === undefined ? {} : { came: cameOf(observation) }),
+    shown: observation === undefined ? {} : shownOf(observation),
+  };
+}
+
+/** A command that was running when it was looked at may be over by now, and the other way round. */
+export function isSameOutline(a: Outline, b: Outline): boolean {
+  const isLook = a.came === 'command-seen' && Object.keys(a.shown).length === 0;
+  return stableJson(a) === stableJson(isLook ? { ...b, shown: {} } : b);
+}
+
+function cameOf(observation: Observation): string {
+  return observation.type === 'failed' ? `failed: ${observation.code}` : observation.type;
+}
+
+function shownOf(observation: Observation): Readonly<Record<string, string>> {
+  switch (observation.type) {
+    case 'skills-found':
+      return { results: digestOf(observation.results.map(({ id, digest }) => [id, digest])) };
+    case 'skill-loaded':
+      return { status: observation.status, text: digestOf(observation.text), ...contentOf(observation) };
+    case 'resources-listed':
+    case 'documents-selected':
+      return contentOf(observation);
+    case 'resource-read':
+      return { text: digestOf(observation.text), ...contentOf(observation) };
+    case 'script-found':
+      return { script: digestOf([observation.skill.id, observation.isExecutable]) };
+    case 'program-ran':
+      return programOf(observation.result);
+    case 'command-seen':
+      // How much of its output is there at one look is a matter of time; how it ended is not.
+      return observation.status === 'running' ? {} : { status: 'exited', exit: String(observation.exitCode ?? -1) };
+    case 'command-killed':
+      return {};
+    case 'file-read':
+      return { file: observation.digest, text: digestOf(observation.text) };
+    case 'directory-listed':
+      return { entries: digestOf(observation.entries) };
+    case 'lines-found':
+      return { matches: digestOf(observation.matches) };
+    case 'file-written':
+      return { file: observation.digest, replaced: observation.replaced ?? '' };
+    case 'file-deleted':
+      return { path: observation.path };
+    case 'response-received':
+      return { status: String(observation.status), text: digestOf(observation.text) };
+    case 'answered':
+      return { answer: digestOf(observation.answer) };
+    case 'failed':
+      return {};
+  }
+}
+
+/** Files of a skill by their own digests. */
+function contentOf(observation: Observation): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    shownBy(observation).map(({ reason, path, digest }) => [`${reason} ${path}`.trim(), digest]),
+  );
+}
+
+function programOf(result: RunResult): Readonly<Record<string, string>> {
+  return {
+    end: result.reason,
+    exit: String(result.exit_code),
+    stdout: result.stdout_digest ?? digestOf(result.stdout),
+    stderr: result.stderr_digest ?? digestOf(result.stderr),
+    ...Object.fromEntries(result.output_files.map(({ name, digest = '' }) => [`file ${name}`, digest])),
+  };
+}
+
+function digestOf(value: unknown): string {
+  return `sha256:${sha256(typeof value === 'string' ? value : stableJson(value))}`;
+}

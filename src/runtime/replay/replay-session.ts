@@ -1,0 +1,88 @@
+import type { ArtifactStore } from '../../artifact/store.ts';
+import type { Action } from '../../core/action.ts';
+import { isOfKind } from '../../core/action.ts';
+import { SkillError } from '../../core/errors.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import type { RunInfo } from '../../core/run-events.ts';
+import { quoted } from '../../core/text/text.ts';
+import { VERSION } from '../../version.ts';
+import type { ExecutionOptions } from '../execution/execution.ts';
+import type { RecordedCall, RecordedRun } from './recorded-calls.ts';
+import { policyHash } from '../../policy/session-policy.ts';
+import type { Session } from '../session.ts';
+import type { SessionOptions } from '../start-session.ts';
+
+export interface ReplaySessionOptions {
+  readonly isOwn: boolean;
+  readonly artifacts: ArtifactStore;
+  /** Above what the record says. */
+  readonly execution: ExecutionOptions | undefined;
+}
+
+/** The session that a record is replayed in: settings, files and programs as it had them. */
+export function replaySession(
+  info: RunInfo,
+  { steps, settings }: RecordedRun,
+  { isOwn, artifacts, execution: given }: ReplaySessionOptions,
+): SessionOptions {
+  const calls = steps.filter((step) => step.type === 'call');
+  const hasPrograms = info.executor !== null && calls.some(({ action }) => isOfKind(action, 'program'));
+  return {
+    ...settings,
+    ...(calls.some(({ action }) => isOfKind(action, 'host')) ? { host: {} } : {}),
+    ...(hasPrograms ? { execution: { artifacts, ...executionOf(info, calls, isOwn), ...given } } : {}),
+  };
+}
+
+/** Programs run with what they ran with. That they may is said by our own record alone, where it said so before. */
+function executionOf({ executor: ran }: RunInfo, calls: readonly RecordedCall[], isOwn: boolean): ExecutionOptions {
+  const executor = EXECUTOR_NAMES.find((name) => name === ran?.name);
+  const opened = calls.filter(
+    ({ action, decision }) => isOfKind(action, 'program') && decision?.origin.layer === 'program',
+  );
+  const opens = isOwn && opened.length > 0;
+  return {
+    // What isolates nothing is not taken because a stranger wants it, and no image either.
+    ...(executor === undefined || (executor === 'local' && !isOwn) ? {} : { executor }),
+    ...(ran?.image === undefined || !isOwn ? {} : { container: { image: ran.image } }),
+    opens,
+    hostInputs: opens ? opened.flatMap(({ action }) => hostFiles(action)) : [],
+  };
+}
+
+function hostFiles(action: Action): readonly string[] {
+  const inputs = 'inputs' in action ? (action.inputs ?? []) : [];
+  return inputs.flatMap(({ from }) => (from.startsWith('host://') ? [from.slice('host://'.length)] : []));
+}
+
+/** Artifacts that can be inputs again, and to which nothing is added. */
+export function readOnlyArtifacts(store: ArtifactStore): ArtifactStore {
+  const refuse = (name: string): Promise<never> =>
+    Promise.reject(
+      new SkillError({
+        code: 'input/invalid',
+        message: `${quoted(name)} is not saved: files are not written again`,
+        hint: 'replay with writes',
+        data: { expected: 'a replay with writes' },
+      }),
+    );
+  return {
+    save: refuse,
+    delete: refuse,
+    load: (name, version) => store.load(name, version),
+    list: () => store.list(),
+    versions: (name) => store.versions(name),
+  };
+}
+
+/** What is not as it was when the record was made, and may be why something else came of it. */
+export function circumstances(info: RunInfo, { index, policy, execution }: Session): readonly string[] {
+  return [
+    ...(info.version === VERSION ? [] : [`it was recorded by version ${info.version}; this is ${VERSION}`]),
+    ...(info.indexHash === index.indexHash ? [] : ['there are other skills than there were, or other descriptions']),
+    ...(info.policyHash === policyHash(policy) ? [] : ['other rules are in force']),
+    ...(execution === undefined || info.executor?.profile === execution.identity.profile
+      ? []
+      : [`programs run with another ${execution.executor} or another profile of it`]),
+  ];
+}

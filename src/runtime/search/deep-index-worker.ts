@@ -1,0 +1,28 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { readSkillFile } from '../../loader/body.ts';
+import { buildSearchIndex } from '../../search/search-index.ts';
+
+/** What the worker is told. */
+export interface DeepIndexRequest {
+  readonly skills: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly dir: string;
+    readonly file: string;
+  }[];
+}
+
+/** Frontmatter is left in: its fields are indexed with more weight anyway, and finding its end would cost more than its words. */
+function bodyOf(dir: string, file: string): string {
+  const read = readSkillFile(dir, file);
+  return read.type === 'read' ? read.text : '';
+}
+
+if (parentPort !== null) {
+  const { skills }: DeepIndexRequest = workerData;
+  const bytes = buildSearchIndex(
+    skills.map(({ name, description, dir, file }) => ({ name, description, body: bodyOf(dir, file) })),
+  ).toBytes();
+  parentPort.postMessage(bytes);
+}

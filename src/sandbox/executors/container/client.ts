@@ -1,0 +1,210 @@
+import type { Duplex } from 'node:stream';
+
+import { SkillError } from '../../../core/errors.ts';
+import { printable } from '../../../core/text/text.ts';
+import { HttpSocket } from '../../../platform/net/http-socket.ts';
+import type { HttpAnswer, HttpCall, HttpEndpoint, HttpFailure } from '../../../platform/net/http-socket.ts';
+import { endpointText } from './endpoint.ts';
+import { field, parseJson, textField } from './json-answer.ts';
+
+/** The Engine API of Docker and Podman, as far as running programs needs it. */
+
+/** The newest version of the API that this code was written for, and the oldest it works with (Docker 20.10, Podman 4). */
+const NEWEST = [1, 43] as const;
+const OLDEST = [1, 40] as const;
+const PING_MS = 5000;
+const CALL_MS = 30_000;
+
+export interface EngineCall {
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly json?: unknown;
+  readonly bytes?: AsyncIterable<Uint8Array>;
+  /** Answers that are no failure for this call, beside 2xx and 304. */
+  readonly also?: readonly number[];
+}
+
+export interface EngineAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export class EngineClient {
+  readonly #http: HttpSocket;
+  readonly #prefix: string;
+  /** For people. */
+  readonly address: string;
+  readonly kind: 'docker' | 'podman';
+
+  private constructor(http: HttpSocket, { address, prefix, kind }: Negotiated) {
+    this.#http = http;
+    this.#prefix = prefix;
+    this.address = address;
+    this.kind = kind;
+  }
+
+  /** Finds out whether an engine answers there. Throws `executor/unavailable` where none does. */
+  static async connect(endpoint: HttpEndpoint, signal?: AbortSignal): Promise<EngineClient> {
+    const http = new HttpSocket(endpoint);
+    const address = endpointText(endpoint);
+    const answer = await http.call({ method: 'GET', path: '/_ping', deadlineMs: PING_MS, signal });
+    try {
+      return new EngineClient(http, negotiate(address, answer));
+    } catch (error) {
+      http.close();
+      throw error;
+    }
+  }
+
+  async get(path: string, call: EngineCall = {}): Promise<EngineAnswer> {
+    return this.#answer('GET', path, call);
+  }
+
+  async post(path: string, call: EngineCall = {}): Promise<EngineAnswer> {
+    return this.#answer('POST', path, call);
+  }
+
+  async put(path: string, call: EngineCall = {}): Promise<EngineAnswer> {
+    return this.#answer('PUT', path, call);
+  }
+
+  async delete(path: string, call: EngineCall = {}): Promise<EngineAnswer> {
+    return this.#answer('DELETE', path, call);
+  }
+
+  /** What is told about something without giving it; empty where it is not there. */
+  async head(path: string, { signal, deadlineMs = CALL_MS }: EngineCall = {}): Promise<HttpAnswer['headers']> {
+    const answer = await this.#http.call({ method: 'HEAD', path: this.#prefix + path, deadlineMs, signal });
+    if (answer.type === 'failed') throw brokenEngine(this.address, answer);
+    return answer.status === 200 ? answer.headers : {};
+  }
+
+  /** A connection to a program's streams; it is the caller's to close. */
+  async converse(path: string, { json, signal, deadlineMs = CALL_MS }: EngineCall = {}): Promise<Conversation> {
+    const call: HttpCall = { method: 'POST', path: this.#prefix + path, json: json ?? {}, deadlineMs, signal };
+    const answer = await this.#http.upgrade(call);
+    if (answer.type === 'failed') throw brokenEngine(this.address, answer);
+    if (answer.type === 'answered') throw refusal(answer);
+    return { socket: answer.socket, head: answer.head };
+  }
+
+  /** What `GET` gives, as it comes. */
+  async download(path: string, { signal, deadlineMs = CALL_MS }: EngineCall = {}): Promise<AsyncIterable<Buffer>> {
+    const answer = await this.#http.download({ method: 'GET', path: this.#prefix + path, deadlineMs, signal });
+    if (answer.type === 'failed') throw brokenEngine(this.address, answer);
+    if (answer.type === 'answered') throw refusal(answer);
+    return answer.body;
+  }
+
+  close(): void {
+    this.#http.close();
+  }
+
+  async #answer(
+    method: HttpCall['method'],
+    path: string,
+    { json, bytes, signal, also = [], deadlineMs = CALL_MS }: EngineCall,
+  ): Promise<EngineAnswer> {
+    const answer = await this.#http.call({
+      method,
+      path: this.#prefix + path,
+      deadlineMs,
+      signal,
+      ...(json === undefined ? {} : { json }),
+      ...(bytes === undefined ? {} : { bytes }),
+    });
+    if (answer.type === 'failed') throw brokenEngine(this.address, answer);
+    const { status, body } = answer;
+    if ((status >= 200 && status < 300) || status === 304 || also.includes(status))
+      return { status, body: parseJson(body) };
+    throw refusal(answer);
+  }
+}
+
+export interface Conversation {
+  readonly socket: Duplex;
+  /** Bytes that came with the change of protocol. */
+  readonly head: Buffer;
+}
+
+interface Negotiated {
+  readonly address: string;
+  readonly prefix: string;
+  readonly kind: 'docker' | 'podman';
+}
+
+function negotiate(address: string, answer: HttpAnswer | HttpFailure): Negotiated {
+  if (answer.type === 'failed') throw unavailable(address, failureText(answer), hintFor(answer.code));
+  const version = answer.headers['api-version'];
+  const match = typeof version === 'string' ? /^(\d{1,3})\.(\d{1,3})$/.exec(version) : null;
+  if (answer.status !== 200 || match === null)
+    throw unavailable(address, 'what answers there is no container engine', 'check the address of the engine');
+  const theirs = [Number(match[1]), Number(match[2])] as const;
+  if (compare(theirs, OLDEST) < 0)
+    throw unavailable(
+      address,
+      `the engine speaks version ${theirs.join('.')} of its API; ${OLDEST.join('.')} is needed`,
+      'install Docker 20.10 or Podman 4, or newer',
+    );
+  const spoken = compare(theirs, NEWEST) < 0 ? theirs : NEWEST;
+  return {
+    address,
+    prefix: `/v${spoken.join('.')}`,
+    kind: answer.headers['libpod-api-version'] === undefined ? 'docker' : 'podman',
+  };
+}
+
+type Version = readonly [number, number];
+
+function compare([major, minor]: Version, [otherMajor, otherMinor]: Version): number {
+  return major - otherMajor || minor - otherMinor;
+}
+
+function failureText({ code, reason }: HttpFailure): string {
+  switch (code) {
+    case 'ENOENT':
+      return 'there is no socket';
+    case 'ECONNREFUSED':
+      return 'nobody listens there';
+    case 'EACCES':
+      return 'this user may not use the socket';
+    default:
+      return code.startsWith('HPE_') ? 'what answers there does not speak HTTP' : printable(reason);
+  }
+}
+
+function hintFor(code: string): string {
+  return code === 'EACCES'
+    ? 'add the user to the group of the socket (docker), or use a rootless engine'
+    : 'start Docker or Podman, or name another socket in DOCKER_HOST';
+}
+
+function unavailable(address: string, reason: string, hint: string): SkillError<'executor/unavailable'> {
+  return new SkillError({
+    code: 'executor/unavailable',
+    message: `no container engine at ${address}: ${reason}`,
+    hint,
+    data: { executor: 'container', reasons: [`${address}: ${reason}`], install: 'apt install docker.io' },
+  });
+}
+
+/** The engine answered before and does not now. */
+function brokenEngine(address: string, failure: HttpFailure): SkillError<'executor/failed'> {
+  const cause = failureText(failure);
+  return engineFailure(`the container engine at ${address} does not answer: ${cause}`, cause);
+}
+
+/** The engine's own words. */
+function refusal({ status, body }: HttpAnswer): SkillError<'executor/failed'> {
+  const message = textField(field(parseJson(body), 'message')) ?? `status ${String(status)}`;
+  return engineFailure(`the container engine refuses: ${printable(message)}`, printable(message));
+}
+
+export function engineFailure(message: string, cause: string): SkillError<'executor/failed'> {
+  return new SkillError({
+    code: 'executor/failed',
+    message,
+    hint: 'look at the log of the engine (journalctl -u docker)',
+    data: { executor: 'container', cause },
+  });
+}

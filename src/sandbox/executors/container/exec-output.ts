@@ -1,0 +1,105 @@
+import type { Duplex } from 'node:stream';
+
+import type { OutputSink } from '../../../core/execution.ts';
+import { FrameReader } from './streams.ts';
+
+/** What comes out of a program in a container, on its way to the sinks. */
+export interface ExecOutput {
+  /** The engine sends no more. */
+  readonly closed: Promise<void>;
+  /** Resolves when a sink took no more, or more came than was allowed; never otherwise. */
+  readonly refused: Promise<void>;
+  /** `performance.now()` when the last bytes came. */
+  lastBytesAt(): number;
+  /** What the engine said instead of starting the program, as long as that is all that came. */
+  engineMessage(): string | undefined;
+  /** Gives what was held back, and cuts the stream. Throws what a sink threw. */
+  finish(): void;
+}
+
+/** What the engine writes into the program's output when it could not start it. */
+const ENGINE_MESSAGE = 'OCI runtime ';
+const MAX_MESSAGE_BYTES = 4096;
+
+interface ExecStreams {
+  readonly stdout: OutputSink;
+  readonly stderr: OutputSink;
+  readonly isTerminal: boolean;
+  readonly maxBytes: number;
+}
+
+/** Hands every chunk to its sink at once, so that nothing is kept. */
+export function takeExecOutput(socket: Duplex, head: Buffer, streams: ExecStreams): ExecOutput {
+  let received = 0;
+  let lastBytesAt = performance.now();
+  let held: { bytes: Buffer; sink: OutputSink } | undefined;
+  let hasSpoken = false;
+  let thrown: { readonly error: unknown } | undefined;
+  let refuse: () => void;
+  const refused = new Promise<void>((resolve) => {
+    refuse = resolve;
+  });
+  const give = (sink: OutputSink, chunk: Buffer): boolean => {
+    const room = streams.maxBytes - received;
+    received += chunk.length;
+    return sink.write(chunk.length > room ? chunk.subarray(0, room) : chunk) && chunk.length <= room;
+  };
+  const flush = (): boolean => {
+    hasSpoken = true;
+    const last = held;
+    held = undefined;
+    return last === undefined || give(last.sink, last.bytes);
+  };
+  const counted = (sink: OutputSink): OutputSink => ({
+    write: (bytes) => {
+      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      if (hasSpoken) return give(sink, chunk);
+      if (held !== undefined && held.sink !== sink) return flush() && give(sink, chunk);
+      // The chunk is a view of a buffer that is used again.
+      held = { sink, bytes: Buffer.concat([held?.bytes ?? Buffer.alloc(0), chunk]) };
+      return mayBeEngineMessage(held.bytes) ? true : flush();
+    },
+  });
+  const sinks = { stdout: counted(streams.stdout), stderr: counted(streams.stderr) };
+  const frames = new FrameReader(sinks);
+  const take = (chunk: Buffer): void => {
+    if (thrown !== undefined || chunk.length === 0) return;
+    lastBytesAt = performance.now();
+    let isTaken = false;
+    try {
+      isTaken = streams.isTerminal ? sinks.stdout.write(chunk) : frames.read(chunk) === 'more';
+    } catch (error) {
+      // Not ours to judge, and not to be thrown into the loop of events: whoever waits for the end gets it.
+      thrown = { error };
+    }
+    if (isTaken) return;
+    // Cut and not merely left unread: an engine that cannot get rid of output does not get rid of the program either.
+    socket.off('data', take);
+    socket.destroy();
+    refuse();
+  };
+  const closed = new Promise<void>((resolve) => {
+    socket.once('end', resolve);
+    socket.once('close', resolve);
+  });
+  socket.on('error', () => socket.destroy());
+  take(head);
+  socket.on('data', take);
+  return {
+    closed,
+    refused,
+    lastBytesAt: () => lastBytesAt,
+    engineMessage: () => (held === undefined ? undefined : held.bytes.toString('utf8').trim()),
+    finish: () => {
+      socket.off('data', take);
+      socket.destroy();
+      if (thrown !== undefined) throw thrown.error;
+      flush();
+    },
+  };
+}
+
+function mayBeEngineMessage(bytes: Buffer): boolean {
+  const start = bytes.toString('latin1', 0, ENGINE_MESSAGE.length);
+  return bytes.length <= MAX_MESSAGE_BYTES && (start === ENGINE_MESSAGE || ENGINE_MESSAGE.startsWith(start));
+}

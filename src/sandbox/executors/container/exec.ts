@@ -1,0 +1,182 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { SkillError } from '../../../core/errors.ts';
+import type { Identity, RunStreams } from '../../../core/execution.ts';
+import { printable, quoted } from '../../../core/text/text.ts';
+import type { Child, ChildExit } from '../../../platform/process/child-process.ts';
+import { engineFailure } from './client.ts';
+import type { EngineClient } from './client.ts';
+import { takeExecOutput } from './exec-output.ts';
+import type { ExecOutput } from './exec-output.ts';
+import { field, numberField, textField } from './json-answer.ts';
+import { userText } from './settings.ts';
+import type { WarmContainer } from './warm-container.ts';
+
+/** A program for a container. */
+export interface ExecProgram {
+  readonly argv: readonly string[];
+  /** As it is seen inside. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: Identity;
+  readonly hasTerminal: boolean;
+  readonly hasInput: boolean;
+  readonly maxOutputBytes: number;
+}
+
+/** How often the engine is asked whether a program still runs; its stream says it sooner, unless something else holds that open. */
+const ASK_FIRST_MS = 200;
+const ASK_SLOWEST_MS = 1000;
+/** The stream has ended and the engine has not noticed the exit yet. */
+const ASK_SOON_MS = 5;
+/** How long a stream that something else holds open must be silent to count as ended, and how long it may go on at most. */
+const QUIET_MS = 250;
+const DRAIN_MS = 2000;
+const END_OF_INPUT = Uint8Array.of(4);
+
+/** Variables that engines set by themselves. */
+const ENGINE_ENV = ['PATH', 'HOSTNAME', 'TERM', 'HOME', 'container'] as const;
+
+/** Starts a program. Its `kill` ends the whole container: nothing less ends all that a program may have started. */
+export async function startExec(
+  client: EngineClient,
+  container: WarmContainer,
+  { program, streams }: { readonly program: ExecProgram; readonly streams: RunStreams },
+): Promise<Child> {
+  const { hasTerminal, hasInput, argv } = program;
+  const { signal } = streams;
+  const created = await client.post(`/containers/${container.id}/exec`, {
+    signal,
+    json: {
+      AttachStdin: hasInput,
+      AttachStdout: true,
+      AttachStderr: true,
+      Tty: hasTerminal,
+      User: userText(program.user),
+      WorkingDir: program.cwd,
+      Env: environment(program.env, container, client.kind),
+      Cmd: argv,
+    },
+  });
+  const execId = textField(field(created.body, 'Id'));
+  if (execId === undefined) throw engineFailure('the container engine gave no id for a program', 'no id');
+  const { socket, head } = await client.converse(`/exec/${execId}/start`, {
+    signal,
+    json: { Detach: false, Tty: hasTerminal },
+  });
+  const output = takeExecOutput(socket, head, {
+    stdout: streams.stdout,
+    stderr: streams.stderr,
+    isTerminal: hasTerminal,
+    maxBytes: program.maxOutputBytes,
+  });
+  const following: Following = { client, container, execId, output };
+  let isKilled = false;
+  let hunted = 0;
+  const exited = followExit(following);
+  const ended = (async (): Promise<ChildExit> => {
+    const exit = await exited;
+    if (!isKilled) await drain(output);
+    // Also asked for before the end is told: what a program left behind must not write into the workspace any more.
+    if (container.isOpen && (await container.hasLeftovers())) hunted = 1;
+    if (isKilled || hunted > 0) await container.remove();
+    const message = output.engineMessage();
+    if (!isKilled && message !== undefined && (exit.exitCode === 126 || exit.exitCode === 127)) {
+      socket.destroy();
+      throw startFailure(argv[0] ?? '', message);
+    }
+    output.finish();
+    return exit;
+  })();
+  return {
+    pid: 0,
+    exited,
+    ended,
+    refused: output.refused,
+    write: (bytes) => {
+      if (socket.writable) socket.write(bytes);
+    },
+    closeInput: () => {
+      if (!socket.writable || !hasInput) return;
+      // A terminal has no end; whoever reads from it takes this for one.
+      if (hasTerminal) socket.write(END_OF_INPUT);
+      else socket.end();
+    },
+    kill: () => {
+      isKilled = true;
+      // Whether it worked is seen by whoever waits for the end: the same promise is waited for there.
+      container.remove().catch(() => socket.destroy());
+    },
+    hunted: () => hunted,
+  };
+}
+
+/** Exactly what was asked for: what the image and the engine would add is taken away, which only Docker knows how to do. */
+function environment(
+  env: Readonly<Record<string, string>>,
+  { imageEnv }: WarmContainer,
+  kind: EngineClient['kind'],
+): readonly string[] {
+  const unwanted = kind === 'docker' ? new Set([...ENGINE_ENV, ...imageEnv]) : new Set<string>();
+  return [
+    ...[...unwanted].filter((name) => !Object.hasOwn(env, name)),
+    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+  ];
+}
+
+interface Following {
+  readonly client: EngineClient;
+  readonly container: WarmContainer;
+  readonly execId: string;
+  readonly output: ExecOutput;
+}
+
+/** Until the engine says so: a stream may end before its program, and may go on after it. */
+async function followExit({ client, container, execId, output }: Following): Promise<ChildExit> {
+  let isStreamOver = false;
+  let pause = ASK_FIRST_MS;
+  const streamOver = output.closed.then(() => {
+    isStreamOver = true;
+    pause = ASK_SOON_MS;
+  });
+  for (;;) {
+    const waiting = new AbortController();
+    // A timer that nobody waits for any more would keep the process from ending.
+    const passed = delay(pause, undefined, { signal: waiting.signal }).catch(ignoreAbort);
+    await (isStreamOver ? passed : Promise.race([streamOver, passed]));
+    waiting.abort();
+    const { status, body } = await client.get(`/exec/${execId}/json`, { also: [404, 409, 500] });
+    // The container is gone and the program with it.
+    if (status !== 200 || !container.isOpen) return { signal: 'SIGKILL' };
+    const exitCode = numberField(field(body, 'ExitCode'));
+    if (field(body, 'Running') === false && exitCode !== undefined) return exitOf(exitCode);
+    pause = Math.min(pause * 2, ASK_SLOWEST_MS);
+  }
+}
+
+function ignoreAbort(error: unknown): void {
+  if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+}
+
+function exitOf(exitCode: number): ChildExit {
+  return { exitCode };
+}
+
+async function drain(output: ExecOutput): Promise<void> {
+  const began = performance.now();
+  const over = output.closed.then(() => true);
+  for (let isOver = false; !isOver && performance.now() - began < DRAIN_MS;) {
+    const quietFor = performance.now() - Math.max(began, output.lastBytesAt());
+    if (quietFor >= QUIET_MS) return;
+    isOver = await Promise.race([over, delay(QUIET_MS - quietFor + 1, false)]);
+  }
+}
+
+function startFailure(command: string, message: string): SkillError<'executor/failed'> {
+  return new SkillError({
+    code: 'executor/failed',
+    message: `${quoted(command)} cannot be started: ${printable(message)}`,
+    hint: 'check that the program exists in the image and may be run',
+    data: { executor: 'container', cause: printable(message) },
+  });
+}

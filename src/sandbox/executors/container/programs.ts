@@ -1,0 +1,261 @@
+import path from 'node:path';
+
+import { SkillError, isSkillError } from '../../../core/errors.ts';
+import type {
+  EndReason,
+  Identity,
+  OutputSink,
+  ProgramEnd,
+  ProgramSpec,
+  RunStreams,
+  RunningProgram,
+  WorkspacePlace,
+} from '../../../core/execution.ts';
+import { quoted } from '../../../core/text/text.ts';
+import { supervise } from '../../../platform/process/child-process.ts';
+import type { Child } from '../../../platform/process/child-process.ts';
+import { diskWatch } from '../disk-watch.ts';
+import { engineFailure } from './client.ts';
+import type { EngineClient } from './client.ts';
+import { SCRATCH_FOLDERS, hasScratchFiles, isScratchFull } from './counters.ts';
+import { startExec } from './exec.ts';
+import type { ExecProgram } from './exec.ts';
+import { withExitSignal } from '../exit-signal.ts';
+import type { ContainerPool } from './pool.ts';
+import { INSIDE, containerNeeds } from './settings.ts';
+import type { WarmContainer } from './warm-container.ts';
+import { WorkspaceCopy } from './workspace-copy.ts';
+import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
+
+export interface ProgramsOptions {
+  readonly client: EngineClient;
+  readonly pool: ContainerPool;
+  readonly place: WorkspacePlace;
+  readonly user: Identity;
+  /** The key of the skills as they are now. */
+  readonly skills: () => string;
+  /** The engine sees our files; otherwise they are copied for each program and back. */
+  readonly isShared: boolean;
+}
+
+const CLEAN_MS = 10_000;
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+const TOO_MUCH = 'the program left more than its limits allow: nothing of it was copied back';
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+interface Begun {
+  readonly container: WarmContainer;
+  readonly child: Child;
+  readonly started: number;
+  readonly copy: WorkspaceCopy | undefined;
+}
+
+/** The programs of one attached workspace. */
+export class ContainerPrograms {
+  readonly #options: ProgramsOptions;
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(options: ProgramsOptions) {
+    this.#options = options;
+  }
+
+  async run(spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
+    checkProgram(spec);
+    const early = endBeforeStart(spec, streams);
+    if (early !== undefined) return early;
+    const hasInput = spec.stdin.length > 0;
+    const begun = await this.#tracked(this.#begin(spec, streams, { hasTerminal: false, hasInput }));
+    if ('reason' in begun) return begun;
+    begun.child.write(spec.stdin);
+    begun.child.closeInput();
+    return await this.#tracked(this.#untilEnd(begun, spec, streams));
+  }
+
+  async start(spec: ProgramSpec, streams: RunStreams & { readonly terminal: boolean }): Promise<RunningProgram> {
+    checkProgram(spec);
+    const early = endBeforeStart(spec, streams);
+    const how = { hasTerminal: streams.terminal, hasInput: true };
+    const begun = early ?? (await this.#tracked(this.#begin(spec, streams, how)));
+    if ('reason' in begun) return notStarted(begun);
+    const { child } = begun;
+    if (spec.stdin.length > 0) child.write(spec.stdin);
+    return {
+      ended: this.#tracked(this.#untilEnd(begun, spec, streams)),
+      write: (bytes) => child.write(bytes),
+      closeInput: () => child.closeInput(),
+      kill: () => child.kill(),
+    };
+  }
+
+  /** Resolves when no program is under way any more. */
+  async settled(): Promise<void> {
+    // One step of a program may be followed by another.
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+  }
+
+  #tracked<Result>(work: Promise<Result>): Promise<Result> {
+    this.#running.add(work);
+    const forget = (): void => {
+      this.#running.delete(work);
+    };
+    work.then(forget, forget);
+    return work;
+  }
+
+  async #begin(
+    spec: ProgramSpec,
+    streams: RunStreams,
+    { hasTerminal, hasInput }: Pick<ExecProgram, 'hasTerminal' | 'hasInput'>,
+  ): Promise<Begun | ProgramEnd> {
+    const { client, pool, place, user, isShared, skills } = this.#options;
+    const asked = performance.now();
+    let container: WarmContainer | undefined;
+    try {
+      container = await pool.take(containerNeeds(spec.limits, skills()), streams.signal);
+      if (container === undefined) return gaveUp(streams, asked);
+      const copy = isShared ? undefined : new WorkspaceCopy({ client, container, place, user });
+      await copy?.upload(streams.signal);
+      // Waiting for a container is no fault of the program.
+      const started = performance.now();
+      const program: ExecProgram = {
+        argv: spec.argv,
+        cwd: spec.cwd === '.' ? INSIDE : `${INSIDE}/${spec.cwd}`,
+        env: { PATH: DEFAULT_PATH, ...spec.env },
+        user,
+        hasTerminal,
+        hasInput,
+        maxOutputBytes: spec.limits.outputBytes,
+      };
+      return { container, started, copy, child: await startExec(client, container, { program, streams }) };
+    } catch (error) {
+      if (container !== undefined) await this.#giveBack(container, false);
+      if (isSkillError(error) && streams.signal?.aborted === true) return gaveUp(streams, asked);
+      throw error;
+    }
+  }
+
+  async #untilEnd(
+    { container, child, started, copy }: Begun,
+    spec: ProgramSpec,
+    streams: RunStreams,
+  ): Promise<ProgramEnd> {
+    let isClean = false;
+    try {
+      const { limits } = spec;
+      const end = withExitSignal(
+        await supervise(child, { limits, streams, started, poll: this.#pollOf(container, spec) }),
+      );
+      const judged = await this.#withMemory(end, container);
+      const tooMuch = await copy?.download(limits);
+      isClean = copy === undefined && (judged.reason === 'exited' || judged.reason === 'signal');
+      return tooMuch === undefined
+        ? judged
+        : { reason: tooMuch, durationMs: judged.durationMs, warnings: [...judged.warnings, TOO_MUCH] };
+    } finally {
+      await this.#giveBack(container, isClean);
+    }
+  }
+
+  /** Looks at what no event tells. The kernel's own counts come first: they know the reason. */
+  #pollOf({ counters, hostPid }: WarmContainer, { limits }: ProgramSpec): (isLast: boolean) => EndReason | undefined {
+    const { place, isShared } = this.#options;
+    const before = { kills: counters?.memoryKills() ?? 0, refused: counters?.refusedProcesses() ?? 0 };
+    const isDiskFull = isShared
+      ? diskWatch({
+          folders: WRITABLE_FOLDERS.map((name) => path.join(place.root, name)),
+          limits,
+          processes: () => counters?.pids() ?? [],
+        })
+      : () => false;
+    return (isLast) => {
+      if (counters !== undefined && counters.memoryKills() > before.kills) return 'memory';
+      if (counters !== undefined && counters.refusedProcesses() > before.refused) return 'processes';
+      return isDiskFull(isLast) || (counters !== undefined && isScratchFull(hostPid, limits.files))
+        ? 'disk'
+        : undefined;
+    };
+  }
+
+  /** Where the kernel's counts are not seen, the engine's word. */
+  async #withMemory(end: ProgramEnd, container: WarmContainer): Promise<ProgramEnd> {
+    if (container.counters !== undefined || end.signal !== 'SIGKILL' || end.reason !== 'signal') return end;
+    return (await container.wasOutOfMemory()) ? { ...end, reason: 'memory' } : end;
+  }
+
+  /** A container in which a program left something is not used again: the next program would find it. */
+  async #giveBack(container: WarmContainer, isClean: boolean): Promise<void> {
+    const { pool } = this.#options;
+    if (!isClean || !container.isOpen) {
+      await pool.giveBack(container, false);
+      return;
+    }
+    const isDirty = hasScratchFiles(container.hostPid);
+    if (isDirty !== undefined) {
+      await pool.giveBack(container, !isDirty);
+      return;
+    }
+    // Nobody waits for it: an engine that is gone meanwhile is noticed by the next program.
+    this.#findScratchFiles(container)
+      .then((found) => pool.giveBack(container, !found))
+      .catch((error: unknown) => {
+        if (!isSkillError(error)) throw error;
+      });
+  }
+
+  /** The same asked inside, where the engine's processes are not seen from here. */
+  async #findScratchFiles(container: WarmContainer): Promise<boolean> {
+    const { client, user } = this.#options;
+    const nothing: OutputSink = { write: () => true };
+    const patterns = SCRATCH_FOLDERS.flatMap((folder) => [`${folder}/*`, `${folder}/.[!.]*`, `${folder}/..?*`]);
+    const script = `for f in ${patterns.join(' ')}; do if [ -e "$f" ] || [ -L "$f" ]; then exit 1; fi; done`;
+    const program: ExecProgram = {
+      argv: ['/bin/sh', '-c', script],
+      cwd: '/',
+      env: {},
+      user,
+      hasTerminal: false,
+      hasInput: false,
+      maxOutputBytes: 0,
+    };
+    const streams = { stdout: nothing, stderr: nothing, signal: AbortSignal.timeout(CLEAN_MS) };
+    const { ended } = await startExec(client, container, { program, streams });
+    return (await ended).exitCode !== 0;
+  }
+}
+
+function checkProgram({ argv, cwd, env }: ProgramSpec): void {
+  if (argv.length === 0 || argv[0] === '')
+    throw invalidInput('there is no program to run', 'a program and its arguments');
+  if (cwd === '' || cwd.startsWith('/') || cwd.split('/').includes('..'))
+    throw invalidInput(`the folder ${quoted(cwd)} is not below the workspace`, 'a folder below the workspace');
+  const odd = Object.keys(env).find((name) => !VARIABLE.test(name));
+  if (odd !== undefined) throw invalidInput(`${quoted(odd)} is no name of a variable`, 'names of variables');
+  const broken = [...argv, cwd, ...Object.values(env)].find((word) => word.includes('\0'));
+  if (broken !== undefined) throw invalidInput(`a NUL is in ${quoted(broken)}`, 'text without NUL characters');
+}
+
+function invalidInput(message: string, expected: string): SkillError<'input/invalid'> {
+  return new SkillError({ code: 'input/invalid', message, hint: `give ${expected}`, data: { expected } });
+}
+
+function endBeforeStart({ network }: ProgramSpec, { signal }: RunStreams): ProgramEnd | undefined {
+  if (signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
+  if (network.length === 0) return undefined;
+  return {
+    reason: 'denied',
+    durationMs: 0,
+    warnings: [
+      `the network was asked for (${network.map((host) => quoted(host)).join(', ')}) and there is no way to it here`,
+    ],
+  };
+}
+
+function gaveUp({ signal }: RunStreams, asked: number): ProgramEnd {
+  if (signal?.aborted !== true) throw engineFailure('the workspace was detached', 'the workspace was detached');
+  return { reason: 'cancelled', durationMs: Math.round(performance.now() - asked), warnings: [] };
+}
+
+function notStarted(end: ProgramEnd): RunningProgram {
+  const nothing = (): void => undefined;
+  return { ended: Promise.resolve(end), write: nothing, closeInput: nothing, kill: nothing };
+}

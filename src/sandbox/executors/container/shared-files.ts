@@ -1,0 +1,28 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+
+import type { EngineClient } from './client.ts';
+import { field, parseJson, textField } from './json-answer.ts';
+import { INSIDE } from './settings.ts';
+import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
+
+/**
+ * Whether the folders that the engine mounted are ours, and not folders of the same name on its own machine: that all of them changed
+ * in the same millisecond as ours is so only where they are ours. Nothing is written for it.
+ */
+export async function seesOurFiles(client: EngineClient, containerId: string, root: string): Promise<boolean> {
+  for (const name of WRITABLE_FOLDERS) {
+    const ours = Number(statSync(path.join(root, name), { bigint: true }).mtimeNs / 1_000_000n);
+    if ((await folderTime(client, containerId, name)) !== ours) return false;
+  }
+  return true;
+}
+
+async function folderTime(client: EngineClient, containerId: string, name: string): Promise<number | undefined> {
+  const target = encodeURIComponent(`${INSIDE}/${name}`);
+  const headers = await client.head(`/containers/${containerId}/archive?path=${target}`);
+  const stat = headers['x-docker-container-path-stat'];
+  if (typeof stat !== 'string') return undefined;
+  const changed = textField(field(parseJson(Buffer.from(stat, 'base64')), 'mtime'));
+  return changed === undefined ? undefined : Date.parse(changed);
+}

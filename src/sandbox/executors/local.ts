@@ -1,0 +1,282 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import { NOBODY } from '../../core/execution.ts';
+import type {
+  AttachedWorkspace,
+  Capabilities,
+  EndReason,
+  Executor,
+  Identity,
+  LimitName,
+  ProgramEnd,
+  ProgramSpec,
+  RunLimits,
+  RunningProgram,
+  RunStreams,
+  WorkspacePlace,
+} from '../../core/execution.ts';
+import { quoted } from '../../core/text/text.ts';
+import { startChild, supervise } from '../../platform/process/child-process.ts';
+import type { Child } from '../../platform/process/child-process.ts';
+import { isDirectory, isInside, isPresent, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { OutputPipes } from '../../platform/process/output-pipes.ts';
+import { memoryOf } from '../../platform/process/process-memory.ts';
+import { ProcessTable } from '../../platform/process/process-tree.ts';
+import { diskWatch } from './disk-watch.ts';
+import { PIPES_FOLDER, WRITABLE_FOLDERS, isRoot } from '../workspace/layout.ts';
+
+export interface LocalOptions {
+  /** Whom programs run as where we are root; nobody by default. */
+  readonly identity?: Identity;
+}
+
+const PRLIMIT = '/usr/bin/prlimit';
+const SCRIPT = '/usr/bin/script';
+const OPEN_FILES = 1024;
+/** Against a flood of processes between two looks; the real limit is counted, since the kernel's is one for all of a user's. */
+const SPARE_PROCESSES = 4096;
+/** One look at the processes of the machine serves every program that asks within this time. */
+const ROWS_MS = 80;
+
+/**
+ * Programs as plain processes of this machine: a group of their own, a clean environment, limits, and no isolation whatever. Only for
+ * who chooses it by name. Where we are root they run as somebody else.
+ */
+export function localExecutor({ identity = NOBODY }: LocalOptions = {}): Executor {
+  const shared: Shared = { processes: new ProcessTable(), children: new LivingChildren() };
+  return {
+    name: 'local',
+    ...(isRoot() ? { identity } : {}),
+    attach: async (place) => await Promise.resolve(attach(place, isRoot() ? identity : undefined, shared)),
+  };
+}
+
+/** Of all workspaces. */
+interface Shared {
+  readonly processes: ProcessTable;
+  readonly children: LivingChildren;
+}
+
+/** Nothing else would end them where our own process leaves in the middle: its reader has gone, or a second interrupt came. */
+class LivingChildren {
+  readonly #children = new Set<Child>();
+
+  add(child: Child): void {
+    if (this.#children.size === 0) process.on('exit', this.#killAll);
+    this.#children.add(child);
+  }
+
+  delete(child: Child): void {
+    this.#children.delete(child);
+    if (this.#children.size === 0) process.off('exit', this.#killAll);
+  }
+
+  readonly #killAll = (): void => {
+    for (const child of this.#children) child.kill();
+  };
+}
+
+function attach(
+  place: WorkspacePlace,
+  identity: Identity | undefined,
+  { processes, children }: Shared,
+): AttachedWorkspace {
+  const folders = WRITABLE_FOLDERS.map((name) => path.join(place.root, name));
+  for (const folder of [place.root, ...folders]) if (!isDirectory(folder)) throw notAWorkspace(folder);
+  const root = tryRealPath(place.root) ?? place.root;
+  const capabilities = capabilitiesHere();
+  const running = new Map<AbortController, Promise<unknown>>();
+  const pipes = new OutputPipes(path.join(root, PIPES_FOLDER));
+  let isDetached = false;
+
+  const begin = async (spec: ProgramSpec, streams: StartStreams): Promise<Begun> => {
+    if (isDetached) throw detached(place.root);
+    const started = performance.now();
+    const cwd = insideOf(root, spec.cwd);
+    const stop = new AbortController();
+    const signal = streams.signal === undefined ? stop.signal : AbortSignal.any([streams.signal, stop.signal]);
+    const { limits } = spec;
+    const isOverDisk = diskWatch({ folders, limits, processes: () => [] });
+    const starting = startChild(
+      {
+        argv: limited(spec.argv, limits),
+        cwd,
+        env: spec.env,
+        ...(identity === undefined ? {} : { identity }),
+        ...(streams.stdin === undefined ? {} : { stdin: streams.stdin }),
+        terminal: streams.terminal === true,
+        maxOutputBytes: limits.outputBytes,
+        processes,
+        pipes,
+        executor: 'local',
+      },
+      streams,
+    );
+    const ended = starting.then(async (child) => {
+      const poll = (isLast: boolean): EndReason | undefined => {
+        if (isLast) return isOverDisk(isLast) ? 'disk' : undefined;
+        return overused(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
+      };
+      children.add(child);
+      try {
+        const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll });
+        return withWarnings(end, capabilities);
+      } finally {
+        children.delete(child);
+      }
+    });
+    // Whoever detaches meanwhile waits for it too, and has no use for its failure: the caller gets that.
+    running.set(stop, Promise.allSettled([ended]));
+    void Promise.allSettled([ended]).then(() => running.delete(stop));
+    return { child: await starting, ended, stop: () => stop.abort() };
+  };
+
+  return {
+    capabilities,
+    root,
+    run: async (spec, streams) => {
+      if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
+      const { ended } = await begin(spec, { ...streams, stdin: spec.stdin });
+      return await ended;
+    },
+    start: async (spec, streams) => {
+      const { child, ended, stop } = await begin(spec, streams);
+      if (spec.stdin.length > 0) child.write(spec.stdin);
+      return {
+        ended,
+        write: (bytes) => child.write(bytes),
+        closeInput: () => child.closeInput(),
+        kill: stop,
+      } satisfies RunningProgram;
+    },
+    detach: async () => {
+      isDetached = true;
+      for (const stop of running.keys()) stop.abort();
+      await Promise.all(running.values());
+      await pipes.close();
+    },
+  };
+}
+
+interface StartStreams extends RunStreams {
+  readonly terminal?: boolean;
+  /** All of the input, for a program that is not talked to. */
+  readonly stdin?: Uint8Array;
+}
+
+interface Begun {
+  readonly child: Child;
+  readonly ended: Promise<ProgramEnd>;
+  readonly stop: () => void;
+}
+
+/** The folder a program starts in: below the workspace, wherever links lead. */
+function insideOf(root: string, cwd: string): string {
+  const real = cwd.includes('\0') ? undefined : tryRealPath(path.join(root, cwd));
+  if (real !== undefined && isInside(real, root) && isDirectory(real) && !path.isAbsolute(cwd)) return real;
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `the folder ${quoted(cwd, 200)} is not one of the workspace`,
+    hint: 'name a folder of the workspace: work, out, or one of skills/',
+    data: { expected: 'a folder below the workspace' },
+  });
+}
+
+function notAWorkspace(folder: string): SkillError {
+  return new SkillError({
+    code: 'workspace/invalid',
+    message: `the workspace has no folder ${quoted(folder, 200)}`,
+    hint: 'make the workspace before it is used',
+    data: { path: folder },
+  });
+}
+
+function detached(folder: string): SkillError {
+  return new SkillError({
+    code: 'workspace/invalid',
+    message: `the workspace ${quoted(folder, 200)} was closed`,
+    hint: 'open it again',
+    data: { path: folder },
+  });
+}
+
+const IS_LINUX = process.platform === 'linux';
+
+/** Found out anew for each workspace: a system changes less often than it is asked, and looking is cheap. */
+function capabilitiesHere(): Capabilities {
+  const limits: LimitName[] = ['wallMs', 'outputBytes', 'diskBytes', 'files'];
+  if (IS_LINUX && isPresent('/proc/self/status')) limits.push('memoryBytes', 'processes');
+  if (isPresent(PRLIMIT)) limits.push('fileBytes');
+  return {
+    isolation: 'none',
+    limits,
+    hasNetworkGrants: false,
+    hasInteraction: true,
+    hasTerminal: isPresent(SCRIPT),
+  };
+}
+
+const ALL_LIMITS: Readonly<Record<LimitName, string>> = {
+  wallMs: 'time',
+  memoryBytes: 'memory',
+  processes: 'number of processes',
+  outputBytes: 'output',
+  fileBytes: 'size of a file',
+  diskBytes: 'disk',
+  files: 'number of files',
+};
+
+function withWarnings(end: ProgramEnd, { limits }: Capabilities): ProgramEnd {
+  const held = new Set<string>(limits);
+  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !held.has(name));
+  const warnings = missing.map(([, what]) => `the limit on the ${what} cannot be held here`);
+  // The kernel's own way to say that a file became too large.
+  const reason = end.signal === 'SIGXFSZ' && end.reason === 'signal' ? 'disk' : end.reason;
+  return { ...end, reason, warnings: [...end.warnings, ...warnings] };
+}
+
+/** The command under the kernel's limits, which hold for each process by itself: a first line, behind which `overused` counts the sum. */
+function limited(argv: readonly string[], { memoryBytes, fileBytes, processes }: RunLimits): readonly string[] {
+  // No program at all is refused by whoever starts it.
+  if (!isPresent(PRLIMIT) || argv[0] === undefined || argv[0] === '') return argv;
+  const limits = [
+    // Twice: a program that takes too much is to be ended for it, and not to fail in its own way.
+    limit('data', 'Max data size', memoryBytes * 2),
+    limit('fsize', 'Max file size', fileBytes),
+    limit('nofile', 'Max open files', OPEN_FILES),
+    limit('nproc', 'Max processes', processes + SPARE_PROCESSES),
+    '--core=0',
+  ];
+  return [PRLIMIT, ...limits, '--', ...argv];
+}
+
+/** Never above what we may use ourselves: that would be refused, and the program with it. */
+function limit(option: string, row: string, wanted: number): string {
+  const allowed = hardLimits().get(row) ?? Infinity;
+  return `--${option}=${String(Math.min(Math.floor(wanted), allowed))}`;
+}
+
+function hardLimits(): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [, name = '', hard] of readOrNothing('/proc/self/limits').matchAll(/^(\S.*?)\s{2,}\S+\s+(\d+)\s/gm))
+    found.set(name, Number(hard));
+  return found;
+}
+
+function readOrNothing(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch (error) {
+    if (isSystemError(error)) return '';
+    throw error;
+  }
+}
+
+function overused(child: Child, { processes, memoryBytes }: RunLimits, table: ProcessTable): EndReason | undefined {
+  const members = child.members?.(table.since(performance.now() - ROWS_MS)) ?? [];
+  if (members.length > processes) return 'processes';
+  const pids = members.map(({ pid }) => pid);
+  return memoryOf(pids, memoryBytes) > memoryBytes ? 'memory' : undefined;
+}

@@ -1,0 +1,87 @@
+import path from 'node:path';
+
+import { SkillError } from '../../../core/errors.ts';
+import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, RunStreams } from '../../../core/execution.ts';
+import { quoted } from '../../../core/text/text.ts';
+import { runChild } from '../../../platform/process/child-process.ts';
+import { isPresent, realPath } from '../../../platform/fs/paths.ts';
+import { macosProfile } from './macos-profile.ts';
+import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
+
+const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
+
+/**
+ * Runs programs under `sandbox-exec`. **Unverified**: written after Apple's documentation and the profiles of others, and tested as a
+ * generator of text; it has not run on macOS yet. It holds time, output and the size of a file; memory, processes and the disk as a
+ * whole it does not hold, and says so.
+ */
+export function macosExecutor({
+  interpreters = [process.execPath],
+}: { readonly interpreters?: readonly string[] } = {}): Executor {
+  return {
+    name: 'macos',
+    attach: async (place) => {
+      if (process.platform !== 'darwin' || !isPresent(SANDBOX_EXEC))
+        throw new SkillError({
+          code: 'executor/unavailable',
+          message: 'sandbox-exec is a part of macOS and not here',
+          hint: 'use bubblewrap on Linux, or the container executor',
+          data: { executor: 'macos', reasons: [`there is no ${SANDBOX_EXEC}`], install: 'apt-get install bubblewrap' },
+        });
+      const root = realPath(place.root);
+      const stopping = new AbortController();
+      const profile = macosProfile({
+        workspace: root,
+        writable: WRITABLE_FOLDERS.map((name) => path.join(root, name)),
+        readable: [
+          ...place.skills.map(({ snapshot }) => realPath(snapshot)),
+          ...interpreters.map((file) => path.dirname(path.dirname(realPath(file)))),
+        ],
+      });
+      return await Promise.resolve(attached(root, profile, stopping));
+    },
+  };
+}
+
+function attached(root: string, profile: string, stopping: AbortController): AttachedWorkspace {
+  return {
+    capabilities: {
+      isolation: 'seatbelt',
+      limits: ['wallMs', 'outputBytes'],
+      hasNetworkGrants: false,
+      hasInteraction: false,
+      hasTerminal: false,
+    },
+    root,
+    run: async (spec, streams) => await run({ root, profile, stopping: stopping.signal }, spec, streams),
+    detach: async () => {
+      stopping.abort();
+      await Promise.resolve();
+    },
+  };
+}
+
+interface Sandbox {
+  readonly root: string;
+  readonly profile: string;
+  readonly stopping: AbortSignal;
+}
+
+async function run({ root, profile, stopping }: Sandbox, spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
+  if (spec.network.length > 0)
+    return {
+      reason: 'denied',
+      durationMs: 0,
+      warnings: [`the network was asked for (${spec.network.map(quoted).join(', ')}) and there is no way to it here`],
+    };
+  const signal = streams.signal === undefined ? stopping : AbortSignal.any([streams.signal, stopping]);
+  return await runChild(
+    {
+      argv: [SANDBOX_EXEC, '-p', profile, ...spec.argv],
+      cwd: path.join(root, spec.cwd),
+      env: spec.env,
+      executor: 'macos',
+    },
+    { stdin: spec.stdin, limits: spec.limits, streams: { ...streams, signal } },
+  );
+}

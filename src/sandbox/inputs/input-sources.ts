@@ -1,0 +1,189 @@
+/** Where inputs come from: each source is opened so that nothing but what was meant can be read through it. */
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+
+import { FAILURES, failure } from '../../core/failure-codes.ts';
+import type { Failure, FailureCode } from '../../core/failure-codes.ts';
+import { nearest } from '../../core/nearest.ts';
+import { toRelativePath } from '../../core/path.ts';
+import type { RelativePath } from '../../core/path.ts';
+import { quoted } from '../../core/text/text.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { descriptorPath, openBeneath, openFolder, openInside } from '../../platform/fs/confined-open.ts';
+import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { placeOf } from '../workspace/layout.ts';
+import { FOREIGN_FILE, NAMED_FOLDER } from '../../platform/fs/open-flags.ts';
+
+/** Why an input was not staged. Nothing of the request was. */
+export interface InputFailure extends Failure {
+  /** As it was asked for. */
+  readonly from: string;
+}
+
+export class InputRefused extends Error {
+  override readonly name = 'InputRefused';
+  readonly failure: InputFailure;
+
+  constructor(failure: InputFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+export function refuseInput(
+  from: string,
+  code: FailureCode,
+  message: string,
+  more: { readonly hint?: string; readonly nearest?: readonly string[] } = {},
+): InputRefused {
+  return new InputRefused({ from, ...failure(code, message, more) });
+}
+
+/** Whoever gets one closes its descriptor. */
+export interface OpenedSource {
+  readonly type: 'file' | 'folder';
+  readonly descriptor: number;
+  readonly stats: Stats;
+  /** The name of the opened folder for a walk. */
+  readonly place: string;
+}
+
+/** A file or a folder below a root that strangers may have written in. Folders are reached by their real names, without links. */
+export function openInput(from: string, root: string, file: RelativePath): OpenedSource {
+  const top = openSync(root, NAMED_FOLDER);
+  try {
+    const opened =
+      process.platform === 'linux'
+        ? openBeneath(top, file, () => [root, readlinkSync(descriptorPath(top))])
+        : openInside(tryRealPath(root) ?? root, file);
+    if (opened.type === 'open') {
+      const { descriptor, stats } = opened;
+      if (stats.nlink === 1) return { type: 'file', descriptor, stats, place: '' };
+      closeSync(descriptor);
+      throw refuseInput(from, 'path/hard-link', `${quoted(file)} has another name elsewhere`);
+    }
+    if (opened.code === 'file/directory') return openInputFolder(from, { top, root, file });
+    throw refuseInput(from, opened.code, `${quoted(from)} cannot be used: ${opened.code}`, {
+      nearest: opened.code === 'file/missing' ? nearFiles(root, file) : [],
+    });
+  } finally {
+    closeSync(top);
+  }
+}
+
+function openInputFolder(
+  from: string,
+  { top, root, file }: { readonly top: number; readonly root: string; readonly file: RelativePath },
+): OpenedSource {
+  const held: number[] = [];
+  let place = placeOf(top, root);
+  try {
+    for (const name of file.split('/')) {
+      const opened = openFolder(path.join(place, name));
+      if (opened.type !== 'folder')
+        throw refuseInput(from, 'path/link-outside', `${quoted(from)} is reached by a link`, {
+          hint: 'name the folder itself, not a link to it',
+        });
+      held.push(opened.descriptor);
+      place = placeOf(opened.descriptor, path.join(place, name));
+    }
+    const descriptor = held.pop();
+    if (descriptor === undefined) throw refuseInput(from, 'path/empty', `${quoted(from)} names nothing`);
+    return { type: 'folder', descriptor, stats: fstatSync(descriptor), place };
+  } finally {
+    for (const descriptor of held) closeSync(descriptor);
+  }
+}
+
+const NEAR_LIMITS = { maxFiles: 2_000, maxDepth: 8 } as const;
+
+function nearFiles(root: string, file: string): readonly string[] {
+  const opening = openConfined(root);
+  if (opening.type === 'failed') return [];
+  try {
+    const names = opening.directory.list(NEAR_LIMITS).files.map((found) => found.path);
+    const base = path.posix.basename(file);
+    const sameBase = names.filter((name) => path.posix.basename(name) === base).slice(0, 3);
+    return sameBase.length > 0 ? sameBase : nearest(file, names);
+  } finally {
+    opening.directory.close();
+  }
+}
+
+/** A file or folder of the host, where it is allowed under the name given and under its real one. */
+export function openHostInput(
+  from: string,
+  file: string,
+  isAllowed: ((path: string) => boolean) | undefined,
+): OpenedSource {
+  if (!path.isAbsolute(file))
+    throw refuseInput(from, 'input/invalid', `${quoted(from)} has no absolute path`, {
+      hint: 'write host:// and an absolute path: host:///data/report.csv',
+    });
+  if (file.includes('\0'))
+    throw refuseInput(from, 'path/control-character', 'the path has a character that does not show');
+  if (file.split(/[/\\]/).includes('..'))
+    throw refuseInput(from, 'path/parent', `${quoted(from)} has .. in it`, { hint: 'give the path without ..' });
+  // What is not allowed is not looked at either: whether it exists is nobody's business.
+  if (isAllowed?.(path.normalize(file)) !== true) throw notAllowed(from);
+  const real = tryRealPath(file);
+  if (real === undefined)
+    throw refuseInput(from, 'file/missing', `${quoted(from)} is not there`, {
+      hint: 'name a file that is there',
+      nearest: isAllowed(path.dirname(path.normalize(file))) ? nearSiblings(file) : [],
+    });
+  if (!isAllowed(real)) throw notAllowed(from);
+  return openReal(from, real);
+}
+
+function notAllowed(from: string): InputRefused {
+  return refuseInput(from, 'input/not-allowed', `${quoted(from)} may not be used`);
+}
+
+function nearSiblings(file: string): readonly string[] {
+  try {
+    return nearest(path.basename(file), readdirSync(path.dirname(file)).slice(0, NEAR_LIMITS.maxFiles));
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+function openReal(from: string, real: string): OpenedSource {
+  let descriptor: number;
+  try {
+    descriptor = openSync(real, FOREIGN_FILE);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw refuseInput(from, 'file/unreadable', `${quoted(from)} cannot be read (${error.code})`);
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    // A folder above may have been exchanged for a link since; what was opened then has another name.
+    const isSame = process.platform !== 'linux' || readlinkSync(descriptorPath(descriptor)) === real;
+    if (!isSame) throw refuseInput(from, 'file/changed', `${quoted(from)} changed while it was opened`);
+    if (stats.isFile()) return { type: 'file', descriptor, stats, place: '' };
+    if (stats.isDirectory()) return { type: 'folder', descriptor, stats, place: placeOf(descriptor, real) };
+    throw refuseInput(from, 'file/not-regular', `${quoted(from)} is a pipe, a socket or a device`);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** A path below the workspace as a model or a person wrote it. */
+export function readPath(from: string, text: string): RelativePath {
+  const reading = toRelativePath(text);
+  if (reading.type === 'path') return reading.path;
+  const { code, message } = reading.failure;
+  throw refuseInput(from, code, message.replace('of the skill', 'itself'), {
+    hint: PATH_HINTS[code] ?? FAILURES[code],
+  });
+}
+
+const PATH_HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
+  'path/absolute': 'give the path relative to the workspace or the skill',
+  'path/parent': 'stay inside: no .. in a path',
+  'path/empty': 'name a file or a folder',
+};

@@ -1,0 +1,158 @@
+/** Reading one opened file: its start for people, all of it for the digest and the store, through one buffer. */
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { fstatSync, readSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+
+import { isSkillError } from '../../core/errors.ts';
+import { startOfText } from '../../core/text/excerpt.ts';
+import { mediaTypeOf } from '../../core/media-type.ts';
+import type { SavedOutput } from '../../core/outputs.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+
+export interface OutputToSave {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly chunks: Iterable<Uint8Array>;
+}
+
+export type SaveOutput = (output: OutputToSave) => Promise<SavedOutput>;
+
+interface FileToRead {
+  readonly name: string;
+  readonly descriptor: number;
+  readonly stats: Stats;
+  /** False: the start alone. */
+  readonly isWhole: boolean;
+  readonly save: SaveOutput | undefined;
+}
+
+export type OutputReading =
+  | {
+      readonly type: 'read';
+      readonly mediaType: string;
+      readonly isBinary: boolean;
+      /** The start, no more than so many characters; absent where it is binary or not UTF-8. Good until the next file is read. */
+      readonly text: ((characters: number) => string) | undefined;
+      readonly isHeadWhole: boolean;
+      readonly digest: string | undefined;
+      readonly saved: SavedOutput | undefined;
+      /** Why the store did not take it. */
+      readonly problem: string | undefined;
+    }
+  | { readonly type: 'changed' | 'unreadable' };
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** Thrown into a store that is reading, so that it keeps nothing. */
+class OutputChanged extends Error {}
+
+export class OutputReader {
+  readonly #head: Buffer;
+
+  constructor(headBytes: number) {
+    this.#head = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, headBytes));
+  }
+
+  async read({ name, descriptor, stats, isWhole, save }: FileToRead): Promise<OutputReading> {
+    try {
+      const head = this.#head.subarray(0, readFully(descriptor, this.#head, 0, stats.size));
+      const isHeadWhole = head.length === stats.size;
+      const { mediaType, isBinary } = mediaTypeOf(name, head);
+      const text = isBinary ? undefined : textOf(head, isHeadWhole);
+      const shared = { type: 'read', mediaType, isBinary, text, isHeadWhole } as const;
+      if (!isWhole) return { ...shared, digest: undefined, saved: undefined, problem: undefined };
+      if (isHeadWhole && save === undefined) {
+        if (!isUnchanged(descriptor, stats)) return { type: 'changed' };
+        return { ...shared, digest: `sha256:${sha256(head)}`, saved: undefined, problem: undefined };
+      }
+      const hash = createHash('sha256');
+      const chunks = chunksOf(descriptor, stats, head, (chunk) => void hash.update(chunk));
+      // A store may stop early: the rest counts for the digest too, hence no `return` that would end the reading.
+      const next = { next: () => chunks.next() };
+      const kept = await keep(save, { name, mediaType, chunks: { [Symbol.iterator]: () => next } });
+      for (const rest of chunks) void rest;
+      return { ...shared, ...kept, digest: `sha256:${hash.digest('hex')}` };
+    } catch (error) {
+      if (error instanceof OutputChanged) return { type: 'changed' };
+      if (isSystemError(error)) return { type: 'unreadable' };
+      throw error;
+    }
+  }
+}
+
+/** All of the file, and an error before the end where it is not the same file any more. Each chunk is the store's own. */
+function* chunksOf(
+  descriptor: number,
+  stats: Stats,
+  head: Uint8Array,
+  seen: (chunk: Uint8Array) => void,
+): Generator<Uint8Array, void, undefined> {
+  if (head.length > 0) {
+    seen(head);
+    yield Buffer.from(head);
+  }
+  for (let at = head.length; at < stats.size;) {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, stats.size - at));
+    const length = readFully(descriptor, buffer, at, buffer.length);
+    if (length === 0) throw new OutputChanged('the file became shorter');
+    at += length;
+    const chunk = buffer.subarray(0, length);
+    seen(chunk);
+    yield chunk;
+  }
+  if (!isUnchanged(descriptor, stats)) throw new OutputChanged('the file changed');
+}
+
+async function keep(
+  save: SaveOutput | undefined,
+  output: OutputToSave,
+): Promise<{ readonly saved: SavedOutput | undefined; readonly problem: string | undefined }> {
+  if (save === undefined) return { saved: undefined, problem: undefined };
+  try {
+    return { saved: await save(output), problem: undefined };
+  } catch (error) {
+    // A store that refuses a file, or is full, takes nothing from the result of the run.
+    if (!isSkillError(error)) throw error;
+    return { saved: undefined, problem: error.message };
+  }
+}
+
+function readFully(descriptor: number, buffer: Buffer, at: number, wanted: number): number {
+  const room = Math.min(buffer.length, wanted);
+  let length = 0;
+  while (length < room) {
+    const count = readSync(descriptor, buffer, length, room - length, at + length);
+    if (count === 0) break;
+    length += count;
+  }
+  return length;
+}
+
+function isUnchanged(descriptor: number, before: Stats): boolean {
+  const after = fstatSync(descriptor);
+  return after.size === before.size && after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs;
+}
+
+/** UTF-8 alone is shown; a character that the end of the head cuts in two is left to the rest. */
+function textOf(head: Buffer, isHeadWhole: boolean): ((characters: number) => string) | undefined {
+  const bytes = isHeadWhole ? head : head.subarray(0, lastBoundary(head));
+  if (!isUtf8(bytes)) return undefined;
+  return (characters) => {
+    const text = bytes.toString('utf8');
+    return characters === Number.POSITIVE_INFINITY ? text : startOfText(text, characters);
+  };
+}
+
+/** Where the last character starts, if it is not whole. */
+function lastBoundary(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return bytes.length - back + 1;
+    if (byte < 0xc0) continue;
+    const width = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return back === width ? bytes.length : bytes.length - back;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,272 @@
+/**
+ * Collecting what a run left behind (EXEC-5). A program may have written anything: links, pipes, a million files, files that still
+ * grow. Every file is judged on the opened descriptor, read within limits, and what is not collected is said.
+ */
+import { closeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { compareText } from '../../core/diagnostic.ts';
+import { SkillError } from '../../core/errors.ts';
+import { compileGlob } from '../../core/glob.ts';
+import { DEFAULT_OUTPUT_LIMITS, isPrimaryCandidate } from '../../core/outputs.ts';
+import type { Collected, OutputFile, SavedOutput, SkipReason, SkippedOutput } from '../../core/outputs.ts';
+import { printable } from '../../core/text/text.ts';
+import type { Confinement } from '../../platform/fs/confined-directory.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { WorkspaceFolders } from './collect-folders.ts';
+import { linkReason } from './collect-link.ts';
+import { OutputReader } from './collect-read.ts';
+import type { SaveOutput } from './collect-read.ts';
+import { walkOutputs } from './collect-walk.ts';
+import type { Walked } from './collect-walk.ts';
+import { describeSkipped } from './collect-warnings.ts';
+
+export interface CollectSpec {
+  /** Relative to the workspace; see `normaliseGlob`. */
+  readonly globs: readonly string[];
+  /** Texts are shown in the result. */
+  readonly inline?: boolean;
+  /** The first short text is given apart, with its content. */
+  readonly showsPrimary?: boolean;
+  readonly maxFiles?: number;
+  readonly maxFileBytes?: number;
+  readonly maxTotalBytes?: number;
+  /** Of one file, and of all of them. */
+  readonly maxInlineCharacters?: number;
+  readonly maxInlineTotal?: number;
+  /** Nobody asked for these patterns: one that meets nothing is not worth a word. */
+  readonly isAutomatic?: boolean;
+  /** The program failed: files without a byte say nothing then, and are left out. */
+  readonly isFailedRun?: boolean;
+  /** Where the program saw the workspace: links that start so stay inside. */
+  readonly programRoot?: string;
+}
+
+export interface CollectOptions {
+  /** Keeps a file as an artifact. It is given every byte of it, or an error before the end where the file changes meanwhile. */
+  readonly save?: SaveOutput;
+  readonly signal?: AbortSignal;
+  readonly confinement?: Confinement;
+}
+
+const MAX_INLINE_CHARACTERS = 32 * 1024;
+const MAX_INLINE_TOTAL = 256 * 1024;
+/** What is listed beyond the files that are collected. */
+const MAX_LISTED = 100;
+/** Folders in folders; each is held open. */
+const MAX_DEPTH = 64;
+const MAX_NAMES = 1_000_000;
+const SLICE_MS = 10;
+
+/** Collects files below a workspace on the host, in the order of their names. Memory does not depend on how many there are. */
+export async function collectOutputs(
+  root: string,
+  spec: CollectSpec,
+  { save, signal, confinement }: CollectOptions = {},
+): Promise<Collected> {
+  signal?.throwIfAborted();
+  const folders = openWorkspace(root, confinement);
+  try {
+    const maxFiles = spec.maxFiles ?? DEFAULT_OUTPUT_LIMITS.maxFiles;
+    const walked = await walkOutputs(
+      folders,
+      spec.globs.map((glob) => compileGlob(glob)),
+      {
+        maxKept: maxFiles + MAX_LISTED,
+        maxDepth: MAX_DEPTH,
+        maxNames: MAX_NAMES,
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
+    const collection = new Collection(root, folders, { ...spec, maxFiles }, save);
+    let sliceEnd = performance.now() + SLICE_MS;
+    for (const name of walked.files) {
+      signal?.throwIfAborted();
+      await collection.take(name);
+      if (performance.now() < sliceEnd) continue;
+      await nextTurn();
+      sliceEnd = performance.now() + SLICE_MS;
+    }
+    return collection.result(walked);
+  } finally {
+    folders.close();
+  }
+}
+
+function openWorkspace(root: string, confinement: Confinement | undefined): WorkspaceFolders {
+  try {
+    return new WorkspaceFolders(root, confinement);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new SkillError({
+      code: 'workspace/invalid',
+      message: `the workspace ${JSON.stringify(root)} cannot be opened: ${error.code}`,
+      hint: 'it was removed or is no folder; start another run',
+      data: { path: root },
+      cause: error,
+    });
+  }
+}
+
+class Collection {
+  readonly #root: string;
+  readonly #folders: WorkspaceFolders;
+  readonly #spec: CollectSpec & { readonly maxFiles: number };
+  readonly #save: SaveOutput | undefined;
+  readonly #reader: OutputReader;
+  readonly #maxFileBytes: number;
+  readonly #files: OutputFile[] = [];
+  readonly #saved: SavedOutput[] = [];
+  readonly #skipped: SkippedOutput[] = [];
+  readonly #warnings: string[] = [];
+  #primary: OutputFile | undefined;
+  #bytesLeft: number;
+  #charactersLeft: number;
+
+  constructor(
+    root: string,
+    folders: WorkspaceFolders,
+    spec: CollectSpec & { readonly maxFiles: number },
+    save: SaveOutput | undefined,
+  ) {
+    this.#root = root;
+    this.#folders = folders;
+    this.#spec = spec;
+    this.#save = save;
+    this.#maxFileBytes = spec.maxFileBytes ?? DEFAULT_OUTPUT_LIMITS.maxFileBytes;
+    this.#bytesLeft = spec.maxTotalBytes ?? DEFAULT_OUTPUT_LIMITS.maxTotalBytes;
+    this.#charactersLeft = spec.maxInlineTotal ?? MAX_INLINE_TOTAL;
+    const characters = spec.inline === true ? (spec.maxInlineCharacters ?? MAX_INLINE_CHARACTERS) : 0;
+    this.#reader = new OutputReader(Math.min(this.#maxFileBytes, characters * MAX_BYTES_OF_CHARACTER));
+  }
+
+  async take(name: string): Promise<void> {
+    if (this.#files.length >= this.#spec.maxFiles) {
+      this.#skip(name, this.#folders.sizeOf(name), 'max-files');
+      return;
+    }
+    // A second look where it changed under the first.
+    if (!(await this.#takeOnce(name)) && !(await this.#takeOnce(name)))
+      this.#skip(name, this.#folders.sizeOf(name), 'changed');
+  }
+
+  /** False where it changed while it was read. */
+  async #takeOnce(name: string): Promise<boolean> {
+    const opened = this.#folders.openFile(name);
+    // It matched a moment ago: whatever takes names away now may have put others there.
+    if (opened.type === 'gone') return false;
+    if (opened.type === 'skipped') {
+      if (opened.reason === 'changed') return false;
+      this.#skip(name, opened.bytes, this.#withTarget(name, opened.reason));
+      return true;
+    }
+    const { descriptor, stats } = opened;
+    try {
+      const reason = this.#limitOf(stats.size);
+      if (reason !== undefined) this.#skip(name, stats.size, reason);
+      if (reason !== undefined && reason !== 'max-file-bytes') return true;
+      const isWhole = reason === undefined;
+      const read = await this.#reader.read({
+        name,
+        descriptor,
+        stats,
+        isWhole,
+        save: isWhole ? this.#save : undefined,
+      });
+      if (read.type === 'changed') return false;
+      if (read.type !== 'read') {
+        this.#skip(name, stats.size, 'unreadable');
+        return true;
+      }
+      if (isWhole) this.#bytesLeft -= stats.size;
+      else if (this.#save !== undefined) this.#warnings.push(`cannot save truncated output file ${shown(name)}`);
+      if (read.saved !== undefined) this.#saved.push({ name: read.saved.name, version: read.saved.version });
+      if (read.problem !== undefined) this.#warnings.push(`${shown(name)} was not saved: ${read.problem}`);
+      this.#add({ name, size: stats.size, isWhole, ...read });
+      return true;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #limitOf(size: number): SkipReason | undefined {
+    if (size === 0 && this.#spec.isFailedRun === true) return 'empty';
+    if (size > this.#maxFileBytes) return 'max-file-bytes';
+    return size > this.#bytesLeft ? 'max-total-bytes' : undefined;
+  }
+
+  #add(found: {
+    readonly name: string;
+    readonly size: number;
+    readonly isWhole: boolean;
+    readonly mediaType: string;
+    readonly isBinary: boolean;
+    readonly text: ((characters: number) => string) | undefined;
+    readonly isHeadWhole: boolean;
+    readonly digest: string | undefined;
+  }): void {
+    const { name, size, isWhole, text, digest } = found;
+    const file = {
+      name,
+      mime_type: found.mediaType,
+      size_bytes: size,
+      ref: `workspace://${name}`,
+      ...(digest === undefined ? {} : { digest }),
+    };
+    const isPrimary = this.#spec.showsPrimary === true && this.#primary === undefined && isPrimaryCandidate(file);
+    if (isPrimary && isWhole && found.isHeadWhole && text !== undefined)
+      this.#primary = { ...file, content: text(Number.POSITIVE_INFINITY), truncated: false };
+    if (this.#spec.inline !== true || text === undefined) {
+      if (this.#spec.inline === true && !found.isBinary)
+        this.#warnings.push(`${shown(name)} is a text, but not in UTF-8, and is not shown`);
+      this.#files.push({ ...file, truncated: !isWhole });
+      return;
+    }
+    const room = Math.min(this.#charactersLeft, this.#spec.maxInlineCharacters ?? MAX_INLINE_CHARACTERS);
+    const whole = text(Number.POSITIVE_INFINITY);
+    const content = text(room);
+    this.#charactersLeft -= content.length;
+    const truncated = !isWhole || !found.isHeadWhole || content.length < whole.length;
+    if (truncated) this.#warnings.push(`the content of ${shown(name)} is cut; the whole is at ${shown(file.ref)}`);
+    this.#files.push({ ...file, content, truncated });
+  }
+
+  #skip(name: string, size: number, reason: SkipReason): void {
+    this.#skipped.push({ name, size_bytes: size, reason });
+  }
+
+  #withTarget(name: string, reason: SkipReason): SkipReason {
+    return reason === 'link' ? linkReason(this.#folders, name, this.#root, this.#spec.programRoot) : reason;
+  }
+
+  result(walked: Walked): Collected {
+    for (const { name, reason } of walked.oddities.slice(0, MAX_LISTED)) {
+      const size = reason === 'name' ? 0 : this.#folders.sizeOf(name);
+      this.#skip(name, size, this.#withTarget(name, reason));
+    }
+    const skipped = this.#skipped.toSorted((a, b) => compareText(a.name, b.name));
+    return {
+      files: this.#files,
+      ...(this.#primary === undefined ? {} : { primary: this.#primary }),
+      saved: this.#saved,
+      skipped,
+      warnings: [...this.#warnings, ...describeSkipped(skipped), ...this.#uncounted(walked)],
+    };
+  }
+
+  *#uncounted(walked: Walked): Iterable<string> {
+    const files = walked.fileCount - walked.files.length;
+    if (files > 0) yield `${String(files)} more files match and were not looked at`;
+    const oddities = walked.oddityCount - Math.min(walked.oddities.length, MAX_LISTED);
+    if (oddities > 0) yield `${String(oddities)} more links, pipes, devices or odd names match and are not listed`;
+    if (walked.isCut) yield `the program left more than ${String(MAX_NAMES)} names; the others were not looked at`;
+    if (this.#spec.isAutomatic === true) return;
+    for (const place of walked.unmatched) yield `no file matches ${shown(this.#spec.globs[place] ?? '')}`;
+  }
+}
+
+const MAX_BYTES_OF_CHARACTER = 4;
+
+function shown(name: string): string {
+  return `"${printable(name)}"`;
+}

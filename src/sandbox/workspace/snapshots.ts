@@ -1,0 +1,245 @@
+/**
+ * Read-only copies of skills by digest: `<base>/snapshots/<digest>/<name>`. One is made whole beside the others and then renamed into
+ * place, so that there is never a part of one; it is looked at again at every use. Nothing of it is ever hard-linked anywhere.
+ */
+import { chmodSync, lstatSync, mkdirSync, readlinkSync, renameSync, utimesSync } from 'node:fs';
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import { isValidName } from '../../core/skill-name.ts';
+import { quoted } from '../../core/text/text.ts';
+import { copyTree } from '../../platform/fs/copy-tree.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { digestName, readTreeDigest, twiceIfChanged } from '../../platform/fs/tree-digest.ts';
+import type { TreeDigests } from '../../platform/fs/tree-digest.ts';
+import type { TreeRefusal } from '../../platform/fs/tree-walk.ts';
+import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary } from './layout.ts';
+import type { Base } from './layout.ts';
+
+export interface SkillSource {
+  readonly name: string;
+  /** Its folder on the host. */
+  readonly dir: string;
+  /** What it must be; taken from the store where the folder has changed since. */
+  readonly digest?: string;
+}
+
+export interface Snapshot {
+  readonly name: string;
+  readonly digest: string;
+  /** On the host. */
+  readonly path: string;
+}
+
+export interface Snapshots {
+  /** Throws `skill/invalid` for what cannot be staged, `io/failed` for what cannot be written. */
+  take(skill: SkillSource, options?: { readonly signal?: AbortSignal }): Promise<Snapshot>;
+  /** One that is there already, and whole. */
+  find(name: string, digest: string): Promise<Snapshot | undefined>;
+}
+
+/** Windows answers these with a device, whatever follows the dot. */
+const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
+
+/** Before a name becomes a part of a path: one that keeps the rules for skills, and is no device anywhere. */
+export function refuseSkillName(name: string, dir: string): void {
+  if (isValidName(name) && !DEVICE_NAME.test(name)) return;
+  throw new SkillError({
+    code: 'skill/invalid',
+    message: `the skill name ${quoted(name)} cannot be the name of a folder`,
+    hint: 'give it a name of lower-case letters, digits and hyphens',
+    data: { path: dir },
+  });
+}
+
+export function openSnapshots(base: Base, digests: TreeDigests): Snapshots {
+  const underWay = new Map<string, Taking>();
+  return {
+    async find(name, digest) {
+      refuseSkillName(name, base.snapshots);
+      return findStored({ base, digests, signal: undefined }, name, digest);
+    },
+    take,
+  };
+
+  function take(skill: SkillSource, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Snapshot> {
+    const key = JSON.stringify([skill.name, skill.dir, skill.digest]);
+    const running = underWay.get(key);
+    if (running !== undefined)
+      return running.snapshot.catch((error: unknown) => {
+        // Whoever began it gave up; that is no reason for the others.
+        if (running.signal?.aborted === true && signal?.aborted !== true) return take(skill, withSignal({}, signal));
+        throw error;
+      });
+    const snapshot = takeOne({ base, digests, signal }, skill).finally(() => underWay.delete(key));
+    underWay.set(key, { snapshot, signal });
+    return snapshot;
+  }
+}
+
+interface Taking {
+  readonly snapshot: Promise<Snapshot>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Options with a signal, where there is one. */
+export function withSignal<T extends object>(
+  options: T,
+  signal: AbortSignal | undefined,
+): T & { readonly signal?: AbortSignal } {
+  return signal === undefined ? options : { ...options, signal };
+}
+
+interface Store {
+  readonly base: Base;
+  readonly digests: TreeDigests;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function takeOne(store: Store, skill: SkillSource): Promise<Snapshot> {
+  refuseSkillName(skill.name, skill.dir);
+  const wanted = skill.digest ?? store.digests.known(skill.dir);
+  if (wanted !== undefined) {
+    const stored = await findStored(store, skill.name, wanted);
+    if (stored !== undefined) return stored;
+  }
+  try {
+    return await make(store, skill);
+  } catch (error) {
+    if (isSystemError(error)) throw ioFailed(store.base.snapshots, error);
+    throw error;
+  }
+}
+
+async function findStored(store: Store, name: string, digest: string): Promise<Snapshot | undefined> {
+  const folder = path.join(store.base.snapshots, digestName(digest));
+  const snapshot: Snapshot = { name, digest, path: path.join(folder, name) };
+  const options = { leaveOut: addedLinks(snapshot.path) };
+  if (store.digests.known(snapshot.path, options) !== digest) {
+    const read = await readTreeDigest(snapshot.path, options);
+    if (read.type === 'refused' && read.problem === 'gone') return undefined;
+    if (read.type === 'refused' || read.digest !== digest) {
+      await discard(store.base, snapshot.path);
+      return undefined;
+    }
+    store.digests.remember([{ root: snapshot.path, ...read }]);
+  }
+  markUsed(folder);
+  return snapshot;
+}
+
+/** A tree cannot have links like ours by itself: they lead outside. */
+export function addedLinks(snapshot: string): readonly string[] {
+  return SKILL_LINK_NAMES.filter((name) => {
+    try {
+      return readlinkSync(path.join(snapshot, name)) === SKILL_LINKS[name];
+    } catch (error) {
+      if (isSystemError(error)) return false;
+      throw error;
+    }
+  });
+}
+
+async function make(store: Store, skill: SkillSource): Promise<Snapshot> {
+  const temporary = makeTemporary(store.base);
+  try {
+    let attempts = 0;
+    const parcel = (): string => path.join(temporary, String(attempts));
+    const copied = await twiceIfChanged(() => {
+      attempts += 1;
+      mkdirSync(parcel(), { mode: isRoot() ? 0o711 : 0o700 });
+      const to = path.join(parcel(), skill.name);
+      const options = { to, permissions: 'read-only', links: SKILL_LINKS } as const;
+      return copyTree(skill.dir, withSignal(options, store.signal));
+    });
+    if (copied.type === 'refused') throw refused(skill, copied);
+    if (skill.digest !== undefined && copied.digest !== skill.digest) throw changed(skill);
+    const snapshot = await putInPlace(store, parcel(), { name: skill.name, digest: copied.digest });
+    const { digest } = copied;
+    store.digests.remember([
+      { root: snapshot.path, digest, fingerprint: copied.copyFingerprint },
+      ...(copied.isSettled ? [{ root: skill.dir, digest, fingerprint: copied.fingerprint }] : []),
+    ]);
+    return snapshot;
+  } finally {
+    await removeTree(temporary);
+  }
+}
+
+async function putInPlace(
+  store: Store,
+  parcel: string,
+  { name, digest }: { readonly name: string; readonly digest: string },
+): Promise<Snapshot> {
+  const folder = path.join(store.base.snapshots, digestName(digest));
+  const snapshot: Snapshot = { name, digest, path: path.join(folder, name) };
+  if (isRenamed(parcel, folder)) return snapshot;
+  // The same tree is there already: under another name, or made by somebody else meanwhile.
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    if (isMoved(path.join(parcel, name), snapshot.path)) return snapshot;
+    const theirs = await findStored(store, name, digest);
+    if (theirs !== undefined) return theirs;
+  }
+  throw new SkillError({
+    code: 'io/failed',
+    message: `the snapshot ${quoted(snapshot.path, 200)} cannot be put in place`,
+    hint: 'see to it that nobody else writes there',
+    data: { path: snapshot.path, cause: 'EEXIST' },
+  });
+}
+
+function isRenamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (isSystemError(error) && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** Moves a read-only folder: who is not root may not, as long as it is one. */
+export function isMoved(from: string, to: string): boolean {
+  chmodSync(from, 0o755);
+  if (!isRenamed(from, to)) return false;
+  chmodSync(to, 0o555);
+  return true;
+}
+
+/** Out of the way in one step, and then removed. */
+export async function discard(base: Base, folder: string, until?: number): Promise<boolean> {
+  const temporary = makeTemporary(base);
+  const isTaken = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isTaken) chmodSync(folder, 0o755);
+  try {
+    renameSync(folder, path.join(temporary, 'discarded'));
+  } catch (error) {
+    // Somebody else was faster.
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
+  }
+  return removeTree(temporary, until === undefined ? {} : { until });
+}
+
+function markUsed(folder: string): void {
+  const now = new Date();
+  utimesSync(folder, now, now);
+}
+
+function refused(skill: SkillSource, { message }: TreeRefusal): SkillError {
+  return new SkillError({
+    code: 'skill/invalid',
+    message: `the skill ${quoted(skill.name)} cannot be staged: ${message}`,
+    hint: 'keep only files, folders and links that stay inside in the folder of the skill, and let it be while it is staged',
+    data: { path: skill.dir },
+  });
+}
+
+function changed(skill: SkillSource): SkillError {
+  return new SkillError({
+    code: 'skill/invalid',
+    message: `the skill ${quoted(skill.name)} changed since it was loaded`,
+    hint: 'load the skill again, and run what it says now',
+    data: { path: skill.dir },
+  });
+}

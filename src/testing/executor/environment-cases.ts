@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+
+import { isSkillError } from '../../core/errors.ts';
+import { RUN_MARK } from '../../platform/process/process-tree.ts';
+import { assertExit } from './bench.ts';
+import type { Bench } from './bench.ts';
+import type { CaseDefinition } from './definition.ts';
+import { SKILL } from './skill.ts';
+
+/** Shells and sandboxes set these by themselves; none says anything about the host. */
+const OWN_OF_SHELLS: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', RUN_MARK]);
+
+type Expected = (bench: Bench, runFolder: string) => string;
+
+const VARIABLES: readonly (readonly [name: string, expected: Expected])[] = [
+  ['WORKSPACE_DIR', ({ root }) => root],
+  ['SKILLS_DIR', ({ root }) => `${root}/skills`],
+  ['WORK_DIR', ({ root }) => `${root}/work`],
+  ['OUTPUT_DIR', ({ root }) => `${root}/out`],
+  ['RUN_DIR', ({ root }, runFolder) => `${root}/${runFolder}`],
+  ['SKILL_DIR', ({ root }) => `${root}/skills/${SKILL}`],
+];
+
+function variableCase([name, expected]: (typeof VARIABLES)[number]): CaseDefinition {
+  return {
+    name: `${name} names a folder that is there`,
+    requirement: 'EXEC-2',
+    async run(bench) {
+      const { stdout, runFolder } = await bench.must(`printf '%s' "$${name}" && cd "$${name}" && printf '|%s' "$PWD"`);
+      const folder = expected(bench, runFolder);
+      assert.equal(stdout.toString('utf8'), `${folder}|${folder}`);
+    },
+  };
+}
+
+function cwdCase(asked: string, about: string): CaseDefinition {
+  return {
+    name: `a program starts in ${about}`,
+    requirement: 'EXEC-2',
+    async run(bench) {
+      const { stdout } = await bench.must('pwd -P', { cwd: asked });
+      assert.equal(stdout.toString('utf8'), `${asked === '.' ? bench.root : `${bench.root}/${asked}`}\n`);
+    },
+  };
+}
+
+function refusedCwdCase(asked: string): CaseDefinition {
+  return {
+    name: `a program does not start in ${JSON.stringify(asked)}, which is outside`,
+    requirement: 'EXEC-2',
+    async run(bench) {
+      const prepared = bench.prepare(['sh', '-c', 'echo x > "$RUN_DIR/ran"'], { cwd: asked });
+      await assert.rejects(
+        bench.runPrepared(prepared),
+        (error) => isSkillError(error) && error.code === 'input/invalid',
+      );
+      assert.equal(bench.read(`${prepared.runFolder}/ran`), undefined);
+    },
+  };
+}
+
+export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
+  {
+    name: 'the environment is the given one and nothing of the host',
+    requirement: 'EXEC-2',
+    async run(bench) {
+      const prepared = bench.prepare(['env', '-0'], { env: { GIVEN: 'value' } });
+      const ran = await bench.runPrepared(prepared);
+      assertExit(ran, 0);
+      const seen = ran.stdout
+        .toString('utf8')
+        .split('\0')
+        .filter((line) => line !== '')
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
+        .filter(([name]) => Object.hasOwn(prepared.spec.env, name) || !OWN_OF_SHELLS.has(name));
+      assert.deepEqual(Object.fromEntries(seen), prepared.spec.env);
+    },
+  },
+  {
+    name: 'a value with quotes, a newline, an equals sign and Unicode arrives as it is',
+    requirement: 'EXEC-2',
+    async run(bench) {
+      const value = ` a=b "c" 'd' $(e) \\n\n größe 大小 `;
+      const { stdout } = await bench.must('printf %s "$ODD"; printf "|%s|" "$EMPTY"', {
+        env: { ODD: value, EMPTY: '' },
+      });
+      assert.equal(stdout.toString('utf8'), `${value}||`);
+    },
+  },
+  ...VARIABLES.map(variableCase),
+  {
+    name: 'SKILL_NAME is the name of the skill',
+    requirement: 'EXEC-2',
+    async run(bench) {
+      assert.equal((await bench.must('printf %s "$SKILL_NAME"')).stdout.toString('utf8'), SKILL);
+    },
+  },
+  {
+    name: 'HOME and TMPDIR are inside the workspace and can be written',
+    requirement: 'EXEC-2',
+    async run(bench) {
+      const { stdout } = await bench.must(
+        'for d in "$HOME" "$TMPDIR"; do case $d/ in "$WORKSPACE_DIR"/*) : > "$d/.probe" && printf y ;; esac; done',
+      );
+      assert.equal(stdout.toString('utf8'), 'yy');
+    },
+  },
+  cwdCase(`skills/${SKILL}`, "the skill's folder"),
+  cwdCase('.', 'the workspace itself'),
+  cwdCase('work', 'the folder for work'),
+  cwdCase('out', 'the folder for output'),
+  cwdCase(`skills/${SKILL}/scripts`, 'a folder inside the skill'),
+  ...['..', '/', '/etc', 'work/../..', '../../../../etc'].map(refusedCwdCase),
+  {
+    name: 'a folder that is not there is no place to start in',
+    requirement: 'EXEC-2',
+    async run(bench) {
+      await assert.rejects(bench.run(['true'], { cwd: 'work/missing' }), isSkillError);
+    },
+  },
+  {
+    name: 'a program inherits no descriptor but its three streams',
+    requirement: 'EXEC-2',
+    async run(bench) {
+      // What stands at a number that leads nowhere, or to the folder that the shell just listed, is nobody's.
+      const { stdout } = await bench.must(
+        '[ ! -d /proc/self/fd ] || for f in /proc/$$/fd/*; do [ "${f##*/}" -gt 2 ] && readlink "$f"; done; true',
+      );
+      const leadsTo = stdout.toString('utf8').split('\n');
+      assert.deepEqual(
+        leadsTo.filter((place) => place !== '' && place !== '/dev/null' && !/^\/proc\/\d+\/fd$/.test(place)),
+        [],
+      );
+    },
+  },
+];

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { scriptCommand, shellCommand } from '../../sandbox/programs/interpreter.ts';
+import { assertExit } from './bench.ts';
+import type { Bench, Ran } from './bench.ts';
+import type { CaseDefinition } from './definition.ts';
+import { SKILL } from './skill.ts';
+
+const WHERE = 'scripts/where.py';
+
+function spellingCase(about: string, line: (root: string) => string): CaseDefinition {
+  return {
+    name: `a script is found when it is written ${about}`,
+    requirement: 'EXEC-6',
+    needs: { programs: ['bash', 'python3'] },
+    async run(bench) {
+      const ran = await bench.run(shellCommand(`${line(bench.root)} 'a b'`));
+      assertExit(ran, 0);
+      assert.equal(ran.stdout.toString('utf8'), `${bench.root}/skills/${SKILL}/${WHERE} ['a b']\n`);
+    },
+  };
+}
+
+function wordCase(about: string, words: readonly string[]): CaseDefinition {
+  return {
+    name: `arguments with ${about} reach the program as they are`,
+    requirement: 'EXEC-6',
+    async run(bench) {
+      const ran = await bench.shell(`printf '%s\\0' "$@"`, {}, words);
+      assertExit(ran, 0);
+      assert.deepEqual(ran.stdout.toString('utf8').split('\0').slice(0, -1), words);
+    },
+  };
+}
+
+/** As `run_script` does it. */
+async function runScript(bench: Bench, script: string, args: readonly string[]): Promise<Ran> {
+  const bytes = readFileSync(path.join(bench.staged.snapshot, script));
+  const command = scriptCommand(
+    {
+      path: `${bench.root}/skills/${SKILL}/${script}`,
+      head: bytes.subarray(0, 4096),
+      isExecutable: false,
+      readWhole: () => bytes,
+    },
+    args,
+  );
+  assert(command.type === 'command', script);
+  const ran = await bench.run(command.argv);
+  assertExit(ran, 0);
+  return ran;
+}
+
+function scriptCase(about: string, script: string, program: string, expected: string): CaseDefinition {
+  return {
+    name: `${about} runs`,
+    requirement: 'EXEC-6',
+    needs: { programs: [program] },
+    async run(bench) {
+      assert.equal((await runScript(bench, script, ['a b'])).stdout.toString('utf8').trimEnd(), expected);
+    },
+  };
+}
+
+export const SCRIPT_CASES: readonly CaseDefinition[] = [
+  spellingCase('scripts/x', () => WHERE),
+  spellingCase('./scripts/x', () => `./${WHERE}`),
+  spellingCase('python3 scripts/x', () => `python3 ${WHERE}`),
+  spellingCase('cd . && scripts/x', () => `cd . && ${WHERE}`),
+  spellingCase('with its whole path inside', (root) => `${root}/skills/${SKILL}/${WHERE}`),
+  scriptCase('a .sh without the permission to be executed', 'scripts/plain.sh', 'bash', 'plain a b'),
+  scriptCase('a .py without the permission to be executed', 'scripts/plain.py', 'python3', "python ['a b']"),
+  scriptCase('a .mjs without the permission to be executed', 'scripts/plain.mjs', 'node', 'node ["a b"]'),
+  scriptCase('a shell script with Windows line ends', 'scripts/windows.sh', 'sh', '<a b>'),
+  scriptCase('a Python script with Windows line ends', 'scripts/windows.py', 'python3', "['a b']"),
+  wordCase('spaces', ['a b', ' c ', '   ']),
+  wordCase('quotes of both kinds', [`it's`, `"so"`, `'"'"'`, '`']),
+  wordCase('newlines and tabs', ['a\nb', '\n', '\t\r\n']),
+  wordCase('what a shell would run', [
+    '$(echo no)',
+    '`echo no`',
+    '$HOME',
+    '; echo no',
+    '&& echo no',
+    '| cat',
+    '> file',
+    '*',
+    '~',
+  ]),
+  wordCase('leading dashes', ['-n', '--', '--help', '-']),
+  wordCase('nothing in them', ['', 'a', '', '']),
+  wordCase('letters of many scripts', ['größe', '大小', '🎉', 'e\u0301', '\u202Eabc']),
+  wordCase('backslashes and percent signs', ['\\', 'a\\nb', '%s', '%%', '\\0']),
+  wordCase('a hundred thousand letters', ['x'.repeat(100_000)]),
+  wordCase(
+    'ten thousand words',
+    Array.from({ length: 10_000 }, (_, at) => `word ${String(at)}`),
+  ),
+];

@@ -1,0 +1,72 @@
+/** A model that answers with valid, broken and hostile things, by a seed: for whoever must survive all of them. */
+import { SkillError } from '../../core/errors.ts';
+import type { Model, ModelAnswer, ModelTool } from '../../core/model.ts';
+import { FUZZ_KINDS, draftOf } from './fuzz-answers.ts';
+import type { FuzzDraft, FuzzKind } from './fuzz-answers.ts';
+import { deltasOf } from '../../model/emit.ts';
+import { offeredTools } from '../../model/rules/rule-tools.ts';
+import { openRandom, partSeed } from '../../core/seeded-random.ts';
+
+export interface FuzzOptions {
+  /** What is called; what the request offers where nothing is said. */
+  readonly tools?: readonly ModelTool[];
+  /** Only these; all. */
+  readonly kinds?: readonly FuzzKind[];
+  /** Of what is huge; 200,000. */
+  readonly hugeCharacters?: number;
+  /** One call in so many fails instead; none where nothing is said. */
+  readonly failsOneIn?: number;
+}
+
+export interface FuzzModel extends Model {
+  /** What each call was answered with, in order. */
+  readonly played: readonly (FuzzKind | 'failure')[];
+}
+
+const HUGE = 200_000;
+
+/** Equal seeds give equal answers to equal requests: a run that went wrong can be had again. */
+export function fuzzModel(seed: number, options: FuzzOptions = {}): FuzzModel {
+  const { hugeCharacters = HUGE, failsOneIn = 0 } = options;
+  const [firstKind = FUZZ_KINDS[0], ...kinds] = options.kinds ?? FUZZ_KINDS;
+  const played: (FuzzKind | 'failure')[] = [];
+  let last: FuzzDraft | undefined;
+  return {
+    id: `fuzz/${String(seed)}`,
+    played,
+    call(request, { signal, onDelta }) {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      const random = openRandom(partSeed(seed, played.length));
+      if (failsOneIn > 0 && random.isChance(failsOneIn)) {
+        played.push('failure');
+        return Promise.reject(failed(seed, random.isChance(2)));
+      }
+      const kind = random.pick([firstKind, ...kinds]);
+      const tools = options.tools ?? offeredTools(request);
+      const draft = draftOf(kind, { random, tools, isNative: request.tools.length > 0, hugeCharacters, last });
+      last = draft;
+      const answer = answerOf(draft, played.push(kind));
+      const lengths = [1 + random.below(3), 1 + random.below(4096)];
+      if (onDelta !== undefined) for (const delta of deltasOf(answer, lengths)) onDelta(delta);
+      return Promise.resolve(answer);
+    },
+  };
+}
+
+function answerOf({ text, calls, callId, isCut = false }: FuzzDraft, turn: number): ModelAnswer {
+  const toolCalls = calls.map((call, place) => ({
+    id: callId ?? `fuzz-${String(turn)}-${String(place + 1)}`,
+    ...call,
+  }));
+  const finish = isCut ? 'length' : toolCalls.length > 0 ? 'tool-calls' : 'stop';
+  return { text, toolCalls, finish, usage: {}, retries: 0 };
+}
+
+function failed(seed: number, isRetryable: boolean): SkillError<'model/failed'> {
+  return new SkillError({
+    code: 'model/failed',
+    message: `the fuzz model fails here, as seed ${String(seed)} has it`,
+    hint: isRetryable ? 'try again' : 'end the run and say so',
+    data: { model: `fuzz/${String(seed)}`, status: isRetryable ? 503 : 400, isRetryable },
+  });
+}

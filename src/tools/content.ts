@@ -1,0 +1,49 @@
+import { delimit } from '../core/text/delimit-untrusted.ts';
+import type { SkillLoaded } from '../core/observation.ts';
+import { printable } from '../core/text/text.ts';
+import type { LoadedContent } from '../core/tool.ts';
+import { fileLines, loadNotes, withNotes } from './wording.ts';
+
+/** Loaded skills between marks that the text inside cannot end: for systems that have no form of their own. */
+
+interface Marked extends Omit<LoadedContent, 'id' | 'files' | 'documents'> {
+  /** One a line. */
+  readonly files: readonly string[];
+  readonly documents: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** In a system message. */
+export function showContent(loaded: LoadedContent): string {
+  const others = loaded.files.filter((path) => path.toLowerCase() !== 'skill.md');
+  return markedContent({ ...loaded, files: others.map((path) => `- ${printable(path)}`) });
+}
+
+/** In the result of a tool. */
+export function loadedContent(loaded: SkillLoaded): string {
+  const { skill, report, text, files, filesCut, documents } = loaded;
+  const marked = markedContent({
+    name: skill.name,
+    source: skill.source,
+    dir: skill.dir,
+    digest: report.digest,
+    text,
+    files: fileLines(
+      files.filter(({ path }) => path !== report.path),
+      filesCut,
+    ),
+    documents: documents.map((document) => ({ path: document.report.path, text: document.text })),
+  });
+  return withNotes(marked, loadNotes(loaded));
+}
+
+function markedContent({ name, source, dir, digest, text, files, documents }: Marked): string {
+  return [
+    delimit({ tag: 'skill_content', attributes: { name, source, dir, digest }, text: text.trimEnd() }),
+    ...(files.length === 0
+      ? []
+      : [delimit({ tag: 'skill_files', attributes: { skill: name }, text: files.join('\n') })]),
+    ...documents.map((document) =>
+      delimit({ tag: 'skill_file', attributes: { skill: name, path: document.path }, text: document.text.trimEnd() }),
+    ),
+  ].join('\n');
+}

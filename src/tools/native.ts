@@ -1,0 +1,219 @@
+import { delimit } from '../core/text/delimit-untrusted.ts';
+import type { ResourceRead } from '../core/observation.ts';
+import type { ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
+import { loadedContent, showContent } from './content.ts';
+import {
+  count,
+  inputOf,
+  numberOf,
+  optionalTextOf,
+  searchOf,
+  searchParameters,
+  skillName,
+  text,
+  textOf,
+  texts,
+  textsOf,
+} from './parameters.ts';
+import { environment, givenParameters, inputsOf, outputsOf, programOf } from './run-parameters.ts';
+import { canRun, singleAction } from './single-action.ts';
+import {
+  LOADING_RUNS_NOTHING,
+  ROUTING_ONLY,
+  failureText,
+  fileLines,
+  guidanceFor,
+  loadNote,
+  loadNotes,
+  readNotes,
+  withNotes,
+} from './wording.ts';
+
+const LAST_LINE = 10_000_000;
+
+const search: ToolRow = singleAction({
+  name: 'search_skills',
+  description: 'Find skills for a task by name and description. Load one by its name to use it.',
+  action: 'search_skills',
+  schema: searchParameters,
+  toAction: searchOf,
+  toResult: ({ results }) => results.map(({ name, description, source }) => ({ name, description, source })),
+});
+
+const load: ToolRow = singleAction({
+  name: 'load_skill',
+  description:
+    'Load the instructions of a skill and the list of its files. Load before you use a skill. Loading runs nothing.',
+  action: 'load_skill',
+  schema: (offer) => inputOf('Which skill.', { skill: skillName(offer) }, ['skill']),
+  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill') }),
+  toResult(loaded, offer) {
+    const note = loadNote(loaded, offer);
+    return note === undefined ? loadedContent(loaded) : withNotes(note, loadNotes(loaded));
+  },
+});
+
+const list: ToolRow = singleAction({
+  name: 'list_resources',
+  description: 'List the files of a skill with kinds and sizes. Opens none of them.',
+  action: 'list_resources',
+  schema: (offer) =>
+    inputOf('Which skill.', { skill: skillName(offer), folder: text('Only what lies below this folder of it.') }, [
+      'skill',
+    ]),
+  toAction(input) {
+    const folder = optionalTextOf(input, 'folder') ?? '';
+    return { type: 'list_resources', skill: textOf(input, 'skill'), ...(folder === '' ? {} : { folder }) };
+  },
+  toResult: ({ files, filesCut }) =>
+    files.length === 0 ? 'there are no files' : fileLines(files, filesCut).join('\n'),
+});
+
+const read: ToolRow = singleAction({
+  name: 'read_resource',
+  description: 'Read one file of a skill: whole, the section below a heading, or some lines.',
+  action: 'read_resource',
+  schema: (offer) =>
+    inputOf(
+      'Which file.',
+      {
+        skill: skillName(offer),
+        path: text('Path in the skill, as its list of files shows it.'),
+        section: text('A heading; the text below it is read.'),
+        from_line: count('First line.', 1, LAST_LINE),
+        to_line: count('Last line.', 1, LAST_LINE),
+      },
+      ['skill', 'path'],
+    ),
+  toAction(input) {
+    const section = optionalTextOf(input, 'section') ?? '';
+    return {
+      type: 'read_resource',
+      skill: textOf(input, 'skill'),
+      path: textOf(input, 'path'),
+      ...(section === '' ? {} : { section }),
+      ...linesOf(input),
+    };
+  },
+  toResult: showRead,
+});
+
+const scriptPath: ToolRow = singleAction({
+  name: 'get_script_path',
+  description: 'Get the absolute path of a script of a skill, for a tool of yours that runs commands. Runs nothing.',
+  action: 'get_script_path',
+  schema: (offer) =>
+    inputOf('Which script.', { skill: skillName(offer), script: text('File below scripts/, such as compare.py.') }, [
+      'skill',
+      'script',
+    ]),
+  toAction: (input) => ({ type: 'get_script_path', skill: textOf(input, 'skill'), script: textOf(input, 'script') }),
+  toResult: ({ path }) => path,
+});
+
+const runScript: ToolRow = {
+  ...singleAction({
+    name: 'run_script',
+    description: 'Run a script of a skill with arguments; no shell reads them. Gives its output and the files it made.',
+    action: 'run_script',
+    schema: (offer) =>
+      inputOf(
+        'Which script.',
+        {
+          skill: skillName(offer),
+          script: text('Path below scripts/.'),
+          args: texts('Its arguments, each by itself.'),
+          ...givenParameters,
+        },
+        ['skill', 'script'],
+      ),
+    toAction: (input) => ({
+      type: 'run_script',
+      skill: textOf(input, 'skill'),
+      script: textOf(input, 'script'),
+      args: textsOf(input, 'args'),
+      ...programOf(input),
+      inputs: inputsOf(input),
+      outputs: outputsOf(input),
+    }),
+    toResult: ({ result }) => result,
+  }),
+  isOffered: canRun,
+};
+
+const runCommand: ToolRow = {
+  ...singleAction({
+    name: 'run_command',
+    description: 'Run a shell command in the workspace: from the folder of a skill where one is named.',
+    action: 'run_command',
+    schema: (offer) =>
+      inputOf(
+        'What to run.',
+        {
+          command: text('The shell command.'),
+          skill: skillName(offer),
+          cwd: text('Folder to start in.'),
+          env: environment,
+          ...givenParameters,
+        },
+        ['command'],
+      ),
+    toAction(input) {
+      const skill = optionalTextOf(input, 'skill');
+      const cwd = optionalTextOf(input, 'cwd');
+      return {
+        type: 'run_command',
+        command: textOf(input, 'command'),
+        ...(skill === undefined || skill === '' ? {} : { skill }),
+        ...(cwd === undefined || cwd === '' ? {} : { cwd }),
+        ...programOf(input),
+        inputs: inputsOf(input),
+        outputs: outputsOf(input),
+      };
+    },
+    toResult: ({ result }) => result,
+  }),
+  isOffered: canRun,
+};
+
+/** Our own tools, and the default. */
+export const native: Vocabulary = {
+  name: 'skillwright',
+  tools: [search, load, list, read, scriptPath, runScript, runCommand],
+  searchTool: 'search_skills',
+  loadTool: 'load_skill',
+  guidance: (offered) =>
+    guidanceFor(offered, [
+      'When a task fits a skill, call load_skill first and follow what it says.',
+      ROUTING_ONLY,
+      'search_skills finds skills that the list does not show.',
+      'Read a file with read_resource only when the instructions need it.',
+      'get_script_path gives the path of a script for a tool that runs commands.',
+      'Run a script that the instructions name with run_script, and other commands with run_command; results belong into $OUTPUT_DIR.',
+      `${LOADING_RUNS_NOTHING} Text between skill marks comes from the author of the skill.`,
+    ]),
+  showLoaded: showContent,
+  toFailure: (failed) => failureText(failed, { searchTool: search.name }),
+};
+
+/** `to_line` alone reads from the start. */
+function linesOf(input: ToolInput): { readonly lines?: { readonly from: number; readonly to?: number } } {
+  const from = numberOf(input, 'from_line');
+  const to = numberOf(input, 'to_line');
+  if (from === undefined && to === undefined) return {};
+  return { lines: { from: from ?? 1, ...(to === undefined ? {} : { to }) } };
+}
+
+function showRead(observation: ResourceRead): string {
+  const { skill, report, lines, totalLines, isBinary, text: content } = observation;
+  const notes = readNotes(observation);
+  if (isBinary) return withNotes('', notes);
+  const attributes = {
+    skill: skill.name,
+    path: report.path,
+    lines: `${String(lines.from)}-${String(lines.to)}/${String(totalLines)}`,
+    digest: report.digest,
+  };
+  const next = lines.to < totalLines && report.truncated ? [`read on with from_line ${String(lines.to + 1)}`] : [];
+  return withNotes(delimit({ tag: 'skill_file', attributes, text: content.trimEnd() }), [...notes, ...next]);
+}

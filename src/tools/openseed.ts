@@ -1,0 +1,126 @@
+import { failure } from '../core/failure-codes.ts';
+import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
+import { toRelativePath } from '../core/path.ts';
+import { quoted } from '../core/text/text.ts';
+import type { ToolRow, Vocabulary } from '../core/tool.ts';
+import { showContent } from './content.ts';
+import { inputOf, searchOf, searchParameters, skillName, text, textOf } from './parameters.ts';
+import { singleAction } from './single-action.ts';
+import {
+  LOADING_RUNS_NOTHING,
+  NOTE_MARK,
+  ROUTING_ONLY,
+  askedSkill,
+  failureText,
+  guidanceFor,
+  inOrder,
+  isBelow,
+  loadNote,
+  loadNotes,
+  readNotes,
+  withNotes,
+} from './wording.ts';
+
+/** The folders whose files this system lets a model read. */
+const FOLDERS = ['references', 'assets', 'scripts'];
+
+const search: ToolRow = singleAction({
+  name: 'search_skills',
+  description:
+    'Find skills for a task by name and description. Returns the best matches; load one by its name to use it.',
+  action: 'search_skills',
+  schema: searchParameters,
+  toAction: searchOf,
+  toResult: ({ results }) => results.map(({ name, description }) => ({ name, description })),
+});
+
+const load: ToolRow = singleAction({
+  name: 'load_skill',
+  description: 'Load the whole SKILL.md of a skill: how the work is done, step by step. Loading runs nothing.',
+  action: 'load_skill',
+  schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
+  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), whole: true }),
+  toResult: (loaded, offer) => loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded)),
+});
+
+const loadAsset: ToolRow = singleAction({
+  name: 'load_skill_asset',
+  description: 'Read the text of one file of a skill below references/, assets/ or scripts/.',
+  action: 'read_resource',
+  schema: (offer) =>
+    inputOf(
+      'Which file.',
+      {
+        skill_name: skillName(offer),
+        relative_path: text('Path in the skill, such as references/REFERENCE.md.'),
+      },
+      ['skill_name', 'relative_path'],
+    ),
+  toAction(input) {
+    const reading = toRelativePath(textOf(input, 'relative_path'));
+    if (reading.type === 'refused') return reading.failure;
+    if (!isBelow(reading.path, FOLDERS))
+      return failure('path/not-offered', `${quoted(reading.path)} is not below references/, assets/ or scripts/`, {
+        hint: 'list the assets of the skill and give one of their paths',
+      });
+    return { type: 'read_resource', skill: textOf(input, 'skill_name'), path: reading.path };
+  },
+  toResult: (read) => withNotes(inert(read.text), readNotes(read)),
+});
+
+const scriptPath: ToolRow = singleAction({
+  name: 'get_skill_script_path',
+  description: 'Get the absolute path of a script of a skill, to run it with your shell tool. Runs nothing.',
+  action: 'get_script_path',
+  schema: (offer) =>
+    inputOf(
+      'Which script.',
+      { skill_name: skillName(offer), script_name: text('File below scripts/, such as compare.py.') },
+      ['skill_name', 'script_name'],
+    ),
+  toAction: (input) => ({
+    type: 'get_script_path',
+    skill: textOf(input, 'skill_name'),
+    script: textOf(input, 'script_name'),
+  }),
+  toResult: ({ path }) => path,
+});
+
+const listAssets: ToolRow = singleAction({
+  name: 'list_skill_assets',
+  description: 'List the files of a skill below references/, scripts/ and assets/. Opens none of them.',
+  action: 'list_resources',
+  schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
+  toAction: (input) => ({ type: 'list_resources', skill: textOf(input, 'skill_name') }),
+  toResult: ({ files }) =>
+    inOrder(files)
+      .map(({ path }) => path)
+      .filter((path) => isBelow(path, FOLDERS)),
+});
+
+/** The tools of openseed: search, load, and three ways to the files of a skill. */
+export const openseed: Vocabulary = {
+  name: 'openseed',
+  tools: [search, load, loadAsset, scriptPath, listAssets],
+  searchTool: 'search_skills',
+  loadTool: 'load_skill',
+  guidance: (offered) =>
+    guidanceFor(offered, [
+      'Before a task, find a skill with search_skills and read it with load_skill; plan by yourself only where none fits.',
+      ROUTING_ONLY,
+      'list_skill_assets names its files, load_skill_asset reads one.',
+      'get_skill_script_path gives the path of a script for your shell tool.',
+      LOADING_RUNS_NOTHING,
+    ]),
+  showLoaded: showContent,
+  toFailure: (failed, { action }) =>
+    failureText(failed, {
+      searchTool: search.name,
+      ...(failed.code === 'skill/unknown' ? { subject: `Skill not found: ${askedSkill(action)}` } : {}),
+    }),
+};
+
+/** The text as it is, but for lines that would pass for a note of ours. */
+function inert(text: string): string {
+  return escapeHeaderLines(text, [NOTE_MARK]);
+}

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { readAnswer, repairRequest } from '../../src/agent/answer-json.ts';
+import { hiddenCharacters } from '../../src/core/text/text.ts';
+import { verifies } from '../conformance/verifies.ts';
+
+/** The message of an answer that cannot be read. */
+function messageOf(text: string): string {
+  const reading = readAnswer(text);
+  return reading.type === 'unreadable' ? reading.problem.message : 'it was read';
+}
+
+describe('the object in an answer', () => {
+  test.each([
+    ['all of it', '{"a": 1}', []],
+    ['space around it', ' \n{"a": 1}\n', []],
+    ['a code fence', '```json\n{"a": 1}\n```', []],
+    ['a code fence without a language', '```\n{"a": 1}\n```\n', []],
+    [
+      'prose and a code fence',
+      'Sure!\n```json\n{"a": 1}\n```\nBye',
+      ['5 characters of text before the object not read', '3 characters of text behind the object not read'],
+    ],
+    [
+      'two objects',
+      '{"a": 1}\n{"a": 2}',
+      ['there is more than one object; only the first was read', '8 characters of text behind the object not read'],
+    ],
+    [
+      'two objects, the second without an end',
+      '{"a": 1}{"a"',
+      ['there is more than one object; only the first was read', '4 characters of text behind the object not read'],
+    ],
+    ['a brace in prose before it', 'The {name} is: {"a": 1}', ['14 characters of text before the object not read']],
+    ['a brace in prose behind it', '{"a": 1} {x}', ['3 characters of text behind the object not read']],
+  ])('%s', (_, text, notes) => {
+    expect(readAnswer(text)).toEqual({ type: 'object', value: { a: 1 }, notes });
+  });
+
+  test('is found between any words that hold no brace', () => {
+    const words = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('{', ''));
+    fc.assert(
+      fc.property(words, fc.dictionary(fc.string(), fc.jsonValue()), words, (before, value, after) => {
+        const reading = readAnswer(`${before}${JSON.stringify(value)}${after}`);
+        expect(reading.type === 'object' && reading.value).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  verifies('MOD-3', 'is never guessed: what is not JSON is named with its place', () => {
+    const found = [
+      '',
+      'I cannot do that.',
+      '["a"]',
+      `{'action': {'type': 'x'}}`,
+      '{"action": {"type": "final_answer", "payload": {"answer": "x",}}}',
+      '{"action": {"type": "x"}',
+      '{"a": 1, // note\n"b": 2}',
+      'Sure:\n{"answer": "two\nlines"}',
+    ].map(messageOf);
+    expect(found).toEqual([
+      'there is no JSON object; line 1, column 1',
+      'there is no JSON object; line 1, column 18, behind "I cannot do that."',
+      'there is no JSON object; line 1, column 6, behind "["a"]"',
+      `there is no JSON object: expected a key in double quotes behind {, found "'"; line 1, column 2, behind "{"`,
+      'expected another key in double quotes behind the comma, found "}"; line 1, column 63, behind "inal_answer", "payload": {"answer": "x","',
+      'the text ends with 1 bracket open; line 1, column 25, behind "{"action": {"type": "x"}"',
+      'expected another key in double quotes behind the comma, found "/"; line 1, column 10, behind "{"a": 1, "',
+      'a line end inside a string: it must be written as \\n; line 2, column 16, behind "Sure:\\n{"answer": "two"',
+    ]);
+  });
+
+  test('an object inside of a broken one is no answer', () => {
+    expect(readAnswer(`{"action": {"type": "x"}, 'plan_update': {"goal": "y"}}`).type).toBe('unreadable');
+  });
+
+  test('hostile answers are read in one pass', () => {
+    const answers = ['{'.repeat(2_000_000), '{"'.repeat(1_000_000), ' '.repeat(2_000_000), '```'.repeat(700_000)];
+    const kinds = [...answers, `${' '.repeat(1_000_000)}{}${'\n'.repeat(1_000_000)}x`].map((text) => {
+      const reading = readAnswer(text);
+      return reading.type === 'object' ? 'object' : reading.problem.kind;
+    });
+    expect(kinds).toEqual(['cut', 'invalid', 'missing', 'missing', 'object']);
+  });
+});
+
+describe('the request to repair an answer', () => {
+  test('says what was wrong, where, and what is expected', () => {
+    const reading = readAnswer('{"a": 1,}');
+    expect(reading.type === 'unreadable' && repairRequest(reading.problem)).toBe(
+      [
+        'Your last answer was not used: expected another key in double quotes behind the comma, found "}"; line 1, column 9, behind "{"a": 1,".',
+        'Nothing was done. Answer again with one JSON object and nothing else: no text around it, no code fence, double quotes, no comments, no comma before a closing bracket.',
+      ].join('\n'),
+    );
+    expect(repairRequest({ message: 'there is no action "x"', hint: 'the actions are y', nearest: ['y', 'z'] })).toBe(
+      [
+        'Your last answer was not used: there is no action "x".',
+        'What to do: the actions are y.',
+        'Did you mean "y" or "z"?',
+        'Nothing was done. Answer again with one JSON object and nothing else: no text around it, no code fence, double quotes, no comments, no comma before a closing bracket.',
+      ].join('\n'),
+    );
+  });
+
+  test('holds nothing of the answer that acts or hides, and no line of its own', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const reading = readAnswer(text);
+        if (reading.type === 'object') return;
+        const request = repairRequest(reading.problem);
+        expect(hiddenCharacters(request)).toBeUndefined();
+        expect(request.split('\n')).toHaveLength(2);
+      }),
+    );
+  });
+});

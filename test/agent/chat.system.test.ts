@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+
+import { openChat } from '../../src/agent/chat.ts';
+import type { Chat, ChatOptions } from '../../src/agent/chat.ts';
+import { readRun } from '../../src/journal/journal-reader.ts';
+import { verifyRun } from '../../src/journal/verify.ts';
+import { reduceChat } from '../../src/core/chat.ts';
+import type { Said } from '../../src/core/chat.ts';
+import type { ModelRequest } from '../../src/core/model.ts';
+import { allText, eventsOf, ofType, played, world } from './support.ts';
+import type { World } from './support.ts';
+
+function chatIn({ runtime }: World, options: Partial<ChatOptions> & Pick<ChatOptions, 'model'>): Chat {
+  return openChat({ runtime, ...options, run: { execution: { executor: 'local', artifacts: false }, ...options.run } });
+}
+
+/** What a model sees of who said what. */
+function heard(request: ModelRequest | undefined): readonly string[] {
+  return (request?.messages ?? [])
+    .filter(({ content }) => !content.startsWith('[state]'))
+    .map(({ role, content }) => `${role}: ${content}`);
+}
+
+function saidIn(folder: string): readonly Said[] {
+  return [...readRun(folder).lines].reduce<readonly Said[]>(
+    (said, { event }) => (event.type === 'chat' ? reduceChat(said, event.event) : said),
+    [],
+  );
+}
+
+describe('a chat', () => {
+  test('is one conversation in one record, and each message is answered by itself', async () => {
+    const model = played([{ text: 'Hello.' }, { text: 'You said hi.' }]);
+    const chat = chatIn(await world(), { model });
+    expect([chat.run, chat.said]).toEqual([undefined, []]);
+    const first = await chat.send('hi');
+    const second = await chat.send('what did I say?');
+    await chat.end();
+    expect([first, second]).toMatchObject([
+      { outcome: 'done', answer: 'Hello.', plan: { goal: 'hi' }, used: { turns: 1 } },
+      { outcome: 'done', answer: 'You said hi.', plan: { goal: 'what did I say?' }, used: { turns: 1 } },
+    ]);
+    expect(second.run).toBe(first.run);
+    expect(heard(model.requests[1])).toEqual(['user: hi', 'assistant: Hello.', 'user: what did I say?']);
+    const said = [
+      { message: 'hi', answer: 'Hello.' },
+      { message: 'what did I say?', answer: 'You said hi.' },
+    ];
+    expect([chat.said, saidIn(first.path ?? '')]).toEqual([said, said]);
+    expect(verifyRun(first.path ?? '').status).toBe('intact');
+    expect(ofType(eventsOf(first), 'turn').map(({ turn }) => turn)).toEqual([1, 2]);
+  });
+
+  test('gives every message the whole budget', async () => {
+    const load = { calls: [['load_skill', { skill: 'report' }]] } as const;
+    const model = played([load, { text: 'one' }, load, { text: 'two' }, load]);
+    const chat = chatIn(await world(), { model, budget: { turns: 2 } });
+    expect(await chat.send('a')).toMatchObject({ outcome: 'done', used: { turns: 2, toolCalls: 1 } });
+    expect(await chat.send('b')).toMatchObject({ outcome: 'done', used: { turns: 2, toolCalls: 1 } });
+    expect(chat.used).toMatchObject({ turns: 4, toolCalls: 2 });
+    await chat.end();
+  });
+
+  test('goes on after a message whose budget ended', async () => {
+    const load = { calls: [['load_skill', { skill: 'report' }]] } as const;
+    const model = played([load, { text: 'fine' }]);
+    const chat = chatIn(await world(), { model, budget: { turns: 1 } });
+    const { outcome, answer } = await chat.send('a');
+    expect([outcome, answer]).toEqual(['degraded', expect.stringContaining('This answer is not complete')]);
+    expect(await chat.send('b')).toMatchObject({ outcome: 'done', answer: 'fine' });
+    expect(heard(model.requests[1]).slice(-2)).toEqual([`assistant: ${answer}`, 'user: b']);
+    expect(heard(model.requests[1]).join('\n')).toContain('canary-report-body');
+    await chat.end();
+  });
+
+  test('a signal ends the message and not the chat', async () => {
+    const stop = new AbortController();
+    const never = (): Promise<never> => {
+      stop.abort();
+      return new Promise(() => undefined);
+    };
+    const model = played([never, { text: 'still here' }]);
+    const chat = chatIn(await world(), { model });
+    expect(await chat.send('take long', { signal: stop.signal })).toMatchObject({ outcome: 'cancelled' });
+    const second = await chat.send('and now?');
+    expect(second).toMatchObject({ outcome: 'done', answer: 'still here' });
+    await chat.end();
+    expect(readRun(second.path ?? '').info).toMatchObject({ outcome: 'done' });
+  });
+
+  test('calls a skill by its name, at any message', async () => {
+    const model = played([{ text: 'a' }, { text: 'b' }]);
+    const chat = chatIn(await world(), { model });
+    await chat.send('hi');
+    await chat.send('/report sales.csv');
+    const text = allText(model.requests[1] as ModelRequest);
+    expect(text).toContain('canary-report-body');
+    expect(chat.ledger?.rows.some(({ reason }) => reason === 'invocation')).toBe(true);
+    expect(await chat.send('/no-such-skill x')).toMatchObject({ outcome: 'failed' });
+    expect(model.requests).toHaveLength(2);
+    await chat.end();
+  });
+
+  test('forgets the last exchange, says what stays done, and again up to the first', async () => {
+    const model = played([
+      { text: 'one' },
+      { calls: [['load_skill', { skill: 'report' }]] },
+      { text: 'two' },
+      { text: 'three' },
+    ]);
+    const chat = chatIn(await world(), { model, run: { lifetime: 'session' } });
+    await chat.send('first');
+    await chat.send('second');
+    expect(chat.undo()).toEqual({ message: 'second', actions: [expect.stringContaining('report')] });
+    const { path = '' } = await chat.send('third');
+    expect(heard(model.requests[3])).toEqual(['user: first', 'assistant: one', 'user: third']);
+    expect([chat.undo()?.message, chat.undo()?.message, chat.undo()]).toEqual(['third', 'first', undefined]);
+    await chat.end();
+    expect(saidIn(path)).toEqual([]);
+  });
+
+  test('goes on with an earlier one, and its own record is enough to go on again', async () => {
+    const earlier = { run: 'r-1', said: [{ message: 'hi', answer: 'Hello.' }] };
+    const model = played([{ text: 'You said hi.' }]);
+    const chat = chatIn(await world(), { model, earlier });
+    const { path = '' } = await chat.send('what did I say?');
+    await chat.end();
+    expect(heard(model.requests[0])).toEqual(['user: hi', 'assistant: Hello.', 'user: what did I say?']);
+    expect(saidIn(path)).toEqual([...earlier.said, { message: 'what did I say?', answer: 'You said hi.' }]);
+    expect(chat.undo()).toBeUndefined();
+  });
+
+  test('takes back what was said in an earlier run', async () => {
+    const model = played([{ text: 'Hello again.' }]);
+    const chat = chatIn(await world(), { model, earlier: { run: 'r-1', said: [{ message: 'hi', answer: 'Hello.' }] } });
+    expect(chat.undo()).toEqual({ message: 'hi', actions: [] });
+    const { path = '' } = await chat.send('once more');
+    await chat.end();
+    expect(heard(model.requests[0])).toEqual(['user: once more']);
+    expect(saidIn(path)).toEqual([{ message: 'once more', answer: 'Hello again.' }]);
+  });
+
+  test('answers as structured actions are given back as such', async () => {
+    const answer = (text: string): { text: string } => ({
+      text: JSON.stringify({ action: { type: 'final_answer', payload: { answer: text } } }),
+    });
+    const model = played([answer('one'), answer('two')]);
+    const chat = chatIn(await world(), { model, protocol: 'actions' });
+    await chat.send('a');
+    await chat.send('b');
+    expect(heard(model.requests[1])).toEqual(['user: a', `assistant: ${answer('one').text}`, 'user: b']);
+    await chat.end();
+  });
+
+  test('is shortened when it grows, and what was said stays as lines', async () => {
+    const long = 'word '.repeat(600);
+    const model = played(
+      Array.from({ length: 12 }, (_, at) => ({ text: `answer ${String(at)} ${long}` })),
+      16_000,
+    );
+    const chat = chatIn(await world(), { model });
+    for (let at = 0; at < 12; at += 1)
+      expect(await chat.send(`question ${String(at)} ${long}`)).toMatchObject({ outcome: 'done' });
+    await chat.end();
+    const last = allText(model.requests[11] as ModelRequest);
+    expect(last).toContain('the person said: question 3 word');
+    expect(last).toContain('you answered: answer 3 word');
+    expect(last).toContain(`question 11 ${long}`);
+  });
+
+  test.each([
+    ['an empty message', ' \n', 'the message is empty'],
+    ['a second message at the same time', 'b', 'a message is being worked on'],
+  ])('%s is wrong use', async (_, message, reason) => {
+    const chat = chatIn(await world(), { model: played([{ text: 'a' }]) });
+    const first = chat.send('a');
+    if (message.trim() === '') await first;
+    await expect(chat.send(message)).rejects.toMatchObject({ code: 'input/invalid', message: reason });
+    expect(await first).toMatchObject({ outcome: 'done' });
+    await chat.end();
+    await expect(chat.send('c')).rejects.toMatchObject({ message: 'the chat has ended' });
+  });
+});

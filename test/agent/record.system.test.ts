@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+
+import { toAtif } from '../../src/journal/export/atif.ts';
+import { readRun } from '../../src/journal/journal-reader.ts';
+import { serverSentEvents } from '../../src/journal/export/server-sent-events.ts';
+import { isRunEvent } from '../../src/journal/shape.ts';
+import type { JournalLine } from '../../src/core/run-events.ts';
+import { problemsOf } from '../journal/atif-rules.ts';
+import { played, world } from './support.ts';
+
+const recorded = async (): Promise<readonly JournalLine[]> => {
+  const { agent } = await world();
+  const model = played([
+    {
+      text: 'I load it.',
+      calls: [
+        ['load_skill', { skill: 'report' }],
+        ['run_script', { skill: 'report', script: 'count.sh' }],
+      ],
+      usage: { inputTokens: 10, outputTokens: 3, cachedInputTokens: 4 },
+    },
+    { text: 'There are 42 rows.', usage: { inputTokens: 20, outputTokens: 5 } },
+  ]);
+  const { path = '' } = await agent({ model });
+  return [...readRun(path).lines];
+};
+
+describe('the record of an agent', () => {
+  test('is a trajectory: each answer of the model is a step with its tokens, its calls and their results', async () => {
+    const trajectory = toAtif({ run: 'r' }, await recorded());
+    expect(problemsOf(JSON.parse(JSON.stringify(trajectory)))).toEqual([]);
+    expect(
+      trajectory.steps.map(({ source, message, metrics, model_name, tool_calls, observation }) => ({
+        source,
+        message,
+        metrics,
+        model: model_name,
+        calls: tool_calls?.map(({ function_name }) => function_name),
+        results: observation?.results.map(({ source_call_id }) => source_call_id),
+      })),
+    ).toEqual([
+      {
+        source: 'user',
+        message: 'count the rows',
+        metrics: undefined,
+        model: undefined,
+        calls: undefined,
+        results: undefined,
+      },
+      {
+        source: 'agent',
+        message: 'I load it.',
+        metrics: { prompt_tokens: 10, completion_tokens: 3, cached_tokens: 4 },
+        model: 'played',
+        calls: ['load_skill', 'run_script'],
+        results: ['call-1', 'call-2'],
+      },
+      {
+        source: 'agent',
+        message: 'There are 42 rows.',
+        metrics: { prompt_tokens: 20, completion_tokens: 5 },
+        model: 'played',
+        calls: undefined,
+        results: undefined,
+      },
+    ]);
+    expect(trajectory.final_metrics).toEqual({
+      total_steps: 3,
+      total_prompt_tokens: 30,
+      total_completion_tokens: 8,
+      total_cached_tokens: 4,
+    });
+  });
+
+  test('is a stream whose every event has a name', async () => {
+    const lines = await recorded();
+    const names: string[] = [];
+    const source = (async function* source() {
+      yield* lines;
+    })();
+    for await (const frame of serverSentEvents(source)) names.push(/^event: (.*)$/m.exec(frame)?.[1] ?? '');
+    expect(names).toEqual(['', ...lines.map(({ event }) => event.type)]);
+    expect(new Set(names)).toContain('model-answer');
+  });
+
+  test('is not read where an event is not what it says', () => {
+    const plan = { goal: 'g', steps: [{ id: 'a', title: 'b', status: 'pending' }], assumptions: [], constraints: {} };
+    const answer = {
+      type: 'model-answer',
+      turn: 1,
+      text: '',
+      toolCalls: [{ id: '1', name: 'n', input: '{}' }],
+      finish: 'stop',
+      usage: {},
+      retries: 0,
+    };
+    expect([{ type: 'plan', turn: 1, plan }, answer].map(isRunEvent)).toEqual([true, true]);
+    const broken: readonly unknown[] = [
+      { type: 'turn' },
+      { type: 'plan', turn: 1, plan: { ...plan, steps: [{ id: 'a' }] } },
+      { type: 'plan', turn: 1, plan: { ...plan, steps: 'none' } },
+      { ...answer, toolCalls: [{ id: '1', name: 'n', input: {} }] },
+      { ...answer, toolCalls: [null] },
+      { ...answer, usage: { inputTokens: '9' } },
+      { type: 'context-compact', before: 1, after: 1, dropped: 'x' },
+      { type: 'subagent-end', call: 1, run: 'r', outcome: 'done', used: [] },
+    ];
+    expect(broken.map(isRunEvent)).toEqual(broken.map(() => false));
+  });
+});

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { verifies } from '../conformance/verifies.ts';
+import { hasBubblewrap } from '../sandbox/sandbox.ts';
+import { PROJECT } from '../files-below.ts';
+import { scratch } from '../registry/support.ts';
+import { cli, spawnCli, writeFiles } from './run-cli.ts';
+
+const executor = ['--executor', 'local'];
+
+verifies(
+  ['CLI-1', 'EXEC-6'],
+  'exec runs a script of a built-in skill, shows its output and brings its files back',
+  async () => {
+    const folder = scratch();
+    writeFileSync(path.join(folder, 'sales.csv'), 'a,b\n1,2\n3,4\n');
+    const words = ['exec', 'csv-report', 'report.mjs', '--in', 'sales.csv', '--out', 'report', ...executor];
+    const { status, out, err } = await spawnCli(folder, [...words, '--', 'inputs/sales.csv', '--out', 'out']);
+    expect([status, out]).toEqual([0, 'sales.csv: rows: 2, columns: 2, notes: 0\nwrote: report.md, report.json\n']);
+    expect(err).toMatch(/exit status 0 after .* no isolation/);
+    expect(JSON.parse(readFileSync(path.join(folder, 'report/report.json'), 'utf8'))).toMatchObject({ rows: 2 });
+  },
+);
+
+test('exec gives one JSON value, and its exit status says how the script ended', async () => {
+  const folder = scratch();
+  const shown = await cli(folder, ['exec', 'text-diff', 'exit 3', '--command', '--json', ...executor]);
+  expect(shown.status).toBe(1);
+  expect(JSON.parse(shown.out)).toMatchObject({
+    schema: 1,
+    result: { exit_code: 3, reason: 'exited', isolation: 'none' },
+  });
+});
+
+test.each([
+  [['exec', 'text-diff', 'dif.mjs'], 1, 'did you mean scripts/diff.mjs?'],
+  [['exec', 'text-dif', 'diff.mjs'], 1, 'did you mean text-diff?'],
+  [['exec', 'text-diff', 'diff.mjs', '--env', 'NOVALUE'], 2, 'write --env NAME=VALUE'],
+  [['exec', 'text-diff', 'diff.mjs', '--env', 'LD_PRELOAD=/x'], 1, 'LD_PRELOAD'],
+  [['exec', 'text-diff', 'diff.mjs', '--timeout', 'soon'], 2, '--timeout'],
+  [['exec', 'text-diff', 'diff.mjs', '--in', 'nothing.txt'], 1, 'nothing.txt'],
+])('%j ends with status %d and says what to do', async (words, expected, hint) => {
+  const { status, err } = await cli(scratch(), [...words, ...executor]);
+  expect(status).toBe(expected);
+  expect(err).toContain(hint);
+});
+
+test('--in means a file that is there whole, and a folder by the name that it has', async () => {
+  const folder = scratch();
+  writeFiles(folder, { 'year=2024/part.csv': 'a', 'sales.csv': 'b' });
+  const inputs = async (cwd: string, ...files: readonly string[]): Promise<string> => {
+    const given = files.flatMap((file) => ['--in', file]);
+    const shown = await cli(cwd, [
+      'exec',
+      'text-diff',
+      'cd inputs; find . -name "*.csv" | sort',
+      '--command',
+      ...given,
+      ...executor,
+    ]);
+    return shown.out;
+  };
+  expect(await inputs(folder, 'year=2024/part.csv', 'sales.csv=other.csv')).toBe('./other.csv\n./part.csv\n');
+  expect(await inputs(path.join(folder, 'year=2024'), '.')).toBe('./year=2024/part.csv\n');
+});
+
+test.skipIf(!hasBubblewrap())('limits that are lower than ours already are no reason not to run', () => {
+  const folder = scratch();
+  const exec = `${process.execPath} ${path.join(PROJECT, 'dist/command/skillwright.js')} exec --executor bubblewrap --command text-diff`;
+  const script = `ulimit -n 300; ulimit -t 25; ${exec} 'ulimit -n; ulimit -t; ulimit -c'`;
+  const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', timeout: 50_000 });
+  expect([status, stdout]).toEqual([0, '300\n25\n0\n']);
+});
+
+test.skipIf(!hasBubblewrap())(
+  'a folder for temporary files may have a long path, or none that can be used',
+  async () => {
+    const folder = scratch();
+    const long = path.join(folder, 'l'.repeat(100));
+    mkdirSync(long);
+    if (process.getuid?.() === 0) for (const each of [folder, long]) chmodSync(each, 0o755);
+    const words = ['exec', 'text-diff', 'echo done', '--command', '--executor', 'bubblewrap'];
+    expect(await spawnCli(folder, words, { TMPDIR: long })).toMatchObject({ status: 0, out: 'done\n' });
+    const granted = await spawnCli(folder, [...words, '--allow', 'example.org'], { TMPDIR: long });
+    expect([granted.status, granted.err]).toEqual([1, expect.stringContaining('is too long for a socket')]);
+    expect(granted.err).toContain('hint: keep workspaces in a folder with a shorter path');
+    expect(await spawnCli(folder, words, { TMPDIR: '' })).toMatchObject({ status: 0, out: 'done\n' });
+    writeFileSync(path.join(folder, 'file'), '');
+    const none = { TMPDIR: path.join(folder, 'file'), HOME: path.join(folder, 'other') };
+    const refused = await spawnCli(folder, words, none);
+    expect(refused).toMatchObject({ status: 4, out: '' });
+    expect(refused.err).toContain('hint: set TMPDIR to a folder that can be written and has room');
+    expect(await spawnCli(folder, ['demo'], none)).toMatchObject({
+      status: 1,
+      err: `error: no folder can be made in "${none.TMPDIR}": ENOTDIR\nhint: set TMPDIR to a folder that can be written\n`,
+    });
+  },
+);
+
+test('where nothing isolates, exec refuses with status 4 and the command that would help', async () => {
+  const folder = scratch();
+  const words = ['exec', 'text-diff', 'diff.mjs', '--executor', 'container'];
+  const { status, err } = await spawnCli(folder, words, { DOCKER_HOST: `unix://${folder}/none.sock` });
+  expect(status).toBe(4);
+  expect(err).toContain('container');
+});
+
+test('doctor examines the engine that exec would use', async () => {
+  const folder = scratch();
+  const socket = `unix://${folder}/mine.sock`;
+  const { out } = await spawnCli(folder, ['doctor', '--json'], { DOCKER_HOST: socket });
+  const { findings } = JSON.parse(out);
+  const container = findings.find(({ name }: { name: string }) => name === 'executor container');
+  expect(container.detail).toContain(socket);
+});

@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import {
+  findGrant,
+  isHostPattern,
+  readAuthority,
+  readHost,
+  readHostPattern,
+  writeAuthority,
+} from '../../../src/core/network/host-pattern.ts';
+import type { HostPattern } from '../../../src/core/network/host-pattern.ts';
+
+function pattern(text: string): HostPattern {
+  const read = readHostPattern(text);
+  if (!isHostPattern(read)) throw new Error(read.problem);
+  return read;
+}
+
+function isGranted(patterns: readonly string[], authority: string): boolean {
+  const asked = readAuthority(authority);
+  return asked !== undefined && findGrant(patterns.map(pattern), asked.host, asked.port) !== undefined;
+}
+
+const label = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/);
+const name = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'));
+
+describe('a grant', () => {
+  test.each<[string, Omit<HostPattern, 'text'>]>([
+    ['example.org', { host: 'example.org', kind: 'name', ports: [80, 443], isPrivate: false }],
+    ['EXAMPLE.org.:8443', { host: 'example.org', kind: 'name', ports: [8443], isPrivate: false }],
+    ['*.example.org:443', { host: 'example.org', kind: 'below', ports: [443], isPrivate: false }],
+    ['example.org:*', { host: 'example.org', kind: 'name', ports: 'all', isPrivate: false }],
+    ['bücher.example', { host: 'xn--bcher-kva.example', kind: 'name', ports: [80, 443], isPrivate: false }],
+    ['*.münchen.example', { host: 'xn--mnchen-3ya.example', kind: 'below', ports: [80, 443], isPrivate: false }],
+    ['93.184.216.34.', { host: '93.184.216.34', kind: 'address', ports: [80, 443], isPrivate: false }],
+    ['１２７.１', { host: '127.0.0.1', kind: 'address', ports: [80, 443], isPrivate: false }],
+    ['93.184.216.34:80', { host: '93.184.216.34', kind: 'address', ports: [80], isPrivate: false }],
+    ['2606:2800:0:0::1', { host: '2606:2800::1', kind: 'address', ports: [80, 443], isPrivate: false }],
+    ['[2606:2800::1]:443', { host: '2606:2800::1', kind: 'address', ports: [443], isPrivate: false }],
+    ['private://db.intranet:5432', { host: 'db.intranet', kind: 'name', ports: [5432], isPrivate: true }],
+    ['private://127.0.0.1:8080', { host: '127.0.0.1', kind: 'address', ports: [8080], isPrivate: true }],
+    ['localhost:3000', { host: 'localhost', kind: 'name', ports: [3000], isPrivate: false }],
+  ])('%s is understood', (text, expected) => {
+    expect(readHostPattern(text)).toEqual({ text, ...expected });
+  });
+
+  test.each([
+    ['', 'is no name of a host'],
+    ['*', 'is no name of a host'],
+    ['*.*.example.org', 'is no name of a host'],
+    ['a*.example.org', 'is no name of a host'],
+    ['*.org', 'would grant names of strangers'],
+    ['*.co.uk', 'would grant names of strangers'],
+    ['*.CO.UK.', 'would grant names of strangers'],
+    ['*.github.io', 'would grant names of strangers'],
+    ['*.127.0.0.1', 'is a wildcard over an address'],
+    ['private://*.intranet.example', 'private hosts are named one by one'],
+    ['https://example.org', 'is a URL'],
+    ['example.org/path', 'is a URL'],
+    ['user@example.org', 'names a user'],
+    ['private://user@example.org', 'names a user'],
+    ['example.org:', 'has no port between 1 and 65535'],
+    ['example.org:0', 'has no port between 1 and 65535'],
+    ['example.org:080', 'has no port between 1 and 65535'],
+    ['example.org:65536', 'has no port between 1 and 65535'],
+    ['example.org:https', 'has no port between 1 and 65535'],
+    ['127.1', 'is no name of a host'],
+    ['0x7f.1', 'is no name of a host'],
+    ['2130706433', 'is no name of a host'],
+    ['0177.0.0.1', 'is no name of a host'],
+    ['example.0x10', 'is no name of a host'],
+    ['exam ple.org', 'is no name of a host'],
+    ['example.org\r\nx', 'is no name of a host'],
+    ['example.org\0.evil.org', 'is no name of a host'],
+    ['exam%70le.org', 'is no name of a host'],
+    ['example..org', 'is no name of a host'],
+    ['example.org..', 'is no name of a host'],
+    ['-example.org', 'is no name of a host'],
+    [`${'a'.repeat(64)}.org`, 'is no name of a host'],
+    [`${'a.'.repeat(200)}org`, 'is no name of a host'],
+    ['[fe80::1%25eth0]', 'is no name of a host'],
+    ['[::1', 'is no host with or without :port'],
+    ['[127.0.0.1]', 'is no name of a host'],
+  ])('%j is refused', (text, expected) => {
+    const read = readHostPattern(text);
+    expect(isHostPattern(read) ? read : read.problem).toContain(expected);
+  });
+
+  test('a megabyte is refused without being taken apart', () => {
+    expect(isHostPattern(readHostPattern('a'.repeat(1_000_000)))).toBe(false);
+    expect(isHostPattern(readHostPattern('ü'.repeat(1_000_000)))).toBe(false);
+  });
+});
+
+describe('a host that is asked for', () => {
+  test.each([
+    ['example.org', 'example.org:443', true],
+    ['example.org', 'example.org:80', true],
+    ['example.org', 'example.org:22', false],
+    ['example.org:22', 'example.org:22', true],
+    ['example.org:22', 'example.org:443', false],
+    ['example.org:*', 'example.org:9', true],
+    ['example.org', 'EXAMPLE.ORG.:443', true],
+    ['example.org', 'ｅxample。org:443', true],
+    ['example.org', 'www.example.org:443', false],
+    ['example.org', 'notexample.org:443', false],
+    ['example.org', 'example.org.evil.net:443', false],
+    ['*.example.org', 'example.org:443', false],
+    ['*.example.org', 'a.example.org:443', true],
+    ['*.example.org', 'a.b.example.org:443', true],
+    ['*.example.org', 'aexample.org:443', false],
+    ['*.example.org', '.example.org:443', false],
+    ['bücher.example', 'xn--bcher-kva.example:443', true],
+    ['xn--bcher-kva.example', 'BÜCHER.example:443', true],
+    ['127.0.0.1:80', '127.0.0.1:80', true],
+    ['127.0.0.1:80', '127.1:80', false],
+    ['127.0.0.1:80', '2130706433:80', false],
+    ['127.0.0.1:80', '[::ffff:127.0.0.1]:80', false],
+    ['127.0.0.1:80', '１２７.０.０.１:80', true],
+    ['[2606:2800::1]:443', '[2606:2800:0:0:0:0:0:1]:443', true],
+    ['example.org', 'user@example.org:443', false],
+    ['example.org', 'example.org', false],
+  ])('%s means %s: %s', (granted, asked, expected) => {
+    expect(isGranted([granted], asked)).toBe(expected);
+  });
+
+  test('a name is granted by itself and by no other name', () => {
+    fc.assert(
+      fc.property(name, name, (one, other) => {
+        expect(isGranted([one], `${one}:443`)).toBe(true);
+        expect(isGranted([one], `${other}:443`)).toBe(one === other);
+      }),
+    );
+  });
+
+  test('a wildcard grants what ends with a dot and its name, nothing else', () => {
+    fc.assert(
+      fc.property(name, name, (domain, asked) => {
+        const read = readHostPattern(`*.${domain}`);
+        fc.pre(isHostPattern(read));
+        expect(isGranted([`*.${domain}`], `${asked}.${domain}:443`)).toBe(true);
+        expect(isGranted([`*.${domain}`], `${domain}:443`)).toBe(false);
+        expect(isGranted([`*.${domain}`], `${asked}:443`)).toBe(asked.endsWith(`.${domain}`));
+      }),
+    );
+  });
+
+  test('reading a host twice changes nothing, and what comes out is plain', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      name,
+      fc.webAuthority(),
+      fc.ipV4Extended(),
+      fc.ipV6(),
+    );
+    fc.assert(
+      fc.property(text, (given) => {
+        const host = readHost(given);
+        if (host === undefined) return;
+        expect(host.name).toMatch(host.isAddress ? /^[0-9a-f.:]+$/ : /^[a-z0-9_.-]+$/);
+        expect(readHost(host.name)).toEqual(host);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('what a URL parser takes for an address is never a name here', () => {
+    fc.assert(
+      fc.property(fc.ipV4Extended(), (given) => {
+        const host = readHost(given);
+        expect(host === undefined || host.isAddress).toBe(true);
+        if (host !== undefined) expect(new URL(`http://${given}`).hostname).toBe(host.name);
+      }),
+    );
+  });
+
+  test('an authority is written as it is read', () => {
+    fc.assert(
+      fc.property(fc.oneof(name, fc.ipV4(), fc.ipV6()), fc.integer({ min: 1, max: 65_535 }), (given, port) => {
+        const host = readHost(given);
+        if (host === undefined) throw new Error(`not read: ${given}`);
+        expect(readAuthority(writeAuthority(host, port))).toEqual({ host, port });
+      }),
+    );
+  });
+});

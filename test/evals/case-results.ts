@@ -1,0 +1,35 @@
+import type { CaseResult, CheckResult } from '../../src/evals/report/result.ts';
+
+/** One result; what is not given is a pass of the first attempt. */
+export function caseResult(id: string, more: Partial<CaseResult> = {}): CaseResult {
+  return {
+    case: id,
+    name: id,
+    place: { file: 'evals/cases.yaml', line: 1, column: 1 },
+    input: 'the same query',
+    tags: [],
+    arm: 'with',
+    attempt: 1,
+    status: 'passed',
+    reason: '',
+    checks: [],
+    loaded: [],
+    answer: '',
+    cost: {
+      turns: 1,
+      toolCalls: 0,
+      scriptRuns: 0,
+      inputTokens: 100,
+      outputTokens: 10,
+      tokensAreEstimated: false,
+      wallMs: 5,
+    },
+    model: { id: 'scripted', way: 'scripted' },
+    isCached: false,
+    ...more,
+  };
+}
+
+export function checkResult(id: string, status: CheckResult['status']): CheckResult {
+  return { id, kind: 'output', status, asked: id, found: '', events: [] };
+}

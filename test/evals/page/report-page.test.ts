@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+
+import { pageData } from '../../../src/evals/page/page-data.ts';
+import { htmlCompare, htmlReport } from '../../../src/evals/page/report-page.ts';
+import { EVERYTHING, rowsOf, selected } from '../../../src/evals/page/browser/select.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { HOSTILE, hostileReport } from '../hostile-report.ts';
+import { fullReport, manyResults, report, result } from '../sample-report.ts';
+import { VIEW } from './sample-view.ts';
+
+function dataIn(html: string): unknown {
+  const from = html.indexOf('id="data">') + 'id="data">'.length;
+  return JSON.parse(html.slice(from, html.indexOf('</script>', from)));
+}
+
+describe('the page of a report', () => {
+  verifies('EVAL-4', 'HTML is one file that loads nothing and lets only its own script run', () => {
+    const html = htmlReport(fullReport());
+    expect(html).not.toMatch(/(?:src|href)=|@import|url\(/);
+    const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
+    const hashOf = (element: string): string => {
+      const from = html.lastIndexOf(`<${element}>`) + element.length + 2;
+      const text = html.slice(from, html.lastIndexOf(`</${element}>`));
+      return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    };
+    expect(policy).toBe(
+      `default-src 'none'; script-src ${hashOf('script')}; style-src ${hashOf('style')}; base-uri 'none'; form-action 'none'`,
+    );
+  });
+
+  function expectWhole(text: string): void {
+    const given = hostileReport(text);
+    const html = htmlReport(given);
+    expect(dataIn(html)).toEqual(JSON.parse(JSON.stringify(pageData(given))));
+    expect(html.match(/<\/?script/gi)).toHaveLength(4);
+    expect(html.match(/<!--/g)).toBeNull();
+  }
+
+  test.each(HOSTILE)('its data comes back as it was, and no text of a stranger ends an element: %j', expectWhole);
+
+  test('so it is for any text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), expectWhole), { numRuns: 20 });
+  });
+
+  test('has what changed against an earlier report', () => {
+    const html = htmlCompare(report([result('a')]), report([result('a', { status: 'failed' })]));
+    expect(dataIn(html)).toMatchObject({ comparison: { counts: { broken: 1 } } });
+  });
+});
+
+describe('what goes into the page', () => {
+  test('a thousand cases take less than 5 MB, with as many runs as there is room for', () => {
+    const html = htmlReport(report(manyResults(1000)), { view: () => VIEW, maxPassedViews: 1000 });
+    expect(Buffer.byteLength(html)).toBeLessThan(5_000_000);
+    expect(Object.keys((dataIn(html) as { views: object }).views).length).toBeGreaterThan(300);
+  });
+
+  test('runs of failures come first, then those of a few that passed; the rest is counted', () => {
+    const results = [
+      result('a', { run: '/a' }),
+      result('b', { run: '/b' }),
+      result('c', { run: '/c', status: 'failed' }),
+      result('d'),
+    ];
+    const { views, viewsLeftOut } = pageData(report(results), { view: () => VIEW, maxPassedViews: 1 });
+    expect({ views: Object.keys(views), viewsLeftOut }).toEqual({ views: ['0', '2'], viewsLeftOut: 1 });
+  });
+
+  test('long texts are cut until all results fit, and no result is lost', () => {
+    const long = Array.from({ length: 300 }, (_, place) => result(String(place), { answer: '語'.repeat(30_000) }));
+    const { report: shown, isCut } = pageData(report(long), { maxBytes: 500_000 });
+    expect(isCut).toBe(true);
+    expect(shown.results).toHaveLength(300);
+    expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThan(400_000);
+    expect(pageData(fullReport()).isCut).toBe(false);
+  });
+});
+
+describe('the rows of the table', () => {
+  const rows = rowsOf([
+    result('b', { tags: ['csv'], status: 'failed' }),
+    result('a', { input: 'Find the SUM', tags: ['text'] }),
+    result('c', { cost: { ...result('c').cost, inputTokens: 9 } }),
+  ]);
+  const ids = (selection: Partial<typeof EVERYTHING>): string =>
+    selected(rows, { ...EVERYTHING, ...selection })
+      .map((row) => row.result.case)
+      .join('');
+
+  test('are those with every word, one of the outcomes, and the tag', () => {
+    expect([
+      ids({}),
+      ids({ text: 'sum find' }),
+      ids({ statuses: ['failed', 'error'] }),
+      ids({ tag: 'text' }),
+      ids({ text: 'zzz' }),
+    ]).toEqual(['bac', 'a', 'b', 'a', '']);
+  });
+
+  test('are sorted by a column, both ways', () => {
+    expect([
+      ids({ column: 'case' }),
+      ids({ column: 'case', isDescending: true }),
+      ids({ column: 'tokens' }),
+      ids({ column: 'status' }),
+    ]).toEqual(['abc', 'cba', 'cba', 'bac']);
+  });
+});

@@ -1,0 +1,133 @@
+import type { RunView } from '../../../src/evals/page/view.ts';
+
+/** A run with a plan, a denial, a question and a growing context. */
+export const VIEW: RunView = {
+  run: '20261115T100000Z-0a1b2c3d',
+  outcome: 'done',
+  reason: '',
+  elapsedMs: 5230,
+  isTorn: false,
+  stepsLeftOut: 0,
+  turns: [
+    {
+      turn: 1,
+      atMs: 20,
+      model: 'scripted',
+      tokens: 1654,
+      sections: { rest: 1500, catalog: 154, bodies: 0, resources: 0, observations: 0 },
+      outputTokens: 31,
+    },
+    {
+      turn: 2,
+      atMs: 1300,
+      model: 'scripted',
+      tokens: 2890,
+      sections: { rest: 1500, catalog: 154, bodies: 900, resources: 200, observations: 136 },
+      inputTokens: 2875,
+      outputTokens: 40,
+    },
+    {
+      turn: 3,
+      atMs: 3900,
+      model: 'scripted',
+      tokens: 3420,
+      sections: { rest: 1500, catalog: 154, bodies: 900, resources: 200, observations: 666 },
+    },
+  ],
+  steps: [
+    {
+      events: [7],
+      atMs: 900,
+      turn: 1,
+      kind: 'model',
+      tone: 'faint',
+      text: 'the model calls load_skill, 31 tokens out',
+      lines: [],
+    },
+    {
+      events: [8],
+      atMs: 905,
+      turn: 1,
+      kind: 'plan',
+      tone: 'faint',
+      text: 'plan: 1 of 3 steps done, now "read the table"',
+      lines: [],
+      plan: {
+        goal: 'count the rows',
+        steps: [
+          { id: '1', title: 'load the skill', status: 'completed' },
+          { id: '2', title: 'read the table', status: 'in_progress' },
+          { id: '3', title: 'answer', status: 'pending' },
+        ],
+        assumptions: [],
+        constraints: {},
+      },
+    },
+    {
+      events: [9, 10, 12],
+      atMs: 910,
+      turn: 1,
+      kind: 'action',
+      tone: 'good',
+      text: 'load_skill tables',
+      tookMs: 31,
+      lines: [
+        {
+          label: 'decision',
+          tone: 'faint',
+          text: 'allow, risk low, by rule by risk of built-in: load_skill is allowed by default, built-in',
+        },
+        { label: 'outcome', tone: 'good', text: 'loaded tables, 900 characters' },
+      ],
+    },
+    {
+      events: [16],
+      atMs: 950,
+      turn: 1,
+      kind: 'skill',
+      tone: 'faint',
+      text: 'skill option/tables, by model',
+      lines: [],
+    },
+    {
+      events: [20, 21],
+      atMs: 2100,
+      turn: 2,
+      kind: 'action',
+      tone: 'bad',
+      text: 'read_file /etc/shadow',
+      lines: [
+        {
+          label: 'decision',
+          tone: 'bad',
+          text: 'deny, risk high, by rule no-system-files of user: files of the system are not for skills',
+        },
+        { label: 'outcome', tone: 'bad', text: 'policy/denied' },
+      ],
+    },
+    {
+      events: [24, 25, 26, 27],
+      atMs: 2600,
+      turn: 2,
+      kind: 'action',
+      tone: 'warning',
+      text: 'run_script tables scripts/count.py input.csv',
+      tookMs: 800,
+      lines: [
+        {
+          label: 'decision',
+          tone: 'warning',
+          text: 'ask, risk medium, by rule by risk of built-in: scripts are asked for',
+        },
+        {
+          label: 'question',
+          tone: 'warning',
+          text: 'run_script tables scripts/count.py, risk medium; affects workspace',
+        },
+        { label: 'answer', tone: 'plain', text: 'yes, for this call, by callback' },
+        { label: 'outcome', tone: 'good', text: 'exit 0, 2 lines of output' },
+      ],
+    },
+    { events: [33], atMs: 5230, turn: 3, kind: 'end', tone: 'good', text: 'run done', lines: [] },
+  ],
+};

@@ -1,0 +1,103 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
+import type { CaseResult } from '../../../src/evals/report/result.ts';
+import { regrade } from '../../../src/evals/grade/regrade.ts';
+import { openCaseGrader } from '../../../src/evals/run/grade-case.ts';
+import { runSuite } from '../../../src/evals/run/run-suite.ts';
+import { storedRuns } from '../../../src/evals/run/stored-runs.ts';
+import { localExecutor } from '../../../src/sandbox/executors/local.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch, writeSkill } from '../../registry/support.ts';
+import { call, makeCase, script } from '../eval-world.ts';
+
+/** Longer than what a record shows of a file, so that its content must be kept. */
+const LONG =
+  'printf "start\\n" > "$OUTPUT_DIR/long.txt"; yes row | head -n 60000 >> "$OUTPUT_DIR/long.txt"; echo needle >> "$OUTPUT_DIR/long.txt"';
+
+function setUp() {
+  const root = scratch();
+  const skill = path.join(root, 'skills/tables');
+  writeSkill(skill, { description: 'Works on tables. Use it for tables.' });
+  mkdirSync(path.join(skill, 'scripts'));
+  writeFileSync(path.join(skill, 'scripts/long.sh'), `#!/bin/sh\n${LONG}\n`, { mode: 0o755 });
+  const checker = (name: string, text: string): string => {
+    const file = path.join(root, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  const run = (cases: readonly EvalCase[]) =>
+    runSuite({
+      cases,
+      arms: [{ arm: 'with', foldersFor: () => [skill] }],
+      concurrency: 2,
+      timeoutMs: 30_000,
+      directory: path.join(root, 'evals'),
+      executor: localExecutor(),
+      ...openCaseGrader({ checkerMs: 3000, outputs: path.join(root, 'evals/outputs') }),
+      signal: new AbortController().signal,
+    });
+  return { root, run, checker };
+}
+
+const LOAD = call('load_skill', { skill: 'tables' });
+const MAKE = call('run_script', {
+  skill: 'tables',
+  script: 'scripts/long.sh',
+  args: [],
+  outputs: { globs: ['out/*'] },
+});
+
+const made = (id: string, expected: Expectations): EvalCase =>
+  makeCase(id, { expect: expected, approve: 'yes', ...script(LOAD, MAKE, { text: 'made' }) });
+
+const checkLines = ({ case: id, status, checks }: CaseResult): readonly string[] => [
+  `${id}: ${status}`,
+  ...checks.map((check) => `${check.id} ${check.status}${check.found === '' ? '' : ` ${check.found}`}`),
+];
+
+describe('a case that looks at files', () => {
+  verifies('EVAL-5', 'is graded from the record and from the files that the run left, also later', async () => {
+    const { root, run } = setUp();
+    const cases = [
+      made('has', { output: [{ type: 'file', path: 'out/*.txt', contains: 'needle' }] }),
+      made('lacks', { output: [{ type: 'file', path: 'out/*.txt', contains: 'straw' }] }),
+    ];
+    const { results } = await run(cases);
+    expect(results.map(({ status, reason }) => [status, reason])).toEqual([
+      ['passed', ''],
+      ['failed', ''],
+    ]);
+    expect(readdirSync(path.join(root, 'evals/outputs'))).toHaveLength(2);
+    const again = await regrade(storedRuns(path.join(root, 'evals'), cases), cases);
+    expect(again.map(({ case: id, status }) => `${id} ${status}`).toSorted()).toEqual(['has passed', 'lacks failed']);
+  });
+
+  test('checkers run over the workspace and the project: 0 passes, 1 fails, more than that judges nothing', async () => {
+    const { run, checker } = setUp();
+    const by = (id: string, text: string): EvalCase =>
+      made(id, { output: [{ type: 'checker', script: checker(`${id}.sh`, text), arguments: ['needle'] }] });
+    const { results } = await run([
+      by('good', 'grep -q "$1" out/long.txt && test -d "$PROJECT_DIR"'),
+      by('bad', 'echo "no such thing"; exit 1'),
+      by('unsure', 'exit 7'),
+      by('hangs', 'sleep 60'),
+    ]);
+    expect(results.map(checkLines)).toEqual([
+      ['good: passed', 'output[0] passed'],
+      ['bad: failed', 'output[0] failed exit 1: "no such thing"'],
+      ['unsure: error', 'output[0] error exit 7'],
+      ['hangs: error', 'output[0] error it did not end in time'],
+    ]);
+  });
+
+  test('what was shown while it grew is a fact of the run', async () => {
+    const { run } = setUp();
+    const { results } = await run([
+      makeCase('streams', { expect: { streaming: true }, ...script(LOAD, { text: 'all of it' }) }),
+    ]);
+    expect(results.map(checkLines)).toEqual([['streams: passed', 'streaming passed']]);
+  });
+});

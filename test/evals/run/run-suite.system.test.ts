@@ -1,0 +1,212 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import type { EvalCase } from '../../../src/evals/cases/case.ts';
+import type { CaseResult } from '../../../src/evals/report/result.ts';
+import { ZERO_COST } from '../../../src/evals/report/result.ts';
+import { readRun } from '../../../src/journal/journal-reader.ts';
+import { runSuite } from '../../../src/evals/run/run-suite.ts';
+import { NOTHING_SEEN } from '../../../src/evals/run/run-case.ts';
+import type { SuiteOptions } from '../../../src/evals/run/run-suite.ts';
+import { scratch, writeSkill } from '../../registry/support.ts';
+
+const LOAD = { toolCalls: [{ name: 'load_skill', input: { skill: 'tables' } }] };
+
+function evalCase(id: string, more: Partial<EvalCase> = {}): EvalCase {
+  return {
+    id,
+    name: id,
+    place: { file: 'cases.json', line: 1, column: 1 },
+    input: 'count the rows',
+    files: [],
+    skills: { target: 'tables', folders: [] },
+    expect: { outcome: ['done'] },
+    limits: {},
+    forbidTools: [],
+    answers: { type: 'script', turns: [LOAD, { text: `answer of ${id}` }] },
+    approve: 'no',
+    repeat: 1,
+    tags: [],
+    ...more,
+  };
+}
+
+/** Passes where the answer was recorded and the skill loaded. */
+const grade: SuiteOptions['grade'] = async (_case, { folder, streamed }) => {
+  const events = [...readRun(folder).lines].map(({ event }) => event);
+  const loaded = events.flatMap((event) =>
+    event.type === 'observation' && event.observation.type === 'skill-loaded' ? [event.observation.skill.name] : [],
+  );
+  const isGood = loaded.includes('tables');
+  const check = { id: 'trigger', kind: 'trigger', asked: 'tables', found: loaded.join(' '), events: [] } as const;
+  const status = isGood ? 'passed' : 'failed';
+  return { status, reason: '', checks: [{ ...check, status }], loaded, answer: streamed, cost: ZERO_COST };
+};
+
+function setUp() {
+  const root = scratch();
+  for (const name of ['tables', 'letters'])
+    writeSkill(path.join(root, 'skills', name), { description: `Works on ${name}. Use it for ${name}.` });
+  const folders = ['tables', 'letters'].map((name) => path.join(root, 'skills', name));
+  const options: SuiteOptions = {
+    cases: [evalCase('a'), evalCase('b')],
+    arms: [{ arm: 'with', foldersFor: () => folders }],
+    concurrency: 2,
+    timeoutMs: 20_000,
+    directory: path.join(root, 'evals'),
+    grade,
+    lookAtWorkspace: async () => NOTHING_SEEN,
+    signal: new AbortController().signal,
+  };
+  return { root, folders, options };
+}
+
+const shortOf = ({ case: id, arm, attempt, status, isCached }: CaseResult): string =>
+  `${id} ${arm} ${String(attempt)} ${status}${isCached ? ' cached' : ''}`;
+
+describe('a suite', () => {
+  test('runs every case, arm and attempt, and gives results in the order of the file', async () => {
+    const { options, folders } = setUp();
+    const { results, sets, isPartial } = await runSuite({
+      ...options,
+      repeat: 2,
+      arms: [
+        { arm: 'with', foldersFor: () => folders },
+        { arm: 'without', foldersFor: () => folders.slice(1) },
+      ],
+    });
+    expect(results.map(shortOf)).toEqual([
+      'a with 1 passed',
+      'a with 2 passed',
+      'a without 1 failed',
+      'a without 2 failed',
+      'b with 1 passed',
+      'b with 2 passed',
+      'b without 1 failed',
+      'b without 2 failed',
+    ]);
+    expect([sets.map(({ skills }) => skills.map(({ name }) => name)), isPartial]).toEqual([
+      [['letters', 'tables'], ['letters']],
+      false,
+    ]);
+    expect(results[0]?.answer).toBe('answer of a');
+    expect(existsSync(path.join(options.directory, 'work'))).toBe(false);
+    expect(readdirSync(path.join(options.directory, 'runs'))).toHaveLength(8);
+  });
+
+  test('is taken from the cache until a byte of the skill, the case or the script changes; errors never are', async () => {
+    const { options, root } = setUp();
+    const cache = path.join(root, 'cache');
+    const again = async (more: Partial<SuiteOptions> = {}): Promise<readonly string[]> =>
+      (await runSuite({ ...options, cache, ...more })).results.map(shortOf);
+    expect(await again()).toEqual(['a with 1 passed', 'b with 1 passed']);
+    expect(await again()).toEqual(['a with 1 passed cached', 'b with 1 passed cached']);
+    expect(await again({ cases: [evalCase('a'), evalCase('b', { input: 'something else' })] })).toEqual([
+      'a with 1 passed cached',
+      'b with 1 passed',
+    ]);
+    writeFileSync(path.join(root, 'skills/letters/more.md'), 'more');
+    expect(await again()).toEqual(['a with 1 passed', 'b with 1 passed']);
+    const checker = path.join(root, 'check.sh');
+    writeFileSync(checker, 'exit 0');
+    const checked = evalCase('a', { expect: { output: [{ type: 'checker', script: checker, arguments: [] }] } });
+    expect(await again({ cases: [checked] })).toEqual(['a with 1 passed']);
+    expect(await again({ cases: [checked] })).toEqual(['a with 1 passed cached']);
+    writeFileSync(checker, 'exit 1');
+    expect(await again({ cases: [checked] })).toEqual(['a with 1 passed']);
+    const torn = evalCase('a', { answers: { type: 'script', turns: [LOAD, LOAD, { text: 'x' }, { text: 'left' }] } });
+    expect(await again({ cases: [torn] })).toEqual(['a with 1 error']);
+    expect(await again({ cases: [torn] })).toEqual(['a with 1 error']);
+  });
+
+  test('goes on where it was interrupted, and keeps what was finished', async () => {
+    const { options } = setUp();
+    const interrupt = new AbortController();
+    const cases = Array.from({ length: 6 }, (_, place) => evalCase(`case-${String(place)}`));
+    const first = await runSuite({
+      ...options,
+      cases,
+      concurrency: 1,
+      signal: interrupt.signal,
+      onProgress: ({ done }) => {
+        if (done === 2) interrupt.abort();
+      },
+    });
+    expect([first.results.map(shortOf), first.isPartial]).toEqual([
+      ['case-0 with 1 passed', 'case-1 with 1 passed'],
+      true,
+    ]);
+    const file = path.join(options.directory, 'results.jsonl');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}{"key":"torn`);
+    const second = await runSuite({ ...options, cases, resume: true });
+    expect(second.results.map(shortOf)).toEqual(
+      cases.map(({ id }, place) => `${id} with 1 passed${place < 2 ? ' cached' : ''}`),
+    );
+  });
+
+  test('a case that hangs, a model that breaks and a script that does not fit are errors with a reason', async () => {
+    const { options } = setUp();
+    const script = (turns: readonly unknown[]) => ({ answers: { type: 'script', turns } }) as const;
+    const { answers: _none, ...nobody } = evalCase('nobody');
+    const { results } = await runSuite({
+      ...options,
+      cases: [
+        evalCase('hangs', { timeoutMs: 50, ...script([{ text: 'late', delayMs: 60_000 }]) }),
+        evalCase('breaks', script([{ error: { message: 'the server is on fire' } }])),
+        evalCase('too-many', script([LOAD, { text: 'done' }, { text: 'never asked' }])),
+        evalCase('no-script', script([{ nonsense: 1 }])),
+        nobody,
+        evalCase('cassette', { answers: { type: 'cassette', file: '/nowhere/a.jsonl' } }),
+        evalCase('file', { files: ['/nowhere/a.csv'] }),
+        evalCase('config', { config: { policy: { deny: 5 } } }),
+      ],
+    });
+    expect(results.map(({ case: id, status, reason }) => [id, status, reason.split('\n')[0]])).toEqual([
+      ['hangs', 'error', 'it was not done after 0.05 s'],
+      ['breaks', 'error', 'the model failed: the server is on fire'],
+      ['too-many', 'error', expect.stringContaining('1 of 3 turns were not asked for')],
+      ['no-script', 'error', expect.stringContaining('turns[0]')],
+      ['nobody', 'skipped', 'nobody answers: the case has no mock and no cassette, and no --model was named'],
+      ['cassette', 'error', expect.stringContaining('/nowhere/a.jsonl')],
+      ['file', 'error', 'the file a.csv cannot be given to the run: ENOENT'],
+      ['config', 'error', expect.stringContaining('"policy.deny" must be a list')],
+    ]);
+  });
+
+  test('tells how far it is, and what is left by the pace so far', async () => {
+    const { options } = setUp();
+    const told: string[] = [];
+    await runSuite({
+      ...options,
+      concurrency: 1,
+      onProgress: ({ done, total, counts, last }) =>
+        void told.push(`${String(done)}/${String(total)} ${last.case} ${String(counts.passed)}`),
+    });
+    expect(told).toEqual(['1/2 a 1', '2/2 b 2']);
+  });
+
+  test('cases of a skill are not shown to it, and a new case is no new skill', async () => {
+    const { options, root } = setUp();
+    const before = await runSuite(options);
+    mkdirSync(path.join(root, 'skills/tables/evals'));
+    writeFileSync(
+      path.join(root, 'skills/tables/evals/evals.json'),
+      '[{"prompt": "x", "expected_output": "the secret answer"}]',
+    );
+    const after = await runSuite(options);
+    expect(after.sets.map(({ digest }) => digest)).toEqual(before.sets.map(({ digest }) => digest));
+    const text = readFileSync(path.join(after.results[0]?.run ?? '', 'events.jsonl'), 'utf8');
+    expect([text.includes('evals.json'), text.includes('the secret answer')]).toEqual([false, false]);
+  });
+
+  test('two skills of one folder name are refused: which one counted would be chance', async () => {
+    const { options, root, folders } = setUp();
+    mkdirSync(path.join(root, 'other'));
+    writeSkill(path.join(root, 'other/tables'), { description: 'Another one. Use it never.' });
+    const foldersFor = (): readonly string[] => [...folders, path.join(root, 'other/tables')];
+    await expect(runSuite({ ...options, arms: [{ arm: 'with', foldersFor }] })).rejects.toThrow(
+      'there are two skills in folders named "tables"',
+    );
+  });
+});

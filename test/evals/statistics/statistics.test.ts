@@ -1,0 +1,183 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { binomialAtLeast } from '../../../src/evals/statistics/binomial.ts';
+import {
+  deviationOf,
+  mcNemar,
+  meanOf,
+  pairedBootstrap,
+  passAllK,
+  passAtK,
+  rateOf,
+  shareOf,
+  smallestVisible,
+} from '../../../src/evals/statistics/statistics.ts';
+
+/** Exact, by whole numbers of any size. */
+function choose(of: number, count: number): bigint {
+  let ways = 1n;
+  for (let place = 0; place < count; place += 1) ways = (ways * BigInt(of - place)) / BigInt(place + 1);
+  return ways;
+}
+
+/** Two-sided, by adding up every split that is as uneven or more. */
+function mcNemarByHand(better: number, worse: number): number {
+  const all = better + worse;
+  let uneven = 0n;
+  for (let count = 0; count <= all; count += 1)
+    if (Math.abs(2 * count - all) >= Math.abs(better - worse)) uneven += choose(all, count);
+  return Number((uneven * 10n ** 15n) / 2n ** BigInt(all)) / 1e15;
+}
+
+const rounded = (value: number): number => Number(value.toFixed(6));
+
+describe('a rate', () => {
+  // Both ends solve (share - p)^2 = z^2 p (1 - p) / n: that is what Wilson's interval is.
+  test('has the interval in which no truth is further away than 1.96 of its own deviations', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(500), (of, some) => {
+        const count = Math.min(some, of);
+        const { low, high } = rateOf(count, of);
+        const share = count / of;
+        for (const end of [low, high].filter((one) => one > 0 && one < 1))
+          expect(rounded(Math.abs(share - end) / Math.sqrt((end * (1 - end)) / of))).toBe(1.959964);
+        expect(low <= share && share <= high).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('of known parts', () => {
+    const known = (count: number, of: number): readonly number[] => {
+      const { low, high } = rateOf(count, of);
+      return [rounded(low), rounded(high)];
+    };
+    expect(known(8, 10)).toEqual([0.490162, 0.943318]);
+    expect(known(0, 10)).toEqual([0, 0.277533]);
+    expect(known(10, 10)).toEqual([0.722467, 1]);
+    expect(rateOf(0, 0)).toEqual({ count: 0, of: 0, low: 0, high: 1 });
+    expect(shareOf(rateOf(0, 0))).toBe(0);
+  });
+
+  test.each([
+    [Number.NaN, 1],
+    [1, Number.POSITIVE_INFINITY],
+    [-1, 2],
+    [0.5, 2],
+    [3, 2],
+  ])('of %s of %s is refused', (count, of) => {
+    expect(() => rateOf(count, of)).toThrow(expect.objectContaining({ code: 'input/invalid' }));
+  });
+});
+
+describe('the exact McNemar test', () => {
+  test('is the sum of all splits that are as uneven', () => {
+    for (let better = 0; better <= 14; better += 1)
+      for (let worse = 0; worse <= 14; worse += 1)
+        expect([better, worse, rounded(mcNemar(better, worse))]).toEqual([
+          better,
+          worse,
+          rounded(mcNemarByHand(better, worse)),
+        ]);
+  });
+
+  test('does not overflow', () => {
+    expect(rounded(mcNemar(5_000, 5_000))).toBe(1);
+    expect(mcNemar(10_000, 0)).toBeLessThan(1e-300);
+    expect(rounded(mcNemar(110, 90))).toBe(rounded(mcNemarByHand(110, 90)));
+  });
+});
+
+describe('the paired bootstrap', () => {
+  test('covers the mean, repeats with its seed, and is a point where nothing varies', () => {
+    const differences = Array.from({ length: 50 }, (_, place) => (place % 5 === 0 ? 1 : 0));
+    const first = pairedBootstrap(differences, { seed: 7 });
+    expect(first).toEqual(pairedBootstrap(differences, { seed: 7 }));
+    expect(first.mean).toBe(0.2);
+    // The deviation of the mean is sqrt(0.2 * 0.8 / 50), 0.0566.
+    expect(Math.abs(first.low - (0.2 - 1.96 * 0.0566))).toBeLessThan(0.03);
+    expect(Math.abs(first.high - (0.2 + 1.96 * 0.0566))).toBeLessThan(0.03);
+    expect(pairedBootstrap([1, 1, 1])).toEqual({ mean: 1, low: 1, high: 1 });
+    expect(pairedBootstrap([])).toEqual({ mean: 0, low: -1, high: 1 });
+  });
+
+  test('takes no number that is not finite', () => {
+    expect(() => pairedBootstrap([1, Number.NaN])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
+    expect(() => meanOf([Number.POSITIVE_INFINITY])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
+  });
+});
+
+describe('the smallest difference that could have been seen', () => {
+  /** By going through every outcome of every pair: better, worse or equal. */
+  function powerByHand(pairs: number, d: number, share: number): number {
+    let power = 0;
+    for (let better = 0; better <= pairs; better += 1)
+      for (let worse = 0; worse + better <= pairs; worse += 1) {
+        if (better <= worse || mcNemarByHand(better, worse) > 0.05) continue;
+        const ways = Number(choose(pairs, better) * choose(pairs - better, worse));
+        const [up, down] = [(share + d) / 2, (share - d) / 2];
+        power += ways * up ** better * down ** worse * (1 - share) ** (pairs - better - worse);
+      }
+    return power;
+  }
+
+  test.each([
+    [8, 0],
+    [12, 3],
+    [20, 0],
+    [20, 8],
+    [30, 15],
+  ])('of %s pairs of which %s differ has a power of 80 %%', (pairs, differing) => {
+    const d = smallestVisible(pairs, differing);
+    const share = Math.max(differing / pairs, d);
+    expect(powerByHand(pairs, d, share)).toBeGreaterThanOrEqual(0.8);
+    const less = d - 0.002;
+    expect(powerByHand(pairs, less, Math.max(differing / pairs, less))).toBeLessThan(0.8);
+  });
+
+  test('five pairs can show nothing, and more pairs show less', () => {
+    expect([0, 1, 5].map((pairs) => smallestVisible(pairs, 0))).toEqual([1, 1, 1]);
+    const seen = [10, 30, 100, 300, 1_000].map((pairs) => smallestVisible(pairs, Math.round(pairs / 5)));
+    expect(seen).toEqual(seen.toSorted((a, b) => b - a));
+  });
+
+  test('both ways of working it out agree where they meet', () => {
+    expect(Math.abs(smallestVisible(1_000, 300) - smallestVisible(1_001, 300))).toBeLessThan(0.004);
+  });
+});
+
+describe('values', () => {
+  test('mean and deviation', () => {
+    expect([meanOf([]), meanOf([2, 4, 9])]).toEqual([0, 5]);
+    expect([deviationOf([3]), rounded(deviationOf([2, 4, 9]))]).toEqual([0, 3.605551]);
+  });
+
+  test('pass@k and pass^k are those of all choices of k attempts', () => {
+    for (let attempts = 1; attempts <= 7; attempts += 1)
+      for (let passed = 0; passed <= attempts; passed += 1)
+        for (let k = 1; k <= attempts; k += 1) {
+          const all = Number(choose(attempts, k));
+          expect(rounded(passAtK(passed, attempts, k))).toBe(rounded(1 - Number(choose(attempts - passed, k)) / all));
+          expect(rounded(passAllK(passed, attempts, k))).toBe(rounded(Number(choose(passed, k)) / all));
+        }
+    expect(() => passAtK(1, 2, 3)).toThrow(expect.objectContaining({ code: 'input/invalid' }));
+  });
+
+  test('binomial tails add up to one', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 200 }),
+        fc.nat(200),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (of, some, share) => {
+          const least = Math.min(some, of);
+          const upper = binomialAtLeast(least, of, share);
+          const lower = binomialAtLeast(of - least + 1, of, 1 - share);
+          expect(Math.abs(upper + lower - 1)).toBeLessThan(1e-9);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+
+import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
+import type { Control } from '../../../src/evals/report/result.ts';
+import { canaryControl, shuffledControl } from '../../../src/evals/trigger/trigger-controls.ts';
+import {
+  confusedPairs,
+  confusionOf,
+  makeTriggerReport,
+  scoreOverall,
+  scoreSkills,
+} from '../../../src/evals/trigger/trigger-score.ts';
+import { agrees, isForTraining, labelOf, splitOf, trialsOf } from '../../../src/evals/trigger/trigger-trial.ts';
+import type { TriggerTrial } from '../../../src/evals/trigger/trigger-trial.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { caseResult } from '../case-results.ts';
+
+function triggerCase(id: string, expectations: Expectations, target?: string): EvalCase {
+  return {
+    id,
+    name: id,
+    place: { file: 'evals/trigger.json', line: 1, column: 1 },
+    input: 'the same query',
+    files: [],
+    skills: { ...(target === undefined ? {} : { target }), folders: [] },
+    expect: expectations,
+    limits: {},
+    forbidTools: [],
+    approve: 'no',
+    repeat: 1,
+    tags: [],
+  };
+}
+
+function owned(owner: string, loaded: readonly string[], id = owner): TriggerTrial {
+  return { case: id, label: { all: [owner], any: [], none: [] }, loaded };
+}
+
+function negative(skill: string, loaded: readonly string[]): TriggerTrial {
+  return { case: `not-${skill}`, label: { all: [], any: [], none: [skill] }, loaded };
+}
+
+const KEPT: readonly Control[] = (['always-fire', 'never-fire', 'shuffled-labels'] as const).map((name) => ({
+  name,
+  asked: '',
+  found: '',
+  isKept: true,
+}));
+
+describe('labels', () => {
+  test('come from what a case asks', () => {
+    expect(labelOf(triggerCase('a', { trigger: true }, 'csv'))).toEqual({ all: ['csv'], any: [], none: [] });
+    expect(labelOf(triggerCase('a', { trigger: false }, 'csv'))).toEqual({ all: [], any: [], none: ['csv'] });
+    expect(labelOf(triggerCase('a', { skills: { anyOf: ['csv', 'xlsx'] } }))).toEqual({
+      all: [],
+      any: ['csv', 'xlsx'],
+      none: [],
+    });
+    expect(labelOf(triggerCase('a', { skills: { only: [] } }))).toEqual({ all: [], any: [], none: [], only: [] });
+    expect(labelOf(triggerCase('a', { streaming: true }, 'csv'))).toBeUndefined();
+  });
+
+  test('agree with what was loaded', () => {
+    const label = { all: ['a'], any: ['b', 'c'], none: ['d'] };
+    expect(agrees(label, ['a', 'c', 'x'])).toBe(true);
+    expect(agrees({ ...label, only: ['a', 'c'] }, ['a', 'c', 'x'])).toBe(false);
+    for (const loaded of [[], ['a'], ['b'], ['a', 'b', 'd']]) expect(agrees(label, loaded)).toBe(false);
+  });
+});
+
+describe('trials', () => {
+  test('a timeout or a crash is none: a broken run passes no negative and misses no positive', () => {
+    const cases = [triggerCase('yes', { trigger: true }, 'csv'), triggerCase('no', { trigger: false }, 'csv')];
+    const broken = [
+      caseResult('yes', { status: 'error', reason: 'the time was up' }),
+      caseResult('no', { status: 'error', reason: 'it crashed' }),
+      caseResult('no', { status: 'skipped' }),
+    ];
+    expect(trialsOf(cases, broken)).toEqual([]);
+    expect(scoreOverall(trialsOf(cases, broken)).quiet).toEqual({ count: 0, of: 0, low: 0, high: 1 });
+    expect(makeTriggerReport({ trials: [], controls: KEPT }).isValid).toBe(false);
+  });
+
+  test('of the same query are as many as there are cases and attempts', () => {
+    const cases = ['one', 'two'].map((id) => triggerCase(id, { trigger: true }, 'csv'));
+    const results = [
+      caseResult('one', { loaded: ['csv'] }),
+      caseResult('one', { attempt: 2, status: 'failed' }),
+      caseResult('two', { status: 'failed' }),
+      caseResult('two', { arm: 'without', loaded: ['csv'] }),
+    ];
+    const trials = trialsOf(cases, results);
+    expect(trials.map((trial) => [trial.case, trial.loaded])).toEqual([
+      ['one', ['csv']],
+      ['one', []],
+      ['two', []],
+    ]);
+    expect(scoreOverall(trials).recall).toMatchObject({ count: 1, of: 3 });
+  });
+});
+
+describe('scores', () => {
+  verifies('EVAL-2', 'precision, recall and F1 of each skill, and who took whose query', () => {
+    const trials = [
+      owned('csv', ['csv']),
+      owned('csv', ['csv', 'pdf']),
+      owned('csv', ['pdf']),
+      owned('csv', []),
+      owned('pdf', ['pdf']),
+      negative('csv', ['csv']),
+      negative('csv', ['pdf']),
+      { case: 'either', label: { all: [], any: ['csv', 'pdf'], none: [] }, loaded: ['pdf'] },
+      { case: 'nobody', label: { all: [], any: [], none: [], only: [] }, loaded: ['pdf'] },
+    ];
+    const counted = scoreSkills(trials).map(({ skill, precision, recall, f1 }) => [
+      skill,
+      `${String(precision.count)}/${String(precision.of)}`,
+      `${String(recall.count)}/${String(recall.of)}`,
+      Number(f1.toFixed(4)),
+    ]);
+    expect(counted).toEqual([
+      // Fired for its own twice, for a query that is not its own once; missed two.
+      ['csv', '2/3', '2/4', 0.5714],
+      // Its own, and one that was as much its own; took three that were not.
+      ['pdf', '2/5', '2/2', 0.5714],
+    ]);
+    const { precision, recall, quiet } = scoreOverall(trials);
+    expect([precision, recall, quiet].map(({ count, of }) => `${String(count)}/${String(of)}`)).toEqual([
+      '4/8',
+      '4/6',
+      '1/3',
+    ]);
+    expect(confusionOf(trials)).toEqual([
+      { wanted: '-', took: '-', count: 1 },
+      { wanted: '-', took: 'csv', count: 1 },
+      { wanted: '-', took: 'pdf', count: 1 },
+      { wanted: 'csv', took: '-', count: 1 },
+      { wanted: 'csv', took: 'csv', count: 2 },
+      { wanted: 'csv', took: 'pdf', count: 2 },
+      { wanted: 'pdf', took: 'pdf', count: 2 },
+    ]);
+  });
+
+  test('name the skills that confuse each other, whoever takes from whom', () => {
+    const trials = [owned('a', ['b']), owned('b', ['a']), owned('b', ['c']), owned('c', []), negative('a', ['a'])];
+    expect(confusedPairs(confusionOf(trials))).toEqual([
+      { skills: ['a', 'b'], count: 2 },
+      { skills: ['b', 'c'], count: 1 },
+    ]);
+  });
+
+  test('of train and validation are split by the id of the case alone, about 60 to 40', () => {
+    const ids = Array.from({ length: 2_000 }, (_, place) => `case-${String(place)}`);
+    const train = ids.filter(isForTraining).length;
+    expect(train).toBeGreaterThan(1_120);
+    expect(train).toBeLessThan(1_280);
+    const split = splitOf(ids.map((id) => owned('csv', isForTraining(id) ? ['csv'] : [], id)));
+    expect([split.train.count, split.train.of, split.validation.count, split.validation.of]).toEqual([
+      train,
+      train,
+      0,
+      2_000 - train,
+    ]);
+  });
+
+  test('are given with a sweep where all controls were kept', () => {
+    const trials = [owned('csv', ['csv']), owned('pdf', [])];
+    const report = makeTriggerReport({ trials, controls: KEPT, sweep: [{ distractors: 10, trials: trials.slice(1) }] });
+    expect(report.isValid).toBe(true);
+    expect(report.scores.map(({ skill }) => skill)).toEqual(['csv', 'pdf']);
+    expect(report.sweep.map(({ distractors, recall }) => [distractors, recall.count, recall.of])).toEqual([[10, 0, 1]]);
+    for (const left of KEPT.keys())
+      expect(makeTriggerReport({ trials, controls: KEPT.filter((_, place) => place !== left) }).isValid).toBe(false);
+  });
+});
+
+describe('controls', () => {
+  const fired = caseResult('a', { loaded: ['canary'] });
+  const quiet = caseResult('b');
+  const broken = caseResult('c', { status: 'error' });
+
+  test('a canary fires always or never; what broke keeps no control', () => {
+    const kept = (name: 'always-fire' | 'never-fire', ...results: readonly (typeof fired)[]): boolean =>
+      canaryControl(name, 'canary', results).isKept;
+    expect([kept('always-fire', fired, fired), kept('always-fire', fired, quiet), kept('always-fire')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect([
+      kept('never-fire', quiet, quiet),
+      kept('never-fire', quiet, fired),
+      kept('never-fire', quiet, broken),
+    ]).toEqual([true, false, false]);
+    expect(canaryControl('never-fire', 'canary', [quiet, fired, broken])).toEqual({
+      name: 'never-fire',
+      asked: 'canary fires for no query',
+      found: 'it fired for 1 of 3, and 1 came to no verdict',
+      isKept: false,
+    });
+  });
+
+  test('shuffled labels fall to chance, by every seed', () => {
+    const trials = Array.from({ length: 60 }, (_, place) => {
+      const owner = `skill-${String(place % 6)}`;
+      return place % 2 === 0 ? owned(owner, [owner]) : negative(owner, place % 10 === 1 ? [owner] : []);
+    });
+    for (let seed = 1; seed <= 20; seed += 1) expect(shuffledControl(trials, { seed }).isKept).toBe(true);
+  });
+
+  test('a judge that does not look at the labels is found out', () => {
+    const trials = Array.from({ length: 40 }, (_, place) =>
+      place % 2 === 0 ? owned('csv', ['csv']) : negative('csv', []),
+    );
+    expect(shuffledControl(trials, { agree: () => true })).toEqual({
+      name: 'shuffled-labels',
+      asked: 'with shuffled labels the agreement falls to chance',
+      found: '100.0 % agree, by chance it would be 50.0 %',
+      isKept: false,
+    });
+    expect(shuffledControl([]).isKept).toBe(false);
+  });
+});

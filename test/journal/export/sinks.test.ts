@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+
+import { joinedSink, jsonlSink, terminalSink } from '../../../src/journal/export/sinks.ts';
+import type { EventSink } from '../../../src/journal/export/sinks.ts';
+import type { TextLevel } from '../../../src/core/event-text.ts';
+import type { RunEvent } from '../../../src/core/run-events.ts';
+import { WHOLE_RUN, linesOf, start } from '../run-lines.ts';
+
+function played(open: (write: (text: string) => void) => EventSink, events: readonly RunEvent[]): string {
+  let written = '';
+  const sink = open((text) => {
+    written += text;
+  });
+  for (const line of linesOf(events)) sink(line);
+  return written;
+}
+
+const onTerminal = (level: TextLevel, events = WHOLE_RUN): readonly string[] =>
+  played((write) => terminalSink({ level, write, style: (style, text) => `<${style}>${text}` }), events).split('\n');
+
+describe('the terminal', () => {
+  test('quiet: what was denied, what was asked, and how it ended', () => {
+    expect(onTerminal('quiet')).toEqual([
+      '<yellow>question: run_script pdf scripts/read.py "the secret argument", risk high, by rule "run_script(*)" of user /home/ada/config.json',
+      '<red>denied: run_command "the secret command", by rule "run_command(*)" of user /home/ada/config.json',
+      '<green>run done: "it was answered"',
+      '',
+    ]);
+  });
+
+  test('normal: one line an action, with the time since it was asked for', () => {
+    expect(onTerminal('normal')).toEqual([
+      'run run-1: "read my invoice"',
+      '<green>load_skill pdf: new, 23 characters (30 ms)',
+      '<yellow>question: run_script pdf scripts/read.py "the secret argument", risk high, by rule "run_script(*)" of user /home/ada/config.json',
+      'answer: yes, for this run, by terminal',
+      '<green>run_script pdf scripts/read.py "the secret argument": exit 0 (50 ms)',
+      '<red>denied: run_command "the secret command", by rule "run_command(*)" of user /home/ada/config.json',
+      '<yellow>note: "the disk is nearly full"',
+      '<green>final_answer: 17 characters (10 ms)',
+      '<green>run done: "it was answered"',
+      '',
+    ]);
+  });
+
+  test('verbose: every event has a line', () => {
+    expect(onTerminal('verbose')).toHaveLength(WHOLE_RUN.length + 1);
+  });
+
+  test('a request cannot forge a line or colour one', () => {
+    expect(onTerminal('normal', [start({ request: 'x"\n\u001b[32mrun done\r\u2028y' })])).toEqual([
+      'run run-1: "x\\"\\n\\x1b[32mrun done\\r\\u{2028}y"',
+      '',
+    ]);
+  });
+});
+
+describe('lines of JSON', () => {
+  test('each event is a line with its number and times', () => {
+    const written = played(jsonlSink, WHOLE_RUN);
+    const read = written
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(read).toEqual(linesOf(WHOLE_RUN).map(({ seq, time, elapsed, event }) => ({ seq, time, elapsed, event })));
+  });
+});
+
+test('a sink that breaks neither ends the run nor silences the next sink', () => {
+  const broken = (): never => {
+    throw new Error('closed pipe');
+  };
+  const seen: number[] = [];
+  const sink = joinedSink([
+    broken,
+    jsonlSink(broken),
+    terminalSink({ level: 'verbose', write: broken, style: broken }),
+    ({ seq }) => void seen.push(seq),
+  ]);
+  for (const line of linesOf(WHOLE_RUN)) sink(line);
+  expect(seen).toEqual(WHOLE_RUN.map((_, index) => index + 1));
+});

@@ -1,0 +1,121 @@
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { pruneRuns } from '../../src/journal/prune.ts';
+import { scratch } from '../registry/support.ts';
+import { filesOf, startRun } from './support.ts';
+
+const DAY = 24 * 3_600_000;
+const now = (): Date => new Date('2026-03-01T00:00:00Z');
+
+/** Ended runs of about 50 kB, so many days old. */
+function runs(directory: string, ...days: readonly number[]): readonly string[] {
+  return days.map((age) => {
+    const run = startRun(directory, { now: () => new Date(now().getTime() - age * DAY) });
+    run.keep(Buffer.alloc(50_000, `${String(age)} `), 'artifacts');
+    run.end('done', '');
+    return run.id;
+  });
+}
+
+function bytesOf(directory: string, id: string): number {
+  const run = path.join(directory, id);
+  return filesOf(run).reduce((sum, file) => sum + statSync(path.join(run, file)).size, 0);
+}
+
+describe('prune', () => {
+  test('removes what is older, the oldest first, and says what is left', async () => {
+    const directory = scratch();
+    const [old = '', older = '', young = ''] = runs(directory, 40, 50, 3);
+    const removed = [older, old].map((id) => ({ id, bytes: bytesOf(directory, id), reason: 'age' }));
+    const keptBytes = bytesOf(directory, young);
+    expect(await pruneRuns({ directory, olderThanMs: 30 * DAY, now })).toEqual({
+      removed,
+      kept: 1,
+      keptBytes,
+      running: 0,
+    });
+    expect(readdirSync(directory)).toEqual([young]);
+  });
+
+  test('removes the oldest until the rest is small enough', async () => {
+    const directory = scratch();
+    const [c = '', b = '', a = ''] = runs(directory, 1, 2, 3);
+    const { removed } = await pruneRuns({ directory, maxBytes: 120_000, now });
+    expect(removed.map(({ id, reason }) => [id, reason])).toEqual([[a, 'size']]);
+    expect(readdirSync(directory).toSorted()).toEqual([b, c].toSorted());
+  });
+
+  test('says what it would do and does nothing', async () => {
+    const directory = scratch();
+    const ids = runs(directory, 40, 50);
+    const { removed, kept } = await pruneRuns({ directory, olderThanMs: 30 * DAY, dryRun: true, now });
+    expect([removed.length, kept]).toEqual([2, 0]);
+    expect(readdirSync(directory).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('keeps the newest, those that run, and those it cannot judge while they are young', async () => {
+    const directory = scratch();
+    const [newest = '', old = ''] = runs(directory, 40, 50);
+    const running = startRun(directory, { now: () => new Date('2020-01-01T00:00:00Z') });
+    const unknown = '20200101T000000Z-00000000';
+    mkdirSync(path.join(directory, unknown));
+    const stay = [newest, running.id, unknown];
+    const pruned = await pruneRuns({ directory, olderThanMs: 0, maxBytes: 0, keep: 1, now: () => new Date() });
+    expect(pruned.removed.map(({ id }) => id)).toEqual([old]);
+    expect([pruned.kept, pruned.running]).toEqual([3, 2]);
+    expect(readdirSync(directory).toSorted()).toEqual(stay.toSorted());
+
+    const yesterday = Date.now() / 1000 - 86_400;
+    utimesSync(path.join(directory, unknown), yesterday, yesterday);
+    const again = await pruneRuns({ directory, olderThanMs: 0, keep: 1, now: () => new Date() });
+    expect(again.removed.map(({ id }) => id)).toEqual([unknown]);
+    running.append({ type: 'note', message: 'still there' });
+    running.end('done', '');
+  });
+
+  test('removes what an earlier one left half removed, and what cannot be read', async () => {
+    const directory = scratch();
+    const [id = ''] = runs(directory, 40);
+    const left = path.join(directory, '.removed-20200101T000000Z-00000000');
+    mkdirSync(path.join(left, 'deep', 'er'), { recursive: true });
+    chmodSync(path.join(left, 'deep'), 0o000);
+    writeFileSync(path.join(directory, id, 'run.json'), 'nonsense');
+    const old = Date.parse('2025-01-01T00:00:00Z') / 1000;
+    utimesSync(path.join(directory, id), old, old);
+    await pruneRuns({ directory, olderThanMs: 30 * DAY, now });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test('removes what is left of a removal also where no run is left', async () => {
+    const directory = scratch();
+    mkdirSync(path.join(directory, '.removed-20200101T000000Z-00000000'));
+    await pruneRuns({ directory, olderThanMs: 30 * DAY, now });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test('follows no link', async () => {
+    const base = scratch();
+    const directory = path.join(base, 'runs');
+    const [id = ''] = runs(directory, 40);
+    writeFileSync(path.join(base, 'precious'), 'x');
+    symlinkSync(base, path.join(directory, id, 'out'));
+    symlinkSync(base, path.join(directory, '20200101T000000Z-00000000'));
+    await pruneRuns({ directory, olderThanMs: 30 * DAY, now });
+    expect(readdirSync(base).toSorted()).toEqual(['precious', 'runs']);
+
+    runs(directory, 40);
+    symlinkSync('runs', path.join(base, 'linked'));
+    await expect(pruneRuns({ directory: path.join(base, 'linked'), olderThanMs: 0, now })).rejects.toThrow(
+      'it is a symbolic link',
+    );
+    rmSync(path.join(base, 'linked'));
+    expect(await pruneRuns({ directory: path.join(base, 'nothing'), olderThanMs: 0 })).toEqual({
+      removed: [],
+      kept: 0,
+      keptBytes: 0,
+      running: 0,
+    });
+  });
+});

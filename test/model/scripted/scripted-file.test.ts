@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { readScriptedTurns } from '../../../src/model/scripted/scripted-file.ts';
+import { openScripted } from '../../../src/model/scripted/scripted.ts';
+import { scratch } from '../../registry/support.ts';
+
+function fileOf(text: string): string {
+  const file = path.join(scratch(), 'case.json');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('a script in a file', () => {
+  test('is played as one in a program', async () => {
+    const file = fileOf(
+      JSON.stringify({
+        turns: [
+          {
+            expect: { contains: ['go'], matches: '^stop$', offers: [] },
+            toolCalls: [
+              { name: 'load_skill', input: { skill: 'a' } },
+              { name: 'x', input: 'no json', id: '7' },
+            ],
+            usage: { inputTokens: 1 },
+          },
+          { error: { message: 'busy', status: 429, isRetryable: true } },
+          { text: 'done', chunks: [1, 2], finish: 'length', retries: 1, delayMs: 0 },
+        ],
+      }),
+    );
+    const model = openScripted(readScriptedTurns(file));
+    const call = () =>
+      model.call(
+        { system: '', messages: [{ role: 'user', content: 'go' }], tools: [] },
+        { signal: new AbortController().signal },
+      );
+    await expect(call()).rejects.toMatchObject({ message: 'call 1: the request does not match /^stop$/mu' });
+    await expect(call()).rejects.toMatchObject({
+      code: 'model/failed',
+      message: 'busy',
+      data: { model: 'scripted', status: 429, isRetryable: true },
+    });
+    expect(await call()).toEqual({ text: 'done', toolCalls: [], finish: 'length', usage: {}, retries: 1 });
+  });
+
+  test.each([
+    ['{', /is no script of answers: /],
+    ['[]', /the whole is not an object/],
+    ['{}', /"turns" is not a list/],
+    ['{"turns":[{"text":7}]}', /"turns\[0\]\.text" is not a string/],
+    ['{"turns":[{"txt":"x"}]}', /"turns\[0\]\.txt" is not known, expected one of expect, text, /],
+    ['{"turns":[{"toolCalls":[{"name":"x"}]}]}', /"turns\[0\]\.toolCalls\[0\]\.input" is not /],
+    ['{"turns":[{"expect":{"matches":"("}}]}', /turns\[0\]\.expect\.matches is no regular expression: "\("/],
+    ['{"turns":[{"delayMs":1e12}]}', /"turns\[0\]\.delayMs" is not a whole number from 0 to 86400000/],
+  ])('%s is refused with the place', (text, problem) => {
+    expect(() => readScriptedTurns(fileOf(text))).toThrow(problem);
+  });
+
+  test('that is not there says so', () => {
+    expect(() => readScriptedTurns(path.join(scratch(), 'none.json'))).toThrow('there is no such file');
+  });
+});

@@ -1,0 +1,202 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { readForeignLock, theirHash } from '../../../src/packs/lock/foreign-lock.ts';
+import { sha256 } from '../../../src/platform/hash.ts';
+
+const HASH = '7668c28d1103dc0532ebcd3140dc1afb8345a7bffbe498032a28592fbd5a0a23';
+const project = (skills: object): string => JSON.stringify({ version: 1, skills });
+const person = (skills: object): string => JSON.stringify({ version: 3, skills, dismissed: {} });
+const one = (entry: object) => {
+  const lock = readForeignLock(project({ pdf: entry }));
+  return lock.type === 'refused' ? lock : (lock.skills[0] ?? lock.unread[0]?.reason);
+};
+
+describe('readForeignLock', () => {
+  test('reads the lock of a project', () => {
+    const text = project({
+      xlsx: {
+        source: 'anthropics/skills',
+        ref: 'v1',
+        sourceType: 'github',
+        skillPath: 'skills/xlsx/SKILL.md',
+        computedHash: HASH,
+      },
+      pdf: { source: '/home/me/skills', sourceType: 'local', computedHash: HASH },
+    });
+    expect(readForeignLock(text)).toEqual({
+      type: 'read',
+      scope: 'project',
+      skills: [
+        {
+          name: 'pdf',
+          source: '/home/me/skills',
+          theirHash: { kind: 'files', hex: HASH },
+          note: 'it came from a folder of the machine on which their file was written',
+        },
+        {
+          name: 'xlsx',
+          source: 'github:anthropics/skills#v1:skills/xlsx',
+          ref: 'v1',
+          folder: 'skills/xlsx',
+          theirHash: { kind: 'files', hex: HASH },
+        },
+      ],
+      unread: [],
+    });
+  });
+
+  test('reads the lock of a person, with the ids of git', () => {
+    const text = person({
+      pdf: {
+        source: 'owner/repo',
+        sourceType: 'github',
+        sourceUrl: 'https://github.com/owner/repo.git',
+        skillPath: 'pdf/SKILL.md',
+        skillFolderHash: 'a'.repeat(40),
+        installedAt: '2026-01-01T00:00:00.000Z',
+        updatedAt: '2026-01-01T00:00:00.000Z',
+      },
+    });
+    expect(readForeignLock(text)).toEqual({
+      type: 'read',
+      scope: 'person',
+      skills: [
+        {
+          name: 'pdf',
+          source: 'github:owner/repo#:pdf',
+          folder: 'pdf',
+          theirHash: { kind: 'git-tree', hex: 'a'.repeat(40) },
+        },
+      ],
+      unread: [],
+    });
+  });
+
+  test.each([
+    [
+      { source: 'o/r', sourceType: 'github', skillPath: 'SKILL.md' },
+      { name: 'pdf', source: 'github:o/r' },
+    ],
+    [
+      { source: 'o/r', sourceType: 'gitlab', sourceUrl: 'https://git.example/o/r.git', ref: 'main' },
+      { name: 'pdf', source: 'git+https://git.example/o/r.git#main', ref: 'main' },
+    ],
+    [
+      { source: 'git@host.example:o/r.git', sourceType: 'git' },
+      { name: 'pdf', source: 'git@host.example:o/r.git' },
+    ],
+    [
+      { source: 'docs.example', sourceType: 'well-known', computedHash: '' },
+      {
+        name: 'pdf',
+        source: 'well-known:https://docs.example',
+        note: 'the path of the site is not in their file: its top is used',
+      },
+    ],
+    [
+      { source: '@scope/skills', sourceType: 'node_modules', computedHash: 'not hex' },
+      {
+        name: 'pdf',
+        source: 'npm:@scope/skills',
+        note: 'the version of the package is not in their file: the newest is used',
+      },
+    ],
+  ])('%j is a source here', (entry, skill) => {
+    expect(one(entry)).toEqual(skill);
+  });
+
+  test.each([
+    [{ source: 'o/r', sourceType: 'git' }, 'the address of its repository is not in their file, only "o/r"'],
+    [{ sourceType: 'github' }, 'its entry has no source'],
+    [{ source: 'o/r', sourceType: 'notion' }, 'its source is of a kind that is not known here: "notion"'],
+    [
+      { source: 'o/r', sourceType: 'github', skillPath: '../../x/SKILL.md' },
+      'its path "../../x/SKILL.md" leaves the source',
+    ],
+    [
+      { source: 'o/r', sourceType: 'github', ref: '--upload-pack=x' },
+      '"--upload-pack=x" is no name of a branch, tag or commit',
+    ],
+    [{ source: 'o/r', sourceType: 'github', ref: 'a:b' }, '"a:b" is no name of a branch, tag or commit'],
+    [
+      { source: 'ext::sh -c x', sourceType: 'git' },
+      'the address of its repository is not in their file, only "ext::sh -c x"',
+    ],
+    [
+      { source: 'file:///etc', sourceType: 'git' },
+      'the address of its repository is not in their file, only "file:///etc"',
+    ],
+    [
+      { source: 'o/r\u001b]0;x\u0007', sourceType: 'github' },
+      'its entry has characters that do not show, or is too long',
+    ],
+    [{ source: 'x"; touch y; "', sourceType: 'node_modules' }, '"x"; touch y; "" is no name of a package'],
+    [{ source: 'evil/../..', sourceType: 'local' }, '"evil/../.." is no path'],
+    [{ source: 7 }, 'its entry has no source'],
+  ])('%j is told and left out', (entry, reason) => {
+    expect(one(entry)).toBe(reason);
+  });
+
+  test('one bad entry does not spoil the others, and names that objects have are names', () => {
+    const lock = readForeignLock(
+      '{"version": 1, "skills": {"__proto__": {"source": "o/r"}, "a": null, "../x": {}, "b": {"source": "o/r"}}}',
+    );
+    expect(lock).toEqual({
+      type: 'read',
+      scope: 'project',
+      skills: [
+        { name: '__proto__', source: 'github:o/r' },
+        { name: 'b', source: 'github:o/r' },
+      ],
+      unread: [
+        { name: '../x', reason: '"../x" is no name for a skill' },
+        { name: 'a', reason: 'its entry is no object' },
+      ],
+    });
+  });
+
+  test.each([
+    ['', 'it is no JSON'],
+    ['[]', 'it is no JSON object'],
+    ['{"version": 1}', 'it has no map of skills'],
+    ['{"version": 2, "skills": {}}', 'it has the version 2, expected 1 (of a project) or 3 (of a person)'],
+    ['{"skills": {}}', 'it has the version none, expected 1 (of a project) or 3 (of a person)'],
+    ['{\n<<<<<<< HEAD\n}', 'it has the marks of a merge that was not finished'],
+    [' '.repeat(9_000_000), 'it has more than 8388608 characters'],
+  ])('%j is refused whole', (text, message) => {
+    expect(readForeignLock(text)).toMatchObject({ type: 'refused', code: 'lock/invalid', message });
+  });
+
+  test('no JSON makes it throw', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (skills) => {
+        expect(['read', 'refused']).toContain(readForeignLock(project(skills)).type);
+      }),
+    );
+  });
+});
+
+describe('theirHash', () => {
+  const file = (path: string, text: string) => ({ path, bytes: Buffer.from(text) });
+
+  test('is the hash that skills 1.5.18 wrote for these files', () => {
+    const files = [
+      file('SKILL.md', '---\nname: pdf\ndescription: Reads pdf files.\n---\nbody\n'),
+      file('scripts/run.sh', 'echo hi\n'),
+      file('a-b.md', 'z\n'),
+      file('ab.md', 'y\n'),
+      file('B.md', 'x\n'),
+      file('Assets/_x.txt', 'l\n'),
+      file('é.md', 'é\n'),
+    ];
+    expect(theirHash(files, sha256)).toBe(HASH);
+    expect(theirHash([...files.toReversed(), file('node_modules/x/y', 'n'), file('.git/HEAD', 'n')], sha256)).toBe(
+      HASH,
+    );
+  });
+
+  test('is weak: two trees of which one has a program have the same', () => {
+    expect(theirHash([file('a', 'rm.shecho')], sha256)).toBe(theirHash([file('arm.sh', 'echo')], sha256));
+  });
+});

@@ -1,0 +1,81 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { formatManifest } from '../../../src/packs/pack/manifest.ts';
+import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
+import { checkManifest } from '../../../src/packs/pack/check-manifest.ts';
+import { readPackManifest } from '../../../src/packs/pack/read-pack-manifest.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch } from '../../registry/support.ts';
+import { packed, plantDemo } from './pack-world.ts';
+
+async function world(): Promise<{ base: string; manifest: PackManifest }> {
+  const base = scratch();
+  const skills = ['one', 'two'].map((name) => ({ name, dir: plantDemo(base, name) }));
+  const { manifest } = await packed({ skills });
+  writeFileSync(path.join(base, 'manifest.json'), formatManifest(manifest));
+  return { base, manifest };
+}
+
+test('the folder that a pack was made of is what its manifest says', async () => {
+  const { base, manifest } = await world();
+  expect(readPackManifest(path.join(base, 'manifest.json'))).toEqual({ type: 'manifest', manifest });
+  const seen: string[] = [];
+  expect(await checkManifest(base, manifest, { onProgress: (at) => seen.push(at) })).toEqual({ type: 'same' });
+  expect(seen).toHaveLength(12);
+});
+
+verifies('PACK-4', 'each changed, missing and added file of a pack is named', async () => {
+  const { base, manifest } = await world();
+  writeFileSync(path.join(base, 'one/SKILL.md'), 'other');
+  chmodSync(path.join(base, 'one/scripts/run.sh'), 0o644);
+  rmSync(path.join(base, 'one/a/b.txt'));
+  writeFileSync(path.join(base, 'one/.hidden'), '');
+  mkdirSync(path.join(base, 'two/empty'));
+  writeFileSync(path.join(base, 'README'), '');
+  mkdirSync(path.join(base, 'three'));
+  expect(await checkManifest(base, manifest)).toEqual({
+    type: 'drift',
+    drift: {
+      changed: ['one/SKILL.md', 'one/scripts/run.sh'],
+      missing: ['one/a/b.txt'],
+      added: ['README', 'one/.hidden', 'three/', 'two/empty/'],
+    },
+  });
+});
+
+test('a skill that is not there is missing file by file', async () => {
+  const { base, manifest } = await world();
+  rmSync(path.join(base, 'two'), { recursive: true });
+  const checked = await checkManifest(base, manifest);
+  expect(checked.type === 'drift' && checked.drift.missing).toEqual(
+    Object.keys(manifest.skills[1]?.files ?? {})
+      .map((name) => `two/${name}`)
+      .toSorted(),
+  );
+});
+
+test('links are no files of a pack, and a digest that lies is seen', async () => {
+  const { base, manifest } = await world();
+  const [one, two] = manifest.skills;
+  if (one === undefined || two === undefined) throw new Error('no skills');
+  const lying: PackManifest = { schema: 1, skills: [{ ...one, digest: `sha256-tree:${'0'.repeat(64)}` }, two] };
+  expect(await checkManifest(base, lying)).toMatchObject({
+    code: 'pack/manifest',
+    message: 'the digest of "one" is not that of its files',
+  });
+  symlinkSync('/etc/passwd', path.join(base, 'one/link'));
+  expect(await checkManifest(base, manifest)).toMatchObject({ code: 'archive/link', path: 'one/link' });
+  expect(await checkManifest(path.join(base, 'absent'), manifest)).toMatchObject({ code: 'source/missing' });
+});
+
+test('a manifest that is none, or cannot be read', () => {
+  const base = scratch();
+  expect(readPackManifest(path.join(base, 'manifest.json'))).toEqual({ type: 'absent' });
+  mkdirSync(path.join(base, 'folder'));
+  expect(readPackManifest(path.join(base, 'folder'))).toMatchObject({ code: 'pack/manifest' });
+  writeFileSync(path.join(base, 'latin'), Buffer.from([0x7b, 0xff, 0x7d]));
+  expect(readPackManifest(path.join(base, 'latin'))).toMatchObject({ code: 'pack/manifest' });
+});

@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { buildPack } from '../../../src/packs/pack/build-pack.ts';
+import { scratch } from '../../registry/support.ts';
+import { plantDemo, skillsIn } from './pack-world.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+/** A file system of its own. */
+function mounted(folder: string, options: string): void {
+  mkdirSync(folder);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'none', folder]);
+  onTestFinished(() => void execFileSync('umount', [folder]));
+}
+
+test.skipIf(!isRoot)('a full disk and one that cannot be written leave nothing of a pack', async () => {
+  const base = scratch();
+  const noise = Buffer.from(Array.from({ length: 300_000 }, (_, at) => Math.trunc(Math.sin(at) * 1e9)));
+  plantDemo(base, 'demo', { 'noise.bin': noise });
+  const [small, closed] = [path.join(base, 'small'), path.join(base, 'closed')];
+  mounted(small, 'size=64k');
+  mounted(closed, 'ro');
+  const codes = [small, closed].map(async (folder) => {
+    const built = await buildPack({ skills: skillsIn(base, 'demo'), out: path.join(folder, 'demo.zip') });
+    return built.type === 'refused' ? [built.code, built.message] : built.type;
+  });
+  expect(await Promise.all(codes)).toEqual([
+    ['install/no-space', `"${small}/demo.zip" cannot be written (ENOSPC)`],
+    ['pack/unwritable', `"${closed}/demo.zip" cannot be written (EROFS)`],
+  ]);
+  expect([readdirSync(small), readdirSync(closed)]).toEqual([[], []]);
+});

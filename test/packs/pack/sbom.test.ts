@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+
+import { packageUrl } from '../../../src/packs/pack/package-url.ts';
+import { formatSbom, sbomOf } from '../../../src/packs/pack/sbom.ts';
+import type { SbomSkill } from '../../../src/packs/pack/sbom.ts';
+
+const sha256 = 'ab'.repeat(32);
+const digest = `sha256-tree:${'cd'.repeat(32)}`;
+const file = { sha256, bytes: 12 };
+const skill = (name: string, more: Partial<SbomSkill> = {}): SbomSkill => ({
+  name,
+  digest,
+  files: { 'SKILL.md': file },
+  ...more,
+});
+const options = { tool: '0.1.0', timestamp: '2026-01-31T12:00:00Z', identity: '0123456789abcdef'.repeat(4) };
+
+test('a skill with a script, what it needs, and one of text alone', () => {
+  const report = skill('report', {
+    version: '1.2.0',
+    description: 'Writes reports.',
+    license: 'apache-2.0',
+    files: { 'scripts/run.sh': { ...file, executable: true }, 'SKILL.md': file },
+    source: { type: 'git', url: 'https://user:secret@github.com/Acme/Skills.git', folder: 'skills/report' },
+    revision: 'f'.repeat(40),
+    requires: ['words', 'absent', 'words'],
+    signedBy: '420457CD9EAAC2AC',
+  });
+  expect(sbomOf({ ...options, skills: [skill('words'), report] })).toEqual({
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    serialNumber: 'urn:uuid:01234567-89ab-8def-8123-456789abcdef',
+    version: 1,
+    metadata: {
+      timestamp: '2026-01-31T12:00:00Z',
+      tools: { components: [{ type: 'application', name: 'skillwright', version: '0.1.0' }] },
+    },
+    components: [
+      {
+        type: 'application',
+        'bom-ref': 'skill:report',
+        name: 'report',
+        version: '1.2.0',
+        description: 'Writes reports.',
+        licenses: [{ license: { id: 'Apache-2.0' } }],
+        purl: `pkg:github/acme/skills@${'f'.repeat(40)}#skills/report`,
+        properties: [
+          { name: 'skillwright:digest', value: digest },
+          { name: 'skillwright:signedBy', value: '420457CD9EAAC2AC' },
+        ],
+        components: [
+          {
+            type: 'file',
+            'bom-ref': 'skill:report/SKILL.md',
+            name: 'SKILL.md',
+            hashes: [{ alg: 'SHA-256', content: sha256 }],
+          },
+          {
+            type: 'file',
+            'bom-ref': 'skill:report/scripts/run.sh',
+            name: 'scripts/run.sh',
+            hashes: [{ alg: 'SHA-256', content: sha256 }],
+            properties: [{ name: 'skillwright:executable', value: 'true' }],
+          },
+        ],
+      },
+      {
+        type: 'data',
+        'bom-ref': 'skill:words',
+        name: 'words',
+        properties: [{ name: 'skillwright:digest', value: digest }],
+        components: [
+          {
+            type: 'file',
+            'bom-ref': 'skill:words/SKILL.md',
+            name: 'SKILL.md',
+            hashes: [{ alg: 'SHA-256', content: sha256 }],
+          },
+        ],
+      },
+    ],
+    dependencies: [
+      { ref: 'skill:report', dependsOn: ['skill:words'] },
+      { ref: 'skill:words', dependsOn: [] },
+    ],
+  });
+});
+
+test('equal skills in another order are equal text', () => {
+  const [a, b] = [skill('a'), skill('b')];
+  expect(formatSbom(sbomOf({ ...options, skills: [a, b] }))).toBe(formatSbom(sbomOf({ ...options, skills: [b, a] })));
+});
+
+test.each([
+  ['MIT', { license: { id: 'MIT' } }],
+  ['MIT OR Apache-2.0', { expression: 'MIT OR Apache-2.0' }],
+  ['(MIT AND ISC) OR 0BSD', { expression: '(MIT AND ISC) OR 0BSD' }],
+  ['MIT OR Nothing', { license: { name: 'MIT OR Nothing' } }],
+  ['Complete terms in LICENSE.txt', { license: { name: 'Complete terms in LICENSE.txt' } }],
+])('the license %s', (license, expected) => {
+  expect(sbomOf({ ...options, skills: [skill('a', { license })] }).components[0]?.licenses).toEqual([expected]);
+});
+
+describe('where it comes from', () => {
+  test.each([
+    [{ type: 'npm', name: '@acme/skills' }, '1.0.0', 'pkg:npm/%40acme/skills@1.0.0'],
+    [{ type: 'npm', name: 'skills' }, undefined, 'pkg:npm/skills'],
+    [{ type: 'git', url: 'git@github.com:acme/skills.git' }, 'abc', 'pkg:github/acme/skills@abc'],
+    [{ type: 'git', url: 'ssh://git@bitbucket.org/acme/skills' }, 'abc', 'pkg:bitbucket/acme/skills@abc'],
+    [
+      { type: 'git', url: 'https://token@git.example.com:8443/a/b.git' },
+      'abc',
+      'pkg:generic/demo?vcs_url=git%2Bhttps:%2F%2Fgit.example.com%2Fa%2Fb%40abc',
+    ],
+    [{ type: 'git', url: '/home/me/repo' }, 'abc', undefined],
+    [{ type: 'git', url: 'https://github.com/acme/skills' }, undefined, undefined],
+    [{ type: 'folder', path: '/home/me/demo' }, undefined, undefined],
+    [{ type: 'url', url: 'https://example.com/demo.zip' }, undefined, undefined],
+  ] as const)('%j at %s', (source, revision, expected) => {
+    expect(packageUrl({ name: 'demo', source, ...(revision === undefined ? {} : { revision }) })).toBe(expected);
+  });
+});

@@ -1,0 +1,149 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { needsRecovery, withRoot } from '../../../src/packs/root/open-root.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { built, runModule, scratch } from '../../registry/support.ts';
+import { install, leftovers, skillFiles, staged, treeOf } from './support.ts';
+
+const CAN_MOUNT = canMount();
+if (!CAN_MOUNT) console.log('file systems cannot be mounted here: full disks and mount points are not tried');
+
+describe.skipIf(!CAN_MOUNT)('a disk that is full', () => {
+  verifies('PACK-3', 'at any moment refuses, and the root is as before', async () => {
+    const disk = mounted('size=400k');
+    const root = path.join(disk, 'root');
+    await install(root, { alpha: '1' });
+    const before = treeOf(root);
+    const fill = path.join(disk, 'fill');
+    const ends = new Set<string>();
+    for (let room = 0; room < 100; room += 4) {
+      const free = Number(execFileSync('stat', ['-f', '-c', '%a', disk], { encoding: 'utf8' })) * 4096;
+      writeFileSync(fill, Buffer.alloc(Math.max(0, free - room * 1024)));
+      const end = await filled(root);
+      ends.add(end);
+      rmSync(fill);
+      expect(needsRecovery(root)).toBe(false);
+      expect(leftovers(root)).toEqual([]);
+      if (end === 'committed') break;
+      expect(treeOf(root)).toEqual(before);
+    }
+    expect([...ends]).toEqual(['install/no-space', 'committed']);
+  });
+});
+
+describe.skipIf(!CAN_MOUNT)('a root on another file system', () => {
+  test('than the source is installed into, updated, rolled back and emptied', async () => {
+    const root = path.join(mounted('size=4m'), 'root');
+    await install(root, { alpha: '1' });
+    const first = treeOf(root);
+    await install(root, { alpha: '2' }, 'replace');
+    await withRoot(root, {}, (open) => open.rollback({ name: 'alpha' }));
+    expect(treeOf(root)).toEqual(first);
+    await withRoot(root, {}, (open) => open.commit([{ type: 'remove', name: 'alpha', to: 'trash' }]));
+    expect(existsSync(path.join(root, 'alpha'))).toBe(false);
+  });
+
+  test('that may only be read is refused, and its lock can still be read', async () => {
+    const disk = mounted('size=4m');
+    const root = path.join(disk, 'root');
+    await install(root, { alpha: '1' });
+    const before = treeOf(root);
+    execFileSync('mount', ['-o', 'remount,ro', disk]);
+    const end = await withRoot(root, {}, (open) => open.commit([staged(open, 'beta')]));
+    expect(end).toMatchObject({
+      type: 'refused',
+      code: 'install/unwritable',
+      message: expect.stringContaining('EROFS'),
+    });
+    expect(treeOf(root)).toEqual(before);
+  });
+});
+
+describe.skipIf(!CAN_MOUNT)('a step that the system refuses behind the commit', () => {
+  verifies('PACK-3', 'undoes the steps before it', async () => {
+    const root = scratch();
+    await install(root, { alpha: '1', beta: '1', gamma: '1' });
+    // What is mounted cannot be moved.
+    mountAt(path.join(root, 'beta'), 'size=64k');
+    const before = treeOf(root);
+    const end = await withRoot(root, {}, (open) =>
+      open.commit([
+        staged(open, 'alpha', { version: '2', existing: 'replace' }),
+        staged(open, 'new'),
+        { type: 'remove', name: 'gamma', to: 'trash' },
+        staged(open, 'beta', { version: '2', existing: 'replace' }),
+      ]),
+    );
+    expect(end).toMatchObject({ type: 'refused', code: 'install/root', message: expect.stringContaining('EBUSY') });
+    expect(treeOf(root)).toEqual(before);
+    expect(needsRecovery(root)).toBe(false);
+    expect(leftovers(root)).toEqual([]);
+    for (const part of ['trash', 'previous', 'backups'])
+      expect(readdirSync(path.join(root, '.skillwright', part))).toEqual([]);
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('a root of somebody else', () => {
+  test('is refused, and nothing is written', () => {
+    const root = scratch();
+    mkdirSync(path.join(root, 'alpha'));
+    chmodSync(root, 0o755);
+    expect(asNobody(root)).toMatchObject({ type: 'refused', code: 'install/unwritable' });
+    expect(readdirSync(root)).toEqual(['alpha']);
+  });
+});
+
+/** Installs what needs some room, and says how it ended. */
+async function filled(root: string): Promise<string> {
+  try {
+    const end = await withRoot(root, {}, (open) => {
+      const files = { ...skillFiles('beta', '1'), 'large.txt': 'x'.repeat(20_000) };
+      return open.commit([
+        staged(open, 'beta', { files }),
+        staged(open, 'alpha', { version: '2', existing: 'replace' }),
+      ]);
+    });
+    return end.type === 'refused' ? end.code : end.type;
+  } catch (error) {
+    // The staging itself found no room: that is for whoever stages.
+    if (error instanceof Error && error.message.includes('ENOSPC')) return 'install/no-space';
+    throw error;
+  }
+}
+
+function asNobody(root: string): unknown {
+  // Where nobody may read the project, the modules are read from a copy.
+  const copy = scratch();
+  cpSync(path.dirname(path.dirname(built('packs/root'))), path.join(copy, 'dist'), { recursive: true });
+  chmodSync(copy, 0o755);
+  writeFileSync(path.join(copy, 'package.json'), '{"type":"module"}');
+  const text = `
+    const [, module, root] = process.argv;
+    process.setgid(65534); process.setuid(65534);
+    const { withRoot } = await import(module);
+    console.log(JSON.stringify(await withRoot(root, {}, async () => ({ type: 'opened' }))));`;
+  return JSON.parse(runModule(text, [path.join(copy, 'dist/packs/root/open-root.js'), root]));
+}
+
+function mounted(options: string): string {
+  const folder = path.join(scratch(), 'disk');
+  mkdirSync(folder);
+  mountAt(folder, options);
+  return folder;
+}
+
+function mountAt(folder: string, options: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', folder]);
+  });
+}
+
+function canMount(): boolean {
+  if (process.getuid?.() !== 0 || process.platform !== 'linux') return false;
+  const words = ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'];
+  return spawnSync('unshare', words).status === 0;
+}

@@ -1,0 +1,19 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { hasLongRun } from '../../../src/packs/scan/long-run.ts';
+
+describe('a long run', () => {
+  test('is found exactly where an expression finds one', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'a', 'a', 'b'), maxLength: 60 }),
+        fc.integer({ min: 1, max: 12 }),
+        (text, length) => {
+          const isThere = new RegExp(`a{${String(length)}}`).test(text);
+          expect(hasLongRun(text, length, (code) => code === 0x61)).toBe(isThere);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+
+import { SCAN_NOTE, findingText } from '../../../src/packs/scan/finding-text.ts';
+import type { ScanFinding } from '../../../src/packs/scan/finding.ts';
+import { scanSarif } from '../../../src/packs/scan/sarif.ts';
+
+const FINDING: ScanFinding = {
+  rule: 'reverse-shell',
+  severity: 'critical',
+  path: 'scripts/a b.sh',
+  line: 2,
+  column: 3,
+  message: 'connects a shell to a host: "x"',
+};
+
+describe('findings as SARIF', () => {
+  test('hold the rule, its place and what to do', () => {
+    expect(scanSarif([FINDING], { version: '1.2.3', prefix: 'skills/x/' })).toEqual({
+      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+      version: '2.1.0',
+      runs: [
+        {
+          tool: {
+            driver: {
+              name: 'skillwright',
+              semanticVersion: '1.2.3',
+              fullDescription: { text: SCAN_NOTE },
+              rules: [
+                {
+                  id: 'reverse-shell',
+                  shortDescription: { text: 'gives somebody else a shell' },
+                  fullDescription: { text: 'whoever listens there commands this machine' },
+                  help: { text: 'do not use the skill' },
+                  defaultConfiguration: { level: 'error' },
+                  properties: { 'security-severity': '9.5', tags: ['security'] },
+                },
+              ],
+            },
+          },
+          columnKind: 'utf16CodeUnits',
+          results: [
+            {
+              ruleId: 'reverse-shell',
+              ruleIndex: 0,
+              level: 'error',
+              message: { text: 'connects a shell to a host: "x". do not use the skill' },
+              locations: [
+                {
+                  physicalLocation: {
+                    artifactLocation: { uri: 'skills/x/scripts/a%20b.sh', uriBaseId: '%SRCROOT%' },
+                    region: { startLine: 2, startColumn: 3 },
+                  },
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test('are complete for none, and survive odd paths', () => {
+    expect(JSON.stringify(scanSarif([], { version: '1.0.0' }))).toContain('"results":[]');
+    const odd = scanSarif([{ ...FINDING, path: 'a\ud800%/../"' }], { version: '1.0.0' });
+    expect(JSON.stringify(odd)).toContain('"uri":"a%EF%BF%BD%25/../%22"');
+  });
+});
+
+describe('a finding as a line', () => {
+  test('says where, how bad, what and by which rule, and is safe to print', () => {
+    expect(findingText(FINDING)).toBe('scripts/a b.sh:2:3 critical connects a shell to a host: "x" (reverse-shell)');
+    expect(findingText({ ...FINDING, path: 'a\u001b]0;x\u0007', message: 'b\nc' })).toBe(
+      'a\\x1b]0;x\\x07:2:3 critical b\\nc (reverse-shell)',
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { describe, expect, test } from 'vitest';
+
+import { parsePublicKey } from '../../../src/packs/sign/minisign.ts';
+import { openKeyFile, openPinnedKeys, writeNewKey } from '../../../src/packs/sign/keys.ts';
+import { openSecretKey } from '../../../src/packs/sign/secret-key.ts';
+import { scratch } from '../../registry/support.ts';
+import { ENCRYPTED, PLAIN } from '../pack/minisign-answers.ts';
+
+const NOW = new Date(0);
+const key = parsePublicKey(PLAIN.publicText);
+const pinned = { name: 'author', key, at: '1970-01-01T00:00:00.000Z' };
+
+describe('pinned keys', () => {
+  test('are kept until they are removed, by name or by id', async () => {
+    const home = scratch();
+    expect(openPinnedKeys({ home }).list()).toEqual({ keys: [], problems: [] });
+    expect(await openPinnedKeys({ home }).add('author', PLAIN.publicText, { now: NOW })).toEqual(pinned);
+    await openPinnedKeys({ home }).add('other', ENCRYPTED.publicText.split('\n')[1] ?? '', { now: NOW });
+    expect(
+      openPinnedKeys({ home })
+        .list()
+        .keys.map(({ name, key: { id } }) => [name, id]),
+    ).toEqual([
+      ['author', PLAIN.id],
+      ['other', ENCRYPTED.id],
+    ]);
+    expect(await openPinnedKeys({ home }).remove('author')).toEqual([pinned]);
+    expect(await openPinnedKeys({ home }).remove(ENCRYPTED.id.toLowerCase())).toMatchObject([{ name: 'other' }]);
+    expect(await openPinnedKeys({ home }).remove('author')).toEqual([]);
+    expect(openPinnedKeys({ home }).list()).toEqual({ keys: [], problems: [] });
+  });
+
+  test('that somebody wrote into the file do not count', async () => {
+    const home = scratch();
+    await openPinnedKeys({ home }).add('author', PLAIN.publicText);
+    const file = path.join(home, '.agent/keys.json');
+    const [, line = ''] = ENCRYPTED.publicText.split('\n');
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, before.replace(PLAIN.publicText.split('\n')[1] ?? '', line));
+    expect(openPinnedKeys({ home }).list()).toEqual({
+      keys: [],
+      problems: [`entry 1 (author) of ${file} does not count: it is not as it was written`],
+    });
+    writeFileSync(file, before);
+    expect(openPinnedKeys({ home }).list().keys).toHaveLength(1);
+  });
+
+  test('have one name each, and names that hide nothing', async () => {
+    const keys = openPinnedKeys({ home: scratch() });
+    await keys.add('author', PLAIN.publicText);
+    await expect(keys.add('author', ENCRYPTED.publicText)).rejects.toThrow('another key is pinned as "author"');
+    await expect(keys.add('again', PLAIN.publicText)).rejects.toThrow('this key is pinned already, as "author"');
+    for (const name of ['', 'a b', '../x', 'a\u001b[2J', 'x'.repeat(65), PLAIN.id, '-x', '.x'])
+      await expect(keys.add(name, ENCRYPTED.publicText)).rejects.toMatchObject({ code: 'input/invalid' });
+    for (const text of [
+      '',
+      'no key',
+      PLAIN.secretText,
+      `${PLAIN.publicText}x`,
+      PLAIN.publicText.replace('minisign', '\u0000'),
+    ])
+      await expect(keys.add('more', text)).rejects.toMatchObject({ code: 'input/invalid' });
+    expect(keys.list().keys).toHaveLength(1);
+  });
+
+  test('need a home', async () => {
+    const keys = openPinnedKeys({ home: undefined });
+    await expect(keys.add('author', PLAIN.publicText)).rejects.toMatchObject({ code: 'input/invalid' });
+    expect([keys.list(), await keys.remove('author')]).toEqual([{ keys: [], problems: [] }, []]);
+  });
+
+  test('added by two at once are both kept', async () => {
+    const home = scratch();
+    await Promise.all([
+      openPinnedKeys({ home }).add('author', PLAIN.publicText),
+      openPinnedKeys({ home }).add('other', ENCRYPTED.publicText),
+    ]);
+    expect(
+      openPinnedKeys({ home })
+        .list()
+        .keys.map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(['author', 'other']);
+  });
+});
+
+describe('a new key', () => {
+  test('is two files, the secret one for its owner alone', async () => {
+    const folder = scratch();
+    const made = await writeNewKey({ folder, name: 'mine' });
+    if (made.type === 'refused') throw new Error(made.message);
+    const [publicFile, secretFile] = [path.join(folder, 'mine.pub'), path.join(folder, 'mine.key')];
+    const publicText = readFileSync(publicFile, 'utf8');
+    expect(made).toEqual({ type: 'made', id: made.id, publicFile, secretFile, publicText });
+    expect(statSync(secretFile).mode & 0o777).toBe(0o600);
+    expect(parsePublicKey(publicText)).toMatchObject({ type: 'public-key', id: made.id });
+    expect(await openSecretKey(readFileSync(secretFile, 'utf8'))).toMatchObject({ type: 'signing-key', id: made.id });
+    expect(await openKeyFile(secretFile)).toMatchObject({ type: 'signing-key', id: made.id });
+    chmodSync(secretFile, 0o644);
+    expect([await openKeyFile(secretFile), await openKeyFile(`${secretFile}.gone`), await openKeyFile(folder)]).toEqual(
+      [
+        { type: 'invalid', problem: 'file', reason: 'others than its owner may use it' },
+        { type: 'invalid', problem: 'file', reason: 'it is not there' },
+        { type: 'invalid', problem: 'file', reason: 'it is no regular file' },
+      ],
+    );
+  });
+
+  test('takes the place of no other file', async () => {
+    const folder = scratch();
+    writeFileSync(path.join(folder, 'mine.pub'), 'x');
+    expect(await writeNewKey({ folder, name: 'mine' })).toMatchObject({ code: 'pack/exists' });
+    expect(await writeNewKey({ folder: path.join(folder, 'no'), name: 'mine' })).toMatchObject({
+      code: 'pack/unwritable',
+    });
+    mkdirSync(path.join(folder, 'other.key'));
+    expect(await writeNewKey({ folder, name: 'other' })).toMatchObject({ code: 'pack/exists' });
+    await expect(writeNewKey({ folder, name: '../mine' })).rejects.toMatchObject({ code: 'input/invalid' });
+    expect(readdirSync(folder).toSorted()).toEqual(['mine.pub', 'other.key']);
+  });
+});

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import {
+  formatPublicKey,
+  formatSecretKey,
+  formatSignature,
+  idBytes,
+  idOf,
+  isKeyId,
+  parsePublicKey,
+  parseSecretKey,
+  parseSignature,
+  publicKeyLine,
+} from '../../../src/packs/sign/minisign.ts';
+import { ENCRYPTED, PLAIN } from '../pack/minisign-answers.ts';
+
+const bytes = (length: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: length, maxLength: length });
+const id = bytes(8).map(idOf);
+const comment = fc.string({ maxLength: 80 });
+
+describe('texts of the real program', () => {
+  test('a public key, also by its one line', () => {
+    const key = parsePublicKey(PLAIN.publicText);
+    expect(key).toEqual({ type: 'public-key', id: PLAIN.id, key: expect.any(Uint8Array) });
+    expect(parsePublicKey(PLAIN.publicText.split('\n')[1] ?? '')).toEqual(key);
+    expect(parsePublicKey(PLAIN.publicText.replaceAll('\n', '\r\n'))).toEqual(key);
+    if (key.type === 'public-key') {
+      expect(formatPublicKey(key)).toBe(PLAIN.publicText);
+      expect(PLAIN.publicText).toContain(publicKeyLine(key));
+    }
+  });
+
+  test.each([PLAIN.hashed, PLAIN.legacy, ENCRYPTED.hashed])('a signature is written as it was read', (text) => {
+    const signature = parseSignature(text);
+    expect(signature.type === 'signature' ? formatSignature(signature) : signature).toBe(text);
+  });
+
+  test.each([PLAIN.secretText, ENCRYPTED.secretText])('a secret key is written as it was read', (text) => {
+    const key = parseSecretKey(text);
+    expect(key.type === 'secret-key' ? formatSecretKey(key) : key).toBe(text);
+  });
+
+  test('the costs of an encrypted key are those of minisign', () => {
+    const key = parseSecretKey(ENCRYPTED.secretText);
+    expect(key.type === 'secret-key' && key.encryption).toMatchObject({
+      opsLimit: 33_554_432,
+      memLimit: 1_073_741_824,
+    });
+  });
+});
+
+describe('what is written is read', () => {
+  test('ids', () => {
+    fc.assert(
+      fc.property(bytes(8), (value) => {
+        expect(isKeyId(idOf(value))).toBe(true);
+        expect(idBytes(idOf(value))).toEqual(value);
+      }),
+    );
+  });
+
+  test('public keys', () => {
+    fc.assert(
+      fc.property(id, bytes(32), (keyId, key) => {
+        expect(parsePublicKey(formatPublicKey({ id: keyId, key }))).toEqual({ type: 'public-key', id: keyId, key });
+      }),
+    );
+  });
+
+  test('signatures', () => {
+    const signature = fc.record({
+      keyId: id,
+      isPrehashed: fc.boolean(),
+      signature: bytes(64),
+      untrustedComment: comment,
+      trustedComment: comment,
+      globalSignature: bytes(64),
+    });
+    fc.assert(
+      fc.property(signature, (value) => {
+        expect(parseSignature(formatSignature(value))).toEqual({ type: 'signature', ...value });
+      }),
+    );
+  });
+
+  test('secret keys', () => {
+    const limit = fc.integer({ min: 0, max: 2 ** 31 });
+    const key = fc.record(
+      { comment, box: bytes(104), encryption: fc.record({ salt: bytes(32), opsLimit: limit, memLimit: limit }) },
+      { requiredKeys: ['comment', 'box'] },
+    );
+    fc.assert(
+      fc.property(key, (value) => {
+        expect(parseSecretKey(formatSecretKey(value))).toEqual({ type: 'secret-key', ...value });
+      }),
+    );
+  });
+});
+
+describe('what is no key and no signature', () => {
+  const [first = '', second = '', third = '', fourth = ''] = PLAIN.hashed.split('\n');
+
+  test.each([
+    ['', 'a signature has four lines'],
+    [PLAIN.publicText, 'a signature has four lines'],
+    [`${PLAIN.hashed}\n`, 'a signature has four lines'],
+    ['\n'.repeat(100_000), 'a signature has four lines'],
+    [['comment: x', second, third, fourth].join('\n'), 'its first line is no untrusted comment'],
+    [[`\uFEFF${first}`, second, third, fourth].join('\n'), 'its first line is no untrusted comment'],
+    [[`${first}\u001b[2J`, second, third, fourth].join('\n'), 'its first line is no untrusted comment'],
+    [[first, second, `trusted comment: a\rb`, fourth].join('\n'), 'its third line is no trusted comment'],
+    [
+      [first, second, `trusted comment: ${'a'.repeat(9000)}`, fourth].join('\n'),
+      'its third line is no trusted comment',
+    ],
+    [[first, second, `${third}\u202e`, fourth].join('\n'), 'its third line is no trusted comment'],
+    [[first, `${second} `, third, fourth].join('\n'), 'its second line is no signature'],
+    [[first, second.slice(4), third, fourth].join('\n'), 'its second line is no signature'],
+    [[first, second.replace('RUS', 'RXS'), third, fourth].join('\n'), 'its second line is no signature'],
+    [[first, second.replaceAll('/', '_'), third, fourth].join('\n'), 'its second line is no signature'],
+    // The last digit carries bits that no byte has: another spelling of the same bytes.
+    [[first, second.replace('E=', 'F='), third, fourth].join('\n'), 'its second line is no signature'],
+    [[first, second, third, `${fourth.slice(0, -3)}x==`].join('\n'), 'its fourth line is no signature'],
+    [[first, second, third, second].join('\n'), 'its fourth line is no signature'],
+  ])('%#', (text, reason) => {
+    expect(parseSignature(text)).toEqual({ type: 'invalid', reason });
+  });
+
+  test.each([
+    ['', 'its key is none of minisign'],
+    ['RWQ', 'its key is none of minisign'],
+    ['a\nb\nc', 'a public key has two lines'],
+    [PLAIN.secretText, 'its key is none of minisign'],
+    [PLAIN.publicText.replace('RWS', 'RUS'), 'its key is none of minisign'],
+    [PLAIN.publicText.replace('public key', 'public\u0007key'), 'its first line is no untrusted comment'],
+  ])('public key %#', (text, reason) => {
+    expect(parsePublicKey(text)).toEqual({ type: 'invalid', reason });
+  });
+
+  test('a secret key that would take all memory', () => {
+    const key = {
+      comment: '',
+      box: new Uint8Array(104),
+      encryption: { salt: new Uint8Array(32), opsLimit: 1, memLimit: 2 ** 40 },
+    };
+    expect(parseSecretKey(formatSecretKey(key))).toEqual({
+      type: 'invalid',
+      reason: 'opening it would take more than any key needs',
+    });
+  });
+
+  test('any text at all', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 300 }), (text) => {
+        expect([parsePublicKey(text).type, parseSecretKey(text).type, parseSignature(text).type]).toEqual([
+          'invalid',
+          'invalid',
+          'invalid',
+        ]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import path from 'node:path';
+
+import { readSource } from '../../../src/packs/sources/source-text.ts';
+import { isRefusal } from '../../../src/packs/problems.ts';
+import type { PackRefusal } from '../../../src/packs/problems.ts';
+import type { BroughtSource, PackSource } from '../../../src/packs/sources/source.ts';
+import { bringSource } from '../../../src/packs/sources/bring.ts';
+import type { BringOptions, ExtractArchive } from '../../../src/packs/sources/bring-options.ts';
+import { isDirectory, isPresent } from '../../../src/platform/fs/paths.ts';
+import { harvest, plant } from '../../platform/fs/tree-support.ts';
+import type { Tree } from '../../platform/fs/tree-support.ts';
+import { scratch } from '../../registry/support.ts';
+
+/** Unpacks what the test itself packed: judging is the work of the archive reader, and tested there. */
+export const unpackTrusted: ExtractArchive = async (file, to) => {
+  mkdirSync(to, { recursive: true });
+  if (/\.(?:zip|skill)$/.test(file)) execFileSync('unzip', ['-q', file, '-d', to]);
+  else execFileSync('tar', ['-xzf', file, '-C', to]);
+  const files = Object.keys(harvest(to)).filter((name) => !name.endsWith('/'));
+  return { type: 'extracted', files: files.length, bytes: 1, leftOut: ['unpacked/.DS_Store'] };
+};
+
+export const skillText = (name: string): string =>
+  `---\nname: ${name}\ndescription: Does it. Use it to test.\n---\n\n# Body\n`;
+
+/** A folder with skills, in the words of `plant`. */
+export function plantSource(tree: Tree): string {
+  return plant(path.join(scratch(), 'source'), tree);
+}
+
+/** Packs the content of a folder as `.tar.gz` or `.zip`. */
+export function packAs(name: string, folder: string): string {
+  const file = path.join(scratch(), name);
+  if (name.endsWith('.zip') || name.endsWith('.skill')) execFileSync('zip', ['-q', '-r', file, '.'], { cwd: folder });
+  else execFileSync('tar', ['-czf', file, '-C', folder, '.']);
+  return file;
+}
+
+export interface Brought {
+  readonly result: BroughtSource | PackRefusal;
+  readonly to: string;
+}
+
+export async function bring(source: PackSource | string, options: Partial<BringOptions> = {}): Promise<Brought> {
+  const to = options.to ?? mkdtempSync(path.join(scratch(), 'staging-'));
+  const looksLikeFolder = (at: string): 'folder' | 'file' | 'absent' =>
+    isDirectory(at) ? 'folder' : isPresent(at) ? 'file' : 'absent';
+  const read = typeof source === 'string' ? readSource(source, { looksLikeFolder }) : source;
+  if (isRefusal(read)) return { result: read, to };
+  const { PATH } = process.env;
+  const env = { PATH, HOME: to, GIT_CONFIG_NOSYSTEM: '1' };
+  const all: BringOptions = { to, cwd: to, home: to, env, extract: unpackTrusted, ...options };
+  return { result: await bringSource(read, all), to };
+}
+
+/** What came: skills with their files, or the code of the refusal. */
+export async function outcome(source: PackSource | string, options: Partial<BringOptions> = {}) {
+  const { result } = await bring(source, options);
+  if (result.type === 'refused') return result.code;
+  return Object.fromEntries(result.skills.map(({ name, path: at }) => [name, Object.keys(harvest(at))]));
+}
+
+export async function mustBring(
+  source: PackSource | string,
+  options: Partial<BringOptions> = {},
+): Promise<BroughtSource> {
+  const { result } = await bring(source, options);
+  if (result.type === 'refused') throw new Error(`${result.code}: ${result.message}`);
+  return result;
+}

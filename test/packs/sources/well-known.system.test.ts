@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { openSite } from '../../project/network/network-world.ts';
+import type { Site } from '../../project/network/network-world.ts';
+import { isPresent } from '../../../src/platform/fs/paths.ts';
+import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
+
+const hash = (data: string | Buffer, encoding: 'hex' | 'base64' = 'hex'): string =>
+  createHash('sha256').update(data).digest(encoding);
+
+/** A site with files by their paths. */
+async function siteWith(files: Readonly<Record<string, string | Buffer>>): Promise<Site> {
+  return await openSite(({ url = '' }, response) => {
+    const found = files[url];
+    if (found === undefined) response.writeHead(404).end();
+    else response.end(found);
+  });
+}
+
+const INDEX = '/.well-known/agent-skills/index.json';
+const OLD_INDEX = '/.well-known/skills/index.json';
+const listOf = (...skills: readonly unknown[]): string => JSON.stringify({ $schema: 'x', skills });
+
+describe('a site that lists its skills', () => {
+  verifies('PACK-6', 'gives those whose bytes are the promised ones, whichever way the digest is spelled', async () => {
+    const archive = readFileSync(packAs('csv.tgz', plantSource({ 'SKILL.md': skillText('csv'), 'scripts/x.py': 'x' })));
+    const site = await siteWith({
+      [INDEX]: listOf(
+        {
+          name: 'pdf',
+          type: 'skill-md',
+          description: 'd',
+          url: 'pdf/SKILL.md',
+          digest: `sha256:${hash(skillText('pdf'))}`,
+        },
+        {
+          name: 'csv',
+          type: 'archive',
+          description: 'd',
+          url: '/files/csv.tgz',
+          digest: `sha256-${hash(archive, 'base64')}`,
+        },
+      ),
+      '/.well-known/agent-skills/pdf/SKILL.md': skillText('pdf'),
+      '/files/csv.tgz': archive,
+    });
+    const { result, to } = await bring(site.origin);
+    const folder = path.join(to, 'tree');
+    expect(result).toEqual({
+      type: 'brought',
+      resolved: { source: `well-known:${site.origin}`, kind: 'well-known' },
+      folder,
+      skills: [
+        {
+          folder: 'pdf',
+          path: path.join(folder, 'pdf'),
+          name: 'pdf',
+          digest: expect.stringMatching(/^sha256-tree:/),
+          files: { 'SKILL.md': { sha256: hash(skillText('pdf')), bytes: skillText('pdf').length } },
+        },
+        { folder: 'csv', path: path.join(folder, 'csv'), name: 'csv' },
+      ],
+      leftOut: ['csv/unpacked/.DS_Store'],
+    });
+    expect(await outcome(site.origin, { only: ['csv'] })).toEqual({ csv: ['SKILL.md', 'scripts/', 'scripts/x.py'] });
+    expect(await outcome(site.origin, { only: ['other'] })).toBe('pack/unknown-skill');
+  });
+
+  test('may be of the older kind, with lists of files', async () => {
+    const site = await siteWith({
+      [OLD_INDEX]: listOf({ name: 'pdf', description: 'd', files: ['SKILL.md', 'references/a b.md'] }),
+      '/.well-known/skills/pdf/SKILL.md': skillText('pdf'),
+      '/.well-known/skills/pdf/references/a%20b.md': 'x',
+    });
+    expect(await outcome(site.origin)).toEqual({ pdf: ['SKILL.md', 'references/', 'references/a b.md'] });
+    expect(site.requests.map(({ line }) => line).slice(0, 2)).toEqual([`GET ${INDEX}`, `GET ${OLD_INDEX}`]);
+  });
+
+  test('lists what is left out of every source in vain', async () => {
+    const files = ['SKILL.md', '.mcp.json', 'a/.claude/settings.json', '.gitignore'];
+    const site = await siteWith({
+      [OLD_INDEX]: listOf({ name: 'pdf', files }),
+      ...Object.fromEntries(files.map((file) => [`/.well-known/skills/pdf/${file}`, skillText('pdf')])),
+    });
+    const { result } = await bring(site.origin);
+    expect(result).toMatchObject({ leftOut: ['pdf/.mcp.json: hidden file', 'pdf/a/.claude/: hidden folder'] });
+    expect(await outcome(site.origin)).toEqual({ pdf: ['.gitignore', 'SKILL.md'] });
+  });
+
+  test('may lie below a path', async () => {
+    const site = await siteWith({
+      [`/docs${OLD_INDEX}`]: listOf({ name: 'a', files: ['SKILL.md'] }),
+      '/docs/.well-known/skills/a/SKILL.md': skillText('a'),
+    });
+    expect(await outcome(`well-known:${site.origin}/docs`)).toEqual({ a: ['SKILL.md'] });
+  });
+
+  test('with one wrong digest gives nothing at all', async () => {
+    const good = { name: 'a', type: 'skill-md', url: '/a', digest: `sha256:${hash('a')}` };
+    const site = await siteWith({
+      [INDEX]: listOf(good, { ...good, name: 'b', url: '/b' }),
+      '/a': 'a',
+      '/b': 'changed',
+    });
+    const { result } = await bring(site.origin);
+    expect(result).toMatchObject({ type: 'refused', code: 'source/digest' });
+    expect(await outcome(site.origin, { only: ['a'] })).toEqual({ a: ['SKILL.md'] });
+  });
+
+  test.each([
+    ['source/digest', [{ name: 'a', type: 'skill-md', url: '/a' }]],
+    ['source/digest', [{ name: 'a', type: 'skill-md', url: '/a', digest: 'md5:abc' }]],
+    ['source/digest', [{ name: 'a', type: 'skill-md', url: '/a', digest: `sha256-${'A'.repeat(42)}` }]],
+    ['source/failed', [{ name: 'a', type: 'program', url: '/a', digest: `sha256:${'0'.repeat(64)}` }]],
+    [
+      'source/refused',
+      [{ name: 'a', type: 'skill-md', url: 'https://other.example/a', digest: `sha256:${'0'.repeat(64)}` }],
+    ],
+    [
+      'source/refused',
+      [{ name: 'a', type: 'skill-md', url: 'file:///etc/passwd', digest: `sha256:${'0'.repeat(64)}` }],
+    ],
+    ['pack/name', [{ name: '../../x', type: 'skill-md', url: '/a', digest: 'x' }]],
+    ['pack/name', [{ name: '', files: ['SKILL.md'] }]],
+    ['pack/name', [{ files: ['SKILL.md'] }]],
+    ['pack/name', ['text']],
+    [
+      'pack/two-skills',
+      [
+        { name: 'a', files: ['SKILL.md'] },
+        { name: 'a', files: ['SKILL.md'] },
+      ],
+    ],
+    ['archive/traversal', [{ name: 'a', files: ['SKILL.md', '../../y'] }]],
+    ['archive/absolute', [{ name: 'a', files: ['SKILL.md', '/etc/x'] }]],
+    ['archive/duplicate', [{ name: 'a', files: ['SKILL.md', 'SKILL.md'] }]],
+    ['archive/collision', [{ name: 'a', files: ['SKILL.md', 'skill.md'] }]],
+    ['archive/too-many', [{ name: 'a', files: [1] }]],
+    ['pack/no-skill', [{ name: 'a', files: ['README.md'] }]],
+    ['pack/no-skill', []],
+    [
+      'archive/too-many',
+      Array.from({ length: 2001 }, (_, place) => ({ name: `a${String(place)}`, files: ['SKILL.md'] })),
+    ],
+  ])('is refused as %s for a hostile list', async (code, skills) => {
+    const site = await siteWith({ [INDEX]: listOf(...skills), '/a': 'x' });
+    const { result, to } = await bring(site.origin);
+    expect(result).toMatchObject({ type: 'refused', code });
+    expect(isPresent(path.join(to, 'tree', 'a', 'SKILL.md'))).toBe(false);
+  });
+
+  test('is refused without a list, with a list that is none, and with an endless one', async () => {
+    expect(await outcome((await siteWith({})).origin)).toBe('source/missing');
+    expect(await outcome((await siteWith({ [INDEX]: '<html>' })).origin)).toBe('source/failed');
+    expect(await outcome((await siteWith({ [INDEX]: Buffer.alloc(5 * 1024 * 1024) })).origin)).toBe(
+      'archive/too-large',
+    );
+  });
+
+  test('brings no more bytes and files than are allowed, of all skills together', async () => {
+    const site = await siteWith({
+      [INDEX]: listOf({ name: 'a', files: ['SKILL.md'] }, { name: 'b', files: ['SKILL.md'] }),
+      '/.well-known/agent-skills/a/SKILL.md': 'x'.repeat(60),
+      '/.well-known/agent-skills/b/SKILL.md': 'x'.repeat(60),
+    });
+    expect(await outcome(site.origin, { limits: { ...ARCHIVE_LIMITS, maxBytes: 100 } })).toBe('archive/too-large');
+    expect(await outcome(site.origin, { limits: { ...ARCHIVE_LIMITS, maxEntries: 1 } })).toBe('archive/too-many');
+    expect((await mustBring(site.origin)).skills.length).toBe(2);
+  });
+});

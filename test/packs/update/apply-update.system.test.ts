@@ -1,0 +1,291 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import type { LockedFile } from '../../../src/packs/lock/lock.ts';
+import { planUpdate } from '../../../src/packs/update/update-plan.ts';
+import type { FileTable, UpdateMode } from '../../../src/packs/update/update-plan.ts';
+import { buildUpdate } from '../../../src/packs/update/apply-update.ts';
+import type { BuildUpdateRequest } from '../../../src/packs/update/apply-update.ts';
+import { sha256 } from '../../../src/platform/hash.ts';
+import { walkTree } from '../../../src/platform/fs/tree-walk.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch } from '../../registry/support.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = scratch();
+});
+
+/** Contents by path; a path that ends with `!` is executable, one that ends with `/` is an empty folder. */
+type Tree = Readonly<Record<string, string | Buffer>>;
+
+function write(name: string, tree: Tree): string {
+  const to = path.join(folder, name);
+  mkdirSync(to, { recursive: true });
+  for (const [key, content] of Object.entries(tree)) {
+    const file = path.join(to, key.replace('!', ''));
+    mkdirSync(key.endsWith('/') ? file : path.dirname(file), { recursive: true });
+    if (!key.endsWith('/')) writeFileSync(file, content, { mode: key.endsWith('!') ? 0o755 : 0o644 });
+  }
+  return to;
+}
+
+function read(from: string): Tree {
+  const tree: Record<string, string> = {};
+  for (const { type, path: at, stats } of walkTree(from))
+    if (type === 'file') tree[(stats.mode & 0o111) === 0 ? at : `${at}!`] = readFileSync(path.join(from, at), 'utf8');
+  return tree;
+}
+
+const table = (tree: Tree): FileTable =>
+  Object.fromEntries(
+    Object.entries(tree)
+      .filter(([key]) => !key.endsWith('/'))
+      .map(([key, content]): [string, LockedFile] => [
+        key.replace('!', ''),
+        {
+          sha256: sha256(content),
+          bytes: Buffer.byteLength(content),
+          ...(key.endsWith('!') ? { executable: true as const } : {}),
+        },
+      ]),
+  );
+
+interface World {
+  readonly base?: Tree;
+  readonly local: Tree;
+  readonly incoming: Tree;
+  readonly mode: UpdateMode;
+}
+
+function request(
+  { base = {}, local, incoming, mode }: World,
+  rest: Partial<BuildUpdateRequest> = {},
+): BuildUpdateRequest {
+  return {
+    plan: planUpdate({ base: table(base), local: table(local), incoming: table(incoming), mode }),
+    local: write('local', local),
+    incoming: write('incoming', incoming),
+    base: (at) => {
+      const content = base[at] ?? base[`${at}!`];
+      return content === undefined ? undefined : Buffer.from(content);
+    },
+    to: path.join(folder, 'to'),
+    ...rest,
+  };
+}
+
+const WORLD = {
+  base: { 'SKILL.md': '1\n2\n3\n4\n', 'old.md': 'o', 'same.md': 's', 'gone.md': 'g', 'scripts/run.sh': 'r' },
+  local: { 'SKILL.md': 'one\n2\n3\n4\n', 'old.md': 'o', 'same.md': 'S', 'mine/notes.md': 'm', 'scripts/run.sh!': 'r' },
+  incoming: {
+    'SKILL.md': '1\n2\n3\nfour\n',
+    'same.md': 's',
+    'gone.md': 'g',
+    'new.md': 'n',
+    'scripts/run.sh': 'R',
+    'assets/': '',
+  },
+} as const;
+
+describe('buildUpdate', () => {
+  verifies('PACK-6', 'merge puts local edits and the new version together in a folder of its own', async () => {
+    const progress: number[] = [];
+    const asked = request(
+      { ...WORLD, mode: 'merge' },
+      { onProgress: ({ done, total }) => progress.push(done / total) },
+    );
+    const result = {
+      'SKILL.md': 'one\n2\n3\nfour\n',
+      'same.md': 'S',
+      'new.md': 'n',
+      'mine/notes.md': 'm',
+      'scripts/run.sh!': 'R',
+    };
+    expect(await buildUpdate(asked)).toEqual({
+      type: 'built',
+      files: table(result),
+      merged: ['SKILL.md'],
+      kept: ['gone.md', 'mine/notes.md', 'same.md'],
+    });
+    expect(read(asked.to)).toEqual(result);
+    expect(existsSync(path.join(asked.to, 'assets'))).toBe(true);
+    expect(progress.at(-1)).toBe(1);
+    expect(read(asked.local)).toEqual(WORLD.local);
+  });
+
+  test('local edits outlive one update after the other, as long as the lock keeps the new version and not the merge', async () => {
+    const first = request({ ...WORLD, mode: 'merge' });
+    await buildUpdate(first);
+    const { 'assets/': _, ...base } = WORLD.incoming;
+    const local = read(first.to);
+    const incoming = { ...base, 'SKILL.md': '1\n2\n3\nfour\nfive\n', 'scripts/run.sh': 'R2' };
+    for (const old of [first.local, first.incoming]) rmSync(old, { recursive: true });
+    const second = request({ base, local, incoming, mode: 'merge' }, { to: path.join(folder, 'second') });
+    expect(await buildUpdate(second)).toMatchObject({ type: 'built', merged: ['SKILL.md'] });
+    expect(read(second.to)).toEqual({
+      'SKILL.md': 'one\n2\n3\nfour\nfive\n',
+      'same.md': 'S',
+      'new.md': 'n',
+      'mine/notes.md': 'm',
+      'scripts/run.sh!': 'R2',
+    });
+  });
+
+  test('keep leaves edited files whole, force brings the new version whole, with its empty folders', async () => {
+    const kept = request({ ...WORLD, mode: 'keep' });
+    await buildUpdate(kept);
+    expect(read(kept.to)).toEqual({
+      'SKILL.md': 'one\n2\n3\n4\n',
+      'same.md': 'S',
+      'new.md': 'n',
+      'mine/notes.md': 'm',
+      'scripts/run.sh!': 'r',
+    });
+    const forced = request({ ...WORLD, mode: 'force' }, { to: path.join(folder, 'forced') });
+    expect(await buildUpdate(forced)).toMatchObject({ type: 'built', kept: [] });
+    const { 'assets/': _, ...files } = WORLD.incoming;
+    expect(read(forced.to)).toEqual(files);
+    expect(statSync(path.join(forced.to, 'assets')).isDirectory()).toBe(true);
+  });
+
+  test('a refused plan is not built, and nothing is made', async () => {
+    const asked = request({ ...WORLD, mode: 'refuse' });
+    expect(await buildUpdate(asked)).toMatchObject({ type: 'refused', code: 'install/edited' });
+    expect(existsSync(asked.to)).toBe(false);
+  });
+
+  test.each([
+    [
+      'lines',
+      { base: { a: '1\n' }, local: { a: '2\n' }, incoming: { a: '3\n' } },
+      '"a" has lines that were changed on both sides (from line 1 here)',
+    ],
+    [
+      'binary',
+      { base: { a: '1\n' }, local: { a: '2\n\0' }, incoming: { a: '3\n' } },
+      '"a" was changed on both sides and is no text',
+    ],
+    [
+      'binary',
+      { base: { a: '1\n' }, local: { a: Buffer.from([0xff, 0x0a]) }, incoming: { a: '3\n' } },
+      '"a" was changed on both sides and is no text',
+    ],
+    [
+      'binary',
+      { base: { a: 'x\0' }, local: { a: 'x\n' }, incoming: { a: 'y\n' } },
+      '"a" was changed on both sides and is no text',
+    ],
+    [
+      'too-large',
+      { base: { a: '1\n' }, local: { a: `${'2'.repeat(5_000_000)}\n` }, incoming: { a: '3\n' } },
+      '"a" was changed on both sides and is too large to merge',
+    ],
+  ] as const)('a conflict (%s) is named, and says where', async (reason, world, message) => {
+    const built = await buildUpdate(request({ ...world, mode: 'merge' }));
+    expect(built).toMatchObject({
+      type: 'refused',
+      code: 'install/conflict',
+      path: 'a',
+      message,
+      conflicts: [{ path: 'a', reason }],
+    });
+  });
+
+  test('a base that cannot be had, or is not the one of the lock, makes a conflict and no guess', async () => {
+    const world = {
+      base: { a: '1\n2\n3\n' },
+      local: { a: 'x\n2\n3\n' },
+      incoming: { a: '1\n2\ny\n' },
+      mode: 'merge',
+    } as const;
+    for (const [place, base] of [undefined, () => undefined, () => Buffer.from('1\n2\nother\n')].entries()) {
+      const { base: _, ...asked } = request(world, { to: path.join(folder, `to-${String(place)}`) });
+      expect(await buildUpdate({ ...asked, ...(base === undefined ? {} : { base }) })).toMatchObject({
+        code: 'install/conflict',
+        message: '"a" was changed on both sides, and what it was before cannot be had any more',
+        conflicts: [{ path: 'a', reason: 'base-unknown' }],
+      });
+    }
+  });
+
+  test.each([
+    ['an edit here', (asked: BuildUpdateRequest) => writeFileSync(path.join(asked.local, 'old.md'), 'edited')],
+    ['a new file here', (asked: BuildUpdateRequest) => writeFileSync(path.join(asked.local, 'late.md'), 'x')],
+    ['a file that is gone here', (asked: BuildUpdateRequest) => rmSync(path.join(asked.local, 'old.md'))],
+    ['a file that may be run here', (asked: BuildUpdateRequest) => chmodSync(path.join(asked.local, 'old.md'), 0o755)],
+    [
+      'an exchanged file of the new version',
+      (asked: BuildUpdateRequest) => writeFileSync(path.join(asked.incoming, 'new.md'), 'N'),
+    ],
+    [
+      'a file more in the new version',
+      (asked: BuildUpdateRequest) => writeFileSync(path.join(asked.incoming, 'late.md'), 'N'),
+    ],
+    ['a file less in the new version', (asked: BuildUpdateRequest) => rmSync(path.join(asked.incoming, 'new.md'))],
+  ])('%s between planning and building stops it', async (_, act) => {
+    const asked = request({ ...WORLD, mode: 'merge' });
+    act(asked);
+    expect(await buildUpdate(asked)).toMatchObject({ type: 'refused', code: 'source/changed' });
+  });
+
+  test('a link is never followed, never copied, and never lost in silence', async () => {
+    const asked = request({ ...WORLD, mode: 'keep' });
+    symlinkSync('/etc/passwd', path.join(asked.local, 'link'));
+    expect(await buildUpdate(asked)).toMatchObject({ code: 'install/edited', path: 'link' });
+    const forced = request({ ...WORLD, mode: 'force' }, { to: path.join(folder, 'forced') });
+    expect(await buildUpdate(forced)).toMatchObject({ type: 'built' });
+    symlinkSync('/etc/passwd', path.join(forced.incoming, 'link'));
+    expect(await buildUpdate({ ...forced, to: path.join(folder, 'again') })).toMatchObject({ code: 'archive/link' });
+  });
+
+  test('a kept file where the new version has an empty folder is a conflict', async () => {
+    const asked = request({ local: { notes: 'mine' }, incoming: { 'SKILL.md': 's', 'notes/': '' }, mode: 'keep' });
+    expect(await buildUpdate(asked)).toMatchObject({ code: 'install/conflict', path: 'notes' });
+  });
+
+  test('a folder that cannot be written, or is taken, is a refusal', async () => {
+    const asked = request({ ...WORLD, mode: 'merge' });
+    mkdirSync(asked.to);
+    expect(await buildUpdate(asked)).toMatchObject({ code: 'install/unwritable' });
+    expect(await buildUpdate({ ...asked, to: path.join(folder, 'no', 'such') })).toMatchObject({
+      code: 'install/unwritable',
+      message: 'the update cannot be built (ENOENT)',
+    });
+    expect(await buildUpdate({ ...asked, to: path.join(folder, 'x'), local: path.join(folder, 'none') })).toMatchObject(
+      {
+        code: 'source/changed',
+      },
+    );
+  });
+
+  test('it can be cancelled', async () => {
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${String(at)}`, 'x']));
+    const asked = request({ local: {}, incoming: many, mode: 'merge' }, { signal: AbortSignal.abort() });
+    await expect(buildUpdate(asked)).rejects.toThrow(/abort/i);
+  });
+
+  test('whatever the sides: what is built is what is told, and no line that was written here is lost', async () => {
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'mine', 'theirs'), { maxLength: 4 })
+      .map((all) => all.map((line) => `${line}\n`).join(''));
+    const tree = fc.dictionary(fc.constantFrom('SKILL.md', 'a/b.md', 'c.sh!', 'd'), text, { maxKeys: 4 });
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(tree, tree, tree, fc.constantFrom('merge', 'keep'), async (base, local, incoming, mode) => {
+        rmSync(folder, { recursive: true, force: true });
+        const asked = request({ base, local, incoming, mode }, { to: path.join(folder, `to-${String((count += 1))}`) });
+        const built = await buildUpdate(asked);
+        if (built.type === 'refused') return;
+        const result = read(asked.to);
+        expect(built.files).toEqual(table(result));
+        for (const [key, content] of Object.entries(local))
+          if (content !== base[key] && content !== incoming[key] && !built.merged.includes(key.replace('!', '')))
+            expect(result[key]).toBe(content);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,37 @@
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { MAX_MERGED_BYTES } from '../../../src/packs/update/apply-update.ts';
+import { baseFilesIn } from '../../../src/packs/update/base-files.ts';
+import { sha256 } from '../../../src/platform/hash.ts';
+import { scratch } from '../../registry/support.ts';
+
+const locked = (text: string) => ({ sha256: sha256(text), bytes: Buffer.byteLength(text) });
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = scratch();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+  return folder;
+}
+
+test('the first folder that has the bytes of the lock gives them, whatever the others have', () => {
+  const [edited, kept] = [folderWith({ 'a/b.md': 'edited' }), folderWith({ 'a/b.md': 'base' })];
+  const base = baseFilesIn([path.join(edited, 'gone'), edited, kept], { maxBytes: MAX_MERGED_BYTES });
+  expect(base('a/b.md', locked('base'))).toEqual(Buffer.from('base'));
+  expect(base('a/b.md', locked('other'))).toBeUndefined();
+  expect(base('none.md', locked('base'))).toBeUndefined();
+});
+
+test('nothing outside is read, no link is followed, and nothing large', () => {
+  const outside = folderWith({ secret: 'base' });
+  const folder = folderWith({ large: 'x'.repeat(100) });
+  symlinkSync(path.join(outside, 'secret'), path.join(folder, 'link'));
+  linkSync(path.join(outside, 'secret'), path.join(folder, 'hard'));
+  const base = baseFilesIn([folder], { maxBytes: 50 });
+  for (const name of ['../secret', path.join(outside, 'secret'), 'link', 'hard', '', 'large'])
+    expect(base(name, locked(name === 'large' ? 'x'.repeat(100) : 'base')), name).toBeUndefined();
+});

@@ -1,0 +1,140 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import type { FileSide } from '../../../src/packs/update/capability-diff.ts';
+import { countUpdate, updateLines } from '../../../src/packs/update/update-text.ts';
+import { sha256 } from '../../../src/platform/hash.ts';
+
+const side = (text: string, isExecutable = false): FileSide => ({ sha256: sha256(text), text, isExecutable });
+const binary = (name: string): FileSide => ({ sha256: sha256(name), isExecutable: false });
+const HEAD = '---\nname: pdf\ndescription: d\nallowed-tools: Read\n---\n';
+const numbered = (count: number): string => Array.from({ length: count }, (_, at) => `line ${String(at)}\n`).join('');
+
+/** How all rows that are ours begin, and the frame. */
+const ROW =
+  /^(?:"|\d+ files changed|no file changes|now it |nothing in |  (?:changed|added|removed|…|│|the line end)|changes of |@@ -\d|…)/;
+const widthOf = (line: string): number =>
+  Array.from(line).reduce((sum, letter) => sum + (letter > '~' && !'│↳…'.includes(letter) ? 2 : 1), 0);
+
+describe('updateLines', () => {
+  test('says first what it may do now, then which files change, then how', () => {
+    const lines = updateLines(
+      {
+        name: 'pdf',
+        from: '1.2.0',
+        to: '1.3.0',
+        files: [
+          { path: 'assets/logo.png', before: binary('a'), after: binary('b') },
+          { path: 'notes.md', before: side('gone\n') },
+          { path: 'scripts/run.sh', after: side('curl x\n', true) },
+          { path: 'same.md', before: side('s'), after: side('s') },
+          {
+            path: 'SKILL.md',
+            before: side(`${HEAD}1\n2\n`),
+            after: side(`${HEAD.replace('Read', 'Read Bash')}1\ntwo\n`),
+          },
+        ],
+      },
+      { width: 80 },
+    );
+    expect(lines).toEqual([
+      '"pdf" from "1.2.0" to "1.3.0"',
+      '2 files changed, 1 added, 1 removed; 3 lines added, 3 removed',
+      'now it uses these tools:',
+      '  │ Bash',
+      'now it has these programs, which are new:',
+      '  │ scripts/run.sh',
+      '  changed "SKILL.md" +2 -2',
+      '  added "scripts/run.sh" +1 -0, may be run now',
+      '  changed "assets/logo.png" (no text)',
+      '  removed "notes.md" +0 -1',
+      'changes of "SKILL.md"',
+      '@@ -1,7 +1,7 @@',
+      '  │  ---',
+      '  │  name: pdf',
+      '  │  description: d',
+      '  │ -allowed-tools: Read',
+      '  │ +allowed-tools: Read Bash',
+      '  │  ---',
+      '  │  1',
+      '  │ -2',
+      '  │ +two',
+      'changes of "scripts/run.sh"',
+      '@@ -0,0 +1,1 @@',
+      '  │ +curl x',
+      'changes of "notes.md"',
+      '@@ -1,1 +0,0 @@',
+      '  │ -gone',
+    ]);
+  });
+
+  test('places of later hunks count what came before them', () => {
+    const before = numbered(60);
+    const after = before.replace('line 5\n', 'a\nb\nc\n').replace('line 40\n', '').replace('line 50\n', 'x\n');
+    const headers = updateLines(
+      { name: 'pdf', files: [{ path: 'a.md', before: side(before), after: side(after) }] },
+      { width: 80 },
+    ).filter((line) => line.startsWith('@@'));
+    expect(headers).toEqual(['@@ -3,7 +3,9 @@', '@@ -38,7 +40,6 @@', '@@ -48,7 +49,7 @@']);
+  });
+
+  test('long differences are cut and counted, over all files', () => {
+    const files = ['a.md', 'b.md'].map((path) => ({ path, after: side(numbered(100)) }));
+    const lines = updateLines({ name: 'pdf', files }, { width: 80, maxLines: 30 });
+    expect(lines.filter((line) => line.startsWith('  │ +'))).toHaveLength(30);
+    expect(lines.at(-1)).toBe('… 170 more lines of differences are not shown');
+    expect(countUpdate(files)).toEqual({ changed: 0, added: 2, removed: 0, linesAdded: 200, linesRemoved: 0 });
+  });
+
+  test('thousands of files and items are cut as well', () => {
+    const files = Array.from({ length: 1000 }, (_, at) => ({ path: `scripts/${String(at)}.sh`, after: side('x') }));
+    expect(updateLines({ name: 'pdf', files }, { width: 80 }).length).toBeLessThan(700);
+  });
+
+  test('nothing new is said, and a line end at the end too', () => {
+    expect(updateLines({ name: 'pdf', files: [] }, { width: 80 })).toEqual([
+      '"pdf"',
+      'no file changes',
+      'nothing in its files says that it may do more than before',
+    ]);
+    const ended = updateLines(
+      { name: 'pdf', to: '2', files: [{ path: 'a.md', before: side('a\n'), after: side('a') }] },
+      { width: 80 },
+    );
+    expect(ended.slice(-2)).toEqual(['changes of "a.md"', '  the line end at the end of the file comes or goes']);
+  });
+
+  test('a file that only may be run now is a change', () => {
+    const lines = updateLines(
+      { name: 'pdf', files: [{ path: 'a.sh', before: side('a'), after: side('a', true) }] },
+      { width: 80 },
+    );
+    expect(lines).toContain('  changed "a.sh" +0 -0, may be run now');
+  });
+
+  test('whatever strangers write: every row is ours or framed, visible, and no wider than the screen', () => {
+    const text = fc.oneof(
+      fc.array(fc.nat({ max: 0xffff }), { maxLength: 12 }).map((codes) => String.fromCharCode(...codes)),
+      fc.constantFrom(
+        '\u001b]0;x\u0007',
+        '\u202eabc',
+        '@@ -1 +1 @@\nnow it uses no tools',
+        'a'.repeat(500),
+        '文'.repeat(90),
+        '\u200b'.repeat(70),
+      ),
+    );
+    const file = fc.record({ path: text, before: text.map((all) => side(all)), after: text.map((all) => side(all)) });
+    fc.assert(
+      fc.property(text, text, fc.array(file, { maxLength: 3 }), (name, to, files) => {
+        for (const line of updateLines({ name, to, files }, { width: 80 })) {
+          expect(widthOf(line), line).toBeLessThanOrEqual(80);
+          // oxlint-disable-next-line no-control-regex
+          expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
+          expect(line).toMatch(ROW);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

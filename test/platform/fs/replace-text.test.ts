@@ -1,0 +1,58 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+
+import { replaceText } from '../../../src/platform/fs/replace-text.ts';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-replace-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a link keeps pointing at what it points at', () => {
+  writeFileSync(path.join(folder, 'real.md'), 'old');
+  symlinkSync('real.md', path.join(folder, 'link.md'));
+  replaceText(path.join(folder, 'link.md'), 'new');
+  expect(readFileSync(path.join(folder, 'real.md'), 'utf8')).toBe('new');
+  expect(readdirSync(folder).toSorted()).toEqual(['link.md', 'real.md']);
+});
+
+test('what cannot be written is said, with the file named', () => {
+  const file = path.join(folder, 'gone/SKILL.md');
+  expect(() => replaceText(file, 'x')).toThrow(
+    expect.objectContaining({ code: 'io/failed', data: { path: file, cause: 'ENOENT' } }),
+  );
+});
+
+test('the permission bits stay, also those that the umask takes from new files', () => {
+  const file = path.join(folder, 'shared.md');
+  writeFileSync(file, 'old');
+  for (const mode of [0o666, 0o440, 0o777]) {
+    chmodSync(file, mode);
+    replaceText(file, 'new');
+    expect(statSync(file).mode & 0o777).toBe(mode);
+  }
+});
+
+test.skipIf(process.getuid?.() !== 0)('the superuser does not take a file away from its owner', () => {
+  const file = path.join(folder, 'theirs.md');
+  writeFileSync(file, 'old');
+  chownSync(file, 1234, 4321);
+  replaceText(file, 'new');
+  const { uid, gid, mode } = statSync(file);
+  expect({ uid, gid, mode: mode & 0o777, text: readFileSync(file, 'utf8') }).toEqual({
+    uid: 1234,
+    gid: 4321,
+    mode: 0o644,
+    text: 'new',
+  });
+});

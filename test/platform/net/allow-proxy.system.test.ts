@@ -1,0 +1,386 @@
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { openAllowProxy } from '../../../src/platform/net/allow-proxy.ts';
+import { exchange, openPort, openProxyWorld, openSite } from './proxy-world.ts';
+import type { ProxyWorld, Site } from './proxy-world.ts';
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(async () => {
+  await site.close();
+});
+
+async function withProxy(
+  hosts: readonly string[],
+  names: Readonly<Record<string, readonly string[]>>,
+  run: (world: ProxyWorld) => Promise<void>,
+): Promise<void> {
+  const world = await openProxyWorld(hosts, names);
+  try {
+    await run(world);
+  } finally {
+    await world.close();
+  }
+}
+
+const here = { 'site.example': ['127.0.0.1'] };
+const grant = (): string => `private://site.example:${String(site.port)}`;
+const authority = (): string => `site.example:${String(site.port)}`;
+
+describe('an absolute request', () => {
+  test('reaches a granted host, with its own headers and without those of the connection', async () => {
+    await withProxy([grant()], here, async ({ say, decisions, lookups }) => {
+      const answer = await say(
+        `POST http://${authority()}/a?b=c#d HTTP/1.1\r\nHost: other.example\r\nX-Mine: 1\r\nX-Hop: 2\r\n`,
+        'Connection: keep-alive, x-hop, content-length\r\nProxy-Authorization: Basic c2VjcmV0\r\nTE: trailers\r\n',
+        'Upgrade: websocket\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\nbody',
+      );
+      expect(site.requests.at(-1)).toBe(
+        ['POST /a?b=c', 'connection: close', 'content-length: 4', `host: ${authority()}`, 'x-mine: 1', 'body'].join(
+          '\n',
+        ),
+      );
+      expect(answer.replace('HTTP/1.1 100 Continue\r\n\r\n', '').split('\r\n')).toEqual([
+        'HTTP/1.1 200 OK',
+        'x-kept: yes',
+        `Content-Length: ${String(`hello from ${authority()}`.length)}`,
+        'Connection: close',
+        '',
+        `hello from ${authority()}`,
+      ]);
+      expect(decisions).toEqual([{ host: 'site.example', port: site.port, allowed: true, rule: grant() }]);
+      expect(lookups).toEqual(['site.example']);
+    });
+  });
+
+  test('a chunked body stays chunked, and a body of GET too', async () => {
+    await withProxy([grant()], here, async ({ say }) => {
+      await say(`GET http://${authority()}/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n`);
+      expect(site.requests.at(-1)).toBe(
+        ['GET /', 'connection: close', `host: ${authority()}`, 'transfer-encoding: chunked', 'abcd'].join('\n'),
+      );
+    });
+  });
+
+  test('a host that is not granted is refused with what is, and never looked up', async () => {
+    const before = site.connections();
+    await withProxy([grant(), '*.good.example'], here, async ({ say, decisions, lookups }) => {
+      const answer = await say('GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n');
+      expect(answer).toContain('HTTP/1.1 403 Forbidden\r\n');
+      expect(answer.split('\r\n').at(-1)).toBe(
+        `skillwright: evil.example:80 is not granted; granted: ${grant()}, *.good.example\n`,
+      );
+      expect(decisions).toEqual([{ host: 'evil.example', port: 80, allowed: false, rule: 'not-granted' }]);
+      expect(lookups).toEqual([]);
+    });
+    expect(site.connections()).toBe(before);
+  });
+
+  test.each([
+    ['a path alone', 'GET / HTTP/1.1\r\nHost: site.example\r\n\r\n'],
+    ['https', 'GET https://site.example/ HTTP/1.1\r\n\r\n'],
+    ['another scheme', 'GET file:///etc/passwd HTTP/1.1\r\n\r\n'],
+    ['a user', 'GET http://site.example@evil.example/ HTTP/1.1\r\n\r\n'],
+    ['a user and a password', 'GET http://a:b@site.example/ HTTP/1.1\r\n\r\n'],
+    ['a backslash', 'GET http://site.example\\.evil.example/ HTTP/1.1\r\n\r\n'],
+    ['an encoded host', 'GET http://%73ite.example/ HTTP/1.1\r\n\r\n'],
+    ['a short address', 'GET http://127.1/ HTTP/1.1\r\n\r\n'],
+    ['a decimal address', 'GET http://2130706433/ HTTP/1.1\r\n\r\n'],
+    ['an address with a zone', 'GET http://[fe80::1%25lo]/ HTTP/1.1\r\n\r\n'],
+    ['no host', 'GET http:///x HTTP/1.1\r\n\r\n'],
+    ['no port after the colon', 'GET http://site.example:/ HTTP/1.1\r\n\r\n'],
+    ['a path with bytes', 'GET http://site.example/\xff HTTP/1.1\r\n\r\n'],
+    [
+      'another transfer coding',
+      'POST http://site.example/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['two lengths', 'POST http://site.example/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    [
+      'a length and chunks',
+      'POST http://site.example/ HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a space before the colon', 'GET http://site.example/ HTTP/1.1\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n'],
+    ['a NUL in a header', 'GET http://site.example/ HTTP/1.1\r\nX: a\0b\r\n\r\n'],
+    ['a NUL in the address', 'GET http://site.example\0.evil/ HTTP/1.1\r\n\r\n'],
+    ['a bare CR', 'GET http://site.example/ HTTP/1.1\r\nX: a\rY: b\r\n\r\n'],
+    ['CONNECT without a port', 'CONNECT site.example HTTP/1.1\r\n\r\n'],
+    ['CONNECT with port 0', 'CONNECT site.example:0 HTTP/1.1\r\n\r\n'],
+    ['CONNECT with a user', 'CONNECT a@site.example:443 HTTP/1.1\r\n\r\n'],
+    ['CONNECT to a URL', 'CONNECT http://site.example:443 HTTP/1.1\r\n\r\n'],
+    ['no HTTP at all', 'HELLO\r\n\r\n'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['SOCKS 4', '\x04\x01\x00\x50\x7f\x00\x00\x01\x00'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ])('%s is answered with 400 and reaches nobody', async (_, bytes) => {
+    const before = site.connections();
+    await withProxy(['site.example', 'site.example:*', grant()], { 'site.example': ['127.0.0.1'] }, async (world) => {
+      const answer = await world.say(Buffer.from(bytes, 'latin1'));
+      expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*\r\n\r\nskillwright: [^\n]+\n$/);
+      expect(world.decisions.filter(({ allowed }) => allowed)).toEqual([]);
+      expect(world.lookups).toEqual([]);
+    });
+    expect(site.connections()).toBe(before);
+  });
+
+  test('a second request in the same bytes is not done, and not taken for a part of the first', async () => {
+    const before = site.requests.length;
+    await withProxy([grant()], here, async ({ say, decisions }) => {
+      const one = `GET http://${authority()}/one HTTP/1.1\r\n\r\n`;
+      const other = `GET http://evil.example/two HTTP/1.1\r\n\r\n`;
+      await say(`${one}${other}`);
+      expect(decisions.filter(({ host }) => host === 'evil.example')).toEqual([]);
+    });
+    expect(site.requests.slice(before).filter((request) => request.includes('two'))).toEqual([]);
+  });
+
+  test('a head without end is cut off', async () => {
+    await withProxy([grant()], here, async ({ say }) => {
+      const answer = await say(`GET http://${authority()}/ HTTP/1.1\r\n`, `X: ${'a'.repeat(20_000)}\r\n`);
+      expect(answer).toContain('HTTP/1.1 431 ');
+    });
+  });
+
+  test('a server that talks nonsense is a bad gateway', async () => {
+    const nonsense = await openPort((socket) => {
+      socket.end('SSH-2.0-OpenSSH\r\n');
+    });
+    await withProxy([`private://site.example:${String(nonsense.port)}`], here, async ({ say }) => {
+      const answer = await say(`GET http://site.example:${String(nonsense.port)}/ HTTP/1.1\r\n\r\n`);
+      expect(answer).toContain('HTTP/1.1 502 Bad Gateway\r\n');
+    });
+    await nonsense.close();
+  });
+
+  test('an answer that breaks off does not look complete', async () => {
+    const broken = await openPort((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n');
+        void setTimeout(20).then(() => socket.destroy());
+      });
+    });
+    await withProxy([`private://site.example:${String(broken.port)}`], here, async ({ say }) => {
+      const answer = await say(`GET http://site.example:${String(broken.port)}/ HTTP/1.1\r\n\r\n`);
+      expect(answer).toContain('abcd');
+      expect(answer).not.toContain('\r\n0\r\n');
+    });
+    await broken.close();
+  });
+});
+
+describe('where a name leads', () => {
+  test.each([
+    ['loopback', ['127.0.0.1']],
+    ['loopback, as version 6', ['::1']],
+    ['loopback, mapped', ['::ffff:127.0.0.1']],
+    ['loopback, through NAT64', ['64:ff9b::127.0.0.1']],
+    ['nowhere', ['0.0.0.0']],
+    ['a private network', ['10.1.2.3']],
+    ['a unique local address', ['fd00::1']],
+    ['the link', ['fe80::1']],
+    ['metadata', ['169.254.169.254']],
+    ['metadata of Alibaba', ['100.100.100.200']],
+    ['everybody', ['224.0.0.1']],
+  ])('%s is refused to a granted name', async (_, addresses) => {
+    await withProxy(['site.example:*'], { 'site.example': addresses }, async ({ say, decisions }) => {
+      const answer = await say(`CONNECT ${authority()} HTTP/1.1\r\n\r\n`);
+      expect(answer).toContain('HTTP/1.1 403 Forbidden\r\n');
+      expect(answer).toContain('is not on the internet');
+      expect(decisions).toEqual([{ host: 'site.example', port: site.port, allowed: false, rule: 'not-public' }]);
+    });
+  });
+
+  test('a private grant of a name does not cover metadata or multicast', async () => {
+    for (const address of ['169.254.169.254', 'fd00:ec2::254', '224.0.0.1', '255.255.255.255']) {
+      await withProxy([grant()], { 'site.example': [address] }, async ({ say, decisions }) => {
+        await say(`CONNECT ${authority()} HTTP/1.1\r\n\r\n`);
+        expect(decisions).toEqual([{ host: 'site.example', port: site.port, allowed: false, rule: 'not-public' }]);
+      });
+    }
+  });
+
+  test('an address is reached by a private grant of it and by nothing else', async () => {
+    const literal = `127.0.0.1:${String(site.port)}`;
+    const ask = `GET http://${literal}/ HTTP/1.1\r\n\r\n`;
+    await withProxy([literal], {}, async ({ say }) => expect(await say(ask)).toContain('HTTP/1.1 403'));
+    await withProxy([grant()], here, async ({ say }) => expect(await say(ask)).toContain('HTTP/1.1 403'));
+    await withProxy([`private://${literal}`], {}, async ({ say, lookups }) => {
+      expect(await say(ask)).toContain(`hello from ${literal}`);
+      expect(lookups).toEqual([]);
+    });
+  });
+
+  test('a name that leads elsewhere the second time is judged the second time', async () => {
+    const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']];
+    const world = await openProxyWorld([grant()], {}, { resolve: async () => answers.shift() ?? [] });
+    const ask = `GET http://${authority()}/ HTTP/1.1\r\n\r\n`;
+    expect([await world.say(ask), await world.say(ask), await world.say(ask)].map((text) => text.slice(9, 12))).toEqual(
+      ['200', '403', '200'],
+    );
+    await world.close();
+  });
+
+  test('of several addresses only those that may be reached are', async () => {
+    await withProxy([grant()], { 'site.example': ['169.254.169.254', 'nonsense', '127.0.0.1'] }, async ({ say }) => {
+      expect(await say(`GET http://${authority()}/ HTTP/1.1\r\n\r\n`)).toContain(`hello from ${authority()}`);
+    });
+  });
+
+  test('a name without an address, and one whose lookup never ends, are bad gateways', async () => {
+    await withProxy(['site.example'], {}, async ({ say }) => {
+      expect(await say('CONNECT site.example:443 HTTP/1.1\r\n\r\n')).toContain('HTTP/1.1 502');
+    });
+    const world = await openProxyWorld(
+      ['site.example'],
+      {},
+      {
+        resolve: async () => await new Promise<never>(() => undefined),
+        limits: { connectMs: 50 },
+      },
+    );
+    expect(await world.say('CONNECT site.example:443 HTTP/1.1\r\n\r\n')).toContain('HTTP/1.1 502');
+    await world.close();
+  });
+});
+
+describe('a tunnel', () => {
+  test('carries bytes both ways, those that came with the request too, and half-closed ends', async () => {
+    const echo = await openPort((socket) => {
+      socket.pipe(socket);
+    });
+    await withProxy([`private://site.example:${String(echo.port)}`], here, async ({ socketPath, proxy }) => {
+      const socket = connect({ path: socketPath, allowHalfOpen: true });
+      socket.write(`CONNECT site.example:${String(echo.port)} HTTP/1.1\r\n\r\nearly `);
+      socket.end(Buffer.alloc(3_000_000, 'z'));
+      const text = await readAll(socket);
+      const [head, body = ''] = text.split('\r\n\r\n');
+      expect(head).toBe('HTTP/1.1 200 Connection Established');
+      expect([body.slice(0, 7), body.length]).toEqual(['early z', 3_000_006]);
+      expect(proxy.transferred()).toBe(6_000_012);
+    });
+    await echo.close();
+  });
+
+  test('nobody listens there: a bad gateway', async () => {
+    const closed = await openPort(() => undefined);
+    await closed.close();
+    await withProxy([`private://site.example:${String(closed.port)}`], here, async ({ say, decisions }) => {
+      expect(await say(`CONNECT site.example:${String(closed.port)} HTTP/1.1\r\n\r\n`)).toContain('HTTP/1.1 502');
+      expect(decisions.map(({ allowed }) => allowed)).toEqual([true]);
+    });
+  });
+});
+
+describe('limits', () => {
+  test('what is over the granted bytes does not pass, and later requests learn why', async () => {
+    const world = await openProxyWorld([grant()], here, { limits: { bytes: 10_000 } });
+    const ask = `GET http://${authority()}/bytes/50000 HTTP/1.1\r\n\r\n`;
+    expect((await world.say(ask)).length).toBeLessThan(50_000);
+    expect(await world.say(ask)).toContain('skillwright: all 10000 granted bytes were used');
+    await world.close();
+  });
+
+  test('a head that never ends is answered with 408, one byte or none', async () => {
+    const world = await openProxyWorld([grant()], here, { limits: { headMs: 60 } });
+    expect(await world.say('GET http://site')).toContain('HTTP/1.1 408');
+    expect(await world.say()).toContain('HTTP/1.1 408');
+    expect(await world.say(Uint8Array.of(5, 1))).toContain('HTTP/1.1 408');
+    await world.close();
+  });
+
+  test('connections over the bound are closed at once, and there is room again after', async () => {
+    const world = await openProxyWorld([grant()], here, { limits: { connections: 3 } });
+    const idle = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const socket = connect({ path: world.socketPath });
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    const ask = `GET http://${authority()}/ HTTP/1.1\r\n\r\n`;
+    expect(await world.say(ask)).toBe('');
+    for (const socket of idle) socket.destroy();
+    let answer = '';
+    for (let tries = 0; tries < 50 && answer === ''; tries += 1) answer = await world.say(ask);
+    expect(answer).toContain('HTTP/1.1 200');
+    await world.close();
+  });
+
+  test('a connection on which nothing moves is closed', async () => {
+    const silent = await openPort(() => undefined);
+    const world = await openProxyWorld([`private://site.example:${String(silent.port)}`], here, {
+      limits: { idleMs: 60 },
+    });
+    expect(await world.say(`CONNECT site.example:${String(silent.port)} HTTP/1.1\r\n\r\n`)).toBe(
+      'HTTP/1.1 200 Connection Established\r\n\r\n',
+    );
+    await world.close();
+    await silent.close();
+  });
+
+  test('a flood of half-open connections does not keep a closed proxy alive', async () => {
+    const world = await openProxyWorld([grant()], here);
+    const sockets = Array.from({ length: 300 }, () => {
+      const socket = connect({ path: world.socketPath });
+      socket.on('error', () => socket.destroy());
+      return socket;
+    });
+    await world.close();
+    for (const socket of sockets) {
+      while (!socket.destroyed) await setTimeout(5);
+    }
+    expect(sockets.every(({ destroyed }) => destroyed)).toBe(true);
+  });
+});
+
+describe('opening', () => {
+  test('the socket is for its owner alone', async () => {
+    const world = await openProxyWorld([], {}, process.getuid?.() === 0 ? { owner: { uid: 65_534, gid: 65_534 } } : {});
+    const { mode, uid } = statSync(world.socketPath);
+    expect(mode & 0o777).toBe(0o600);
+    expect(uid).toBe(process.getuid?.() === 0 ? 65_534 : process.getuid?.());
+    await world.close();
+    expect(statSync(world.socketPath, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test('on loopback where that is asked for', async () => {
+    const proxy = await openAllowProxy({ hosts: [grant()], loopback: true, resolve: async () => ['127.0.0.1'] });
+    const answer = await exchange(proxy.port ?? 0, [`GET http://${authority()}/ HTTP/1.1\r\n\r\n`]);
+    expect(answer).toContain(`hello from ${authority()}`);
+    await proxy.close();
+    await proxy.close();
+  });
+
+  test('a grant that is none, a path too long for a socket, and a folder that is missing are told', async () => {
+    const open = async (hosts: readonly string[], socketPath: string): Promise<unknown> =>
+      await openAllowProxy({ hosts, socketPath }).catch((error: unknown) => error);
+    expect(await open(['*.com'], '/tmp/never')).toMatchObject({ code: 'input/invalid' });
+    expect(await open([], path.join('/tmp', 'x'.repeat(100)))).toMatchObject({ code: 'executor/failed' });
+    // libuv says so of a missing folder too.
+    expect(await open([], '/nowhere/at/all')).toMatchObject({ code: 'executor/failed', data: { cause: 'EACCES' } });
+  });
+
+  test('a signal closes it', async () => {
+    const stop = new AbortController();
+    const world = await openProxyWorld([grant()], here, { signal: stop.signal });
+    const waiting = world.say('GET http://');
+    stop.abort();
+    expect(await waiting).toBe('');
+    await world.close();
+  });
+});
+
+async function readAll(socket: Socket): Promise<string> {
+  let text = '';
+  socket.setEncoding('latin1');
+  for await (const chunk of socket) text += String(chunk);
+  return text;
+}

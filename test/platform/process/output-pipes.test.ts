@@ -1,0 +1,85 @@
+import { closeSync, existsSync, readdirSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { OutputPipes } from '../../../src/platform/process/output-pipes.ts';
+import { scratch } from '../../registry/support.ts';
+
+const isLinux = process.platform === 'linux';
+
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+test.skipIf(!isLinux)('pipes carry what is written and end with their writer (Linux only)', async () => {
+  const folder = path.join(scratch(), 'pipes');
+  const pipes = new OutputPipes(folder);
+  // More than one batch, several at once.
+  const taken = await Promise.all(Array.from({ length: 100 }, () => pipes.take()));
+  const texts = await Promise.all(
+    taken.map(async (pair, number) => {
+      if (pair === undefined) throw new Error('no pipes');
+      const [first, second] = pair;
+      writeSync(first.writer, `out ${String(number)}`);
+      closeSync(first.writer);
+      closeSync(second.writer);
+      return await Promise.all([readAll(first.read()), readAll(second.read())]);
+    }),
+  );
+  expect(texts).toEqual(Array.from({ length: 100 }, (_, number) => [`out ${String(number)}`, '']));
+  // What is open has no name any more.
+  const left = readdirSync(folder).length;
+  expect(left).toBe(2 + 64 * 4 - 200);
+  await pipes.close();
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('where no folder can be made there are no pipes, and nothing is thrown', async () => {
+  const pipes = new OutputPipes('/proc/none/pipes');
+  pipes.prepare();
+  expect(await pipes.take()).toBeUndefined();
+  await pipes.close();
+});
+
+test.skipIf(!isLinux)(
+  'two pipes are made beforehand, and go away also while they are being made (Linux only)',
+  async () => {
+    const folder = path.join(scratch(), 'pipes');
+    const pipes = new OutputPipes(folder);
+    pipes.prepare();
+    pipes.prepare();
+    const pair = await pipes.take();
+    expect([pair?.length, readdirSync(folder)]).toEqual([2, ['0', '1']]);
+    for (const pipe of pair ?? []) {
+      closeSync(pipe.writer);
+      expect(await readAll(pipe.read())).toBe('');
+    }
+    await pipes.close();
+    const others = new OutputPipes(folder);
+    others.prepare();
+    await others.close();
+    expect(existsSync(folder)).toBe(false);
+  },
+);
+
+test.skipIf(!isLinux)(
+  'the folder goes with the last name in it, and comes again for the next pipes (Linux only)',
+  async () => {
+    const folder = path.join(scratch(), 'pipes');
+    const pipes = new OutputPipes(folder);
+    const readBoth = async (): Promise<readonly string[]> => {
+      const pair = (await pipes.take()) ?? [];
+      for (const { writer } of pair) closeSync(writer);
+      return await Promise.all(pair.map(async (pipe) => await readAll(pipe.read())));
+    };
+    expect(await readBoth()).toEqual(['', '']);
+    // Taken while the folder may be on its way out.
+    expect(await readBoth()).toEqual(['', '']);
+    expect(readdirSync(folder)).toHaveLength(62);
+    for (let pair = 0; pair < 31; pair += 1) await readBoth();
+    await expect.poll(() => existsSync(folder)).toBe(false);
+    await pipes.close();
+  },
+);

@@ -1,0 +1,152 @@
+import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import type { PendingPlace } from '../../../src/policy/approval/pending-approvals.ts';
+import { pendingFolder } from '../../../src/runtime/places.ts';
+import {
+  answerPending,
+  listPending,
+  readPending,
+  takeAnswer,
+  waitForAnswer,
+  writePending,
+} from '../../../src/policy/approval/pending-approvals.ts';
+import { requestOf } from '../approval-request.ts';
+import { built, runModule, scratch } from '../../registry/support.ts';
+
+const request = requestOf();
+const other = requestOf({ id: `sha256:${'9'.repeat(64)}` });
+const hexOf = (id: string): string => id.slice('sha256:'.length);
+const questionFile = ({ folder }: PendingPlace): string => path.join(folder, `${hexOf(request.id)}.json`);
+const answerFile = ({ folder }: PendingPlace, id = request.id): string => path.join(folder, `${hexOf(id)}.answer.json`);
+
+function place(): PendingPlace {
+  const home = scratch();
+  return { home, folder: pendingFolder(home) };
+}
+
+describe('a question that waits', () => {
+  test('is read as it was asked, by this user alone', () => {
+    const at = place();
+    const question = writePending(at, request, new Date(0));
+    expect(question).toEqual({ request, at: '1970-01-01T00:00:00.000Z', asking: question.asking });
+    expect(readPending(at, request.id)).toEqual(question);
+    expect(writePending(at, request)).toEqual(question);
+    expect([statSync(questionFile(at)).mode & 0o777, statSync(at.folder).mode & 0o777]).toEqual([0o600, 0o700]);
+  });
+
+  test('is answered by another process', async () => {
+    const at = place();
+    const waiting = waitForAnswer(at, request, { timeoutMs: 50_000 });
+    runModule(
+      `const [, module, folder, home, id] = process.argv;
+       const { answerPending } = await import(module);
+       answerPending({ folder, home }, id, { verdict: 'yes', scope: 'run' });`,
+      [built('policy/approval/pending-approvals.js'), at.folder, at.home, request.id],
+    );
+    expect(await waiting).toEqual({ verdict: 'yes', scope: 'run', by: 'file' });
+    expect(readdirSync(at.folder)).toEqual([]);
+  });
+
+  test('waits on where nobody waits for it, and takes its answer the next time', async () => {
+    const at = place();
+    expect(await waitForAnswer(at, request, { timeoutMs: 0 })).toBe('pending');
+    expect(listPending(at).questions.map((question) => question.request)).toEqual([request]);
+    answerPending(at, request.id, { verdict: 'no', scope: 'once' });
+    expect(await waitForAnswer(at, request, { timeoutMs: 0 })).toEqual({ verdict: 'no', scope: 'once', by: 'file' });
+  });
+
+  test('gets an answer once: the next asking of the same is asked anew', async () => {
+    const at = place();
+    writePending(at, request);
+    answerPending(at, request.id, { verdict: 'yes', scope: 'once' });
+    const kept = readFileSync(answerFile(at));
+    expect(takeAnswer(at, request.id)?.verdict).toBe('yes');
+    expect(takeAnswer(at, request.id)).toBeUndefined();
+    writePending(at, request);
+    writeFileSync(answerFile(at), kept);
+    expect(takeAnswer(at, request.id)).toBeUndefined();
+    expect(await waitForAnswer(at, request, { timeoutMs: 0 })).toBe('pending');
+  });
+
+  test('is given up when the signal says so', async () => {
+    const stop = new AbortController();
+    const waiting = waitForAnswer(place(), request, { timeoutMs: 50_000, signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+});
+
+describe('what is no answer', () => {
+  test('an answer to another question, under the name of this one', () => {
+    const at = place();
+    writePending(at, request);
+    writePending(at, other);
+    answerPending(at, other.id, { verdict: 'yes', scope: 'once' });
+    writeFileSync(answerFile(at), readFileSync(answerFile(at, other.id)));
+    expect(takeAnswer(at, request.id)).toBeUndefined();
+    expect(takeAnswer(at, other.id)?.verdict).toBe('yes');
+  });
+
+  test.each([
+    ['edited', (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace('no', 'yes'))],
+    ['torn', (file: string) => truncateSync(file, 40)],
+    ['empty', (file: string) => truncateSync(file, 0)],
+    ['no object', (file: string) => writeFileSync(file, '"yes"')],
+  ])('one that is %s', (_, spoil) => {
+    const at = place();
+    writePending(at, request);
+    answerPending(at, request.id, { verdict: 'no', scope: 'once' });
+    spoil(answerFile(at));
+    expect(takeAnswer(at, request.id)).toBeUndefined();
+    expect(readPending(at, request.id)?.request).toEqual(request);
+  });
+
+  test('a link', () => {
+    const at = place();
+    writePending(at, request);
+    answerPending(at, request.id, { verdict: 'yes', scope: 'once' });
+    const kept = path.join(at.home, 'kept');
+    writeFileSync(kept, readFileSync(answerFile(at)));
+    expect(takeAnswer(at, request.id)?.verdict).toBe('yes');
+    writePending(at, request);
+    symlinkSync(kept, answerFile(at));
+    expect(takeAnswer(at, request.id)).toBeUndefined();
+    expect(readFileSync(kept, 'utf8')).not.toBe('');
+  });
+
+  test('a question that somebody edited cannot be answered, and is told', () => {
+    const at = place();
+    writePending(at, request);
+    writeFileSync(questionFile(at), readFileSync(questionFile(at), 'utf8').replace('git status', 'git push'));
+    expect(() => answerPending(at, request.id, { verdict: 'yes', scope: 'once' })).toThrow('waits for an answer');
+    expect(listPending(at)).toEqual({
+      questions: [],
+      problems: [`${questionFile(at)} is not used: it is not as it was written`],
+    });
+    // Asked again, it is written again.
+    expect(writePending(at, request).request).toEqual(request);
+    expect(listPending(at).questions.length).toBe(1);
+  });
+
+  test('a scope that was not offered', () => {
+    const at = place();
+    writePending(at, { ...request, scopes: ['once'] });
+    expect(() => answerPending(at, request.id, { verdict: 'yes', scope: 'skill' })).toThrow(
+      'may not be answered for skill',
+    );
+  });
+
+  test.each(['', '../../etc/passwd', 'sha256:../x', `sha256:${'a'.repeat(63)}/`, 'a'.repeat(64), 'sha256:A'])(
+    'the id %j names no file',
+    (id) => {
+      const at = place();
+      mkdirSync(at.folder, { recursive: true });
+      expect(() => readPending(at, id)).toThrow(expect.objectContaining({ code: 'input/invalid' }));
+      expect(() => answerPending(at, id, { verdict: 'yes', scope: 'once' })).toThrow('is no id');
+      expect(() => writePending(at, { ...request, id })).toThrow('is no id');
+      expect(readdirSync(at.folder)).toEqual([]);
+    },
+  );
+});

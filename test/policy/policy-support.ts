@@ -1,0 +1,53 @@
+import type { Access, Effect, RuleOrigin } from '../../src/core/access.ts';
+import { EFFECTS } from '../../src/core/access.ts';
+import { commandSubject } from '../../src/policy/action-access.ts';
+import { readHost } from '../../src/core/network/host-pattern.ts';
+import { BY_RISK, decide } from '../../src/policy/policy.ts';
+import type { Policy, PolicyLayer } from '../../src/policy/policy.ts';
+import { isRule, readRule } from '../../src/policy/policy-rule.ts';
+import type { PolicyRule } from '../../src/policy/policy-rule.ts';
+
+export const USER: RuleOrigin = { layer: 'user', where: '~/.agent/config.json' };
+
+export function rules(effect: Effect, texts: readonly string[], origin = USER): readonly PolicyRule[] {
+  return texts.map((text) => {
+    const rule = readRule(text, { effect, origin, places: { home: '/home/ann' } });
+    if (!isRule(rule)) throw new TypeError(rule.problem);
+    return rule;
+  });
+}
+
+export interface Written {
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+export function layerOf(written: Written, origin = USER): readonly PolicyRule[] {
+  return EFFECTS.flatMap((effect) => rules(effect, written[effect] ?? [], origin));
+}
+
+export function policyOf(written: Written = {}): Policy {
+  const base: PolicyLayer = { origin: { layer: 'built-in', where: '' }, rules: layerOf(written), otherwise: BY_RISK };
+  return { layers: [base], grants: [] };
+}
+
+export function command(line: string): readonly Access[] {
+  return [{ tool: 'run_command', subject: commandSubject(line) }];
+}
+
+export function onPath(tool: string, path: string): readonly Access[] {
+  return [{ tool, subject: { kind: 'path', path, absolute: `/home/ann/project/${path}` } }];
+}
+
+export function script(name: string, args: readonly string[] = []): readonly Access[] {
+  return [{ tool: 'run_script', subject: { kind: 'script', skill: 'pdf', script: name, args } }];
+}
+
+export function host(name: string, port = 443): readonly Access[] {
+  return [{ tool: 'network_request', subject: { kind: 'host', host: readHost(name), port, method: 'GET' } }];
+}
+
+export function effectOf(policy: Policy, accesses: readonly Access[]): Effect {
+  return decide(policy, accesses).effect;
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it, test } from 'vitest';
+
+import { argumentNames, readArgumentFields } from '../../src/runtime/argument-fields.ts';
+
+describe('the names of arguments', () => {
+  const skill = (fields: string): string => `---\nname: a\ndescription: b\n${fields}\n---\n\n$issue\n`;
+
+  it.each([
+    ['arguments: issue branch', ['issue', 'branch']],
+    ['arguments: "issue,  branch"', ['issue', 'branch']],
+    ['arguments: [issue, branch]', ['issue', 'branch']],
+    ['arguments:\n  - issue\n  - branch', ['issue', 'branch']],
+    ['metadata:\n  arguments: issue branch', ['issue', 'branch']],
+    ['arguments: [{a: b}, branch]', ['-', 'branch']],
+    ['arguments:', []],
+    ['arguments: {a: b}', []],
+    ['x: !!str tagged\narguments: issue', ['issue']],
+    ['argument-hint: [issue] [branch]\narguments: [issue, branch]', ['issue', 'branch']],
+    ['description: broken: twice\narguments:\n  - issue', ['issue']],
+    ['x: "multi\n  line"\narguments: >-\n  issue\n  branch', ['issue', 'branch']],
+    ['arguments: [', []],
+    ['license: MIT', []],
+  ])('%j declares %j', async (fields, names) => {
+    expect(await argumentNames(skill(fields))).toEqual(names);
+  });
+
+  it.each(['', 'no frontmatter', '---\nnever: closed', `---\n${'['.repeat(60_000)}\n---\n`])(
+    '%j declares none',
+    async (text) => {
+      expect(await argumentNames(text)).toEqual([]);
+    },
+  );
+
+  test('come with the hint, which may look like a list', async () => {
+    expect(await readArgumentFields(skill('argument-hint: [issue] [branch]'))).toEqual({
+      names: [],
+      hint: '[issue] [branch]',
+    });
+    expect(await readArgumentFields(skill('arguments: issue\nargument-hint: "[issue] [branch]"'))).toEqual({
+      names: ['issue'],
+      hint: '[issue] [branch]',
+    });
+    expect(await readArgumentFields(skill('argument-hint: [issue, branch]'))).toEqual({
+      names: [],
+      hint: '[issue, branch]',
+    });
+  });
+});

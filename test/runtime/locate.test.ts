@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+
+import { locateInSkills } from '../../src/runtime/locate.ts';
+import { buildIndex } from '../../src/registry/registry.ts';
+import { rootsOf, scratch, writeSkill } from '../registry/support.ts';
+
+test('a path names a skill by its folder, by its name or by an address, and nothing by a likeness', async () => {
+  const root = scratch();
+  writeSkill(`${root}/ab`);
+  writeSkill(`${root}/a`);
+  const index = await buildIndex({ roots: rootsOf(['t', root]) });
+  const locate = (path: string): unknown => locateInSkills(index, path);
+  expect(locate(`${root}/a/references/x.md`)).toEqual({ skill: 't/a', path: 'references/x.md' });
+  expect(locate(`${root}/ab/x.md`)).toEqual({ skill: 't/ab', path: 'x.md' });
+  expect(locate(`${root}/a`)).toEqual({ skill: 't/a', path: '' });
+  expect(locate('a/x.md')).toEqual({ skill: 't/a', path: 'x.md' });
+  expect(locate('t/a/x/y.md')).toEqual({ skill: 't/a', path: 'x/y.md' });
+  expect(locate('skill://ab/x.md')).toEqual({ skill: 't/ab', path: 'x.md' });
+  // What is above the skill is judged where the path is opened; here it is only told apart.
+  expect(locate(`${root}/a/../../etc/passwd`)).toEqual({ skill: 't/a', path: '../../etc/passwd' });
+  for (const path of [
+    root,
+    `${root}/abc/x`,
+    '/etc/passwd',
+    '',
+    '/',
+    'skill://',
+    'b/x.md',
+    'a'.repeat(10_000),
+    '/a/'.repeat(9_000),
+  ])
+    expect(locate(path)).toBeUndefined();
+});

@@ -1,0 +1,28 @@
+/**
+ * A program of its own: runs the attack table through bubblewrap as whoever it is started as, and prints the outcomes. The test starts
+ * it as root and as an ordinary user, with the secret in its environment and in an open descriptor. `hold` runs one program until
+ * somebody ends this process.
+ */
+import { writeSync } from 'node:fs';
+
+import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { attackCases, runAttack } from './attacks.ts';
+import type { AttackOutcome } from './attacks.ts';
+import { collected, openWorkspace } from './sandbox.ts';
+
+const secret = process.env['ATTACK_SECRET'] ?? '';
+const executor = bubblewrapExecutor();
+
+if (process.argv[2] === 'hold') {
+  const { workspace, root } = await openWorkspace(executor);
+  writeSync(1, `${root}\n`);
+  await collected(workspace, [
+    'sh',
+    '-c',
+    `(setsid sh -c 'while :; do echo x >> ${workspace.root}/out/heartbeat; sleep 0.05; done' &); sleep 50`,
+  ]);
+} else {
+  const outcomes: AttackOutcome[] = [];
+  for (const attack of attackCases) outcomes.push(await runAttack(attack, executor, secret));
+  writeSync(1, JSON.stringify(outcomes));
+}

@@ -1,0 +1,361 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { describe, expect, test } from 'vitest';
+
+import type { Executor } from '../../src/core/execution.ts';
+import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { collected, hasBubblewrap, openBubblewrap, openWorkspace, programSpec, textSink } from './sandbox.ts';
+import type { OpenWorkspace } from './sandbox.ts';
+
+async function inSandbox(
+  run: (opened: OpenWorkspace) => Promise<void>,
+  executor: Executor = bubblewrapExecutor(),
+): Promise<void> {
+  const opened = await openWorkspace(executor);
+  try {
+    await run(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
+  verifies(['EXEC-1', 'EXEC-7'], 'a program sees its workspace, its skill read-only, and its links', async () =>
+    inSandbox(async ({ workspace, root }) => {
+      const script =
+        'pwd; ls -A /workspace /workspace/skills/pdf; ./scripts/hello.sh; echo result > out/a; echo w > work/b; ls -A inputs; cat';
+      const { end, stdout, stderr } = await collected(workspace, ['sh', '-c', script], {
+        cwd: 'skills/pdf',
+        stdin: Buffer.from('given'),
+      });
+      expect({ ...end, durationMs: 0, stdout, stderr }).toEqual({
+        reason: 'exited',
+        exitCode: 0,
+        durationMs: 0,
+        warnings: end.warnings,
+        stdout:
+          '/workspace/skills/pdf\n/workspace:\nout\nruns\nskills\nwork\n\n/workspace/skills/pdf:\nSKILL.md\ninputs\nout\nscripts\nwork\nhello\ngiven',
+        stderr: '',
+      });
+      expect([readFileSync(path.join(root, 'out/a'), 'utf8'), readFileSync(path.join(root, 'work/b'), 'utf8')]).toEqual(
+        ['result\n', 'w\n'],
+      );
+    }),
+  );
+
+  verifies('EXEC-6', 'words reach a program as they are, and no shell reads them', async () =>
+    inSandbox(async ({ workspace }) => {
+      const words = ['-n', '--', '$(id)', '`id`', 'a\nb', '; echo x', "it's", '', '*', 'ü 😀', '\\0', '-x'];
+      const { stdout } = await collected(workspace, [
+        'python3',
+        '-c',
+        'import sys, json; print(json.dumps(sys.argv[1:]))',
+        ...words,
+      ]);
+      expect(JSON.parse(stdout)).toEqual(words);
+    }),
+  );
+
+  test('more words than bubblewrap takes reach a program too', async () =>
+    inSandbox(async ({ workspace }) => {
+      const words = Array.from({ length: 12_000 }, (_, at) => `it's ${String(at)}\n$(id)`);
+      const { stdout } = await collected(workspace, [
+        'python3',
+        '-c',
+        'import sys, hashlib; print(len(sys.argv), hashlib.sha256("|".join(sys.argv[1:]).encode()).hexdigest())',
+        ...words,
+      ]);
+      expect(stdout.trim()).toBe(`12001 ${createHash('sha256').update(words.join('|')).digest('hex')}`);
+    }));
+
+  test('the environment is what was given, and a default path', async () =>
+    inSandbox(async ({ workspace }) => {
+      const { stdout } = await collected(workspace, ['env'], {
+        env: { A: 'one two', ENV: '/x', EMPTY: '', QUOTE: `'"$(id)` },
+      });
+      expect(stdout.split('\n').sort()).toEqual(
+        [
+          '',
+          'A=one two',
+          'EMPTY=',
+          'ENV=/x',
+          'PATH=/usr/local/bin:/usr/bin:/bin',
+          'PWD=/workspace/work',
+          `QUOTE='"$(id)`,
+        ].sort(),
+      );
+    }));
+
+  test('a preloaded library does not get into the gate', async () =>
+    inSandbox(async ({ workspace }) => {
+      const { stderr, end } = await collected(workspace, ['true'], { env: { LD_PRELOAD: '/workspace/work/evil.so' } });
+      expect([end.exitCode, stderr.match(/cannot be preloaded/g)?.length]).toEqual([0, 1]);
+    }));
+
+  test('a program of the workspace does not stand in for one of the system', async () =>
+    inSandbox(async ({ workspace, root }) => {
+      await collected(workspace, ['sh', '-c', 'printf "#!/bin/sh\\necho hijacked" > python3; chmod +x python3']);
+      expect(existsSync(path.join(root, 'work/python3'))).toBe(true);
+      expect((await collected(workspace, ['python3', '-c', 'print("real")'])).stdout).toBe('real\n');
+    }));
+
+  test.each([
+    ['exit 7', { reason: 'exited', exitCode: 7 }],
+    ['kill -KILL $$', { reason: 'signal', signal: 'SIGKILL' }],
+    ['kill -SEGV $$', { reason: 'signal', signal: 'SIGSEGV' }],
+    ['no-such-program', { reason: 'exited', exitCode: 127 }],
+  ])('%s ends as what it is', async (script, expected) =>
+    inSandbox(async ({ workspace }) => {
+      const { end } = await collected(workspace, ['sh', '-c', script]);
+      expect(end).toMatchObject(expected);
+    }),
+  );
+
+  test('a file beyond its size ends a program for the disk', async () =>
+    inSandbox(async ({ workspace }) => {
+      const limits = { fileBytes: 1024 * 1024 };
+      const { end } = await collected(workspace, ['head', '-c', '4194304', '/dev/zero'], { limits });
+      expect(end.exitCode).toBe(0);
+      const script = 'exec head -c 4194304 /dev/zero > large';
+      expect((await collected(workspace, ['sh', '-c', script], { limits })).end).toMatchObject({
+        reason: 'disk',
+        signal: 'SIGXFSZ',
+      });
+    }));
+
+  verifies('EXEC-8', 'whoever is cancelled is gone, before the start and after it', async () =>
+    inSandbox(async ({ workspace }) => {
+      expect((await collected(workspace, ['true'], { signal: AbortSignal.abort() })).end.reason).toBe('cancelled');
+      const signal = AbortSignal.timeout(300);
+      expect((await collected(workspace, ['sleep', '30'], { signal })).end.reason).toBe('cancelled');
+    }),
+  );
+
+  verifies('EXEC-8', 'memory of all processes is bounded by looking where there are no control groups', async () =>
+    inSandbox(
+      async ({ workspace }) => {
+        expect(workspace.capabilities.limits).not.toContain('memoryBytes');
+        const script =
+          'for i in 1 2 3 4; do (head -c 80000000 /dev/zero | tail -c 80000000 | (sleep 5; cat > /dev/null)) & done; wait';
+        const { end } = await collected(workspace, ['sh', '-c', script], {
+          limits: { memoryBytes: 200 * 1024 * 1024 },
+        });
+        expect([end.reason, end.warnings.length]).toEqual(['memory', 1]);
+      },
+      bubblewrapExecutor({ controlGroups: false }),
+    ),
+  );
+
+  test('a network that nobody opened is denied, and nothing runs', async () =>
+    inSandbox(async ({ workspace, root }) => {
+      const { end } = await collected(workspace, ['touch', '/workspace/out/ran'], { network: ['example.org'] });
+      expect([end.reason, end.warnings.length, existsSync(path.join(root, 'out/ran'))]).toEqual(['denied', 1, false]);
+    }));
+
+  test('a bridge is shown, told to the program, started around it and closed after it', async () => {
+    const log: string[] = [];
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bridge-'));
+    chmodSync(folder, 0o755);
+    const socketPath = path.join(folder, 'proxy.sock');
+    writeFileSync(socketPath, 'socket', { mode: 0o644 });
+    const executor = bubblewrapExecutor({
+      bridge: async (hosts) => {
+        log.push(`open ${hosts.join()}`);
+        return await Promise.resolve({
+          socketPath,
+          env: { HTTPS_PROXY: 'http://127.0.0.1:1' },
+          forwarderArgv: ['sh', '-c', 'cat /run/skillwright/proxy.sock; exec "$@"', 'forwarder'],
+          close: async () => {
+            log.push('close');
+            await Promise.resolve();
+          },
+        });
+      },
+    });
+    await inSandbox(async ({ workspace }) => {
+      expect(workspace.capabilities.hasNetworkGrants).toBe(true);
+      const { stdout } = await collected(workspace, ['sh', '-c', 'echo " $HTTPS_PROXY"'], { network: ['example.org'] });
+      expect([stdout, log]).toEqual(['socket http://127.0.0.1:1\n', ['open example.org', 'close']]);
+    }, executor);
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each([
+    [{ cwd: '../x' }, 'not below the workspace'],
+    [{ cwd: '/etc' }, 'not below the workspace'],
+    [{ env: { 'A=B': 'x' } }, 'no name of a variable'],
+    [{ env: { A: 'x\0--bind\0/\0/host' } }, 'a NUL is in'],
+  ])('%j is refused', async (options, message) =>
+    inSandbox(async ({ workspace }) => {
+      await expect(collected(workspace, ['true'], options)).rejects.toMatchObject({
+        code: 'input/invalid',
+        message: expect.stringContaining(message),
+      });
+    }),
+  );
+
+  test('a folder that is not there is no program that failed', async () =>
+    inSandbox(async ({ workspace }) => {
+      await expect(collected(workspace, ['true'], { cwd: 'work/missing' })).rejects.toMatchObject({
+        code: 'executor/failed',
+        message: expect.stringContaining('chdir'),
+      });
+    }));
+
+  test('a program is talked to, with and without a terminal', async () =>
+    inSandbox(async ({ workspace }) => {
+      for (const terminal of [false, true]) {
+        const stdout = textSink();
+        const program = await workspace.start?.(
+          programSpec(['sh', '-c', 'test -t 0 && echo terminal; read a; echo "got $a"; read b; echo "and $b"']),
+          {
+            stdout,
+            stderr: textSink(),
+            terminal,
+          },
+        );
+        program?.write(Buffer.from('one\n'));
+        program?.write(Buffer.from('two\n'));
+        program?.closeInput();
+        expect(await program?.ended).toMatchObject({ reason: 'exited', exitCode: 0 });
+        expect([
+          stdout.text().includes('terminal'),
+          stdout.text().includes('got one'),
+          stdout.text().includes('and two'),
+        ]).toEqual([terminal, true, true]);
+      }
+    }));
+
+  test('whoever is detached has nothing running and starts nothing more', async () => {
+    const opened = await openBubblewrap();
+    const running = collected(opened.workspace, ['sleep', '60']);
+    const second = opened.workspace.start?.(programSpec(['sleep', '60']), {
+      stdout: textSink(),
+      stderr: textSink(),
+      terminal: false,
+    });
+    const program = await second;
+    await opened.workspace.detach();
+    expect((await program?.ended)?.reason).toBe('signal');
+    expect((await running).end.reason).toBe('signal');
+    await expect(collected(opened.workspace, ['true'])).rejects.toMatchObject({ code: 'executor/failed' });
+    await opened.close();
+  });
+
+  test('whoever is detached while a program is being started has nothing running either', async () => {
+    const opened = await openBubblewrap();
+    const starting = opened.workspace.start?.(programSpec(['sleep', '60']), {
+      stdout: textSink(),
+      stderr: textSink(),
+      terminal: false,
+    });
+    await opened.workspace.detach();
+    expect((await (await starting)?.ended)?.reason).toBe('signal');
+    await opened.close();
+  });
+
+  verifies('EXEC-8', '200 short runs at once are all there in the end', async () =>
+    inSandbox(async ({ workspace }) => {
+      const ends = await Promise.all(
+        Array.from(
+          { length: 200 },
+          async (_, at) => await collected(workspace, ['sh', '-c', `echo ${String(at)}; exit ${String(at % 50)}`]),
+        ),
+      );
+      expect(ends.map(({ end, stdout }) => [end.exitCode, stdout])).toEqual(
+        Array.from({ length: 200 }, (_, at) => [at % 50, `${String(at)}\n`]),
+      );
+    }),
+  );
+});
+
+describe('a sandbox that is missing or broken', () => {
+  async function broken(script: string | undefined): Promise<unknown> {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-broken-'));
+    chmodSync(folder, 0o755);
+    const command = path.join(folder, 'bwrap');
+    if (script !== undefined) writeFileSync(command, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    try {
+      const opened = await openBubblewrap({ command });
+      await opened.close();
+      return 'attached';
+    } catch (error) {
+      return error;
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+  const help = '[ "$1" = --help ] && exec /usr/bin/bwrap --help';
+
+  test('is refused where it is not installed, with the command that installs it', async () => {
+    expect(await broken(undefined)).toMatchObject({
+      code: 'executor/unavailable',
+      data: { executor: 'bubblewrap', reasons: ['bubblewrap is not installed'], install: 'apt-get install bubblewrap' },
+    });
+  });
+
+  test('is refused where it lacks an option, by its name', async () => {
+    const old = await broken('echo "  --args FD  --unshare-all"');
+    expect(old).toMatchObject({ code: 'executor/unavailable', message: expect.stringContaining('--disable-userns') });
+  });
+
+  test.skipIf(!hasBubblewrap())('is refused where the kernel does not let it (needs bubblewrap)', async () => {
+    const refused = await broken(`${help}\necho "bwrap: setting up uid map: Permission denied" >&2; exit 1`);
+    expect(refused).toMatchObject({ code: 'executor/unavailable', message: expect.stringContaining('uid map') });
+  });
+
+  test.skipIf(!hasBubblewrap())(
+    'is refused where it says nothing, or runs without our gate (needs bubblewrap)',
+    async () => {
+      expect(await broken(`${help}\nexit 0`)).toMatchObject({ code: 'executor/unavailable' });
+    },
+  );
+
+  test.skipIf(!hasBubblewrap())(
+    'is refused where the filter of system calls arrives cut short (needs bubblewrap)',
+    async () => {
+      // Descriptor 4 holds it: read a part of it away.
+      const cut = await broken(`${help}\nhead -c 4 <&4 > /dev/null; exec /usr/bin/bwrap "$@"`);
+      expect(cut).toMatchObject({ code: expect.stringMatching(/^executor/) });
+    },
+  );
+
+  test.skipIf(!hasBubblewrap())(
+    'that was seen to isolate before is not tried out again, and its first program is refused in the same words (needs bubblewrap)',
+    async () => {
+      const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-broken-'));
+      chmodSync(folder, 0o755);
+      const command = path.join(folder, 'bwrap');
+      const write = (script: string): void => writeFileSync(command, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      const refusal = { code: 'executor/unavailable', message: expect.stringContaining('uid map') };
+      write(`echo "$1" >> ${folder}/asked; exec /usr/bin/bwrap "$@"`);
+      writeFileSync(path.join(folder, 'asked'), '', { mode: 0o666 });
+      chmodSync(path.join(folder, 'asked'), 0o666);
+      const opened = await openBubblewrap({ command, isKnown: true });
+      try {
+        expect(readFileSync(path.join(folder, 'asked'), 'utf8')).toBe('');
+        write('echo "bwrap: setting up uid map: Permission denied" >&2; exit 1');
+        await expect(collected(opened.workspace, ['true'])).rejects.toMatchObject(refusal);
+        const sinks = { stdout: textSink(), stderr: textSink(), terminal: false };
+        const talked = await opened.workspace.start?.(programSpec(['true']), sinks);
+        await expect(talked?.ended).rejects.toMatchObject(refusal);
+        write('exec /usr/bin/bwrap "$@"');
+        expect((await collected(opened.workspace, ['echo', 'stands'])).stdout).toBe('stands\n');
+        // From then on it is known here as well: what fails is this one program.
+        write('exit 1');
+        await expect(collected(opened.workspace, ['true'])).rejects.toMatchObject({ code: 'executor/failed' });
+      } finally {
+        await opened.close();
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+
+  test.skipIf(process.getuid?.() !== 0)('never takes root for an identity (needs root)', () => {
+    expect(() => bubblewrapExecutor({ identity: { uid: 0, gid: 0 } })).toThrow('programs never run as root');
+  });
+});

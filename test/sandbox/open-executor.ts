@@ -1,0 +1,35 @@
+import path from 'node:path';
+
+import type { Executor } from '../../src/core/execution.ts';
+import { runChild } from '../../src/platform/process/child-process.ts';
+
+/** Isolates nothing: shows that attacks and canaries would work without a sandbox. Not as root, for the sake of this machine. */
+export function openExecutor(): Executor {
+  const identity = process.getuid?.() === 0 ? { uid: 64_322, gid: 64_322 } : undefined;
+  return {
+    name: 'local',
+    ...(identity === undefined ? {} : { identity }),
+    attach: async ({ root }) =>
+      await Promise.resolve({
+        capabilities: {
+          isolation: 'none',
+          limits: ['wallMs'],
+          hasNetworkGrants: false,
+          hasInteraction: false,
+          hasTerminal: false,
+        },
+        root,
+        run: async (spec, streams) =>
+          await runChild(
+            {
+              argv: spec.argv,
+              cwd: path.join(root, spec.cwd),
+              env: spec.env,
+              ...(identity === undefined ? {} : { identity }),
+            },
+            { stdin: spec.stdin, limits: spec.limits, streams },
+          ),
+        detach: async () => await Promise.resolve(),
+      }),
+  };
+}

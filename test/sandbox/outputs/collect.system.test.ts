@@ -1,0 +1,268 @@
+import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { openFileArtifacts } from '../../../src/artifact/file-store.ts';
+import { SkillError } from '../../../src/core/errors.ts';
+import type { Collected } from '../../../src/core/outputs.ts';
+import { collectOutputs } from '../../../src/sandbox/outputs/collect.ts';
+import type { SaveOutput } from '../../../src/sandbox/outputs/collect-read.ts';
+import { sha256 } from '../../../src/platform/hash.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch } from '../../registry/support.ts';
+import { makeWorkspace } from '../collect-support.ts';
+
+function names({ files }: Collected): readonly string[] {
+  return files.map(({ name }) => name);
+}
+
+describe('files that a run left', () => {
+  verifies(['EXEC-3', 'EXEC-5'], 'are given by name with kind, size, digest, reference and content', async () => {
+    const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0);
+    const latin = Uint8Array.of(0x66, 0xfc, 0x72, 0x0a);
+    const { root } = makeWorkspace({
+      'out/b.md': '# Grüße 𝒳\n',
+      'out/a.png': png,
+      'out/c.bin.txt': png,
+      'out/d.txt': latin,
+      'out/sub/e.json': '{}',
+      'out/.hidden': 'x',
+      'work/f.txt': 'f',
+    });
+    const collected = await collectOutputs(root, { globs: ['out/**', 'work/*.txt'], inline: true });
+    const file = (name: string, mime: string, content: string | Uint8Array, isShown = true) => ({
+      name,
+      mime_type: mime,
+      size_bytes: Buffer.from(content).length,
+      ref: `workspace://${name}`,
+      digest: `sha256:${sha256(content)}`,
+      ...(isShown ? { content } : {}),
+      truncated: false,
+    });
+    expect(collected).toEqual({
+      files: [
+        file('out/a.png', 'image/png', png, false),
+        file('out/b.md', 'text/markdown', '# Grüße 𝒳\n'),
+        file('out/c.bin.txt', 'image/png', png, false),
+        file('out/d.txt', 'text/plain', latin, false),
+        file('out/sub/e.json', 'application/json', '{}'),
+        file('work/f.txt', 'text/plain', 'f'),
+      ],
+      saved: [],
+      skipped: [],
+      warnings: ['"out/d.txt" is a text, but not in UTF-8, and is not shown'],
+    });
+  });
+
+  test('are not shown unless asked for, but the first short text is given as the answer', async () => {
+    const { root } = makeWorkspace({
+      'out/a.bin': Uint8Array.of(0, 1, 2),
+      'out/b.txt': 'x'.repeat(32 * 1024 + 1),
+      'out/c.txt': '',
+      'out/d.txt': 'the answer',
+      'out/e.txt': 'later',
+    });
+    const collected = await collectOutputs(root, { globs: ['out/**'], showsPrimary: true });
+    expect(collected.primary).toEqual({ ...collected.files[3], content: 'the answer' });
+    expect(collected.files.filter((file) => 'content' in file)).toEqual([]);
+    expect(names(collected)).toEqual(['out/a.bin', 'out/b.txt', 'out/c.txt', 'out/d.txt', 'out/e.txt']);
+  });
+
+  test('that a pattern does not meet are not there, and a pattern that meets nothing is told', async () => {
+    const { root } = makeWorkspace({ 'out/a.txt': 'a', 'work/b.txt': 'b', 'runs/1/c.txt': 'c' });
+    const spec = { globs: ['out/a*', 'out/*.pdf', 'metadata.json', 'nowhere/**'] };
+    expect(await collectOutputs(root, spec)).toMatchObject({
+      files: [{ name: 'out/a.txt' }],
+      warnings: ['no file matches "out/*.pdf"', 'no file matches "metadata.json"', 'no file matches "nowhere/**"'],
+    });
+    expect((await collectOutputs(root, { ...spec, isAutomatic: true })).warnings).toEqual([]);
+  });
+
+  test('never include what the workspace itself holds at its top, nor skills unless they are named', async () => {
+    const { root } = makeWorkspace({
+      'out/a': 'a',
+      'work/b': 'b',
+      'runs/c': 'c',
+      'skills/pdf/SKILL.md': 's',
+      stray: 'x',
+    });
+    expect(names(await collectOutputs(root, { globs: ['**'] }))).toEqual(['out/a', 'runs/c', 'work/b']);
+    expect(names(await collectOutputs(root, { globs: ['skills/pdf/*'] }))).toEqual(['skills/pdf/SKILL.md']);
+  });
+
+  test('without a byte are left out where the run failed, with a word', async () => {
+    const { root } = makeWorkspace({ 'out/a': '', 'out/b': 'b' });
+    expect(await collectOutputs(root, { globs: ['out/*'], isFailedRun: true })).toMatchObject({
+      files: [{ name: 'out/b' }],
+      skipped: [{ name: 'out/a', size_bytes: 0, reason: 'empty' }],
+      warnings: ['not collected (empty, after a run that failed): "out/a"'],
+    });
+    expect(names(await collectOutputs(root, { globs: ['out/*'] }))).toEqual(['out/a', 'out/b']);
+  });
+
+  test('are not looked for in a workspace that is gone', async () => {
+    const { root } = makeWorkspace();
+    await expect(collectOutputs(path.join(root, 'gone'), { globs: ['out/*'] })).rejects.toMatchObject({
+      code: 'workspace/invalid',
+    });
+    await expect(collectOutputs(root, { globs: ['out/*'] }, { signal: AbortSignal.abort() })).rejects.toThrow('abort');
+  });
+});
+
+describe('limits', () => {
+  verifies('EXEC-5', 'more files than may be collected are listed', async () => {
+    const { root } = makeWorkspace(Object.fromEntries(['d', 'b', 'a', 'c'].map((name) => [`out/${name}`, name])));
+    expect(await collectOutputs(root, { globs: ['out/*'], maxFiles: 2 })).toMatchObject({
+      files: [{ name: 'out/a' }, { name: 'out/b' }],
+      skipped: [
+        { name: 'out/c', size_bytes: 1, reason: 'max-files' },
+        { name: 'out/d', size_bytes: 1, reason: 'max-files' },
+      ],
+      warnings: ['not collected (there are more than may be collected): "out/c", "out/d"'],
+    });
+  });
+
+  verifies('EXEC-5', 'a file that is too large is shown by its start, listed, and never saved', async () => {
+    const { root } = makeWorkspace({ 'out/a.txt': 'line\n'.repeat(100), 'out/b.txt': 'b' });
+    const kept: string[] = [];
+    const save: SaveOutput = async ({ name }) => {
+      kept.push(name);
+      return { name, version: 0 };
+    };
+    const spec = { globs: ['out/*'], inline: true, maxFileBytes: 20, maxInlineCharacters: 10 };
+    expect(await collectOutputs(root, spec, { save })).toMatchObject({
+      files: [
+        { name: 'out/a.txt', content: 'line\nline\n', truncated: true, size_bytes: 500 },
+        { name: 'out/b.txt', content: 'b', truncated: false },
+      ],
+      saved: [{ name: 'out/b.txt', version: 0 }],
+      skipped: [{ name: 'out/a.txt', size_bytes: 500, reason: 'max-file-bytes' }],
+      warnings: [
+        'cannot save truncated output file "out/a.txt"',
+        'the content of "out/a.txt" is cut; the whole is at "workspace://out/a.txt"',
+        'not collected (larger than one file may be, so not read whole): "out/a.txt"',
+      ],
+    });
+    expect(kept).toEqual(['out/b.txt']);
+  });
+
+  verifies('EXEC-5', 'what all files together may have is held, and smaller ones still fit', async () => {
+    const { root } = makeWorkspace({ 'out/a': '12345', 'out/b': '123456', 'out/c': '12345', 'out/d': '1' });
+    expect(await collectOutputs(root, { globs: ['out/*'], maxTotalBytes: 10 })).toMatchObject({
+      files: [{ name: 'out/a' }, { name: 'out/c' }],
+      skipped: [
+        { name: 'out/b', size_bytes: 6, reason: 'max-total-bytes' },
+        { name: 'out/d', size_bytes: 1, reason: 'max-total-bytes' },
+      ],
+    });
+  });
+
+  test('shown texts are cut between characters, and all of them together have a limit', async () => {
+    const { root } = makeWorkspace({ 'out/a.txt': '𝒳'.repeat(50_000), 'out/b.txt': 'y'.repeat(20), 'out/c.txt': 'z' });
+    const spec = { globs: ['out/*'], inline: true, maxInlineCharacters: 10, maxInlineTotal: 25 };
+    const { files } = await collectOutputs(root, spec);
+    expect(files.map(({ content, truncated }) => [content, truncated])).toEqual([
+      ['𝒳'.repeat(10), true],
+      ['y'.repeat(5), true],
+      ['', true],
+    ]);
+    const large = await collectOutputs(root, { globs: ['out/a.txt'], inline: true });
+    expect(large.files[0]?.content).toBe('𝒳'.repeat(32 * 1024));
+  });
+
+  test('a file with a hole of a terabyte costs nothing and is listed', async () => {
+    const { root } = makeWorkspace({ 'out/hole': '' });
+    truncateSync(path.join(root, 'out/hole'), 2 ** 40);
+    expect(await collectOutputs(root, { globs: ['out/*'], inline: true })).toMatchObject({
+      files: [{ name: 'out/hole', mime_type: 'application/octet-stream', size_bytes: 2 ** 40, truncated: true }],
+      skipped: [{ name: 'out/hole', size_bytes: 2 ** 40, reason: 'max-file-bytes' }],
+    });
+  });
+});
+
+describe('saving', () => {
+  const large = Buffer.alloc(300_000, 'large ');
+
+  test('gets every byte of every whole file, and a store that refuses one does not spoil the rest', async () => {
+    const { root } = makeWorkspace({ 'out/a': 'a', 'out/b': large, 'out/c': 'c' });
+    const stored = new Map<string, string>();
+    const save: SaveOutput = async ({ name, mediaType, chunks }) => {
+      if (name === 'out/c')
+        throw new SkillError({
+          code: 'io/failed',
+          message: 'the disk is full',
+          hint: '',
+          data: { path: '', cause: '' },
+        });
+      const pieces = [...chunks].map((chunk) => Buffer.from(chunk));
+      stored.set(`${name} ${mediaType}`, sha256(Buffer.concat(pieces)));
+      return { name: `kept/${name}`, version: 3 };
+    };
+    const collected = await collectOutputs(root, { globs: ['out/*'] }, { save });
+    expect(collected).toMatchObject({
+      files: [
+        { digest: `sha256:${sha256('a')}` },
+        { digest: `sha256:${sha256(large)}` },
+        { digest: `sha256:${sha256('c')}` },
+      ],
+      saved: [
+        { name: 'kept/out/a', version: 3 },
+        { name: 'kept/out/b', version: 3 },
+      ],
+      warnings: ['"out/c" was not saved: the disk is full'],
+    });
+    expect([...stored]).toEqual([
+      ['out/a text/plain', sha256('a')],
+      ['out/b text/plain', sha256(large)],
+    ]);
+  });
+
+  verifies(
+    ['EXEC-5', 'EXEC-9'],
+    'keeps whole files as artifacts, a new version each time, and no file that is cut',
+    async () => {
+      const { root } = makeWorkspace({ 'out/a': 'a', 'out/b': large, 'out/c': 'c'.repeat(300_001) });
+      const store = openFileArtifacts(scratch());
+      const save: SaveOutput = ({ name, mediaType, chunks }) => store.save(`reports/${name}`, chunks, { mediaType });
+      const spec = { globs: ['out/*'], inline: true, maxFileBytes: 300_000 };
+      await collectOutputs(root, spec, { save });
+      expect((await collectOutputs(root, spec, { save })).saved).toEqual([
+        { name: 'reports/out/a', version: 1 },
+        { name: 'reports/out/b', version: 1 },
+      ]);
+      expect((await store.list()).map(({ name, digest }) => [name, digest])).toEqual([
+        ['reports/out/a', `sha256:${sha256('a')}`],
+        ['reports/out/b', `sha256:${sha256(large)}`],
+      ]);
+    },
+  );
+
+  test('is broken off where the file grows meanwhile, and that is told', async () => {
+    const { root } = makeWorkspace({ 'out/a': large, 'out/b': 'b' });
+    let attempts = 0;
+    const save: SaveOutput = async ({ name, chunks }) => {
+      if (name === 'out/a') attempts += 1;
+      for (const chunk of chunks)
+        if (name === 'out/a' && chunk.length > 0) appendFileSync(path.join(root, name), 'more');
+      return { name, version: 0 };
+    };
+    expect(await collectOutputs(root, { globs: ['out/*'] }, { save })).toMatchObject({
+      files: [{ name: 'out/b' }],
+      saved: [{ name: 'out/b', version: 0 }],
+      skipped: [{ name: 'out/a', reason: 'changed' }],
+      warnings: ['not collected (it changed while it was read): "out/a"'],
+    });
+    expect(attempts).toBe(2);
+  });
+
+  test('goes on with the digest where the store stops reading', async () => {
+    const { root } = makeWorkspace({ 'out/a': large });
+    const save: SaveOutput = async ({ name, chunks }) => {
+      for (const chunk of chunks) if (chunk.length > 0) break;
+      writeFileSync(path.join(root, 'work/seen'), '');
+      return { name, version: 0 };
+    };
+    const { files } = await collectOutputs(root, { globs: ['out/*'] }, { save });
+    expect(files[0]?.digest).toBe(`sha256:${sha256(large)}`);
+  });
+});

@@ -1,0 +1,129 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
+import type {
+  AttachedWorkspace,
+  Executor,
+  OutputSink,
+  ProgramEnd,
+  ProgramSpec,
+  RunLimits,
+  StagedSkill,
+} from '../../src/core/execution.ts';
+import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import type { BubblewrapOptions } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { removeTree } from '../../src/platform/fs/remove-tree.ts';
+
+/** Installed at least; a kernel that forbids it fails the tests, as it should be seen. */
+export function hasBubblewrap(): boolean {
+  return process.platform === 'linux' && existsSync('/usr/bin/bwrap');
+}
+
+export interface OpenWorkspace {
+  readonly workspace: AttachedWorkspace;
+  readonly executor: Executor;
+  /** The workspace on the host. */
+  readonly root: string;
+  /** Everything of this test lies below. */
+  readonly base: string;
+  readonly skill: StagedSkill;
+  readonly close: () => Promise<void>;
+}
+
+export async function openBubblewrap(options: BubblewrapOptions = {}): Promise<OpenWorkspace> {
+  return await openWorkspace(bubblewrapExecutor(options));
+}
+
+/** A workspace as the runtime makes them, with one skill of two files. */
+export async function openWorkspace(executor: Executor): Promise<OpenWorkspace> {
+  const base = mkdtempSync(path.join(os.tmpdir(), 'skillwright-executor-'));
+  chmodSync(base, 0o755);
+  const root = path.join(base, 'workspace');
+  mkdirSync(root);
+  chmodSync(root, 0o711);
+  for (const name of ['skills', 'work', 'work/inputs', 'out', 'runs']) {
+    mkdirSync(path.join(root, name));
+    if (executor.identity !== undefined) chownSync(path.join(root, name), executor.identity.uid, executor.identity.gid);
+  }
+  writeFileSync(path.join(root, 'metadata.json'), '{"secret":"metadata"}');
+  const snapshot = path.join(base, 'snapshots', 'pdf');
+  mkdirSync(path.join(snapshot, 'scripts'), { recursive: true });
+  writeFileSync(path.join(snapshot, 'SKILL.md'), '---\nname: pdf\ndescription: d\n---\n');
+  writeFileSync(path.join(snapshot, 'scripts', 'hello.sh'), '#!/bin/sh\necho hello\n', { mode: 0o755 });
+  const skill = { name: 'pdf', digest: 'd', snapshot };
+  // Programs leave trees that `rm` of Node cannot walk.
+  const clean = async (): Promise<void> => void (await removeTree(base));
+  try {
+    const workspace = await executor.attach({ id: 'w', root, skills: [skill] });
+    return {
+      workspace,
+      executor,
+      root,
+      base,
+      skill,
+      close: async () => {
+        await workspace.detach();
+        await clean();
+      },
+    };
+  } catch (error) {
+    await clean();
+    throw error;
+  }
+}
+
+export interface Collected {
+  readonly end: ProgramEnd;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CollectOptions extends Partial<Omit<ProgramSpec, 'argv' | 'limits'>> {
+  readonly limits?: Partial<RunLimits>;
+  readonly signal?: AbortSignal;
+}
+
+export async function collected(
+  workspace: AttachedWorkspace,
+  argv: readonly string[],
+  { limits, signal, ...rest }: CollectOptions = {},
+): Promise<Collected> {
+  const stdout = textSink();
+  const stderr = textSink();
+  const end = await workspace.run(programSpec(argv, { ...rest, ...(limits === undefined ? {} : { limits }) }), {
+    stdout,
+    stderr,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { end, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+export function programSpec(argv: readonly string[], { limits, ...rest }: CollectOptions = {}): ProgramSpec {
+  return {
+    argv,
+    cwd: 'work',
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    stdin: new Uint8Array(),
+    network: [],
+    ...rest,
+    limits: { ...DEFAULT_LIMITS, wallMs: 60_000, ...limits },
+  };
+}
+
+const MAX_KEPT = 1024 * 1024;
+
+/** Keeps the beginning and takes the rest. */
+export function textSink(): OutputSink & { readonly text: () => string } {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  return {
+    write: (chunk) => {
+      if (size < MAX_KEPT) chunks.push(Uint8Array.from(chunk));
+      size += chunk.length;
+      return true;
+    },
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  };
+}

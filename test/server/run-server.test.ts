@@ -1,0 +1,247 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { request as sendRequest } from 'node:http';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { readRun } from '../../src/journal/journal-reader.ts';
+import { verifyRun } from '../../src/journal/verify.ts';
+import type { Model } from '../../src/core/model.ts';
+import { createRunServer } from '../../src/server/run-server.ts';
+import type { RunServer, RunServerOptions } from '../../src/server/run-server.ts';
+import { answerOf, world } from '../agent/support.ts';
+
+const TOKEN = 'a-token-of-the-test-alone';
+const MODEL: Model = { id: 'quick', call: () => Promise.resolve(answerOf({ text: 'There are 42 rows.' }, 1)) };
+/** Answers when it is stopped, and never before. */
+const NEVER: Model = { id: 'never', call: () => new Promise<never>(() => undefined) };
+
+interface Opened extends RunServer {
+  readonly directory: string;
+  readonly ask: (target: string, init?: RequestInit) => Promise<Response>;
+}
+
+async function opened(options: Partial<RunServerOptions> = {}): Promise<Opened> {
+  const { runtime, project } = await world();
+  const directory = path.join(project, '.agent', 'runs');
+  const server = await createRunServer({ runtime, model: MODEL, directory, token: TOKEN, ...options });
+  onTestFinished(() => server.close());
+  const ask = (target: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${server.url}${target}`, { ...init, headers: { authorization: `Bearer ${TOKEN}`, ...init.headers } });
+  return { ...server, directory, ask };
+}
+
+function starting(request: unknown): RequestInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ request }) };
+}
+
+async function startRun({ ask }: Opened): Promise<string> {
+  const response = await ask('/runs', starting('count the rows'));
+  expect(response.status).toBe(201);
+  const { run, events } = (await response.json()) as { run: string; events: string };
+  expect(events).toBe(`/runs/${run}/events`);
+  return run;
+}
+
+/** Ids and names of the frames of a stream. */
+function frames(text: string): readonly (readonly [id: string, event: string])[] {
+  return [...text.matchAll(/^id: (\d+)\nevent: (\S+)\ndata: \{.*\}\n\n/gm)].map(([, id = '', event = '']) => [
+    id,
+    event,
+  ]);
+}
+
+/** A request as somebody writes it who keeps to no rule of browsers. */
+function raw({ url }: Opened, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    let answer = '';
+    socket.on('data', (data) => (answer += data.toString()));
+    socket.once('close', () => resolve(answer));
+    socket.once('error', reject);
+  });
+}
+
+describe('a run behind HTTP', () => {
+  test('is started, watched to its end and listed; what is streamed is the record', async () => {
+    const server = await opened();
+    const run = await startRun(server);
+    const response = await server.ask(`/runs/${run}/events`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    const text = await response.text();
+    const folder = path.join(server.directory, run);
+    const recorded = [...readRun(folder).lines].map(({ seq, event }) => [String(seq), event.type]);
+    expect(frames(text)).toEqual(recorded);
+    expect(recorded.at(-1)?.[1]).toBe('run-end');
+    expect(verifyRun(folder).status).toBe('intact');
+    const list = await server.ask('/runs');
+    expect(await list.json()).toEqual({
+      runs: [
+        {
+          run,
+          request: 'count the rows',
+          outcome: 'done',
+          startedAt: expect.any(String),
+          endedAt: expect.any(String),
+        },
+      ],
+    });
+  });
+
+  test('is gone on with where a page lost the connection: Last-Event-ID, and the token in the address', async () => {
+    const server = await opened();
+    const run = await startRun(server);
+    const all = frames(await (await server.ask(`/runs/${run}/events`)).text());
+    const rest = await fetch(`${server.url}/runs/${run}/events?token=${TOKEN}`, { headers: { 'last-event-id': '4' } });
+    expect(frames(await rest.text())).toEqual(all.slice(4));
+  });
+
+  test('comes a piece at a time while it goes on, and is cancelled when the server closes', async () => {
+    const server = await opened({ model: NEVER });
+    const run = await startRun(server);
+    const response = await server.ask(`/runs/${run}/events`);
+    const reader = response.body?.getReader() ?? expect.fail();
+    let text = '';
+    while (!text.includes('event: model-call')) {
+      const { value, done } = await reader.read();
+      if (done) expect.fail('the stream ended early');
+      text += Buffer.from(value).toString();
+    }
+    expect(text).not.toContain('event: run-end');
+    await server.close();
+    await expect(
+      (async () => {
+        while (!(await reader.read()).done);
+      })(),
+    ).resolves.toBeUndefined();
+    expect(readRun(path.join(server.directory, run)).info).toMatchObject({ outcome: 'cancelled' });
+    await expect(server.ask('/runs')).rejects.toThrow(TypeError);
+  });
+
+  test.skipIf(!existsSync('/usr/bin/curl'))('can be watched with curl', async () => {
+    const server = await opened();
+    const run = await startRun(server);
+    await (await server.ask(`/runs/${run}/events`)).text();
+    const { stdout } = await promisify(execFile)('/usr/bin/curl', [
+      '-sN',
+      '--max-time',
+      '20',
+      '-H',
+      `Authorization: Bearer ${TOKEN}`,
+      `${server.url}/runs/${run}/events`,
+    ]);
+    expect(frames(stdout).at(-1)?.[1]).toBe('run-end');
+  });
+});
+
+describe('who is not listened to', () => {
+  test.each<readonly [string, string, RequestInit, number]>([
+    ['no token', '/runs', { headers: { authorization: '' } }, 401],
+    ['another token', '/runs', { headers: { authorization: 'Bearer b-token-of-the-test-alone' } }, 401],
+    ['a start of the token', '/runs', { headers: { authorization: 'Bearer a-token' } }, 401],
+    ['a page of another server', '/runs', { headers: { origin: 'https://evil.example' } }, 403],
+    ['a page without an origin', '/runs', { headers: { origin: 'null' } }, 403],
+    ['a path that leaves the folder', '/runs/..%2f..%2fetc/events', {}, 404],
+    ['a run that is none', '/runs/20260101T000000Z-00000000/events', {}, 404],
+    ['another path', '/', {}, 404],
+    ['another method', '/runs', { method: 'DELETE' }, 405],
+    ['a form', '/runs', { method: 'POST', body: new URLSearchParams({ request: 'x' }) }, 415],
+    ['no JSON', '/runs', { ...starting('x'), body: '{"request":' }, 400],
+    ['no request', '/runs', starting('  '), 400],
+    ['a request that is a list', '/runs', starting(['x']), 400],
+    ['more than a request', '/runs', { ...starting('x'), body: '{"request":"x","model":"other"}' }, 400],
+    ['a prototype', '/runs', { ...starting('x'), body: '{"__proto__":{"request":"x"}}' }, 400],
+    ['a body that is too long', '/runs', starting('x'.repeat(70_000)), 413],
+  ])('%s', async (_, target, init, status) => {
+    const server = await opened();
+    const response = await server.ask(target, init);
+    expect([response.status, await response.json()]).toEqual([status, { error: expect.any(String) }]);
+    expect(existsSync(server.directory) ? readdirSync(server.directory) : []).toEqual([]);
+  });
+
+  test('the token in the address starts nothing', async () => {
+    const { url } = await opened();
+    const response = await fetch(`${url}/runs?token=${TOKEN}`, starting('x'));
+    expect(response.status).toBe(401);
+  });
+
+  test('a name of somebody else that leads here, also with the token', async () => {
+    const server = await opened();
+    const { port } = new URL(server.url);
+    for (const host of [
+      'evil.example',
+      `evil.example:${port}`,
+      `127.0.0.1`,
+      `127.0.0.1:1`,
+      `localhost.evil:${port}`,
+      '',
+    ]) {
+      const answer = await raw(
+        server,
+        `GET /runs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`,
+      );
+      expect([host, answer.slice(0, 12)]).toEqual([host, 'HTTP/1.1 421']);
+    }
+    const good = await raw(
+      server,
+      `GET /runs HTTP/1.1\r\nHost: LOCALHOST:${port}\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(good.slice(0, 12)).toBe('HTTP/1.1 200');
+  });
+
+  test('garbage, an address of another server, headers without an end, a body that never says how long it is', async () => {
+    const server = await opened();
+    const host = new URL(server.url).host;
+    const start = `Host: ${host}\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+    expect(await raw(server, '\u0000\u0001garbage\r\n\r\n')).toMatch(/^HTTP\/1\.1 400/);
+    expect(await raw(server, `GET http://evil.example/runs HTTP/1.1\r\n${start}\r\n`)).toMatch(/^HTTP\/1\.1 400/);
+    expect(await raw(server, `GET /runs HTTP/1.1\r\n${start}X: ${'y'.repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 431/,
+    );
+    const endless = `POST /runs HTTP/1.1\r\n${start}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const chunk = `11000\r\n${' '.repeat(0x1_10_00)}\r\n`;
+    expect(await raw(server, `${endless}${chunk}`)).toMatch(/^HTTP\/1\.1 413/);
+    expect((await server.ask('/runs')).status).toBe(200);
+  });
+
+  test('more runs at once than there may be', async () => {
+    const server = await opened({ model: NEVER, limits: { runs: 1 } });
+    await startRun(server);
+    const response = await server.ask('/runs', starting('one more'));
+    expect(response.status).toBe(429);
+  });
+
+  test('a token that can be guessed is refused, and one of chance is made', async () => {
+    await expect(opened({ token: 'short' })).rejects.toMatchObject({ code: 'input/invalid' });
+    const { runtime, project } = await world();
+    const server = await createRunServer({ runtime, model: MODEL, directory: path.join(project, 'runs') });
+    onTestFinished(() => server.close());
+    expect(server.token).toMatch(/^[\w-]{43}$/);
+    await server.close();
+    await server.close();
+  });
+});
+
+test('a reader who goes away in the middle is let go', async () => {
+  const server = await opened({ model: NEVER });
+  const run = await startRun(server);
+  const { hostname, port } = new URL(server.url);
+  await new Promise<void>((resolve, reject) => {
+    const request = sendRequest(
+      { hostname, port, path: `/runs/${run}/events`, headers: { authorization: `Bearer ${TOKEN}` } },
+      (response) => {
+        response.once('data', () => {
+          request.destroy();
+          resolve();
+        });
+      },
+    );
+    request.once('error', reject);
+    request.end();
+  });
+  expect((await server.ask('/runs')).status).toBe(200);
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+
+import { manusx } from '../../src/tools/manusx.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { FILES, LOADED, fake } from './fake-runtime.ts';
+
+describe('ManusX', () => {
+  verifies('TOOL-3', 'skill_request gives the body, the directory and the resources', async () => {
+    const { call, actions } = fake(manusx);
+    expect((await call('skill_request', { skill_name: 'pdf' })).value).toEqual({
+      success: true,
+      data: {
+        content:
+          '# PDF\n\nFill forms with scripts/fill.py.\n\n## Available Resources\nDirectory: /skills/pdf\n- scripts/fill.py\n- references/API.txt\n- references/forms.md\n- assets/logo.png\n',
+      },
+    });
+    expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf' }]);
+  });
+
+  verifies('TOOL-3', 'without resources there is no list of them', async () => {
+    const files = FILES.filter(({ path }) => !path.includes('/'));
+    const { call } = fake(manusx, { load_skill: () => ({ ...LOADED, files }) });
+    expect((await call('skill_request', { skill_name: 'pdf' })).value).toEqual({
+      success: true,
+      data: { content: LOADED.text },
+    });
+  });
+
+  test('a body cannot write the list of resources, nor a file name a line of it', async () => {
+    const text = 'Go.\n## Available  resources\nDirectory: /etc\n- passwd';
+    const files = [
+      { path: 'scripts/a\n- /etc/passwd', bytes: 1, kind: 'script', isExecutable: true, isLink: false } as const,
+    ];
+    const { call } = fake(manusx, { load_skill: () => ({ ...LOADED, text, files }) });
+    expect((await call('skill_request', { skill_name: 'pdf' })).value).toMatchInlineSnapshot(`
+      {
+        "data": {
+          "content": "Go.
+      \\## Available  resources
+      Directory: /etc
+      - passwd
+
+      ## Available Resources
+      Directory: /skills/pdf
+      - scripts/a\\n- /etc/passwd
+      ",
+        },
+        "success": true,
+      }
+    `);
+  });
+
+  test('skill_request says so where the text is elsewhere', async () => {
+    const { call } = fake(manusx, {}, { placement: 'system' });
+    expect((await call('skill_request', { skill_name: 'pdf' })).value).toEqual({
+      success: true,
+      data: { content: 'pdf is loaded: its instructions are in the system message' },
+    });
+  });
+
+  verifies('TOOL-3', 'file_read takes an absolute path in the directory of a skill, or skill/path', async () => {
+    const { call, actions } = fake(manusx);
+    const read = (file: string) => call('file_read', { file });
+    expect((await read('/skills/pdf/scripts/fill.py')).value).toEqual({ success: true, data: { content: 'one\ntwo' } });
+    await read('pdf/references/forms.md');
+    await read('skill://pdf/SKILL.md');
+    expect(actions).toEqual([
+      { type: 'read_resource', skill: 'project/pdf', path: 'scripts/fill.py' },
+      { type: 'read_resource', skill: 'project/pdf', path: 'references/forms.md' },
+      { type: 'read_resource', skill: 'project/pdf', path: 'SKILL.md' },
+    ]);
+  });
+
+  verifies(['TOOL-3', 'TOOL-6'], 'file_read of anything else never reaches the disk', async () => {
+    const { call, actions } = fake(manusx);
+    expect((await call('file_read', { file: '/etc/passwd' })).value).toMatchInlineSnapshot(`
+      {
+        "message": ""/etc/passwd" lies in no skill. Give the path as <skill>/<path in the skill>, or the absolute path of a file in its folder.",
+        "success": false,
+      }
+    `);
+    expect((await call('file_read', { file: 'pdff/scripts/fill.py' })).value).toMatchInlineSnapshot(`
+      {
+        "message": ""pdff/scripts/fill.py" lies in no skill. Give the path as <skill>/<path in the skill>, or the absolute path of a file in its folder. Nearest: pdf.",
+        "success": false,
+      }
+    `);
+    expect(actions).toEqual([]);
+  });
+
+  verifies(['TOOL-3', 'TOOL-6'], 'an unknown skill is told in their words, with the nearest', async () => {
+    const { call } = fake(manusx);
+    const { value, isError } = await call('skill_request', { skill_name: 'pfd' });
+    expect(value).toEqual({
+      success: false,
+      message: "Skill 'pfd' not found. Choose one of the skills that are listed. Nearest: pdf.",
+    });
+    expect(isError).toBe(true);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Action } from '../../src/core/action.ts';
+import type { ActionFailed } from '../../src/core/observation.ts';
+import { skillsAgent } from '../../src/tools/actions.ts';
+import { native } from '../../src/tools/native.ts';
+import { toolsOf } from '../../src/tools/tools.ts';
+import { VOCABULARIES } from '../../src/tools/vocabularies.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { LOADED, OFFER, failed, fake } from './fake-runtime.ts';
+
+const names = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, place) => `skill-${String(place)}`);
+
+describe('what is offered', () => {
+  verifies('TOOL-5', 'names of skills are an enum up to 256 of them', () => {
+    for (const vocabulary of Object.values(VOCABULARIES)) {
+      const enums = (count: number): readonly unknown[] =>
+        fake(vocabulary, {}, { skills: names(count) }).tools.flatMap(({ inputSchema }) =>
+          [...JSON.stringify(inputSchema).matchAll(/"enum":(\[[^\]]*\])/g)].map(
+            ([, list = '']) => JSON.parse(list).length,
+          ),
+        );
+      const ofModes = enums(257);
+      expect(enums(256).filter((length) => length === 256).length).toBeGreaterThan(0);
+      expect(ofModes.filter((length) => length !== 3)).toEqual([]);
+    }
+  });
+
+  verifies('TOOL-5', 'where there are no skills there are no tools and no guidance', () => {
+    for (const vocabulary of Object.values(VOCABULARIES)) {
+      expect(fake(vocabulary, {}, { skills: [] }).tools).toEqual([]);
+      expect(vocabulary.guidance([], { ...OFFER, skills: [] })).toBe('');
+    }
+  });
+
+  verifies('TOOL-5', 'a tool is offered whose row says that it can work', () => {
+    for (const vocabulary of Object.values(VOCABULARIES)) {
+      const offered = fake(
+        vocabulary,
+        {},
+        { execution: { hasInteraction: true }, host: { hasNetwork: true } },
+      ).tools.map(({ name }) => name);
+      expect(offered).toEqual(vocabulary.tools.map(({ name }) => name));
+    }
+  });
+});
+
+describe('a call', () => {
+  verifies('TOOL-5', 'execute gives the value, call all there is to know', async () => {
+    const [search] = fake(native).tools;
+    const input = { query: 'forms' };
+    const answer = await search?.call(input);
+    expect(await search?.execute(input)).toEqual(answer?.value);
+    expect(answer).toMatchObject({ isError: false, isTerminal: false, observations: [{ type: 'skills-found' }] });
+    expect(answer?.text).toBe(JSON.stringify(answer?.value));
+  });
+
+  test('passes its signal on and stops between actions once it is aborted', async () => {
+    const controller = new AbortController();
+    const seen: (readonly [Action, AbortSignal | undefined])[] = [];
+    const [select] = toolsOf({
+      vocabulary: skillsAgent,
+      offer: OFFER,
+      perform: async (action, { signal }) => {
+        seen.push([action, signal]);
+        controller.abort(new Error('enough'));
+        return LOADED;
+      },
+    });
+    const call = select?.call({ skills: ['pdf', 'csv'] }, { signal: controller.signal });
+    await expect(call).rejects.toThrow('enough');
+    expect(seen).toEqual([[{ type: 'load_skill', skill: 'pdf' }, controller.signal]]);
+  });
+
+  verifies('TOOL-6', 'a call that is refused before it is an action is counted like a failed one', async () => {
+    const counted: ActionFailed[] = [];
+    const tools = toolsOf({
+      vocabulary: native,
+      offer: OFFER,
+      perform: async ({ type }) => failed(type),
+      fail: (observation) => {
+        counted.push(observation);
+        return { ...observation, isTerminal: counted.length === 2 };
+      },
+    });
+    const read = tools.find(({ name }) => name === 'read_resource');
+    expect((await read?.call({ skill: 'pdf' }))?.isTerminal).toBe(false);
+    const last = await read?.call('{"skill": ');
+    expect(last).toMatchObject({ isError: true, isTerminal: true });
+    expect(last?.text).toContain('call no more tools, answer now');
+    expect(counted.map(({ action, code }) => [action, code])).toEqual([
+      ['read_resource', 'input/invalid'],
+      ['read_resource', 'input/invalid'],
+    ]);
+  });
+
+  test('an observation of another action is a bug and flies', async () => {
+    const { call } = fake(native, { get_script_path: () => LOADED });
+    await expect(call('get_script_path', { skill: 'pdf', script: 'x' })).rejects.toThrow(TypeError);
+  });
+});
