@@ -13,9 +13,10 @@ export async function start(process: NodeJS.Process, words: readonly string[]): 
 }
 
 /** Node keeps compiled code between starts from 22.8 on; older versions compile each time. */
-function enableCompileCache({ env, getBuiltinModule }: NodeJS.Process): void {
+function enableCompileCache(process: NodeJS.Process): void {
+  const { env } = process;
   const cacheDir = cacheDirectory({ env, home: env['HOME'] });
-  const nodeModule = getBuiltinModule('node:module');
+  const nodeModule = process.getBuiltinModule('node:module');
   if (
     cacheDir !== undefined &&
     'enableCompileCache' in nodeModule &&
