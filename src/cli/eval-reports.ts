@@ -18,7 +18,7 @@ import { wantedReports } from './eval-flags.ts';
 import type { EvalInvocation, WantedReport } from './eval-flags.ts';
 import { cwdOf } from './eval-inputs.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
-import { writeNamedFile } from '../platform/fs/replace-text.ts';
+import { writeNamedFile } from '../platform/fs/atomic-replace.ts';
 
 export interface ReportPlace {
   /** Of the evaluation; reports without a name go there. Absent: they are printed. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
 import { printable } from '../core/text/text.ts';
-import { readTextFile } from '../platform/fs/text-file.ts';
+import { readTextFile } from '../platform/fs/read-file.ts';
 import { UsageError } from './exit.ts';
 
 /** More is no request; files are given with --in. */

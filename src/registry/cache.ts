@@ -1,10 +1,10 @@
 import path from 'node:path';
 
 import type { Mode } from '../core/diagnostic.ts';
-import { removeStaleTemporaries, writeFileAtomically } from '../platform/fs/atomic-write.ts';
+import { removeStaleTemporaries, writeFileAtomically } from '../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
-import { readPrivateFile } from '../platform/fs/private-file.ts';
+import { readPrivateFile } from '../platform/fs/read-file.ts';
 import { readSections, writeSections } from '../platform/fs/checksummed-file.ts';
 import { diagnosticsAt, digestAt, headAt, toDiagnosticColumn, toHeadColumns, toPlaceColumns } from './columns.ts';
 import type { DiagnosticColumn, HeadColumns, PlaceColumns } from './columns.ts';

@@ -6,7 +6,7 @@ import { applyEdits } from '../format/fix.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import { checkSkill } from '../loader/check-skill.ts';
 import type { CheckOptions, CheckedSkill } from '../loader/check-skill.ts';
-import { replaceText } from '../platform/fs/replace-text.ts';
+import { replaceText } from '../platform/fs/atomic-replace.ts';
 import { isDirectory, isPresent, withForwardSlashes } from '../platform/fs/paths.ts';
 import { buildIndex } from '../registry/registry.ts';
 

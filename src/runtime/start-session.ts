@@ -16,8 +16,8 @@ import { quoted } from '../core/text/text.ts';
 import type { Offer, Vocabulary } from '../core/tool.ts';
 import { findVocabulary } from '../tools/vocabularies.ts';
 import type { VocabularyName } from '../tools/vocabularies.ts';
-import { thisProcess } from '../platform/fs/folder-lock.ts';
-import type { FolderOwner } from '../platform/fs/folder-lock.ts';
+import { thisProcess } from '../platform/fs/lock-owner.ts';
+import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { openTreeDigests } from '../platform/fs/tree-digest.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
@@ -88,7 +88,7 @@ export interface SessionSource {
   readonly policyHash: (policy: Policy) => string;
   readonly measureText: MeasureText;
   /** This process, as records name it. */
-  readonly owner: () => FolderOwner;
+  readonly owner: () => LockOwner;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
 }
 
@@ -101,7 +101,7 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
   const digests = openTreeDigests();
   const hashOf = openPolicyHashes();
   const measureText = openMeasuredTexts();
-  let owner: FolderOwner | undefined;
+  let owner: LockOwner | undefined;
   return (snapshot) => {
     const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched });
     const index = trustedIndex(snapshot, trust);

@@ -6,7 +6,7 @@ import { ledgerFromLines } from '../../core/text/shown-lines.ts';
 import { isForModel } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { openSkillTools } from '../../runtime/skill-tools.ts';
 import type { SkillTools } from '../../runtime/skill-tools.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { CaseFile, DraftCase } from './draft.ts';
 import { readOwnCase } from './own-case.ts';
 import { relocated, tell } from './problem.ts';

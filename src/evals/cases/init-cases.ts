@@ -8,7 +8,7 @@ import { readHead } from '../../format/read-head.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { phrasesOf } from './description-phrases.ts';
 
 const MAX_SKILL_BYTES = 1024 * 1024;

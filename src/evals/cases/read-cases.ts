@@ -6,7 +6,7 @@ import type { EvalCase } from './case.ts';
 import { checkJson, isObject } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
 import { readDocument } from './document.ts';

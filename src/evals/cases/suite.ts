@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { readHead } from '../../format/read-head.ts';
 import { isDirectory, isInside, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export interface Suite {
   /** Of the case file. */

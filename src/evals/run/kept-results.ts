@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { CaseResult } from '../report/result.ts';
 import { isObject } from '../../core/json/json-schema.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 

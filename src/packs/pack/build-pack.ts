@@ -17,7 +17,7 @@ import type { PackProblem, PackRefusal } from '../problems.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
 import { quoted } from '../../core/text/text.ts';
 import { realPath } from '../../platform/fs/paths.ts';
-import { temporaryPrefix } from '../../platform/fs/temporary-name.ts';
+import { temporaryPrefix } from '../../platform/fs/atomic-replace.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
 import { readPackFiles } from './pack-files.ts';
 import { packedFiles } from './packed-files.ts';

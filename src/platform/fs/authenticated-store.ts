@@ -3,10 +3,10 @@ import path from 'node:path';
 
 import { isSkillError, SkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
-import { writeFileAtomically } from './atomic-write.ts';
-import { withFileLock } from './file-lock.ts';
+import { writeFileAtomically } from './atomic-replace.ts';
+import { withFileLock } from './lock.ts';
 import { isSystemError } from './paths.ts';
-import { readPrivateFile } from './private-file.ts';
+import { readPrivateFile } from './read-file.ts';
 import { isSealOf, sealKey, sealOf } from './seal-key.ts';
 import { makeFolders } from './make-folders.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, statSync, unlinkSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 
-import { writeFileAtomically } from './atomic-write.ts';
+import { writeFileAtomically } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';
 import { isSystemError } from './paths.ts';
 

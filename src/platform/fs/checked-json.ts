@@ -8,7 +8,7 @@ import { isObject } from '../../core/json/json-schema.ts';
 import type { SchemaProblem } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isPresent } from './paths.ts';
-import { readTextFile } from './text-file.ts';
+import { readTextFile } from './read-file.ts';
 
 export type CheckedJson =
   | { readonly type: 'read'; readonly value: Readonly<Record<string, unknown>>; readonly text: JsonText }

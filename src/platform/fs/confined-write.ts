@@ -23,7 +23,7 @@ import type { OpenFailed } from './confined-open.ts';
 import { giveTo, inFolder } from './held-folder.ts';
 import type { HeldFolder } from './held-folder.ts';
 import { isSystemError } from './paths.ts';
-import { temporaryName } from './temporary-name.ts';
+import { temporaryName } from './atomic-replace.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
 
 /** `replaced` is the SHA-256 of what was there, in hex; absent for a new file. */

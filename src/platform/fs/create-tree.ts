@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { isPresent, isSystemError } from './paths.ts';
-import { temporaryName } from './temporary-name.ts';
+import { temporaryName } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';
 
 export interface TreeFile {

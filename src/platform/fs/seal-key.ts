@@ -1,12 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { linkSync, lstatSync, unlinkSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import { writeFileAtomically } from './atomic-write.ts';
+import { PendingFile } from './atomic-replace.ts';
 import { isSystemError } from './paths.ts';
-import { readPrivateFile } from './private-file.ts';
-import { temporaryName } from './temporary-name.ts';
+import { readPrivateFile } from './read-file.ts';
 import { makeFolders } from './make-folders.ts';
 
 const KEY_BYTES = 32;
@@ -80,17 +79,17 @@ function readKey(file: string): Uint8Array | undefined {
   return new Uint8Array(read.bytes);
 }
 
-/** Of two processes at once the second finds the key of the first: a link is made only where nothing stands. */
+/** If two processes create the key at once, the second one keeps the key of the first. */
 function makeKey(file: string): void {
   makeFolders(path.dirname(file), 0o700);
-  const own = temporaryName(file, '.new');
-  writeFileAtomically(own, randomBytes(KEY_BYTES), { sync: true });
+  const pending = new PendingFile(file, {});
   try {
-    linkSync(own, file);
+    pending.write(randomBytes(KEY_BYTES));
+    pending.sync();
+    pending.create();
   } catch (error) {
+    pending.discard();
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
-  } finally {
-    unlinkSync(own);
   }
 }
 

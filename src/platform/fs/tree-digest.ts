@@ -8,11 +8,11 @@ import type { Stats } from 'node:fs';
 
 import { parseJson } from '../../core/json/parse-json.ts';
 import { quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from './atomic-write.ts';
+import { writeFileAtomically } from './atomic-replace.ts';
 import { isSettled } from './file-stamp.ts';
 import { sha256 } from '../hash.ts';
 import { isSystemError } from './paths.ts';
-import { readPrivateFile } from './private-file.ts';
+import { readPrivateFile } from './read-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
 import { TreeLooks, fingerprintTree, lookAtTree } from './tree-stat.ts';
 import type { SeenTree } from './tree-stat.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { descriptorPath } from '../fs/confined-open.ts';
 import { isSystemError } from '../fs/paths.ts';
-import { temporaryName } from '../fs/temporary-name.ts';
+import { temporaryName } from '../fs/atomic-replace.ts';
 
 /** What the kernel says of a descriptor that does not survive `exec`. */
 const CLOSE_ON_EXEC = 0o2000000;

@@ -8,11 +8,10 @@ import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/
 import { SkillError } from '../../core/errors.ts';
 import { RISKS } from '../../core/access.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { temporaryName, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/private-file.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
-import { temporaryName } from '../../platform/fs/temporary-name.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 /**

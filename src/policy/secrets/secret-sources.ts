@@ -7,7 +7,7 @@ import type { OutputSink, ProgramEnd } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { runChild } from '../../platform/process/child-process.ts';
-import { readPrivateFile } from '../../platform/fs/private-file.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 
 /** Where the value of a secret is: exactly one of these. */

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import type { Session } from '../session.ts';

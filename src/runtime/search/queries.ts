@@ -2,7 +2,7 @@ import { SkillError } from '../../core/errors.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import type { SkillIndex } from '../../registry/index-skills.ts';
 import { isObject } from '../../core/json/json-schema.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export interface Query {
   readonly id?: string;

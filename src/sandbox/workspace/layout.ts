@@ -10,7 +10,7 @@ import { SkillError } from '../../core/errors.ts';
 import type { Identity } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { descriptorPath, openFolder } from '../../platform/fs/confined-open.ts';
-import { ownerName, thisProcess } from '../../platform/fs/folder-lock.ts';
+import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 

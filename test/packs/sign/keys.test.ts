@@ -102,9 +102,9 @@ describe('a new key', () => {
     chmodSync(secretFile, 0o644);
     expect([await openKeyFile(secretFile), await openKeyFile(`${secretFile}.gone`), await openKeyFile(folder)]).toEqual(
       [
-        { type: 'invalid', problem: 'file', reason: 'others than its owner may use it' },
+        { type: 'invalid', problem: 'file', reason: 'other users have access to it' },
         { type: 'invalid', problem: 'file', reason: 'it is not there' },
-        { type: 'invalid', problem: 'file', reason: 'it is no regular file' },
+        { type: 'invalid', problem: 'file', reason: 'it is not a regular file' },
       ],
     );
   });

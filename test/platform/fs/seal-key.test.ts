@@ -44,7 +44,7 @@ describe('the key', () => {
     ['it is too large', (file: string) => writeFileSync(file, 'x'.repeat(33), { mode: 0o600 })],
     ['other users may read', (file: string) => writeFileSync(file, 'x'.repeat(32), { mode: 0o644 })],
     ['it is a link', (file: string) => symlinkSync('/etc/hostname', file)],
-    ['it is no regular file', (file: string) => mkdirSync(file)],
+    ['it is not a regular file', (file: string) => mkdirSync(file)],
   ])('is refused where %s, and left as it is', (reason, spoil) => {
     const home = scratch();
     mkdirSync(path.join(home, '.agent'));

@@ -131,7 +131,7 @@ describe('a file that somebody edited', () => {
     ['it is of another version', (file: string) => writeFileSync(file, '{"schema": 2, "entries": []}')],
     ['it is too large', (file: string) => writeFileSync(file, ' '.repeat(5_000_000))],
     ['it is a link', (file: string) => symlinkSync('/etc/hostname', file)],
-    ['it is no regular file', (file: string) => mkdirSync(file)],
+    ['it is not a regular file', (file: string) => mkdirSync(file)],
     [
       'it is nested too deeply',
       (file: string) => writeFileSync(file, `{"schema":1,"entries":[${'['.repeat(100_000)}${']'.repeat(100_000)}]}`),

@@ -159,7 +159,7 @@ describe('a secret is missing', () => {
   test('where the file is not for its owner alone', async () => {
     for (const mode of [0o644, 0o640, 0o602, 0o610])
       expect(await given({ file: secretFile('open', TOKEN, mode) })).toBe(
-        `${from} file "${path.join(home, 'open')}": others than its owner may use it`,
+        `${from} file "${path.join(home, 'open')}": other users have access to it`,
       );
     const found = await fromOne({ file: secretFile('open', TOKEN, 0o644) }).forSkill(skill());
     expect('failure' in found ? found.failure.hint : '').toContain('chmod 600');
@@ -175,7 +175,7 @@ describe('a secret is missing', () => {
     const reason = async (name: string): Promise<string> =>
       String(await given({ file: `~/${name}` })).split('": ')[1] ?? '';
     expect(await reason('nowhere')).toBe('it is not there');
-    expect(await reason('folder')).toBe('it is no regular file');
+    expect(await reason('folder')).toBe('it is not a regular file');
     expect(await reason('link')).toBe('it is a link');
     expect(await reason('large')).toBe('it is too large');
     expect(await reason('latin')).toBe('what it gives is no text in UTF-8');

@@ -184,7 +184,7 @@ describe('a file that cannot be used', () => {
     const file = path.join(cwd, '.agent/config.json');
     mkdirSync(file, { recursive: true });
     expect(found(await loadConfig({ cwd, home, env: {} }))).toEqual([
-      'error config/invalid it cannot be read: not a plain file',
+      'error config/invalid it cannot be read: not a regular file',
     ]);
     mkdirSync(path.join(home, '.agent'));
     symlinkSync('config.json', path.join(home, '.agent/config.json'));
@@ -199,7 +199,7 @@ describe('a file that cannot be used', () => {
     ]);
     execFileSync('mkfifo', [path.join(cwd, 'pipe')]);
     expect(found(await loadConfig({ cwd, home: undefined, env: {} }, 'pipe'))).toEqual([
-      'error config/invalid it cannot be read: not a plain file',
+      'error config/invalid it cannot be read: not a regular file',
     ]);
     writeFiles(cwd, { latin: '' });
     execFileSync('sh', ['-c', String.raw`printf '{"model": {"provider": "\351"}}' > latin`], { cwd });

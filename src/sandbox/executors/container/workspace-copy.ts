@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { EndReason, Identity, RunLimits, WorkspacePlace } from '../../../core/execution.ts';
 import { removeTree } from '../../../platform/fs/remove-tree.ts';
-import { temporaryName } from '../../../platform/fs/temporary-name.ts';
+import { temporaryName } from '../../../platform/fs/atomic-replace.ts';
 import { SKILL_LINKS, isRoot, WRITABLE_FOLDERS } from '../../workspace/layout.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import {
-  LOCK_FILE,
+  OWNER_FILE,
   ownerName,
   ownerOfName,
   ownerState,
-  readFolderLock,
+  readFolderOwner,
   thisProcess,
-  writeFolderLock,
-} from '../../../src/platform/fs/folder-lock.ts';
+  writeFolderOwner,
+} from '../../../src/platform/fs/lock-owner.ts';
 import { scratch } from '../../registry/support.ts';
 
 describe('the owner of a folder', () => {
@@ -59,22 +59,22 @@ describe('the owner of a folder', () => {
 describe('the lock of a folder', () => {
   test('says who owns it, or that it is kept', () => {
     const folder = scratch();
-    expect(readFolderLock(folder)).toEqual({ type: 'absent' });
-    writeFolderLock(folder, thisProcess());
-    expect(readFolderLock(folder)).toEqual({ type: 'owned', owner: thisProcess() });
-    writeFolderLock(folder, 'kept');
-    expect(readFolderLock(folder)).toEqual({ type: 'kept' });
+    expect(readFolderOwner(folder)).toEqual({ type: 'absent' });
+    writeFolderOwner(folder, thisProcess());
+    expect(readFolderOwner(folder)).toEqual({ type: 'owned', owner: thisProcess() });
+    writeFolderOwner(folder, 'kept');
+    expect(readFolderOwner(folder)).toEqual({ type: 'kept' });
   });
 
   test('that is torn, huge or a link says nothing', () => {
     const folder = scratch();
-    const file = path.join(folder, LOCK_FILE);
+    const file = path.join(folder, OWNER_FILE);
     for (const text of ['', 'garbage', '{"pid":1}', 'x'.repeat(10_000)]) {
       writeFileSync(file, text);
-      expect(readFolderLock(folder)).toEqual({ type: 'unreadable' });
+      expect(readFolderOwner(folder)).toEqual({ type: 'unreadable' });
     }
     const linked = scratch();
-    symlinkSync(file, path.join(linked, LOCK_FILE));
-    expect(readFolderLock(linked)).toEqual({ type: 'unreadable' });
+    symlinkSync(file, path.join(linked, OWNER_FILE));
+    expect(readFolderOwner(linked)).toEqual({ type: 'unreadable' });
   });
 });

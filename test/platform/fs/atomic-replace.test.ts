@@ -16,7 +16,7 @@ import {
   writeFileAtomically,
   writeFilesAtomically,
   writeNewFile,
-} from '../../../src/platform/fs/atomic-write.ts';
+} from '../../../src/platform/fs/atomic-replace.ts';
 import { scratch } from '../../registry/support.ts';
 
 test('a file is replaced whole, readable by its owner alone, with nothing left beside it', () => {

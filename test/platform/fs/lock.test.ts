@@ -3,8 +3,8 @@ import { existsSync, readFileSync, readdirSync, utimesSync, writeFileSync } from
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { withFileLock } from '../../../src/platform/fs/file-lock.ts';
-import { ownerName, thisProcess } from '../../../src/platform/fs/folder-lock.ts';
+import { withFileLock } from '../../../src/platform/fs/lock.ts';
+import { ownerName, thisProcess } from '../../../src/platform/fs/lock-owner.ts';
 import { built, scratch } from '../../registry/support.ts';
 
 const ROUNDS = 150;
@@ -78,7 +78,7 @@ describe('a lock', () => {
 function counter(file: string): Promise<number | null> {
   const child = spawn(
     process.execPath,
-    ['--input-type=module', '-e', COUNTER, built('platform/fs/file-lock.js'), file, String(ROUNDS)],
+    ['--input-type=module', '-e', COUNTER, built('platform/fs/lock.js'), file, String(ROUNDS)],
     { stdio: ['ignore', 'inherit', 'inherit'], timeout: 50_000 },
   );
   return new Promise((resolve, reject) => {
