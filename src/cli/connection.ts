@@ -1,6 +1,6 @@
 import { EXIT } from './exit.ts';
-import { standardStream } from './standard-stream.ts';
-import type { Stream, Streams } from './terminal.ts';
+import { standardStream } from './terminal/standard-stream.ts';
+import type { Stream, Streams } from './terminal/terminal.ts';
 
 export interface Connection {
   /** Aborted by the first interrupt; the second one ends the process. */

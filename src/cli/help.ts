@@ -2,7 +2,7 @@ import { VERSION } from '../version.ts';
 import { GLOBAL_FLAGS } from './command.ts';
 import type { Command, Flag, Flags } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** The help of the whole program. */
 export function programHelp({ style }: Terminal): string {

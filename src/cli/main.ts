@@ -11,8 +11,8 @@ import type { Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { settingsOf } from './settings.ts';
-import { openTerminal } from './terminal.ts';
-import type { Streams, Terminal } from './terminal.ts';
+import { openTerminal } from './terminal/terminal.ts';
+import type { Streams, Terminal } from './terminal/terminal.ts';
 
 export interface Program {
   /** Behind the program's name. */

@@ -1,7 +1,7 @@
 import { createRuntime } from '../packs/open-runtime.ts';
 import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 import type { GlobalInvocation } from './command.ts';
-import { openProgress } from './progress.ts';
+import { openProgress } from './terminal/progress.ts';
 import { settingsOf } from './settings.ts';
 
 type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
