@@ -2,7 +2,7 @@ import { isSkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { OutputSink } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isInRange } from '../../core/version-range.ts';
+import { isInRange } from '../../platform/version-range.ts';
 import { runChild } from '../../platform/process/child-process.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { findProgram, ownVersion } from './machine-programs.ts';
