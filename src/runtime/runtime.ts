@@ -19,7 +19,6 @@ import { OWN_SOURCES } from '../core/skill.ts';
 import { defaultRoots } from '../registry/roots.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
-import { builtinSkillsDirectory } from './places.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
@@ -228,7 +227,7 @@ function rootsFor(
     cwd,
     home,
     env,
-    builtinDir: builtinSkillsDirectory(),
+    builtinDir: path.join(import.meta.dirname, '../../skills'),
     extra: config.skill_roots?.map((root) =>
       typeof root === 'string' ? root : { source: root.source ?? 'config', path: root.path ?? '' },
     ),
