@@ -141,6 +141,12 @@ export interface InputRequest {
   readonly pin?: boolean;
 }
 
+/** The host paths that an action brings into the workspace. */
+export function hostInputsOf(action: Action): readonly string[] {
+  const inputs = 'inputs' in action ? (action.inputs ?? []) : [];
+  return inputs.flatMap(({ from }) => (from.startsWith('host://') ? [from.slice('host://'.length)] : []));
+}
+
 /** What a program is given besides its words, and what is wanted of the files it leaves. */
 interface ProgramParts {
   readonly env?: Readonly<Record<string, string>>;

@@ -59,32 +59,8 @@ export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return compareText(a.path, b.path) || a.line - b.line || a.column - b.column || compareText(a.code, b.code);
 }
 
-/** Diagnostics in that order. Those of one file mostly come together and in order: then the files are sorted, which are fewer. */
 export function sortDiagnostics(all: readonly Diagnostic[]): readonly Diagnostic[] {
-  const starts: number[] = [];
-  let before: Diagnostic | undefined;
-  for (let at = 0; at < all.length; at += 1) {
-    const next = all[at];
-    if (next === undefined) continue;
-    if (before?.path !== next.path) starts.push(at);
-    else if (compareDiagnostics(before, next) > 0) return all.toSorted(compareDiagnostics);
-    before = next;
-  }
-  const pathAt = (start: number): string => all[start]?.path ?? '';
-  starts.sort((a, b) => compareText(pathAt(a), pathAt(b)));
-  const sorted: Diagnostic[] = [];
-  let path: string | undefined;
-  for (const start of starts) {
-    // Of one file at two places.
-    if (pathAt(start) === path) return all.toSorted(compareDiagnostics);
-    path = pathAt(start);
-    for (let at = start; at < all.length; at += 1) {
-      const diagnostic = all[at];
-      if (diagnostic?.path !== path) break;
-      sorted.push(diagnostic);
-    }
-  }
-  return sorted;
+  return all.toSorted(compareDiagnostics);
 }
 
 /** Compares by UTF-16 units: the same on every machine and in every locale. */

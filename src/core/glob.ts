@@ -12,7 +12,7 @@ export interface Glob {
   matches(path: string): boolean;
   /** Something below this folder could match: there is reason to look. */
   reaches(folder: string): boolean;
-  /** The folder that every match lies in; empty where that is the top. */
+  /** The folder that every match is in; empty for the root. */
   readonly prefix: string;
 }
 
@@ -23,33 +23,22 @@ export interface GlobOptions {
 
 /** Two or more stars in a row are `**`: where they are a whole part of the path, any number of folders, none included; else a `*`. */
 export function compileGlob(pattern: string, { hidden = false }: GlobOptions = {}): Glob {
-  // By the first question: most patterns of a policy are never asked anything.
-  let compiled: Compiled | undefined;
-  const known = (): Compiled => (compiled ??= readPattern(pattern, hidden));
+  // Compiled on first use, because most patterns of a policy are never matched.
+  let compiled: Program | undefined;
+  const program = (): Program => (compiled ??= readPattern(pattern, hidden));
   return {
-    matches(path) {
-      const { literal, needed, program } = known();
-      return path.startsWith(literal) && path.includes(needed) && follow(program, path, false);
-    },
-    reaches: (folder) => folder === '' || follow(known().program, `${folder}/`, true),
+    matches: (path) => follow(program(), path, false),
+    reaches: (folder) => folder === '' || follow(program(), `${folder}/`, true),
     get prefix() {
-      const { literal } = known();
+      const { literal } = program();
       return literal.slice(0, Math.max(0, literal.lastIndexOf('/')));
     },
   };
 }
 
-interface Compiled {
-  readonly program: Program;
-  /** How every match starts. */
-  readonly literal: string;
-  /** What every match holds. */
-  readonly needed: string;
-}
-
-function readPattern(pattern: string, hidden: boolean): Compiled {
+function readPattern(pattern: string, hidden: boolean): Program {
   const tokens = pairBraces(readTokens(Array.from(pattern)));
-  return { program: { ...assemble(tokens), hidden }, literal: literalStart(tokens), needed: neededText(tokens) };
+  return { ...assemble(tokens), literal: literalStart(tokens), hidden };
 }
 
 type Token =
@@ -140,25 +129,6 @@ function literalStart(tokens: readonly Token[]): string {
   return literal;
 }
 
-/** Text that every match has somewhere: most paths are told apart by it alone. A slash beside `**` may stand for nothing. */
-function neededText(tokens: readonly Token[]): string {
-  let needed = '';
-  let run = '';
-  let depth = 0;
-  for (const token of [...tokens, { type: 'any' } as const]) {
-    if (token.type === 'open') depth += 1;
-    if (token.type === 'close') depth -= 1;
-    if (token.type === 'character' && depth === 0) {
-      run += token.text;
-      continue;
-    }
-    const sure = run.replace(/^\/|\/$/g, '');
-    if (sure.length > needed.length) needed = sure;
-    run = '';
-  }
-  return needed;
-}
-
 /** `next` are numbers of states. */
 type State =
   | { readonly type: 'end' }
@@ -175,6 +145,8 @@ type State =
 interface Program {
   readonly states: readonly State[];
   readonly start: number;
+  /** The text that every match starts with. */
+  readonly literal: string;
   readonly hidden: boolean;
 }
 
@@ -182,7 +154,7 @@ const SLASH = 0x2f;
 const DOT = 0x2e;
 
 /** From the last token to the first: each one knows the state that follows it. */
-function assemble(tokens: readonly Token[]): Omit<Program, 'hidden'> {
+function assemble(tokens: readonly Token[]): Pick<Program, 'states' | 'start'> {
   const states: State[] = [{ type: 'end' }];
   const add = (state: State): number => states.push(state) - 1;
   /** The groups we are in: what follows the group, and where its alternatives start that are assembled already. */

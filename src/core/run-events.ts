@@ -105,25 +105,14 @@ export interface UsedSkill {
  * counts the actions of a run and ties together what belongs to one.
  */
 export type RunEvent =
-  | {
+  | (Omit<RunStart, 'index'> & {
       readonly type: 'run-start';
       readonly schema: typeof RUN_SCHEMA;
       readonly run: string;
-      /** What was asked for, in the words of whoever asked. */
-      readonly request: string;
-      readonly version: string;
-      readonly indexHash: string;
-      readonly policyHash: string;
-      /** Of the run that this one is a part of. */
-      readonly parent?: string;
-      readonly executor?: RunExecutor;
-      readonly budgets?: Readonly<Record<string, number>>;
-      /** Absent where no agent works on it. */
-      readonly agent?: AgentStart;
       /** SHA-256 of `index.json`. */
       readonly indexDigest?: string;
       readonly process?: RunProcess;
-    }
+    })
   | { readonly type: 'action'; readonly call: number; readonly action: Action; readonly askedBy: AskedBy }
   | { readonly type: 'decision'; readonly call: number; readonly decision: Decision }
   | { readonly type: 'approval-ask'; readonly call: number; readonly request: ApprovalRequest }

@@ -1,5 +1,6 @@
 import type { Access, Subject } from '../core/access.ts';
-import type { Action, InputRequest } from '../core/action.ts';
+import { hostInputsOf } from '../core/action.ts';
+import type { Action } from '../core/action.ts';
 import { readCommandLine } from './command/command-line.ts';
 import { programsOf } from './command/command-pattern.ts';
 import type { Isolation } from '../core/execution.ts';
@@ -40,7 +41,7 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
             args: action.args,
           },
         },
-        ...circumstances(action.inputs, facts),
+        ...circumstances(action, facts),
       ];
     case 'run_command':
     case 'start_command':
@@ -53,7 +54,7 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
             isElsewhere: !HERE.has(action.cwd ?? ''),
           },
         },
-        ...circumstances(action.inputs, facts),
+        ...circumstances(action, facts),
       ];
     case 'read_file':
     case 'list_dir':
@@ -132,12 +133,12 @@ function variablesOf({ skill }: AccessFacts): Readonly<Record<string, string>> {
   return { ...WORKSPACE_VARIABLES, SKILL_NAME: skill.name, SKILL_DIR: `/workspace/skills/${skill.name}` };
 }
 
-const HOST_SCHEME = 'host://';
-
-function circumstances(inputs: readonly InputRequest[] = [], { isolation }: AccessFacts): readonly Access[] {
-  const files = inputs.flatMap(({ from }) => (from.startsWith(HOST_SCHEME) ? [from.slice(HOST_SCHEME.length)] : []));
+function circumstances(action: Action, { isolation }: AccessFacts): readonly Access[] {
   return [
-    ...files.map((path): Access => ({ tool: 'host_input', subject: { kind: 'path', path, absolute: path } })),
+    ...hostInputsOf(action).map((path): Access => ({
+      tool: 'host_input',
+      subject: { kind: 'path', path, absolute: path },
+    })),
     ...(isolation === 'none' ? [{ tool: 'unsafe_local', subject: { kind: 'none' } } satisfies Access] : []),
   ];
 }

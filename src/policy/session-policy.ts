@@ -3,7 +3,7 @@ import type { Effect, Risk, RuleOrigin } from '../core/access.ts';
 import { builtInRules } from './built-in-policy.ts';
 import type { WrittenRule } from '../core/config/policy-config.ts';
 import { SkillError } from '../core/errors.ts';
-import { BY_RISK, narrowPolicy, narrowingLayer } from './policy.ts';
+import { BY_RISK, narrowingLayer } from './policy.ts';
 import type { Policy, PolicyLayer } from './policy.ts';
 import { isRule, readRule } from './policy-rule.ts';
 import type { PolicyRule, RulePlaces } from './policy-rule.ts';
@@ -33,8 +33,6 @@ export interface ConfiguredPolicy {
   /** The project's: these narrow. */
   readonly narrowing: readonly PolicyLayer[];
   readonly places: RulePlaces;
-  /** Both, for sessions of which their program says nothing. */
-  readonly plain: Policy;
 }
 
 /** What the loaded configuration says about rights. A rule that cannot be read is a problem of its file, and closes what it is about. */
@@ -59,7 +57,7 @@ export function configuredPolicy(
     // Nobody knows what a file that cannot be read would have forbidden.
     ...(isBroken ? [narrowingLayer({ layer: 'user', where: 'the configuration cannot be read' }, [], CLOSED)] : []),
   ];
-  return { opening, narrowing, places, plain: narrowPolicy(openPolicy(opening, []), narrowing) };
+  return { opening, narrowing, places };
 }
 
 const CLOSED = { medium: 'deny', high: 'deny' } as const;
@@ -88,21 +86,15 @@ function written(
 
 /** The policy of a session before any skill is active. */
 export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPolicy, opened: readonly string[]): Policy {
-  const { opening, narrowing, places, plain } = configured;
+  const { opening, narrowing, places } = configured;
   const program: RuleOrigin = { layer: 'program', where: '' };
   const allow = [...opened, ...(session.opens ?? [])];
-  const layers = runLayers(session, places);
-  if (allow.length === 0 && layers.length === 0) return plain;
-  return narrowPolicy(openPolicy(opening, rulesOf({ allow }, program, places)), [...narrowing, ...layers]);
-}
-
-function openPolicy({ rules, byRisk }: ConfiguredPolicy['opening'], more: readonly PolicyRule[]): Policy {
   const base: PolicyLayer = {
     origin: { layer: 'built-in', where: '' },
-    rules: [...rules, ...more],
-    otherwise: { ...BY_RISK, ...byRisk },
+    rules: [...opening.rules, ...rulesOf({ allow }, program, places)],
+    otherwise: { ...BY_RISK, ...opening.byRisk },
   };
-  return { layers: [base], grants: [] };
+  return { layers: [base, ...narrowing, ...runLayers(session, places)], grants: [] };
 }
 
 /** What a program says about one run: it takes away, whatever it is written as. */
@@ -128,16 +120,6 @@ function rulesOf(texts: RuleTexts, origin: RuleOrigin, places: RulePlaces): read
       });
     }),
   );
-}
-
-/** `policyHash` of policies that come again: most runs have that of the configuration. */
-export function openPolicyHashes(): (policy: Policy) => string {
-  const known = new WeakMap<Policy, string>();
-  return (policy) => {
-    const hash = known.get(policy) ?? policyHash(policy);
-    known.set(policy, hash);
-    return hash;
-  };
 }
 
 /** The identity of a policy in a record: the same rules give the same hash. */

@@ -3,7 +3,7 @@ import type { ActionFailed, SkillLoaded } from '../core/observation.ts';
 import { argumentNames } from './argument-fields.ts';
 import { expandArguments, parseInvocation } from './skill-arguments.ts';
 import { performAction } from './perform.ts';
-import type { ActionContext } from './perform.ts';
+import type { ActionContext } from './action-context.ts';
 
 /** A skill that a person called by its name, ready to go into the conversation as their message. */
 export interface Invocation {

@@ -19,12 +19,10 @@ import { OWN_SOURCES } from '../core/skill.ts';
 import { defaultRoots } from '../registry/roots.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
-import { builtinSkillsDirectory } from './places.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
 import type { Distrust, DistrustOptions } from './skill-trust.ts';
-import type { PerformSingle } from './single-actions.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 
@@ -129,12 +127,12 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
   // What opens sessions and runs is loaded by the first of them, not by a listing.
   let opened: Promise<OpenedSessions> | undefined;
   const sessions = (): Promise<OpenedSessions> =>
-    (opened ??= import('./start-session.ts').then(({ openSessionSources, startSession }) => ({
+    (opened ??= import('./start-session.ts').then(({ openSessionSources, startSession, performSingle }) => ({
       sourceOf: openSessionSources(parts),
-      start: startSession,
+      startSession,
+      performSingle,
     })));
-  let begin: Promise<BeginRun> | undefined;
-  let single: Promise<PerformSingle> | undefined;
+  let single: { readonly snapshot: SkillIndex; readonly source: SessionSource } | undefined;
   const runtime: Runtime = {
     config: loaded.config,
     configFiles: loaded.files,
@@ -169,20 +167,19 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
       const trust = openSkillTrust({ home: surroundings.home, loaded, vouched });
       return untrustedSkills(skills, trust, { ...distrustOptions, projects });
     },
-    async perform(action, { askedBy = 'model', signal } = {}) {
-      single ??= Promise.all([import('./single-actions.ts'), sessions()]).then(
-        ([{ openSingleActions }, { sourceOf }]) => openSingleActions(sourceOf, () => registry.index),
-      );
-      return (await single)(action, { askedBy, signal });
+    async perform(action, performOptions = {}) {
+      const { sourceOf, performSingle } = await sessions();
+      // Checking trust for every skill is the expensive part; it is done once for each snapshot.
+      if (single?.snapshot !== registry.index) single = { snapshot: registry.index, source: sourceOf(registry.index) };
+      return performSingle(single.source, action, performOptions);
     },
     async startRun(runOptions) {
-      begin ??= import('./start-run.ts').then(({ startRun }) => startRun);
-      const [beginRun, { sourceOf }] = await Promise.all([begin, sessions()]);
-      return beginRun(sourceOf(registry.index), surroundings, runOptions);
+      const [{ startRun }, { sourceOf }] = await Promise.all([import('./start-run.ts'), sessions()]);
+      return startRun(sourceOf(registry.index), surroundings, runOptions);
     },
     async startSession(sessionOptions = {}) {
-      const { sourceOf, start } = await sessions();
-      return start(sourceOf(registry.index), sessionOptions);
+      const { sourceOf, startSession } = await sessions();
+      return startSession(sourceOf(registry.index), sessionOptions);
     },
   };
   return runtime;
@@ -190,10 +187,9 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
 
 interface OpenedSessions {
   readonly sourceOf: SessionSources;
-  readonly start: (source: SessionSource, options: SessionOptions) => Promise<Session>;
+  readonly startSession: (source: SessionSource, options: SessionOptions) => Promise<Session>;
+  readonly performSingle: (source: SessionSource, action: Action, options: PerformOptions) => Promise<Observation>;
 }
-
-type BeginRun = (source: SessionSource, surroundings: Surroundings, options: RunOptions) => Promise<Run>;
 
 /** Finishes installs that were killed before their end. Costs one stat per root when there are none. */
 async function recoverInterrupted(
@@ -231,7 +227,7 @@ function rootsFor(
     cwd,
     home,
     env,
-    builtinDir: builtinSkillsDirectory(),
+    builtinDir: path.join(import.meta.dirname, '../../skills'),
     extra: config.skill_roots?.map((root) =>
       typeof root === 'string' ? root : { source: root.source ?? 'config', path: root.path ?? '' },
     ),

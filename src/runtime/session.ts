@@ -20,13 +20,14 @@ import { sha256 } from '../platform/hash.ts';
 import { compactSession } from './compact.ts';
 import type { Compaction } from './compact.ts';
 import type { Execution } from './execution/execution.ts';
-import { policyWith } from './guard.ts';
 import { invokeSkill } from './invoke.ts';
 import type { Invocation } from './invoke.ts';
 import { activeContents, contentShown, stillLoaded, withDocuments, withSkill } from './loaded-contents.ts';
 import type { Contents } from './loaded-contents.ts';
-import { activeSkills, notRecorded, performAction } from './perform.ts';
-import type { ActionContext, CallJournal } from './perform.ts';
+import { activeSkills } from './action-context.ts';
+import type { ActionContext, ActionSettings, CallJournal } from './action-context.ts';
+import { policyWithSkills } from './decide-action.ts';
+import { performAction, recordFailed } from './perform.ts';
 
 export interface PerformOptions {
   /** `model` */
@@ -85,19 +86,19 @@ export interface Session {
 }
 
 export interface SessionParts {
-  readonly index: SkillIndex;
   readonly settings: SessionSettings;
   readonly vocabulary: Vocabulary;
   readonly guidance: string;
   readonly offer: Offer;
-  readonly actions: Omit<ActionContext, 'index' | 'askedBy' | 'state' | 'signal' | 'journal'>;
+  readonly actions: ActionSettings;
   readonly record: ((event: RunEvent) => void) | undefined;
   readonly flush: (() => void) | undefined;
   readonly planCatalog: (budget?: number) => Catalog;
 }
 
 export function openSession(parts: SessionParts): Session {
-  const { index, settings, vocabulary, guidance, actions } = parts;
+  const { settings, vocabulary, guidance, actions } = parts;
+  const { index, execution } = actions;
   const catalog = parts.planCatalog();
   const instructions = guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
   const events: SessionEvent[] = [];
@@ -161,18 +162,8 @@ export function openSession(parts: SessionParts): Session {
     }
   };
 
-  const { limits, search, guard, distrust, redactor, execution, host, recall } = actions;
-  // Field by field: each action has one, and each field that is added to a spread takes a microsecond.
   const contextFor = ({ askedBy = 'model', signal }: PerformOptions): ActionContext => ({
-    limits,
-    search,
-    guard,
-    distrust,
-    redactor,
-    execution,
-    host,
-    recall,
-    index,
+    ...actions,
     askedBy,
     signal,
     state,
@@ -183,9 +174,9 @@ export function openSession(parts: SessionParts): Session {
   const session: Session = {
     index,
     offer: parts.offer,
-    execution: actions.execution,
+    execution,
     async close(options) {
-      await actions.execution?.close(options);
+      await execution?.close(options);
     },
     vocabulary,
     settings,
@@ -196,7 +187,7 @@ export function openSession(parts: SessionParts): Session {
       return state;
     },
     get policy() {
-      return policyWith(actions.guard, activeSkills({ index, state }));
+      return policyWithSkills(actions, activeSkills({ index, state }));
     },
     decide: (accesses) => decide(session.policy, accesses),
     get ledger() {
@@ -207,7 +198,7 @@ export function openSession(parts: SessionParts): Session {
         showCatalog();
         return observe(action, await performAction(action, contextFor(options)), options.askedBy ?? 'model');
       } catch (error) {
-        return notRecorded(action, error);
+        return recordFailed(action, error);
       }
     },
     fail: observeFailure,

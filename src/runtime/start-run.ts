@@ -15,6 +15,7 @@ import type { MeasureText } from './measured-texts.ts';
 import type { Session } from './session.ts';
 import { startSession } from './start-session.ts';
 import type { SessionOptions, SessionSource } from './start-session.ts';
+import { policyHash } from '../policy/session-policy.ts';
 import { redacted } from '../policy/secrets/without-secrets.ts';
 
 export interface RunOptions extends SessionOptions {
@@ -99,7 +100,7 @@ interface Asked {
 }
 
 function startOf(
-  { index, policyHash }: SessionSource,
+  { index }: SessionSource,
   session: Session,
   { request, parentRun: parent, budgets, agent }: Asked,
 ): RunStart {

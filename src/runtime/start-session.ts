@@ -1,7 +1,8 @@
 import type { Approve } from '../core/approval.ts';
 import type { Catalog, CatalogOptions } from '../catalog/catalog.ts';
 import type { Config } from '../core/config/config.ts';
-import { failure } from '../core/failure-codes.ts';
+import type { Action } from '../core/action.ts';
+import type { Observation } from '../core/observation.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import { locateInSkills } from './locate.ts';
@@ -12,7 +13,6 @@ import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { SessionSettings } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text/text.ts';
 import type { Offer, Vocabulary } from '../core/tool.ts';
 import { findVocabulary } from '../tools/vocabularies.ts';
 import type { VocabularyName } from '../tools/vocabularies.ts';
@@ -22,22 +22,27 @@ import { openTreeDigests } from '../platform/fs/tree-digest.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
-import type { GuardParts } from './guard.ts';
-import type { HostFiles, HostOptions } from './host-files.ts';
+import type { ActionSettings, HostAccess, Recall } from './action-context.ts';
+import { performAction } from './perform.ts';
 import { openMeasuredTexts } from './measured-texts.ts';
 import type { MeasureText } from './measured-texts.ts';
-import { configuredPolicy, openPolicyHashes, runLayers, sessionPolicy } from '../policy/session-policy.ts';
+import { configuredPolicy, runLayers, sessionPolicy } from '../policy/session-policy.ts';
 import type { ConfiguredPolicy, SessionPolicy } from '../policy/session-policy.ts';
-import type { ActionContext, Recall } from './perform.ts';
 import { openSecrets } from '../policy/secrets/secrets.ts';
 import type { Secrets } from '../policy/secrets/secrets.ts';
 import { openSession } from './session.ts';
-import type { Session } from './session.ts';
+import type { PerformOptions, Session } from './session.ts';
 import { bodyLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openSkillTrust, trustedIndex } from './skill-trust.ts';
 import type { SkillTrust } from './skill-trust.ts';
-import { redacted } from '../policy/secrets/without-secrets.ts';
+
+export interface HostOptions {
+  /** The project whose files may be used (default: the working directory of the runtime). */
+  readonly project?: string;
+  /** Whether servers may be asked, as far as rules allow (default: true). */
+  readonly network?: boolean;
+}
 
 export interface SessionOptions extends Partial<SessionSettings> {
   /** Whose tools: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or one of your own. */
@@ -77,7 +82,7 @@ export interface SessionSourceParts {
 export interface SessionSource {
   readonly config: Config;
   readonly index: SkillIndex;
-  readonly search: ActionContext['search'];
+  readonly search: SkillSearch;
   readonly places: Omit<ExecutionPlaces, 'findSkill'>;
   readonly project: string;
   readonly policy: ConfiguredPolicy;
@@ -85,7 +90,6 @@ export interface SessionSource {
   readonly trust: SkillTrust;
   /** Of the trees of skills: known for all sessions of a runtime, and looked at each time. */
   readonly digests: TreeDigests;
-  readonly policyHash: (policy: Policy) => string;
   readonly measureText: MeasureText;
   /** This process, as records name it. */
   readonly owner: () => LockOwner;
@@ -99,7 +103,6 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
   const { surroundings, loaded, places, search, catalog } = parts;
   const policy = configuredPolicy(loaded, surroundings.home);
   const digests = openTreeDigests();
-  const hashOf = openPolicyHashes();
   const measureText = openMeasuredTexts();
   let owner: LockOwner | undefined;
   return (snapshot) => {
@@ -113,11 +116,10 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
       policy,
       trust,
       digests,
-      policyHash: hashOf,
       measureText,
       owner: () => (owner ??= thisProcess()),
       secrets: openSecrets(loaded.config.secrets ?? {}, surroundings),
-      search: (query, n, options) => search(index, query, n, options),
+      search,
       catalog,
     };
   };
@@ -133,7 +135,10 @@ export async function startSession(source: SessionSource, options: SessionOption
   };
   const execution =
     options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
-  const host = options.host === undefined ? undefined : await openHost(source, options.host, execution);
+  const host =
+    options.host === undefined
+      ? undefined
+      : { project: options.host.project ?? source.project, hasNetwork: options.host.network ?? true };
   const offer = offerOf(index, settings, execution, host);
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
   const { searchTool, catalogFormat } = vocabulary;
@@ -143,57 +148,48 @@ export async function startSession(source: SessionSource, options: SessionOption
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };
   return openSession({
-    index,
     settings,
     vocabulary,
     guidance: vocabulary.guidance(offered, offer),
     offer,
     record: options.record,
     flush: options.flush,
-    actions: {
-      ...actionBasis(source, options),
-      execution,
-      host,
-      ...(options.recall === undefined ? {} : { recall: options.recall }),
-    },
+    actions: { ...actionSettings(source, options), execution, host, recall: options.recall },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
 }
 
-/** What every action of a session shares, and one that belongs to none. */
-export function actionBasis(
+/** Performs one action outside of a session: nothing remembers or records it. */
+export function performSingle(
   source: SessionSource,
-  options: SessionOptions,
-): Pick<ActionContext, 'limits' | 'search' | 'guard' | 'distrust' | 'redactor'> {
-  const { config, search, trust, secrets } = source;
-  return {
-    limits: bodyLimits(config),
-    search,
-    distrust: async (skill) => (await trust.distrust(skill))?.message,
-    redactor: secrets.redactor,
-    guard: guardOf(source, options),
-  };
+  action: Action,
+  { askedBy = 'model', signal }: PerformOptions,
+): Promise<Observation> {
+  const journal = { isKept: false, nextCall: () => 1, record: () => undefined, flush: () => undefined };
+  return performAction(action, { ...actionSettings(source, {}), askedBy, signal, state: undefined, journal });
 }
 
-function guardOf(source: SessionSource, options: SessionOptions): GuardParts {
+function actionSettings(source: SessionSource, options: SessionOptions): ActionSettings {
+  const { config, index, search, trust, digests, secrets } = source;
   return {
+    index,
+    search,
+    trust,
+    digests,
+    redactor: secrets.redactor,
+    limits: bodyLimits(config),
     policy: policyOf(source, options),
-    allowedTools: meaningFor(source.config.policy?.allowed_tools ?? 'restrict', options.parent),
-    // Who is asked may be a model, a log or a file that waits for an answer. What the question is about is told by its id.
-    approve: (request, more) =>
-      options.approve?.(redacted(request, source.secrets.redactor), more) ?? Promise.resolve('nobody'),
-    async digestOf(skill, signal) {
-      const read = await source.digests.of(skill.dir, signal === undefined ? {} : { signal });
-      if (read.type === 'digest') return read.digest;
-      return failure('skill/invalid', `the files of the skill ${quoted(skill.name)} have no identity: ${read.message}`);
-    },
+    allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
+    approve: options.approve,
+    execution: undefined,
+    host: undefined,
   };
 }
 
 /** A child's skills pre-approve nothing: what its parent would be asked about, it is asked about too. */
-function meaningFor(meaning: AllowedToolsUse, parent: Session | undefined): AllowedToolsUse {
-  if (parent === undefined) return meaning;
-  return meaning === 'restrict' || meaning === 'both' ? 'restrict' : 'ignore';
+function allowedToolsUse(configured: AllowedToolsUse, parent: Session | undefined): AllowedToolsUse {
+  if (parent === undefined) return configured;
+  return configured === 'restrict' || configured === 'both' ? 'restrict' : 'ignore';
 }
 
 function policyOf(
@@ -223,7 +219,7 @@ function offerOf(
   index: SkillIndex,
   { placement }: SessionSettings,
   execution: Execution | undefined,
-  host: HostFiles | undefined,
+  host: HostAccess | undefined,
 ): Offer {
   const skills = index.skills.filter(({ state }) => isForModel(state)).map(({ name }) => name);
   return {
@@ -262,13 +258,4 @@ async function execute(
   const isReached = (host: string): boolean =>
     parent === undefined || parent.execution?.network.includes(host) === true;
   return openExecution({ ...wanted, network: (wanted.network ?? []).filter(isReached) }, { ...places, findSkill });
-}
-
-async function openHost(
-  { project }: SessionSource,
-  options: HostOptions,
-  execution: Execution | undefined,
-): Promise<HostFiles> {
-  const { openHostFiles } = await import('./host-files.ts');
-  return openHostFiles({ project, ...options }, execution);
 }

@@ -9,7 +9,7 @@ import { answerPending, isAnswered, listPending, withdrawPending } from '../../p
 import type { PendingPlace, PendingQuestion } from '../../policy/approval/pending-approvals.ts';
 import { openStoredApprovals, storedId } from '../../policy/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../policy/approval/stored-approvals.ts';
-import { pendingFolder } from '../../runtime/places.ts';
+import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';

@@ -34,9 +34,9 @@ export const command = defineCommand({
     const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const session = await runtime.startSession();
     const [tool, subject] = positionals;
-    const { policyWith } = await import('../../runtime/guard.ts');
+    const { policyWithSkills } = await import('../../runtime/decide-action.ts');
     const meaning = runtime.config.policy?.allowed_tools ?? 'restrict';
-    const policy = policyWith({ policy: session.policy, allowedTools: meaning }, active);
+    const policy = policyWithSkills({ policy: session.policy, allowedTools: meaning }, active);
     await session.close();
     if (tool === undefined) {
       const layers = policy.layers.map(({ origin, otherwise, rules }) => ({

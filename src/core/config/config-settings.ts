@@ -2,6 +2,7 @@ import { CONFIG_SCHEMA } from './config.ts';
 import type { Config } from './config.ts';
 import { readJsonText } from '../json/json-position.ts';
 import { isObject } from '../json/json-schema.ts';
+import { parseJson } from '../json/parse-json.ts';
 import type { JsonSchema, ObjectSchema } from '../json/json-schema.ts';
 
 /** One thing that can be set: a key of the schema that holds a value, a list or a map, and no keys of ours. */
@@ -70,12 +71,8 @@ export const MAX_SETTING_DEPTH = 64;
 /** The value that a text means for this schema; nothing where it means none. Lists and maps are written as JSON. */
 export function valueOfText(text: string, schema: JsonSchema): unknown {
   if ('type' in schema && schema.type === 'string') return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    const { depth, repeated } = readJsonText(text);
-    return depth > MAX_SETTING_DEPTH || repeated.length > 0 ? undefined : value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseJson(text);
+  if (value === undefined) return undefined;
+  const { depth, repeated } = readJsonText(text);
+  return depth > MAX_SETTING_DEPTH || repeated.length > 0 ? undefined : value;
 }

@@ -103,6 +103,5 @@ function offsetOf(root: Place, path: JsonPath): number {
 }
 
 export function positionOf(text: string, offset: number): Position {
-  const before = text.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  return positionAmong(lineStarts(text), offset);
 }

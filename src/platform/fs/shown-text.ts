@@ -1,4 +1,3 @@
-import { isPlainText } from '../../core/text/plain-bytes.ts';
 import { cleanText, nextHidden } from '../../core/text/text.ts';
 
 export interface ShownText {
@@ -19,6 +18,11 @@ export function shownText(bytes: Buffer): ShownText {
   const removed = text.length === source.length ? 0 : countHidden(source);
   const noun = removed === 1 ? 'character was' : 'characters were';
   return { text, notes: removed === 0 ? [] : [`${String(removed)} hidden or control ${noun} removed`] };
+}
+
+/** Whether every byte is visible ASCII, a tab or a line feed: such text needs no cleaning. */
+export function isPlainText(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x09);
 }
 
 function countHidden(text: string): number {

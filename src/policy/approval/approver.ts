@@ -47,7 +47,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   const place = pending === undefined || home === undefined ? undefined : { folder: pending.folder, home };
   const isApproved = new Set(approved.map((id) => (/^[0-9a-f]{64}$/.test(id) ? `sha256:${id}` : id)));
 
-  const known = (request: ApprovalRequest): ApprovalAnswer | undefined => {
+  const known = async (request: ApprovalRequest): Promise<ApprovalAnswer | undefined> => {
     const said = ofRun.get(runKey(request));
     if (said !== undefined && (said.verdict === 'no' || request.scopes.includes('run')))
       return { ...said, scope: 'run' };
@@ -56,7 +56,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     if (kept !== undefined) return { verdict: kept.verdict, scope: 'skill', by: 'stored' };
     if (isApproved.has(request.id) || (yes && isCoveredByYes(request)))
       return { verdict: 'yes', scope: 'once', by: 'option' };
-    const left = place === undefined ? undefined : orWarning(() => takeAnswer(place, request.id), warn);
+    const left = place === undefined ? undefined : await orWarning(() => takeAnswer(place, request.id), warn);
     return left === undefined ? undefined : asFarAsOffered(left, request);
   };
 
@@ -94,19 +94,19 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       warn('there is no home folder: a question cannot be left for later');
       return 'nobody';
     }
-    const later = await waitOrWarn(() => waitForAnswer(place, request, { timeoutMs, signal }), warn);
+    const later = (await orWarning(() => waitForAnswer(place, request, { timeoutMs, signal }), warn)) ?? 'nobody';
     return typeof later === 'string' ? later : remember(request, asFarAsOffered(later, request));
   };
 
   return {
     async approve(request, { signal = new AbortController().signal }) {
       signal.throwIfAborted();
-      const before = known(request);
+      const before = await known(request);
       if (before !== undefined) return remember(request, before);
       if (asker === undefined) return leave(request, signal);
       const said = await inTurn(signal, async () => {
         // The answer to the question before may cover this one as well.
-        const answer = known(request) ?? (await askOne(asker, request, { signal, ...options }));
+        const answer = (await known(request)) ?? (await askOne(asker, request, { signal, ...options }));
         return answer === 'nobody' ? answer : remember(request, answer);
       });
       return said === 'nobody' ? leave(request, signal) : said;
@@ -193,23 +193,13 @@ function openQueue(): <T>(signal: AbortSignal, act: () => Promise<T>) => Promise
   };
 }
 
-function orWarning<T>(act: () => T | undefined, warn: (message: string) => void): T | undefined {
-  try {
-    return act();
-  } catch (error) {
-    if (!isSkillError(error)) throw error;
-    warn(error.message);
-    return undefined;
-  }
-}
-
-async function waitOrWarn<T>(act: () => Promise<T>, warn: (message: string) => void): Promise<T | 'nobody'> {
+async function orWarning<T>(act: () => T | Promise<T>, warn: (message: string) => void): Promise<T | undefined> {
   try {
     return await act();
   } catch (error) {
     if (!isSkillError(error)) throw error;
     warn(error.message);
-    return 'nobody';
+    return undefined;
   }
 }
 

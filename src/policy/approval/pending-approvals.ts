@@ -7,6 +7,8 @@ import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import { SkillError } from '../../core/errors.ts';
 import { RISKS } from '../../core/access.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { temporaryName, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
@@ -42,6 +44,11 @@ const ANSWER = 'skillwright answer 1';
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_QUESTIONS = 10_000;
 const POLL_MS = 200;
+
+/** The default folder for questions that wait for an answer. */
+export function pendingFolder(home: string): string {
+  return path.join(home, '.agent/pending');
+}
 
 /** Writes a question out; one that waits already is left as it is. Throws `io/failed`. */
 export function writePending(place: PendingPlace, request: ApprovalRequest, now: Date = new Date()): PendingQuestion {
@@ -190,13 +197,8 @@ function readSealed({ home }: PendingPlace, file: string, purpose: string): stri
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+  const value = parseJson(text);
+  return isObject(value) ? value : {};
 }
 
 /** The seal says that we wrote it; these checks are for one written by another version of us. */

@@ -5,6 +5,7 @@ import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
+import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import { actionFailed, identityOf } from '../../core/observation.ts';
@@ -15,13 +16,12 @@ import type { OnSpan } from '../../core/span.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
 import { DEFAULT_IMAGE } from '../../sandbox/executors/container/image.ts';
 import { interpreterFolders } from '../../platform/process/program-environment.ts';
-import type { ExecutionAction } from './execution-action.ts';
-import { inspectIn } from './inspect.ts';
+import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { partsFor } from './parts.ts';
-import type { ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
+import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isAmong, prepareProgram, runPrepared } from './run-program.ts';
 import { openTalk } from './interactive-command.ts';
 
@@ -196,8 +196,7 @@ async function run(
   };
 }
 
-/** What the world refused, as an observation: the model goes on without it. */
-/** A call that comes late would run in a workspace that nobody ends. */
+/** A late call would open a workspace that is never closed. */
 function closedSession(): SkillError {
   return new SkillError({
     code: 'workspace/invalid',
@@ -216,4 +215,25 @@ function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
 function artifactsOf(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
   if (given === false) return undefined;
   return typeof given === 'object' ? given : openFileArtifacts(given ?? folder);
+}
+
+const INSPECT_LIMITS = { ...DEFAULT_LIMITS, wallMs: 10_000, outputBytes: 256 * 1024 };
+
+/** Runs preflight commands inside the workspace, for executors whose file system is not that of this machine. */
+function inspectIn(openWorkspace: () => Promise<Workspace>): Inspect {
+  return async (argv) => {
+    const { attached } = await openWorkspace();
+    const chunks: Uint8Array[] = [];
+    const spec = {
+      argv,
+      cwd: 'work',
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
+      stdin: new Uint8Array(),
+      limits: INSPECT_LIMITS,
+      network: [],
+    };
+    const stdout = { write: (chunk: Uint8Array) => chunks.push(Uint8Array.from(chunk)) > 0 };
+    const end = await attached.run(spec, { stdout, stderr: { write: () => true } });
+    return end.exitCode === 0 ? Buffer.concat(chunks).toString('utf8') : undefined;
+  };
 }

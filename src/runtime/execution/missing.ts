@@ -5,8 +5,7 @@ import type { Need } from '../../sandbox/programs/needs.ts';
 import { missingOf } from '../../sandbox/programs/preflight.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import type { ProgramAction } from './execution-action.ts';
-import type { ExecutionParts, Missing } from './parts.ts';
+import type { ExecutionParts, Missing, ProgramAction } from './parts.ts';
 
 export interface MissingNow {
   /** This very program cannot work without it. */

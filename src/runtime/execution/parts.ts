@@ -1,5 +1,6 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
+import type { ActionOfKind, RunCommand, RunScript, StartCommand } from '../../core/action.ts';
 import type { Executor, RunLimits } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import type { SkillEntry } from '../../core/skill.ts';
@@ -7,6 +8,12 @@ import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../sandbox/inputs/inputs.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+
+/** The actions that start a program. */
+export type ProgramAction = RunScript | RunCommand | StartCommand;
+
+/** The actions that run a program or interact with a running one. */
+export type ExecutionAction = ActionOfKind<'program'>;
 
 /** What the runs of one session share. */
 export interface ExecutionParts {

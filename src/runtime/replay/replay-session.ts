@@ -1,6 +1,5 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
-import type { Action } from '../../core/action.ts';
-import { isOfKind } from '../../core/action.ts';
+import { hostInputsOf, isOfKind } from '../../core/action.ts';
 import { SkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { RunInfo } from '../../core/run-events.ts';
@@ -46,13 +45,8 @@ function executionOf({ executor: ran }: RunInfo, calls: readonly RecordedCall[],
     ...(executor === undefined || (executor === 'local' && !isOwn) ? {} : { executor }),
     ...(ran?.image === undefined || !isOwn ? {} : { container: { image: ran.image } }),
     opens,
-    hostInputs: opens ? opened.flatMap(({ action }) => hostFiles(action)) : [],
+    hostInputs: opens ? opened.flatMap(({ action }) => hostInputsOf(action)) : [],
   };
-}
-
-function hostFiles(action: Action): readonly string[] {
-  const inputs = 'inputs' in action ? (action.inputs ?? []) : [];
-  return inputs.flatMap(({ from }) => (from.startsWith('host://') ? [from.slice('host://'.length)] : []));
 }
 
 /** Artifacts that can be inputs again, and to which nothing is added. */

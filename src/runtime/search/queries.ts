@@ -3,6 +3,7 @@ import { resolveSkill } from '../../registry/resolve-skill.ts';
 import type { SkillIndex } from '../../registry/index-skills.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 
 export interface Query {
   readonly id?: string;
@@ -35,23 +36,14 @@ export function readQueries(file: string): readonly Query[] {
 }
 
 function parseList(text: string, file: string): readonly unknown[] {
-  const value = parse(text);
+  const value = parseJson(text);
   if (Array.isArray(value)) return value;
   throw invalid(file, 'a JSON list');
 }
 
 /** A line that is no JSON object is the query itself: `[draft] write a letter` is a fine query. */
 function parseLine(line: string): unknown {
-  return line.trimStart().startsWith('{') ? (parse(line) ?? line) : line;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return line.trimStart().startsWith('{') ? (parseJson(line) ?? line) : line;
 }
 
 function toQuery(value: unknown, file: string, place: number): Query {

@@ -1,12 +1,12 @@
-import { checkConfig, problemText } from './config-check.ts';
-import { valueHint } from './config-environment.ts';
-import type { Config } from './config.ts';
-import { SETTINGS, isMap, valueAt, valueOfText, withValue } from './config-settings.ts';
-import type { Setting } from './config-settings.ts';
-import { isObject } from '../json/json-schema.ts';
-import type { JsonSchema } from '../json/json-schema.ts';
-import { nearest } from '../nearest.ts';
-import { quoted } from '../text/text.ts';
+import { checkConfig, problemText } from '../core/config/config-check.ts';
+import { valueHint } from '../core/config/config-environment.ts';
+import type { Config } from '../core/config/config.ts';
+import { SETTINGS, isMap, valueAt, valueOfText, withValue } from '../core/config/config-settings.ts';
+import type { Setting } from '../core/config/config-settings.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { JsonSchema } from '../core/json/json-schema.ts';
+import { nearest } from '../core/nearest.ts';
+import { quoted } from '../core/text/text.ts';
 
 export type OptionsRead =
   | { readonly type: 'read'; readonly config: Config }

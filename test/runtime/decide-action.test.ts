@@ -5,7 +5,7 @@ import { BY_RISK, decide } from '../../src/policy/policy.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { SkillControls, SkillEntry } from '../../src/core/skill.ts';
 import { ALLOWED_TOOLS_USES } from '../../src/core/config/policy-config.ts';
-import { policyWith } from '../../src/runtime/guard.ts';
+import { policyWithSkills } from '../../src/runtime/decide-action.ts';
 
 const policy: Policy = {
   layers: [{ origin: { layer: 'built-in', where: '' }, rules: [], otherwise: BY_RISK }],
@@ -33,7 +33,7 @@ function effects(controls: Partial<SkillControls>, commands: readonly string[]):
     allowedTools,
     ...commands.map((line) => {
       const accesses = [{ tool: 'run_command', subject: commandSubject(line) }];
-      return decide(policyWith({ policy, allowedTools }, [skill(controls)]), accesses).effect;
+      return decide(policyWithSkills({ policy, allowedTools }, [skill(controls)]), accesses).effect;
     }),
   ]);
 }
@@ -48,7 +48,7 @@ test('what a skill forbids is forbidden however its list is read, and beats the 
 });
 
 test('a skill that only forbids leaves all else as it is', () => {
-  const policies = ALLOWED_TOOLS_USES.map((allowedTools) => policyWith({ policy, allowedTools }, [skill({})]));
+  const policies = ALLOWED_TOOLS_USES.map((allowedTools) => policyWithSkills({ policy, allowedTools }, [skill({})]));
   expect(policies).toEqual(ALLOWED_TOOLS_USES.map(() => policy));
   expect(effects({ disallowedTools: ['Write'] }, ['ls'])).toEqual(
     ALLOWED_TOOLS_USES.map((meaning) => [meaning, 'ask']),

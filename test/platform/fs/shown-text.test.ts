@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { isPlainText } from '../../../src/core/text/plain-bytes.ts';
+import { isPlainText } from '../../../src/platform/fs/shown-text.ts';
 
 const isPlainByte = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || byte === 0x09 || byte === 0x0a;
 

@@ -1,10 +1,11 @@
-import { SkillError } from '../errors.ts';
-import { checkJson, isObject } from '../json/json-schema.ts';
-import type { ObjectSchema } from '../json/json-schema.ts';
-import { ledgerOf } from '../ledger.ts';
-import type { Ledger } from '../ledger.ts';
-import { SHOWN_REASONS } from './shown.ts';
-import type { ShownContent } from './shown.ts';
+import { SkillError } from '../core/errors.ts';
+import { checkJson, isObject } from '../core/json/json-schema.ts';
+import { parseJson } from '../core/json/parse-json.ts';
+import type { ObjectSchema } from '../core/json/json-schema.ts';
+import { ledgerOf } from '../core/ledger.ts';
+import type { Ledger } from '../core/ledger.ts';
+import { SHOWN_REASONS } from '../core/text/shown.ts';
+import type { ShownContent } from '../core/text/shown.ts';
 
 const count = { type: 'integer', description: 'A count.', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const text = { type: 'string', description: 'Text.' } as const;
@@ -39,13 +40,8 @@ function shownOn(line: string, number: number): readonly ShownContent[] {
 }
 
 function parsed(line: string, number: number): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw invalid(number, 'it is not JSON');
-  }
+  const value = parseJson(line);
+  if (value === undefined) throw invalid(number, 'it is not JSON');
   if (!isObject(value) || typeof value['type'] !== 'string') throw invalid(number, 'expected an object with a type');
   return value;
 }
