@@ -5,11 +5,11 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { gatedCommand, splitEnvironment } from '../../src/sandbox/executors/bubblewrap/gate.ts';
-import { installedPlace, skillView } from '../../src/sandbox/executors/bubblewrap/host-view.ts';
-import { KeptFiles, descriptorsOf, inheritedFiles } from '../../src/sandbox/executors/bubblewrap/kept-files.ts';
+import { SharedFiles, descriptorsOf, inheritedFiles } from '../../src/sandbox/executors/bubblewrap/inherited-files.ts';
+import { installationRoot, skillMounts } from '../../src/sandbox/executors/bubblewrap/mounts.ts';
 import { SANDBOX_FILES, encodeArguments, sandboxArguments } from '../../src/sandbox/executors/bubblewrap/profile.ts';
-import { setupSink } from '../../src/sandbox/executors/bubblewrap/setup-sink.ts';
-import { whyNot } from '../../src/sandbox/executors/bubblewrap/support.ts';
+import { setupOutput } from '../../src/sandbox/executors/bubblewrap/setup-output.ts';
+import { explainFailure } from '../../src/sandbox/executors/bubblewrap/support.ts';
 import { childSlots } from '../../src/platform/process/inherited-descriptors.ts';
 import { programSpec, textSink } from './sandbox.ts';
 
@@ -18,7 +18,7 @@ describe('the profile', () => {
     const args = sandboxArguments({
       system: [
         { type: 'bind', source: '/usr', target: '/usr' },
-        { type: 'link', leadsTo: 'usr/bin', target: '/bin' },
+        { type: 'link', linkTarget: 'usr/bin', target: '/bin' },
         { type: 'bind', source: '/etc/ssl/certs', target: '/etc/ssl/certs' },
         { type: 'bind', source: '/home/u/.nvm/v20', target: '/home/u/.nvm/v20' },
       ],
@@ -36,7 +36,7 @@ describe('the profile', () => {
   });
 
   test('takes no argument that would become two', () => {
-    expect(() => encodeArguments(['--setenv', 'A', 'x\0--bind\0/\0/host'])).toThrow('a NUL is in');
+    expect(() => encodeArguments(['--setenv', 'A', 'x\0--bind\0/\0/host'])).toThrow('contains a NUL');
     expect(Buffer.from(encodeArguments(['--a', 'b c', ''])).toString()).toBe('--a\0b c\0\0');
   });
 
@@ -73,7 +73,7 @@ describe('the profile', () => {
   });
 
   test('all that bubblewrap is given lies where it is told', () => {
-    const kept = new KeptFiles(Buffer.from('filter'));
+    const shared = new SharedFiles(Buffer.from('filter'));
     const args = Buffer.from('args');
     for (const [entry, words] of [
       [undefined, undefined],
@@ -81,7 +81,7 @@ describe('the profile', () => {
       [undefined, 'words'],
       ['/dev/null', 'words'],
     ] as const) {
-      const slots = childSlots(inheritedFiles({ args, entry, kept, words }));
+      const slots = childSlots(inheritedFiles({ args, entry, shared, words }));
       const textAt = (descriptor: number | undefined): string => {
         const ours = slots.stdio[(descriptor ?? 0) - 3];
         return typeof ours === 'number' ? readFileSync(ours, 'utf8') : '';
@@ -98,8 +98,8 @@ describe('the profile', () => {
       expect(at.words === undefined ? undefined : textAt(at.words)).toBe(words);
       slots.close();
     }
-    kept.close();
-    kept.close();
+    shared.close();
+    shared.close();
   });
 
   test('variables that would change the gate are set behind it', () => {
@@ -112,7 +112,7 @@ describe('the profile', () => {
 
   test('what the sandbox says before the gate is not the program speaking', () => {
     const target = textSink();
-    const sink = setupSink(target);
+    const sink = setupOutput(target);
     const write = (text: string): boolean => sink.write(Buffer.from(text));
     expect([
       write('bwrap: '),
@@ -121,14 +121,16 @@ describe('the profile', () => {
       sink.isReady(),
       write(' \u0006second'),
     ]).toEqual([true, false, true, true, true]);
-    expect([sink.said(), target.text()]).toEqual(['bwrap: odd', 'first \u0006second']);
+    expect([sink.text(), target.text()]).toEqual(['bwrap: odd', 'first \u0006second']);
   });
 
   test("what is known about bubblewrap's complaints is said", () => {
-    expect(whyNot("bwrap: Can't mount proc on /newroot/proc: Operation not permitted")?.reason).toContain('Docker');
-    expect(whyNot('spawn /usr/bin/bwrap EMFILE')?.install).toContain('ulimit -n');
-    expect(whyNot("bwrap: Can't find source path /base/w/work: Permission denied")).toBeUndefined();
-    expect(whyNot('bwrap: No permissions to create new namespace')?.reason).toContain('No permissions');
+    expect(explainFailure("bwrap: Can't mount proc on /newroot/proc: Operation not permitted")?.reason).toContain(
+      'Docker',
+    );
+    expect(explainFailure('spawn /usr/bin/bwrap EMFILE')?.install).toContain('ulimit -n');
+    expect(explainFailure("bwrap: Can't find source path /base/w/work: Permission denied")).toBeUndefined();
+    expect(explainFailure('bwrap: No permissions to create new namespace')?.reason).toContain('No permissions');
   });
 });
 
@@ -158,7 +160,7 @@ describe('what is shown of the host', () => {
       symlinkSync(managed, path.join(folder, 'link'));
       expect(
         [managed, path.join(folder, 'link'), own, alone, path.join(folder, 'missing')].map((file) =>
-          installedPlace(file, [home]),
+          installationRoot(file, [home]),
         ),
       ).toEqual([path.join(home, '.nvm/v20'), path.join(home, '.nvm/v20'), own, alone, undefined]);
     }));
@@ -168,15 +170,15 @@ describe('what is shown of the host', () => {
       writeFileSync(path.join(folder, 'SKILL.md'), '');
       mkdirSync(path.join(folder, 'out'));
       symlinkSync('SKILL.md', path.join(folder, 'README'));
-      expect(skillView(folder, '/s').toSorted((a, b) => (a.target < b.target ? -1 : 1))).toEqual([
-        { type: 'link', leadsTo: 'SKILL.md', target: '/s/README' },
+      expect(skillMounts(folder, '/s').toSorted((a, b) => (a.target < b.target ? -1 : 1))).toEqual([
+        { type: 'link', linkTarget: 'SKILL.md', target: '/s/README' },
         { type: 'bind', source: path.join(folder, 'SKILL.md'), target: '/s/SKILL.md' },
-        { type: 'link', leadsTo: '../../work/inputs', target: '/s/inputs' },
+        { type: 'link', linkTarget: '../../work/inputs', target: '/s/inputs' },
         { type: 'bind', source: path.join(folder, 'out'), target: '/s/out' },
-        { type: 'link', leadsTo: '../../work', target: '/s/work' },
+        { type: 'link', linkTarget: '../../work', target: '/s/work' },
       ]);
       symlinkSync('../../work', path.join(folder, 'work'));
       symlinkSync('../../work/inputs', path.join(folder, 'inputs'));
-      expect(skillView(folder, '/s')).toEqual([{ type: 'bind', source: folder, target: '/s' }]);
+      expect(skillMounts(folder, '/s')).toEqual([{ type: 'bind', source: folder, target: '/s' }]);
     }));
 });

@@ -187,8 +187,8 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
   test.each([
     [{ cwd: '../x' }, 'not below the workspace'],
     [{ cwd: '/etc' }, 'not below the workspace'],
-    [{ env: { 'A=B': 'x' } }, 'no name of a variable'],
-    [{ env: { A: 'x\0--bind\0/\0/host' } }, 'a NUL is in'],
+    [{ env: { 'A=B': 'x' } }, 'not a valid variable name'],
+    [{ env: { A: 'x\0--bind\0/\0/host' } }, 'contains a NUL'],
   ])('%j is refused', async (options, message) =>
     inSandbox(async ({ workspace }) => {
       await expect(collected(workspace, ['true'], options)).rejects.toMatchObject({

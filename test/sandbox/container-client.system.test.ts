@@ -72,13 +72,13 @@ describe('the address of an engine', () => {
   });
 
   test.each([
-    ['ssh://me@host', 'engines behind ssh are not supported'],
-    ['npipe:////./pipe/docker_engine', 'it names no way to an engine that is known here'],
-    ['unix://relative.sock', 'the path of a socket has to be absolute'],
-    ['tcp://', 'it is no address'],
-    ['tcp://host:99999', 'it is no address'],
-    ['tcp://user:secret@host', 'only a host and a port may stand there'],
-    ['nonsense', 'it names no way to an engine that is known here'],
+    ['ssh://me@host', 'ssh is not supported'],
+    ['npipe:////./pipe/docker_engine', 'its scheme is unknown; expected unix:// or tcp://'],
+    ['unix://relative.sock', 'the socket path must be absolute'],
+    ['tcp://', 'it is not a valid URL'],
+    ['tcp://host:99999', 'it is not a valid URL'],
+    ['tcp://user:secret@host', 'only a host and a port are allowed'],
+    ['nonsense', 'its scheme is unknown; expected unix:// or tcp://'],
   ])('%s is refused', async (address, reason) => {
     expect(
       await refusalOf(
@@ -87,10 +87,7 @@ describe('the address of an engine', () => {
           return engineEndpoint(address);
         })(),
       ),
-    ).toEqual([
-      'executor/unavailable',
-      `the address of the container engine ${JSON.stringify(address)} cannot be used: ${reason}`,
-    ]);
+    ).toEqual(['executor/unavailable', `invalid container engine address ${JSON.stringify(address)}: ${reason}`]);
   });
 });
 
@@ -100,20 +97,20 @@ describe('what is no engine', () => {
   test('no socket, and a socket that nobody listens at', async () => {
     expect(await refusalOf(connect('/nowhere/engine.sock'))).toEqual([
       'executor/unavailable',
-      'no container engine at unix:///nowhere/engine.sock: there is no socket',
+      'no container engine at unix:///nowhere/engine.sock: the socket does not exist',
     ]);
     expect(await refusalOf(EngineClient.connect({ type: 'tcp', host: '127.0.0.1', port: 1 }))).toEqual([
       'executor/unavailable',
-      'no container engine at tcp://127.0.0.1:1: nobody listens there',
+      'no container engine at tcp://127.0.0.1:1: connection refused',
     ]);
   });
 
   test.each([
-    ['garbage', 'SSH-2.0-OpenSSH_9.2\r\n', 'what answers there does not speak HTTP'],
-    ['another server', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK', 'what answers there is no container engine'],
-    ['an old engine', OK.replace('1.41', '1.24'), 'the engine speaks version 1.24 of its API; 1.40 is needed'],
-    ['a version that is none', OK.replace('1.41', '1.x; rm'), 'what answers there is no container engine'],
-    ['an error', OK.replace('200 OK', '500 No'), 'what answers there is no container engine'],
+    ['garbage', 'SSH-2.0-OpenSSH_9.2\r\n', 'the server there does not speak HTTP'],
+    ['another server', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK', 'the server there is not a container engine'],
+    ['an old engine', OK.replace('1.41', '1.24'), 'the engine has API version 1.24; 1.40 or newer is required'],
+    ['a version that is none', OK.replace('1.41', '1.x; rm'), 'the server there is not a container engine'],
+    ['an error', OK.replace('200 OK', '500 No'), 'the server there is not a container engine'],
   ])('%s', async (_, answer, reason) => {
     const file = await listen((socket) => socket.end(answer));
     expect(await refusalOf(connect(file))).toEqual([
@@ -150,7 +147,7 @@ describe('an engine that goes wrong later', () => {
     const client = await EngineClient.connect({ type: 'unix', socketPath: file });
     expect(await refusalOf(client.get('/anything'))).toEqual([
       'executor/failed',
-      'the container engine refuses: no such \\x1b[31mthing\\nat all',
+      'the container engine reports: no such \\x1b[31mthing\\nat all',
     ]);
     expect((await client.get('/anything', { also: [404] })).status).toBe(404);
     client.close();

@@ -76,7 +76,7 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
       expect(stdout.buffer.equals(bytes)).toBe(true);
       expect(stderr.text).toBe('to-stderr\n');
       const env = { PATH: '/usr/bin:/bin', HOME: '/workspace/work', Ü: 'x' };
-      await expect(run(workspace, ['env'], { env })).rejects.toThrow('is no name of a variable');
+      await expect(run(workspace, ['env'], { env })).rejects.toThrow('is not a valid variable name');
       const { stdout: listed } = await run(workspace, ['env'], {
         env: { PATH: '/usr/bin', HOME: '/x', A: 'größe\n大小 =' },
       });
@@ -135,7 +135,7 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
       ).toEqual({
         reason: 'denied',
         durationMs: 0,
-        warnings: ['the network was asked for ("example.org") and there is no way to it here'],
+        warnings: ['the program asks for network access ("example.org"), which this executor cannot grant'],
       });
     },
   );

@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { RunLimits } from '../../core/execution.ts';
 import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readProcFile, readProcess } from './process-row.ts';
+import { readProcFile, readProcess, tryRead } from './proc.ts';
 
 /**
  * A folder of the kernel in which groups for runs can be made. Version 1 has a tree for each controller, and to enter one costs
@@ -49,8 +49,8 @@ const REMOVE_MS = 2_000;
 
 /** Where groups may be made: tried, not concluded. Nothing where the kernel or its rights do not allow it. */
 export function findControlGroups(sources?: ControlGroupSources): ControlGroupPlace | undefined {
-  const membership = sources?.membership ?? readIfThere('/proc/self/cgroup');
-  const mounts = sources?.mounts ?? readIfThere('/proc/self/mountinfo');
+  const membership = sources?.membership ?? tryRead('/proc/self/cgroup');
+  const mounts = sources?.mounts ?? tryRead('/proc/self/mountinfo');
   if (membership === undefined || mounts === undefined) return undefined;
   const prefix = ownPrefix();
   const canMake = (files: readonly string[]) => (folder: string) => canMakeGroup(folder, prefix, files);
@@ -165,17 +165,8 @@ export function makeRunGroup(
 }
 
 function counter(file: string, name: string): number {
-  const line = (readIfThere(file) ?? '').split('\n').find((text) => text.startsWith(`${name} `));
+  const line = (tryRead(file) ?? '').split('\n').find((text) => text.startsWith(`${name} `));
   return line === undefined ? 0 : Number(line.slice(name.length + 1));
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
 }
 
 /** True where nothing is left. */

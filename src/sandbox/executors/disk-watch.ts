@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs';
 
 import type { RunLimits } from '../../core/execution.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
+import { tryList } from './proc.ts';
 
 /** A look at the folders takes this part of the time at most, unless the disk says that much was written. */
 const SHARE = 10;
@@ -104,7 +105,7 @@ function unnamedBytes(pids: readonly number[], folders: readonly string[]): numb
   let bytes = 0;
   let looked = 0;
   for (const pid of pids)
-    for (const name of listDescriptors(pid)) {
+    for (const name of tryList(`/proc/${String(pid)}/fd`)) {
       looked += 1;
       if (looked > MAX_DESCRIPTORS) return bytes;
       const stats = statDescriptor(`/proc/${String(pid)}/fd/${name}`);
@@ -114,15 +115,6 @@ function unnamedBytes(pids: readonly number[], folders: readonly string[]): numb
       bytes += stats.blocks * 512;
     }
   return bytes;
-}
-
-function listDescriptors(pid: number): readonly string[] {
-  try {
-    return readdirSync(`/proc/${String(pid)}/fd`);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
 }
 
 function statDescriptor(file: string): Stats | undefined {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
@@ -20,11 +19,13 @@ import type {
 import { quoted } from '../../core/text/text.ts';
 import { startChild, supervise } from '../../platform/process/child-process.ts';
 import type { Child } from '../../platform/process/child-process.ts';
-import { isDirectory, isInside, isPresent, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { isDirectory, isInside, isPresent, tryRealPath } from '../../platform/fs/paths.ts';
 import { OutputPipes } from '../../platform/process/output-pipes.ts';
 import { memoryOf } from '../../platform/process/process-memory.ts';
 import { ProcessTable } from '../../platform/process/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
+import { checkWorkspace } from './program-spec.ts';
+import { tryRead } from './proc.ts';
 import { PIPES_FOLDER, WRITABLE_FOLDERS, isRoot } from '../workspace/layout.ts';
 
 export interface LocalOptions {
@@ -84,7 +85,7 @@ function attach(
   { processes, children }: Shared,
 ): AttachedWorkspace {
   const folders = WRITABLE_FOLDERS.map((name) => path.join(place.root, name));
-  for (const folder of [place.root, ...folders]) if (!isDirectory(folder)) throw notAWorkspace(folder);
+  checkWorkspace(place);
   const root = tryRealPath(place.root) ?? place.root;
   const capabilities = capabilitiesHere();
   const running = new Map<AbortController, Promise<unknown>>();
@@ -184,15 +185,6 @@ function insideOf(root: string, cwd: string): string {
   });
 }
 
-function notAWorkspace(folder: string): SkillError {
-  return new SkillError({
-    code: 'workspace/invalid',
-    message: `the workspace has no folder ${quoted(folder, 200)}`,
-    hint: 'make the workspace before it is used',
-    data: { path: folder },
-  });
-}
-
 function detached(folder: string): SkillError {
   return new SkillError({
     code: 'workspace/invalid',
@@ -260,18 +252,9 @@ function limit(option: string, row: string, wanted: number): string {
 
 function hardLimits(): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  for (const [, name = '', hard] of readOrNothing('/proc/self/limits').matchAll(/^(\S.*?)\s{2,}\S+\s+(\d+)\s/gm))
+  for (const [, name = '', hard] of (tryRead('/proc/self/limits') ?? '').matchAll(/^(\S.*?)\s{2,}\S+\s+(\d+)\s/gm))
     found.set(name, Number(hard));
   return found;
-}
-
-function readOrNothing(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch (error) {
-    if (isSystemError(error)) return '';
-    throw error;
-  }
 }
 
 function overused(child: Child, { processes, memoryBytes }: RunLimits, table: ProcessTable): EndReason | undefined {

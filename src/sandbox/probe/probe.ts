@@ -16,6 +16,7 @@ import type {
 import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
 import { CANARY_LIMITS, CANARY_NAMES, canaryScript, fileName } from './canaries.ts';
 import type { CanaryName } from './canaries.ts';
+import { isRoot } from '../workspace/layout.ts';
 import { watchHost } from './watched-host.ts';
 import type { Door, WatchedHost } from './watched-host.ts';
 
@@ -230,7 +231,7 @@ function makeWorkspace(base: string, { identity }: Executor): string {
   chmodSync(root, 0o711);
   for (const name of ['skills', 'work', 'work/inputs', 'out', 'runs']) {
     mkdirSync(path.join(root, name));
-    if (identity !== undefined) chownSync(path.join(root, name), identity.uid, identity.gid);
+    if (isRoot() && identity !== undefined) chownSync(path.join(root, name), identity.uid, identity.gid);
   }
   return root;
 }

@@ -10,7 +10,7 @@ import path from 'node:path';
 import type { Identity } from '../../core/execution.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import type { CanaryPlace } from './canaries.ts';
-import { readProcess } from '../executors/process-row.ts';
+import { readProcess } from '../executors/proc.ts';
 
 export type Door = 'tcp' | 'udp' | 'socket' | 'abstract';
 

@@ -3,8 +3,8 @@ import type { Inherited, KeptBytes } from '../../../platform/process/inherited-d
 import { SANDBOX_FILES } from './profile.ts';
 import type { SandboxDescriptors } from './profile.ts';
 
-/** What the programs of a workspace all find alike: written for the first of them, and opened anew for each. */
-export class KeptFiles {
+/** Files that are the same for every program of a workspace: written once, opened anew for each program. */
+export class SharedFiles {
   readonly #contents: readonly Uint8Array[];
   readonly #kept: KeptBytes[] = [];
 
@@ -13,11 +13,11 @@ export class KeptFiles {
     this.#contents = [filter, ...[passwd, group, hosts, names].map((text) => new TextEncoder().encode(text))];
   }
 
-  /** The filter, and the texts in the order of `SANDBOX_FILES`. */
+  /** The seccomp filter, then the files in the order of `SANDBOX_FILES`. */
   inherited(): readonly [Inherited, ...Inherited[]] {
     for (const bytes of this.#contents.slice(this.#kept.length)) this.#kept.push(keepBytes(bytes));
     const [filter, ...texts] = this.#kept.map(({ inherited }) => inherited);
-    if (filter === undefined) throw new TypeError('there is no filter of system calls');
+    if (filter === undefined) throw new TypeError('the seccomp filter is missing');
     return [filter, ...texts];
   }
 
@@ -26,23 +26,23 @@ export class KeptFiles {
   }
 }
 
-/** Where bubblewrap reads its arguments. */
+/** bubblewrap reads its arguments from this descriptor. */
 export const ARGUMENTS_DESCRIPTOR = 3;
 const FILTER_DESCRIPTOR = 4;
-/** One digit: dash takes no more. */
+/** dash accepts only one digit. */
 export const ENTRY_DESCRIPTOR = 5;
 
-export interface Given {
+export interface ProgramFiles {
   readonly args: Uint8Array;
-  /** The file by which the gate enters its control group, where it does. */
+  /** The file by which the gate enters its control group, where it does so itself. */
   readonly entry: string | undefined;
-  readonly kept: KeptFiles;
+  readonly shared: SharedFiles;
   readonly words: string | undefined;
 }
 
-/** All that bubblewrap and the gate are given, from descriptor 3 on. */
-export function inheritedFiles({ args, entry, kept, words }: Given): readonly Inherited[] {
-  const [filter, ...texts] = kept.inherited();
+/** The files that bubblewrap and the gate inherit, from descriptor 3 on. */
+export function inheritedFiles({ args, entry, shared, words }: ProgramFiles): readonly Inherited[] {
+  const [filter, ...texts] = shared.inherited();
   return [
     args,
     filter,
@@ -52,7 +52,7 @@ export function inheritedFiles({ args, entry, kept, words }: Given): readonly In
   ];
 }
 
-/** Where each of them is found. */
+/** The descriptor of each file of `inheritedFiles`. */
 export function descriptorsOf({
   hasEntry,
   hasWords,

@@ -1,21 +1,20 @@
 import type { OutputSink } from '../../../core/execution.ts';
 import { READY } from './gate.ts';
 
-/** What bubblewrap may say before the program begins. */
-const MAX_SAID = 4096;
+const MAX_BYTES = 4096;
 
-/** A sink for stderr that keeps what comes before the gate's mark to itself: that is the sandbox speaking, not the program. */
-export interface SetupSink extends OutputSink {
-  /** Resolves when the gate is reached; never where it is not. */
+/** A sink for stderr that keeps everything before the READY byte of the gate: bubblewrap wrote that, not the program. */
+export interface SetupOutput extends OutputSink {
+  /** Resolves when the gate is reached; stays pending if it never is. */
   readonly ready: Promise<void>;
   isReady(): boolean;
-  /** What the sandbox said. */
-  said(): string;
+  /** The output of bubblewrap. */
+  text(): string;
 }
 
-export function setupSink(target: OutputSink): SetupSink {
+export function setupOutput(target: OutputSink): SetupOutput {
   let isReady = false;
-  let said = Buffer.alloc(0);
+  let output = Buffer.alloc(0);
   let announce = (): void => undefined;
   const ready = new Promise<void>((resolve) => {
     announce = resolve;
@@ -23,12 +22,12 @@ export function setupSink(target: OutputSink): SetupSink {
   return {
     ready,
     isReady: () => isReady,
-    said: () => said.toString('utf8').trim(),
+    text: () => output.toString('utf8').trim(),
     write: (chunk) => {
       if (isReady) return target.write(chunk);
       const mark = chunk.indexOf(READY);
       const before = mark === -1 ? chunk : chunk.subarray(0, mark);
-      said = Buffer.concat([said, before]).subarray(0, MAX_SAID);
+      output = Buffer.concat([output, before]).subarray(0, MAX_BYTES);
       if (mark === -1) return true;
       isReady = true;
       announce();
