@@ -1,7 +1,7 @@
 import type { Budget, BudgetName } from '../../core/budget.ts';
 import { BUDGET_NAMES } from '../../agent/count-budget.ts';
 import { nearest } from '../../core/nearest.ts';
-import { printable } from '../../core/text/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { UsageError } from '../exit.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -18,7 +18,7 @@ function readPart(text: string): readonly [BudgetName, number] {
   if (name === undefined) {
     const [guess] = nearest(written, [...BUDGET_NAMES], 1);
     throw new UsageError(
-      `--budget does not know ${JSON.stringify(printable(written))}`,
+      `--budget does not know ${quoted(written, 200)}`,
       guess === undefined ? `it knows ${BUDGET_NAMES.join(', ')}` : `did you mean ${guess}?`,
     );
   }

@@ -3,7 +3,7 @@ import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { nearest } from '../../core/nearest.ts';
 import { isFailed } from '../../core/observation.ts';
 import type { ActionFailed } from '../../core/observation.ts';
-import { cleanText, printable } from '../../core/text/text.ts';
+import { cleanText, quoted } from '../../core/text/text.ts';
 import { terminalSink } from '../../journal/export/sinks.ts';
 import type { ToolAnswer } from '../../tools/tools.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
@@ -89,7 +89,7 @@ export const command = defineCommand({
         const near = nearest(name, names);
         throw new SkillError({
           code: 'input/invalid',
-          message: `there is no tool called ${JSON.stringify(printable(name))}`,
+          message: `there is no tool called ${quoted(name, 200)}`,
           hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`,
           data: { expected: names.join(', ') },
         });

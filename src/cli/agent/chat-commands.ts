@@ -8,7 +8,7 @@ import { cleanText, printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { planLines } from './show-agent.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { fitText } from '../text-width.ts';
+import { fitText } from '../../platform/text-width.ts';
 
 export interface ChatCommandParts {
   readonly chat: Chat;

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import { printable } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import { UsageError } from '../exit.ts';
+import { quoted } from '../../core/text/text.ts';
 
 /** More is no request; files are given with --in. */
 const MAX_BYTES = 1024 * 1024;
@@ -37,7 +37,7 @@ function readFile(file: string, cwd: string): string {
   const cause = read.type === 'absent' ? 'it is not there' : read.type === 'failed' ? read.reason : 'it is no UTF-8';
   throw new SkillError({
     code: 'io/failed',
-    message: `the request cannot be read from ${JSON.stringify(printable(file))}: ${cause}`,
+    message: `the request cannot be read from ${quoted(file, 200)}: ${cause}`,
     hint: 'give a text file of at most 1 MiB',
     data: { path: file, cause },
   });

@@ -9,7 +9,7 @@ import { shownText } from '../../core/text/line-text.ts';
 import type { Plan, PlanStep, StepState } from '../../core/plan.ts';
 import { cleanText, printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
-import { fitText } from '../text-width.ts';
+import { fitText } from '../../platform/text-width.ts';
 
 export interface AgentDisplay {
   readonly sink: EventSink;

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Thresholds } from '../../evals/report/report.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { printable } from '../../core/text/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { REPORT_FORMATS } from '../../evals/report/formats.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
 import type { Flags, Invocation } from '../command.ts';
@@ -116,5 +116,5 @@ export function thresholdsOf(given: readonly string[] = []): Thresholds {
 }
 
 function shown(word: string): string {
-  return JSON.stringify(printable(word));
+  return quoted(word, 200);
 }

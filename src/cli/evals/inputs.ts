@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { EvalCase } from '../../evals/cases/case.ts';
 import { SkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { readCases } from '../../evals/cases/read-cases.ts';
 import type { CaseProblem } from '../../evals/cases/problem.ts';
 import { skillNameAt } from '../../evals/cases/suite.ts';
@@ -60,7 +60,7 @@ function chosen(cases: readonly EvalCase[], suite: string | undefined): readonly
   const found = cases.filter((one) => namesOf(one).includes(suite));
   if (found.length > 0 || cases.length === 0) return found;
   const known = unique(cases.flatMap(namesOf)).slice(0, 20).map(printable).join(', ');
-  throw new UsageError(`no case is of the suite ${JSON.stringify(printable(suite))}`, `there are: ${known}`);
+  throw new UsageError(`no case is of the suite ${quoted(suite, 200)}`, `there are: ${known}`);
 }
 
 /** What a case is called by: its tags, its file, the folder of it. */

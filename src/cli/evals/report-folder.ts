@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { EvalReport } from '../../evals/report/result.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { jsonReport, readReport } from '../../evals/report/json.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
@@ -105,7 +105,7 @@ function lastEvaluation(cwd: string): string {
 
 function unusable(name: string, reason: string): UsageError {
   return new UsageError(
-    `${JSON.stringify(printable(name))} is no report: ${printable(reason)}`,
+    `${quoted(name, 200)} is no report: ${printable(reason)}`,
     'name a folder of .agent/evals, a report.json, or last',
   );
 }

@@ -5,7 +5,7 @@ import type { EvalReport } from '../../evals/report/result.ts';
 import type { Executor } from '../../core/execution.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { Model } from '../../core/model.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { evaluate } from '../../evals/evaluate.ts';
 import type { EvaluateOptions } from '../../evals/evaluate.ts';
 import type { SuiteBasis } from '../../evals/run/run-suite.ts';
@@ -151,12 +151,12 @@ function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 'distra
     if (distractors.every((count) => count >= 1 && count <= MOST_DISTRACTORS)) return { distractors };
     throw new UsageError(
       `--distractors takes numbers from 1 to ${String(MOST_DISTRACTORS)}`,
-      `it is ${JSON.stringify(printable(given))}`,
+      `it is ${quoted(given, 200)}`,
     );
   }
   const others = skillFoldersIn(path.resolve(cwdOf(invocation), given));
   if (others.length === 0)
-    throw new UsageError(`there are no skills in ${JSON.stringify(printable(given))}`, 'name a folder of skills');
+    throw new UsageError(`there are no skills in ${quoted(given, 200)}`, 'name a folder of skills');
   const steps = [10, 100, 1000].filter((count) => count < others.length);
   return { others, distractors: [...steps, others.length] };
 }

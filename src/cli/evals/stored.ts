@@ -5,7 +5,7 @@ import path from 'node:path';
 import { compareReports } from '../../evals/report/compare-reports.ts';
 import { makeReport } from '../../evals/report/report.ts';
 import { ARMS } from '../../evals/report/result.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { initCases } from '../../evals/cases/init-cases.ts';
 import { readCases } from '../../evals/cases/read-cases.ts';
@@ -53,10 +53,7 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const startedAt = new Date();
   const missing = words.find((word) => !isDirectory(path.resolve(cwd, word)));
   if (missing !== undefined)
-    throw new UsageError(
-      `there is no run at ${JSON.stringify(printable(missing))}`,
-      'name run folders, or folders of .agent/evals',
-    );
+    throw new UsageError(`there is no run at ${quoted(missing, 200)}`, 'name run folders, or folders of .agent/evals');
   const runs = words.flatMap((word) => storedRuns(path.resolve(cwd, word), cases));
   if (runs.length === 0) throw new UsageError('there are no runs', 'name run folders, or folders of .agent/evals');
   const progress = openProgress(terminal);
@@ -98,7 +95,7 @@ export async function evalInit(invocation: EvalInvocation): Promise<number> {
       throw new UsageError(`the cases cannot be written: ${error.code}`, 'look at its rights');
     const isSame = readFileSync(file, 'utf8') === text;
     throw new UsageError(
-      `${JSON.stringify(printable(path.relative(cwdOf(invocation), file)))} is there already`,
+      `${quoted(path.relative(cwdOf(invocation), file), 200)} is there already`,
       isSame ? 'it is what would be written' : 'remove it, or add to it',
     );
   }

@@ -123,7 +123,7 @@ function idOf(word: string, place: PendingPlace): string {
     message:
       found.length > 1
         ? `${String(found.length)} questions start with ${JSON.stringify(word)}`
-        : `no question ${JSON.stringify(printable(word))} waits for an answer`,
+        : `no question ${quoted(word, 200)} waits for an answer`,
     hint: 'see `skillwright approvals`; at least twelve digits of an id are needed',
     data: { expected: 'the id of a question that waits' },
   });

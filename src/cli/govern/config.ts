@@ -1,18 +1,18 @@
 import { CONFIG_JSON_SCHEMA } from '../../core/config/config.ts';
-import { shownConfig, shownValue } from '../config-display.ts';
+import { shownConfig, shownValue } from './config-display.ts';
 import type { ExplainedValue, SaidValue } from '../../core/config/config-merge.ts';
 import { SETTINGS } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { loadConfig, surroundingsOf } from '../../runtime/config/config.ts';
 import type { LoadedConfig } from '../../core/config/loaded-config.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { settingsOf } from '../settings.ts';
+import { parseSettings } from '../arguments.ts';
 import { diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { fitText, padText, textWidth } from '../text-width.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
 export const command = defineCommand({
   usage: 'config [explain [KEY]] [--schema]',
@@ -36,7 +36,7 @@ export const command = defineCommand({
       terminal.out(JSON.stringify(CONFIG_JSON_SCHEMA, undefined, 2));
       return EXIT.done;
     }
-    const config = await settingsOf(flags.set);
+    const config = await parseSettings(flags.set);
     const loaded = await loadConfig(
       surroundingsOf(flags.cwd === undefined ? {} : { cwd: flags.cwd }),
       flags.config,
@@ -82,7 +82,7 @@ async function explained({ explain }: LoadedConfig, key: string | undefined): Pr
     1,
   );
   throw new UsageError(
-    `there is no setting ${JSON.stringify(printable(key))}`,
+    `there is no setting ${quoted(key, 200)}`,
     guess === undefined ? 'skillwright config explain shows all' : `did you mean ${guess}?`,
   );
 }

@@ -2,7 +2,7 @@ import type { Access, Decision } from '../../core/access.ts';
 import { commandSubject, hostAccess } from '../../policy/action-access.ts';
 import { ownName } from '../../policy/policy-rule.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { placePath } from '../../project/places.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand } from '../command.ts';
@@ -58,7 +58,7 @@ export const command = defineCommand({
 });
 
 function unknown(name: string): never {
-  throw new UsageError(`there is no skill called ${JSON.stringify(printable(name))}`, 'see skillwright list');
+  throw new UsageError(`there is no skill called ${quoted(name, 200)}`, 'see skillwright list');
 }
 
 const PATH_TOOLS: ReadonlySet<string> = new Set([

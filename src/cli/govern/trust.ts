@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
@@ -13,9 +13,9 @@ import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { tellPlan } from '../terminal/terminal.ts';
+import { showPlan } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { padText } from '../text-width.ts';
+import { padText } from '../../platform/text-width.ts';
 
 export const command = defineCommand({
   usage: 'trust [PATH] [--yes] | trust --list | trust --revoke [PATH]',
@@ -67,10 +67,10 @@ async function trust(
   const { flags, terminal, signal, store } = asked;
   const place = folderOf(asked);
   if (!isDirectory(place.folder))
-    throw new UsageError(`${JSON.stringify(printable(place.folder))} is no folder`, 'give the folder of a project');
+    throw new UsageError(`${quoted(place.folder, 200)} is no folder`, 'give the folder of a project');
   const skills = await reviewSkills({ surroundings: surroundingsOf({ cwd: place.cwd }), folder: place.folder, signal });
   const about = { isAsked: !isSaid && !dryRun, isJson: flags.json === true };
-  tellPlan(reviewLines(place.folder, skills, terminal), about, terminal);
+  showPlan(reviewLines(place.folder, skills, terminal), about, terminal);
   if (dryRun) {
     if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, dryRun, skills }));
     return EXIT.done;

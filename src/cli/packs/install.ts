@@ -14,7 +14,7 @@ import { CHANGE_FLAGS, asker, refreshed, refuse, settingsFor } from './pack-flag
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines } from './show-pack.ts';
 import { trustHint } from './show-trust-hint.ts';
-import { tellPlan } from '../terminal/terminal.ts';
+import { showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -71,7 +71,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     isShown = true;
     const found = plan.skills.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
     const note = found ? [terminal.style('dim', SCAN_NOTE)] : [];
-    tellPlan([...planLines(plan, terminal), ...note], { isAsked, isJson: given.json === true }, terminal);
+    showPlan([...planLines(plan, terminal), ...note], { isAsked, isJson: given.json === true }, terminal);
   };
   const done = await installSkills({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },

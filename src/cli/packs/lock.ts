@@ -16,7 +16,7 @@ import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } from './pack-flags.ts';
 import { planLines } from './show-pack.ts';
-import { tellPlan } from '../terminal/terminal.ts';
+import { showPlan } from '../terminal/terminal.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const GIVE_THEIRS = 'give a skills-lock.json or .skill-lock.json as npx skills writes it';
@@ -137,7 +137,7 @@ function installForeign(invocation: LockInvocation, settings: PackSettings, { na
     dryRun: given['dry-run'] === true,
     signal,
     async confirm(plan) {
-      tellPlan(planLines(plan, terminal), { isAsked: given.yes !== true, isJson: given.json === true }, terminal);
+      showPlan(planLines(plan, terminal), { isAsked: given.yes !== true, isJson: given.json === true }, terminal);
       return ask(`install ${name}`);
     },
   });

@@ -10,7 +10,7 @@ import { jsonText } from '../json.ts';
 import { PLACE_FLAGS, refuse, settingsFor } from './pack-flags.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
-import { padText } from '../text-width.ts';
+import { padText } from '../../platform/text-width.ts';
 
 export const command = defineCommand({
   usage: 'outdated [NAME...] [--scope project|user] [--offline]',

@@ -12,7 +12,7 @@ import type { Flags, GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { settingsOf } from '../settings.ts';
+import { parseSettings } from '../arguments.ts';
 
 export const PLACE_FLAGS = {
   scope: {
@@ -37,7 +37,7 @@ interface PlaceInvocation extends GlobalInvocation {
 /** The root and the rules that hold for it, from flags and configuration. */
 export async function settingsFor({ flags }: PlaceInvocation): Promise<PackSettings | PackRefusal> {
   const surroundings = surroundingsOf(flags.cwd === undefined ? {} : { cwd: flags.cwd });
-  const given = await settingsOf(flags.set);
+  const given = await parseSettings(flags.set);
   const { config } = await loadConfig(
     surroundings,
     flags.config,

@@ -5,7 +5,7 @@ import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
 import { bytesText } from '../terminal/quantities.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { padText } from '../text-width.ts';
+import { padText } from '../../platform/text-width.ts';
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;

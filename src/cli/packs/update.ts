@@ -14,7 +14,7 @@ import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } fr
 import { openProgress } from '../terminal/progress.ts';
 import { changedLines, updateJson } from './show-update.ts';
 import { trustHint } from './show-trust-hint.ts';
-import { tellPlan } from '../terminal/terminal.ts';
+import { showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -57,7 +57,7 @@ export const command = defineCommand({
       const lines = changed.flatMap((skill) => changedLines(skill, terminal));
       const isAsked = given.yes !== true && given['dry-run'] !== true;
       const note = isFound ? [terminal.style('dim', SCAN_NOTE)] : [];
-      tellPlan([...lines, ...note], { isAsked, isJson: given.json === true }, terminal);
+      showPlan([...lines, ...note], { isAsked, isJson: given.json === true }, terminal);
     };
     const done = await updateSkills({
       settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },

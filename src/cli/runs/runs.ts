@@ -8,7 +8,7 @@ import { findRun, listRuns, runsDirectory } from '../../journal/run-folder.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import type { Verification } from '../../journal/verify.ts';
 import type { JournalLine } from '../../core/run-events.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { loadConfig, surroundingsOf } from '../../runtime/config/config.ts';
@@ -20,7 +20,7 @@ import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
-import { settingsOf } from '../settings.ts';
+import { parseSettings } from '../arguments.ts';
 import { RESUME_FLAGS } from './resume-flags.ts';
 import { replayLines, replaySummary } from './show-replay.ts';
 import { eventLine, infoLines, runLines, standing, verificationLines } from './show-run.ts';
@@ -94,10 +94,7 @@ export const command = defineCommand({
     const [word = 'list'] = invocation.positionals;
     const act = Object.hasOwn(ACTS, word) ? ACTS[word] : undefined;
     if (act === undefined)
-      throw new UsageError(
-        `runs does not know ${JSON.stringify(printable(word))}`,
-        `it knows ${Object.keys(ACTS).join(', ')}`,
-      );
+      throw new UsageError(`runs does not know ${quoted(word, 200)}`, `it knows ${Object.keys(ACTS).join(', ')}`);
     return act(invocation);
   },
 });
@@ -252,7 +249,7 @@ function surroundings({ flags: given }: RunsInvocation): ReturnType<typeof surro
 /** Where the configuration has runs recorded. */
 async function directoryOf(invocation: RunsInvocation): Promise<string> {
   const around = surroundings(invocation);
-  const given = await settingsOf(invocation.flags.set);
+  const given = await parseSettings(invocation.flags.set);
   const { config } = await loadConfig(
     around,
     invocation.flags.config,

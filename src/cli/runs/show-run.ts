@@ -6,7 +6,7 @@ import { agentEventText } from '../../core/agent-event-text.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../../core/run-events.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
-import { fitText, padText, textWidth } from '../text-width.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
 /** Columns of one event where nobody looks at it on a terminal. */
 const EVENT_COLUMNS = 240;

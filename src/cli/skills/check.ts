@@ -3,7 +3,7 @@ import path from 'node:path';
 import { compareDiagnostics } from '../../core/diagnostic.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { SkillError } from '../../core/errors.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import type { CheckOptions } from '../../loader/check-skill.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { checkAndFix, sourceTargets, targetsAt } from '../../runtime/check.ts';
@@ -128,7 +128,7 @@ async function ownTargets(cwd: string, options: CheckOptions, signal: AbortSigna
 function nothingAt(word: string): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: `there is nothing at ${JSON.stringify(printable(word))}`,
+    message: `there is nothing at ${quoted(word, 200)}`,
     hint: 'give a skill’s folder, its SKILL.md, or a folder of skills',
     data: { expected: 'a path or the name of a skill' },
   });

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { Ledger } from '../../core/ledger.ts';
-import { ledgerFromLines } from '../ledger-from-lines.ts';
+import { ledgerFromLines } from './ledger-from-lines.ts';
 import { isForModel } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SkillError } from '../../core/errors.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
-import { cleanText, printable } from '../../core/text/text.ts';
+import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { readSkillFile } from '../../loader/body.ts';
 import { listSkillEntries } from '../../loader/files.ts';
@@ -95,7 +95,7 @@ async function findSkill(
   const problem = runtime.diagnostics.find(({ path: file }) => path.resolve(file).startsWith(dir));
   throw new SkillError({
     code: 'skill/invalid',
-    message: `there is no readable skill at ${JSON.stringify(printable(reference))}${problem === undefined ? '' : `: ${problem.message}`}`,
+    message: `there is no readable skill at ${quoted(reference, 200)}${problem === undefined ? '' : `: ${problem.message}`}`,
     hint: problem?.hint ?? 'name a folder that holds a SKILL.md',
     data: { path: dir },
   });

@@ -11,7 +11,7 @@ import { countText, diagnosticJson } from './show-diagnostics.ts';
 import { trustRemarks } from './show-trust.ts';
 import type { Untrusted } from './show-trust.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { fitText, padText, textWidth } from '../text-width.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
 export const command = defineCommand({
   usage: 'list [--source NAME] [--explain] [--json]',

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { SKILL_PARTS, newSkillFiles } from '../../format/new-skill.ts';
 import type { SkillPart } from '../../format/new-skill.ts';
-import { printable } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import { createTree } from '../../platform/fs/create-tree.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -50,10 +50,7 @@ function partsOf(list: string | undefined): readonly SkillPart[] {
   return words.map((word) => {
     const part = SKILL_PARTS.find((known) => known === word);
     if (part === undefined)
-      throw new UsageError(
-        `--with does not know ${JSON.stringify(printable(word))}`,
-        `it takes ${SKILL_PARTS.join(', ')}, or all`,
-      );
+      throw new UsageError(`--with does not know ${quoted(word, 200)}`, `it takes ${SKILL_PARTS.join(', ')}, or all`);
     return part;
   });
 }

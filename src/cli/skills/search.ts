@@ -14,7 +14,7 @@ import type { Query } from '../../runtime/search/queries.ts';
 import { trustRemarks } from './show-trust.ts';
 import type { Untrusted } from './show-trust.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { fitText, padText, textWidth } from '../text-width.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
 const flags = {
   limit: { type: 'string', short: 'n', value: 'N', about: 'how many results (5)' },

@@ -1,20 +1,20 @@
-import { printable } from '../../core/text/text.ts';
+import { quoted } from '../../core/text/text.ts';
 import { UsageError } from '../exit.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMES: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
 const SIZES: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
 
-/** A flag whose value is a length of time: `90m`, `12h`, `30d`, `8w`. */
+/** Parses the value of a flag that takes a duration: `90m`, `12h`, `30d`, `8w`. */
 export function milliseconds(value: string | undefined, flag: string): number | undefined {
   return quantity(value, flag, {
     pattern: /^(\d{1,6})([mhdw])$/,
     units: TIMES,
-    expected: 'a time such as 12h, 30d or 8w',
+    expected: 'a duration such as 12h, 30d or 8w',
   });
 }
 
-/** A flag whose value is a number of bytes: `500M`, `1G`. */
+/** Parses the value of a flag that takes a number of bytes: `500M`, `1G`. */
 export function byteCount(value: string | undefined, flag: string): number | undefined {
   return quantity(value, flag, {
     pattern: /^(\d{1,12})([KMGT]?)B?$/i,
@@ -34,11 +34,11 @@ function quantity(value: string | undefined, flag: string, { pattern, units, exp
   const [, number, unit = ''] = pattern.exec(value) ?? [];
   const factor = units[unit] ?? units[unit.toUpperCase()];
   if (number === undefined || factor === undefined)
-    throw new UsageError(`${flag} must be ${expected}`, `it is ${JSON.stringify(printable(value))}`);
+    throw new UsageError(`${flag} must be ${expected}`, `got ${quoted(value, 200)}`);
   return Number(number) * factor;
 }
 
-/** `812 bytes`, `4.2 kB`, `1.5 MB`: for people. */
+/** `812 bytes`, `4.2 kB`, `1.5 MB` */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${String(bytes)} bytes`;
   const [value, unit] = bytes < 1_000_000 ? [bytes / 1000, 'kB'] : [bytes / 1_000_000, 'MB'];

@@ -1,10 +1,12 @@
+import { wrapWords } from './wrap.ts';
+
 export interface Stream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
 
-/** Written out: `util.styleText` looks at the process's own streams on some versions of Node, and not on others. */
+/** Not `util.styleText`: on some Node versions it ignores the given text and inspects the streams of the process. */
 const CODES = {
   bold: [1, 22],
   dim: [2, 22],
@@ -16,36 +18,30 @@ const CODES = {
 
 export type Style = keyof typeof CODES;
 
-/** The two streams a command talks to: `out` is the answer, `err` is talk. */
+/** One text, or lines to print one after the other. */
+type Text = string | readonly string[];
+
+/** The two streams of a command: stdout carries the answer, stderr everything else. */
 export interface Terminal {
+  /** Columns of the terminal; 80 when stdout is not a terminal. */
   readonly width: number;
-  /** Progress may be drawn: stderr is a terminal and nobody asked for quiet. */
+  /** Whether progress may be drawn: stderr is a terminal and --quiet is not given. */
   readonly isInteractive: boolean;
   readonly isAnswerOnTerminal: boolean;
-  readonly out: (text: string) => void;
-  /** A piece of somebody else's output, as it comes: no line end is added. */
+  readonly out: (text: Text) => void;
+  /** Writes a piece of a program's output as it arrives, without adding a line break. */
   readonly pass: (stream: 'stdout' | 'stderr', text: string) => void;
-  /** Remarks; silent with --quiet. */
-  readonly remark: (text: string) => void;
-  /** Errors; never silent. */
-  readonly err: (text: string) => void;
-  /** Draws over the current line of stderr; an empty text clears it. */
+  /** Prints remarks to stderr; silent with --quiet. */
+  readonly remark: (text: Text) => void;
+  /** Prints errors and warnings to stderr, also with --quiet. */
+  readonly err: (text: Text) => void;
+  /** Redraws the current line of stderr; an empty text clears it. */
   readonly overwrite: (text: string) => void;
   readonly style: (style: Style, text: string) => string;
+  /** Wraps a text by words when stdout is a terminal; programs that read a pipe get whole lines. */
+  readonly wrap: (text: string, indent?: number) => string;
 }
 
-/** What is about to be done: who is asked sees what about, also with --quiet and --json. */
-export function tellPlan(
-  lines: readonly string[],
-  { isAsked, isJson }: { readonly isAsked: boolean; readonly isJson: boolean },
-  { remark, err }: Terminal,
-): void {
-  if (isJson && !isAsked) return;
-  const say = isAsked ? err : remark;
-  for (const line of lines) say(line);
-}
-
-/** The streams may be getters: opening stderr takes milliseconds, and most runs say nothing there. */
 export interface Streams {
   readonly stdout: Stream;
   readonly stderr: Stream;
@@ -58,32 +54,68 @@ export interface TerminalOptions {
   readonly quiet: boolean;
 }
 
-const DEFAULT_WIDTH = 100;
+export const DEFAULT_WIDTH = 80;
+const MIN_WIDTH = 40;
 
-export function openTerminal({ streams, env, color, quiet }: TerminalOptions): Terminal {
-  const { stdout } = streams;
+export function openTerminal({ streams: { stdout, stderr }, env, color, quiet }: TerminalOptions): Terminal {
   const onTerminal = stdout.isTTY === true;
-  const isColoured = color === 'always' || (color === 'auto' && wantsColour(env, onTerminal));
+  const isColored = color === 'always' || (color === 'auto' && supportsColor(env, onTerminal));
+  const width = Math.max(MIN_WIDTH, columnsOf(stdout));
+  const print = (stream: Stream, text: Text): void => {
+    if (typeof text === 'string') stream.write(`${text}\n`);
+    else for (const line of text) stream.write(`${line}\n`);
+  };
   return {
-    width: Math.max(40, stdout.columns ?? DEFAULT_WIDTH),
-    get isInteractive() {
-      return !quiet && env['TERM'] !== 'dumb' && !env['CI'] && streams.stderr.isTTY === true;
-    },
+    width,
+    isInteractive: !quiet && env['TERM'] !== 'dumb' && !env['CI'] && stderr.isTTY === true,
     isAnswerOnTerminal: onTerminal,
-    out: (text) => void stdout.write(`${text}\n`),
-    pass: (stream, text) => void streams[stream].write(text),
+    out: (text) => print(stdout, text),
+    pass: (stream, text) => void (stream === 'stdout' ? stdout : stderr).write(text),
     remark: (text) => {
-      if (!quiet) streams.stderr.write(`${text}\n`);
+      if (!quiet) print(stderr, text);
     },
-    err: (text) => void streams.stderr.write(`${text}\n`),
-    overwrite: (text) => void streams.stderr.write(`\r\u001B[K${text}`),
-    style: (style, text) => (isColoured ? `\u001B[${CODES[style][0]}m${text}\u001B[${CODES[style][1]}m` : text),
+    err: (text) => print(stderr, text),
+    overwrite: (text) => void stderr.write(`\r\u001B[K${text}`),
+    style: (style, text) => (isColored ? `\u001B[${CODES[style][0]}m${text}\u001B[${CODES[style][1]}m` : text),
+    wrap: (text, indent = 0) => (onTerminal ? wrapWords(text, { width, indent }) : text),
   };
 }
 
-/** The conventions of no-color.org and of force-color; a pipe has no colours. */
-function wantsColour(env: TerminalOptions['env'], onTerminal: boolean): boolean {
+/** The width of a stream. Some terminals report 0 columns. */
+export function columnsOf({ columns = 0 }: Stream): number {
+  return columns > 0 ? columns : DEFAULT_WIDTH;
+}
+
+/** Follows no-color.org and the FORCE_COLOR convention; a pipe gets no colors. */
+function supportsColor(env: TerminalOptions['env'], onTerminal: boolean): boolean {
   if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false;
   if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '0') return true;
   return onTerminal && env['TERM'] !== 'dumb';
+}
+
+export interface ReportedProblem {
+  readonly message: string;
+  readonly hint: string;
+  /** Shown after the message. */
+  readonly code?: string;
+}
+
+/** Prints an error with its hint to stderr. */
+export function reportProblem({ err, style }: Terminal, { message, hint, code }: ReportedProblem): void {
+  err(`${style('red', 'error')}: ${message}${code === undefined ? '' : ` ${style('dim', code)}`}`);
+  err(style('dim', `hint: ${hint}`));
+}
+
+export function reportWarning({ err, style }: Terminal, message: string): void {
+  err(`${style('yellow', 'warning')}: ${message}`);
+}
+
+/** Shows what a command is about to do. A user who is asked to confirm sees it also with --quiet and --json. */
+export function showPlan(
+  lines: readonly string[],
+  { isAsked, isJson }: { readonly isAsked: boolean; readonly isJson: boolean },
+  { remark, err }: Terminal,
+): void {
+  if (isAsked) err(lines);
+  else if (!isJson) remark(lines);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { textWidth } from '../../../src/core/text/text-width.ts';
+import { textWidth } from '../../../src/platform/text-width.ts';
 import { terminalReport } from '../../../src/evals/report/terminal.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
 import { TRIGGER, fullReport, manyResults, report, result } from '../sample-report.ts';

@@ -1,7 +1,7 @@
-import type { Config } from '../core/config/config.ts';
-import { isSteering } from '../core/config/project-override-rules.ts';
-import type { ExplainedValue, SaidValue } from '../core/config/config-merge.ts';
-import { withValue } from '../core/config/config-settings.ts';
+import type { Config } from '../../core/config/config.ts';
+import { isSteering } from '../../core/config/project-override-rules.ts';
+import type { ExplainedValue, SaidValue } from '../../core/config/config-merge.ts';
+import { withValue } from '../../core/config/config-settings.ts';
 
 const HIDDEN = '[hidden]';
 

@@ -1,11 +1,11 @@
-import { SkillError } from '../core/errors.ts';
-import { checkJson, isObject } from '../core/json/json-schema.ts';
-import { parseJson } from '../core/json/parse-json.ts';
-import type { ObjectSchema } from '../core/json/json-schema.ts';
-import { ledgerOf } from '../core/ledger.ts';
-import type { Ledger } from '../core/ledger.ts';
-import { SHOWN_REASONS } from '../core/text/shown.ts';
-import type { ShownContent } from '../core/text/shown.ts';
+import { SkillError } from '../../core/errors.ts';
+import { checkJson, isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import type { ObjectSchema } from '../../core/json/json-schema.ts';
+import { ledgerOf } from '../../core/ledger.ts';
+import type { Ledger } from '../../core/ledger.ts';
+import { SHOWN_REASONS } from '../../core/text/shown.ts';
+import type { ShownContent } from '../../core/text/shown.ts';
 
 const count = { type: 'integer', description: 'A count.', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const text = { type: 'string', description: 'Text.' } as const;
