@@ -38,8 +38,6 @@ const FRIENDS: Readonly<Record<string, readonly string[]>> = {
   loader: ['format'],
   // Runs save their outputs as artifacts.
   sandbox: ['artifact'],
-  // Secret values are redacted by the same engine that redacts the record.
-  policy: ['journal'],
   // The rule model finds quickstarts in SKILL.md.
   model: ['format'],
 };

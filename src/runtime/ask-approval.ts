@@ -10,7 +10,7 @@ import { sha256 } from '../platform/hash.ts';
 import { hazardsOf } from '../policy/command/command-hazards.ts';
 import { readCommandLine } from '../policy/command/command-line.ts';
 import { programsOf } from '../policy/command/command-pattern.ts';
-import { redacted } from '../policy/secrets/without-secrets.ts';
+import { redacted } from './secrets/without-secrets.ts';
 import type { PlacedPath } from '../project/places.ts';
 import { previewWrite } from '../project/write-file.ts';
 import type { WritePreview } from '../project/write-file.ts';

@@ -16,7 +16,7 @@ import type { Session } from './session.ts';
 import { startSession } from './start-session.ts';
 import type { SessionOptions, SessionSource } from './start-session.ts';
 import { policyHash } from '../policy/session-policy.ts';
-import { redacted } from '../policy/secrets/without-secrets.ts';
+import { redacted } from './secrets/without-secrets.ts';
 
 export interface RunOptions extends SessionOptions {
   /** What is asked for, in the words of whoever asks. */

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
 
-import { openSecrets } from '../../../src/policy/secrets/secrets.ts';
-import type { Secrets, SkillWithSecrets } from '../../../src/policy/secrets/secrets.ts';
-import type { SecretsConfig } from '../../../src/policy/secrets/secrets-config.ts';
-import type { SecretSource } from '../../../src/policy/secrets/secret-sources.ts';
+import { openSecrets } from '../../../src/runtime/secrets/secrets.ts';
+import type { Secrets, SkillWithSecrets } from '../../../src/runtime/secrets/secrets.ts';
+import type { SecretsConfig } from '../../../src/runtime/secrets/secrets-config.ts';
+import type { SecretSource } from '../../../src/runtime/secrets/secret-sources.ts';
 
 export const TOKEN = 'tok-5f3a9c1e77';
 export const OTHER = 'other-0d2b4c6a88';

@@ -2,9 +2,9 @@ import { chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { openSecrets } from '../../../src/policy/secrets/secrets.ts';
-import type { SecretsConfig } from '../../../src/policy/secrets/secrets-config.ts';
-import type { SecretSource } from '../../../src/policy/secrets/secret-sources.ts';
+import { openSecrets } from '../../../src/runtime/secrets/secrets.ts';
+import type { SecretsConfig } from '../../../src/runtime/secrets/secrets-config.ts';
+import type { SecretSource } from '../../../src/runtime/secrets/secret-sources.ts';
 import { OTHER, PROVIDER, TOKEN, outcome, secretsWorld, skill } from './secrets-world.ts';
 
 const { home, open, fromOne, given, secretFile } = secretsWorld();

@@ -3,7 +3,7 @@ import type { NamedSecret, Redactor } from '../../journal/redact/redact.ts';
 import { redactionProblem } from '../../journal/redact/redact-problem.ts';
 import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
-import { declaredSecrets, isProviderKey } from '../secret-names.ts';
+import { declaredSecrets, isProviderKey } from '../../policy/secret-names.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { fetchSecret, sourceName } from './secret-sources.ts';
