@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Collected } from '../../src/core/outputs.ts';
 import { collectOutputs } from '../../src/sandbox/outputs/collect.ts';
-import type { Confinement } from '../../src/platform/fs/confined-directory.ts';
+import type { Confinement } from '../../src/platform/fs/directory-handle.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { SECRET, makeWorkspace } from './collect-support.ts';
 

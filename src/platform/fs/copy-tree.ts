@@ -14,20 +14,20 @@ import {
   openSync,
   symlinkSync,
   utimesSync,
-  writeSync,
 } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Identity } from '../../core/execution.ts';
-import { descriptorPath } from './confined-open.ts';
+import { writeAll } from './atomic-replace.ts';
+import { HAS_DESCRIPTOR_PATHS, descriptorPath } from './directory-handle.ts';
 import { TreeReading, isProgram, pause } from './tree-digest.ts';
 import type { ReadTreeOptions, TreeDigest } from './tree-digest.ts';
 import { SMALL_FILE, hashBytes, hashOpened, readSmall } from './tree-file.ts';
 import type { OpenedFile } from './tree-file.ts';
-import { TreeLooks } from './tree-stat.ts';
-import { isByDescriptor, orRefusal, walkOpened } from './tree-walk.ts';
+import { TreeFingerprint } from './tree-stat.ts';
+import { orRefusal, walkOpened } from './tree-walk.ts';
 import type { FolderEntry, LinkEntry, OpenedEntry, TreeRefusal } from './tree-walk.ts';
 
 export interface CopyTreeOptions extends ReadTreeOptions {
@@ -42,7 +42,7 @@ export interface CopyTreeOptions extends ReadTreeOptions {
 }
 
 export interface CopiedTree extends TreeDigest {
-  /** What the copy looks like from outside, the added links left out. */
+  /** What the copy copied like from outside, the added links left out. */
   readonly copyFingerprint: string;
   /** Links that were not added, because the tree has something of that name. */
   readonly taken: readonly string[];
@@ -69,7 +69,7 @@ export async function copyTree(from: string, options: CopyTreeOptions): Promise<
 
 interface Copying extends CopyTreeOptions {
   readonly reading: TreeReading;
-  readonly looks: TreeLooks;
+  readonly copied: TreeFingerprint;
   /** For the bytes of one small file after another. */
   readonly buffer: Buffer;
 }
@@ -78,8 +78,8 @@ async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedT
   const { to, links = {}, signal } = options;
   const linkNames = new Set(Object.keys(links));
   const reading = new TreeReading(Date.now());
-  const looks = new TreeLooks();
-  const copying: Copying = { ...options, reading, looks, buffer: Buffer.allocUnsafe(SMALL_FILE) };
+  const copied = new TreeFingerprint();
+  const copying: Copying = { ...options, reading, copied, buffer: Buffer.allocUnsafe(SMALL_FILE) };
   const folders: CopiedFolder[] = [];
   const taken: string[] = [];
   const underWay: Promise<void>[] = [];
@@ -109,51 +109,51 @@ async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedT
   for (const [name, target] of Object.entries(links))
     if (!taken.includes(name)) symlinkSync(target, path.join(to, name));
   finishFolders(folders, copying);
-  return { ...reading.finish(), copyFingerprint: looks.fingerprint(), taken };
+  return { ...reading.finish(), copyFingerprint: copied.digest(), taken };
 }
 
 interface CopiedFolder {
   readonly path: string;
   /** Of the source. */
   readonly stats: Stats;
-  readonly look: number;
+  readonly position: number;
 }
 
-function copyFolder({ path: at, stats }: FolderEntry, { to, reading, looks }: Copying): CopiedFolder {
+function copyFolder({ path: at, stats }: FolderEntry, { to, reading, copied }: Copying): CopiedFolder {
   mkdirSync(path.join(to, at), { mode: 0o700 });
   reading.folder(at, stats);
-  return { path: at, stats, look: looks.expect() };
+  return { path: at, stats, position: copied.reserve() };
 }
 
 /** From the innermost outwards: what is made in a folder changes its time. */
-function finishFolders(folders: readonly CopiedFolder[], { to, owner, permissions, looks }: Copying): void {
-  for (const { path: at, stats, look } of folders.toReversed()) {
+function finishFolders(folders: readonly CopiedFolder[], { to, owner, permissions, copied }: Copying): void {
+  for (const { path: at, stats, position } of folders.toReversed()) {
     const place = path.join(to, at);
     if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
     chmodSync(place, MODES[permissions].folder);
     utimesSync(place, stats.atimeMs / 1000, stats.mtimeMs / 1000);
-    looks.add(look, at, lstatSync(place));
+    copied.set(position, at, lstatSync(place));
   }
 }
 
-function copyLink(entry: LinkEntry, { to, owner, reading, looks }: Copying): void {
+function copyLink(entry: LinkEntry, { to, owner, reading, copied }: Copying): void {
   const place = path.join(to, entry.path);
   symlinkSync(entry.target, place);
   if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
   lutimesSync(place, entry.stats.atimeMs / 1000, entry.stats.mtimeMs / 1000);
   reading.link(entry.path, entry.stats, entry.target);
-  looks.append(entry.path, lstatSync(place));
+  copied.append(entry.path, lstatSync(place));
 }
 
 /** The system copies by a name that only descriptors have, and gives the bits of the source: we must be able to read the copy. */
-function isCopiedApart({ place, stats }: OpenedEntry): boolean {
-  return stats.size >= SMALL_FILE && isByDescriptor(place) && (stats.mode & 0o400) !== 0;
+function isCopiedApart({ stats }: OpenedEntry): boolean {
+  return stats.size >= SMALL_FILE && HAS_DESCRIPTOR_PATHS && (stats.mode & 0o400) !== 0;
 }
 
 /** Read once: the bytes that are hashed are those that are written. Closes the file. */
 function copyHere(entry: OpenedEntry, copying: Copying): void {
   const { path: at, descriptor, stats } = entry;
-  const { to, reading, looks, buffer } = copying;
+  const { to, reading, copied, buffer } = copying;
   try {
     const mode = modeOf(stats, copying);
     const copy = openSync(`${to}/${at}`, 'wx', mode);
@@ -161,7 +161,7 @@ function copyHere(entry: OpenedEntry, copying: Copying): void {
       const file = { descriptor, size: stats.size, buffer };
       const hash = file.size < SMALL_FILE ? copyAtOnce(at, file, copy) : copyInPieces(at, file, copy);
       reading.hashed(reading.file(at, stats), hash);
-      looks.append(at, finishFile(copy, mode, stats, copying));
+      copied.append(at, finishFile(copy, mode, stats, copying));
     } finally {
       closeSync(copy);
     }
@@ -172,26 +172,26 @@ function copyHere(entry: OpenedEntry, copying: Copying): void {
 
 function copyAtOnce(at: string, file: Required<OpenedFile>, copy: number): Uint8Array {
   const bytes = readSmall(at, file);
-  writeWhole(copy, bytes);
+  writeAll(copy, bytes);
   return hashBytes(bytes);
 }
 
 function copyInPieces(at: string, file: OpenedFile, copy: number): Uint8Array {
-  return hashOpened(at, file, (bytes) => writeWhole(copy, bytes));
+  return hashOpened(at, file, (bytes) => writeAll(copy, bytes));
 }
 
 /** Copied by the system, beside our own thread, and read back. Closes the file. */
 async function copyApart(entry: OpenedEntry, copying: Copying): Promise<void> {
   const { path: at, descriptor, stats } = entry;
-  const { reading, looks } = copying;
-  const [place, look] = [reading.file(at, stats), looks.expect()];
+  const { reading, copied } = copying;
+  const [place, position] = [reading.file(at, stats), copied.reserve()];
   try {
     const to = `${copying.to}/${at}`;
     await copyFileLater(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
     const copy = openSync(to, 'r');
     try {
       reading.hashed(place, hashOpened(at, { descriptor: copy, size: stats.size }));
-      looks.add(look, at, finishFile(copy, stats.mode & 0o7777, stats, copying));
+      copied.set(position, at, finishFile(copy, stats.mode & 0o7777, stats, copying));
     } finally {
       closeSync(copy);
     }
@@ -204,7 +204,7 @@ function modeOf(source: Stats, { permissions }: Copying): number {
   return MODES[permissions][isProgram(source) ? 'program' : 'file'];
 }
 
-/** Gives a copy, made with the bits `made`, its owner, permissions and times, and says what it looks like then. */
+/** Gives a copy, made with the bits `made`, its owner, permissions and times, and says what it copied like then. */
 function finishFile(copy: number, made: number, source: Stats, copying: Copying): Stats {
   const { owner } = copying;
   const mode = modeOf(source, copying);
@@ -216,10 +216,6 @@ function finishFile(copy: number, made: number, source: Stats, copying: Copying)
   // After the owner, whose change clears bits; and whatever mask the process has.
   fchmodSync(copy, mode);
   return fstatSync(copy);
-}
-
-function writeWhole(output: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length;) written += writeSync(output, bytes, written);
 }
 
 /** By callback: the promises of `node:fs` cost more than the copy of a small file. */

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { descriptorPath } from './confined-open.ts';
+import { descriptorPath } from './directory-handle.ts';
 import { isSystemError } from './paths.ts';
 import { FOREIGN_FOLDER } from './open-flags.ts';
 

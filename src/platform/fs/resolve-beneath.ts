@@ -2,11 +2,11 @@ import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
-import type { FailureCode } from '../../core/failure-codes.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
-import { MAX_LINKS, belowHome, systemFailure } from './confined-open.ts';
-import type { OpenFailed } from './confined-open.ts';
+import { MAX_LINKS, pathBelow } from './confined-directory.ts';
+import { failed, systemFailure } from './directory-handle.ts';
+import type { OpenFailed } from './directory-handle.ts';
 import { isInside, isSystemError, tryRealPath } from './paths.ts';
 
 /** Where a path leads once its links are resolved; empty for the root itself. */
@@ -62,7 +62,7 @@ function walk(root: string, asked: string, home: readonly string[]): Walked | Op
     links += 1;
     if (links > MAX_LINKS) return failed('path/link-loop');
     const target = readlinkSync(place);
-    const inside = path.isAbsolute(target) ? belowHome(`${target}/`, home) : target;
+    const inside = path.isAbsolute(target) ? pathBelow(`${target}/`, home) : target;
     if (inside === undefined) return failed('path/link-outside');
     if (path.isAbsolute(target)) found = [];
     pending.push(...inside.split('/').reverse());
@@ -110,8 +110,4 @@ function spelled(root: string, { found, missing }: Walked): Resolution {
   const reading = toRelativePath(names.join('/'));
   if (reading.type === 'refused') return failed(reading.failure.code);
   return { type: 'resolved', path: reading.path, isThere };
-}
-
-function failed(code: FailureCode): OpenFailed {
-  return { type: 'failed', code };
 }

@@ -14,8 +14,7 @@ import { sha256 } from '../hash.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
-import { TreeLooks, fingerprintTree, lookAtTree } from './tree-stat.ts';
-import type { SeenTree } from './tree-stat.ts';
+import { TreeFingerprint, fingerprintTree } from './tree-stat.ts';
 import { TreeRefused, orRefusal, refuseLinksOutside, walkOpened } from './tree-walk.ts';
 import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
 
@@ -82,7 +81,7 @@ export class TreeReading {
   readonly #folders = new Set<string>();
   readonly #names = new Map<number, { readonly path: string; readonly all: number; found: number }>();
   readonly #startedAt: number;
-  readonly #looks = new TreeLooks();
+  readonly #fingerprint = new TreeFingerprint();
   #isSettled = true;
   #files = 0;
   #unhashed = 0;
@@ -138,7 +137,7 @@ export class TreeReading {
     for (const { path, all, found } of this.#names.values())
       if (found < all)
         throw new TreeRefused('hard-link', path, `${quoted(path)} has another name outside, which may be anybody's`);
-    if (fingerprintTree(root, options) !== this.#looks.fingerprint())
+    if (fingerprintTree(root, options) !== this.#fingerprint.digest())
       throw new TreeRefused('changed', '', 'it changed while it was read');
   }
 
@@ -150,13 +149,13 @@ export class TreeReading {
       digest: digestOfEntries(this.#entries),
       files: this.#files,
       bytes: this.#bytes,
-      fingerprint: this.#looks.fingerprint(),
+      fingerprint: this.#fingerprint.digest(),
       isSettled: this.#isSettled,
     };
   }
 
   #look(path: string, stats: Stats): void {
-    this.#looks.append(path, stats);
+    this.#fingerprint.append(path, stats);
     this.#isSettled &&= isSettled(stats, this.#startedAt);
   }
 }
@@ -262,17 +261,11 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
     known = all;
     if (file !== undefined) keep(file, known);
   };
-  const seen = new WeakMap<KnownTree, SeenTree>();
   const recall: TreeDigests['known'] = (root, options = {}) => {
     const tree = knownAt(root);
     if (tree === undefined) return undefined;
-    const isWhole = options.leaveOut === undefined && options.skip === undefined && options.limits === undefined;
-    if (isWhole && seen.get(tree)?.isSame() === true) return tree.digest;
     try {
-      const look = lookAtTree(root, options);
-      if (look.fingerprint !== tree.fingerprint) return undefined;
-      if (isWhole && look.seen !== undefined) seen.set(tree, look.seen);
-      return tree.digest;
+      return fingerprintTree(root, options) === tree.fingerprint ? tree.digest : undefined;
     } catch (error) {
       if (error instanceof TreeRefused) return undefined;
       throw error;

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readSync, readdirSync, unlinkSync, writ
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { descriptorPath } from '../fs/confined-open.ts';
+import { descriptorPath } from '../fs/directory-handle.ts';
 import { isSystemError } from '../fs/paths.ts';
 import { temporaryName } from '../fs/atomic-replace.ts';
 
