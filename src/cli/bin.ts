@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+import path from 'node:path';
+
+import { cacheDirectory } from '../platform/fs/cache-directory.ts';
 import { VERSION } from '../version.ts';
 import { standardStream } from './terminal/standard-stream.ts';
 
@@ -6,6 +9,20 @@ const words = process.argv.slice(2);
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   standardStream(process, 'stdout').write(`${VERSION}\n`);
 } else {
+  if (!words.includes('--no-cache')) enableCompileCache();
   const { start } = await import('./start.ts');
   await start(process, words);
+}
+
+/** Node keeps compiled code between starts from 22.8 on; older versions compile each time. */
+function enableCompileCache(): void {
+  const { env } = process;
+  const cacheDir = cacheDirectory({ env, home: env['HOME'] });
+  const nodeModule = process.getBuiltinModule('node:module');
+  if (
+    cacheDir !== undefined &&
+    'enableCompileCache' in nodeModule &&
+    typeof nodeModule.enableCompileCache === 'function'
+  )
+    nodeModule.enableCompileCache(path.join(cacheDir, 'code'));
 }

@@ -1,13 +1,9 @@
-import path from 'node:path';
-
-import { cacheDirectory } from '../platform/fs/cache-directory.ts';
 import { EXIT } from './exit.ts';
+import { main } from './main.ts';
 import { standardStream } from './terminal/standard-stream.ts';
 
 /** Runs the command line of a process and sets its exit code. A bug ends the process with its stack. */
 export async function start(process: NodeJS.Process, words: readonly string[]): Promise<void> {
-  if (!words.includes('--no-cache')) enableCompileCache(process);
-  const { main } = await import('./main.ts');
   const controller = new AbortController();
   const { signal } = controller;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -29,17 +25,4 @@ export async function start(process: NodeJS.Process, words: readonly string[]): 
   // A process whose event loop runs empty before `main` resolves must not report success.
   process.exitCode = EXIT.failed;
   process.exitCode = await main({ words, streams, env: process.env, signal });
-}
-
-/** Node keeps compiled code between starts from 22.8 on; older versions compile each time. */
-function enableCompileCache(process: NodeJS.Process): void {
-  const { env } = process;
-  const cacheDir = cacheDirectory({ env, home: env['HOME'] });
-  const nodeModule = process.getBuiltinModule('node:module');
-  if (
-    cacheDir !== undefined &&
-    'enableCompileCache' in nodeModule &&
-    typeof nodeModule.enableCompileCache === 'function'
-  )
-    nodeModule.enableCompileCache(path.join(cacheDir, 'code'));
 }
