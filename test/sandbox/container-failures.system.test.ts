@@ -83,18 +83,27 @@ describe.skipIf(first === undefined)('when something dies, where a Docker engine
     },
   );
 
-  verifies('EXEC-7', 'an ordinary user runs programs in containers as himself', async () => {
+  const runAsOrdinaryUser = async (mode: string): Promise<unknown> => {
     chmodSync(engine().socket, 0o666);
-    const { child, output } = startRunner('run', ['setpriv', '--reuid=64321', '--regid=64321', '--clear-groups']);
+    const { child, output } = startRunner(mode, ['setpriv', '--reuid=64321', '--regid=64321', '--clear-groups']);
     const status = await new Promise((resolve) => {
       child.once('close', resolve);
     });
     expect(status).toBe(0);
-    expect(JSON.parse(output())).toEqual([
+    return JSON.parse(output());
+  };
+
+  verifies('EXEC-7', 'an ordinary user runs programs in containers as that user', async () => {
+    expect(await runAsOrdinaryUser('run')).toEqual([
       { end: { reason: 'exited', exitCode: 0 }, stdout: '64321\n', stderr: '' },
-      // What the first left in /tmp is not there, though this user cannot look into the container.
+      // Files that the first program left in /tmp are gone, although this user cannot look into the container.
       { end: { reason: 'exited', exitCode: 0 }, stdout: '', stderr: '' },
     ]);
+  });
+
+  test('the probe of an ordinary user finds that containers isolate', async () => {
+    const report = await runAsOrdinaryUser('probe');
+    expect(report).toMatchObject({ executor: 'container', isolation: 'container', isIsolating: true });
   });
 
   test('an engine that dies in the middle is an error and not a wait without end', async () => {

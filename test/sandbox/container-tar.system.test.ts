@@ -87,7 +87,7 @@ describe('a written tar', () => {
     writeFileSync(path.join(folder, 'out/d/größe'), 'x'.repeat(1500));
     if (format !== 'ustar') writeFileSync(path.join(folder, 'out', 'n'.repeat(180)), 'long');
     const bytes = execFileSync('tar', ['-c', `--format=${format}`, '-C', folder, 'out'], { maxBuffer: 1 << 24 });
-    for (const size of [1, 511, 513, 100_000]) {
+    for (const size of [31, 511, 513, 100_000]) {
       const names: string[] = [];
       for await (const { header, body } of readTar(inPieces(bytes, size)))
         names.push(`${header.name} ${String((await whole(body)).length)}`);

@@ -86,14 +86,14 @@ describe('what dead processes left', () => {
     sleeper.kill('SIGKILL');
   });
 
-  test('is removed with read-only folders, thousands of files, odd names and links to elsewhere', async () => {
+  test('is removed with read-only folders, hundreds of files, odd names and links to elsewhere', async () => {
     const folder = scratch();
     const root = path.join(folder, 'base');
     const base = openBase(root);
     const outside = plant(path.join(folder, 'outside'), { keep: 'x' });
     const dead = workspace(root, 1, deadOwner());
     const work = path.join(dead, 'work');
-    for (let number = 0; number < 3_000; number += 1) writeFileSync(path.join(work, String(number)), '');
+    for (let number = 0; number < 600; number += 1) writeFileSync(path.join(work, String(number)), '');
     plant(dead, { 'out/deep/er/x': 'x' });
     writeFileSync(Buffer.concat([Buffer.from(`${work}/`), Buffer.from([0xff, 0x0a, 0xfe])]), 'x');
     symlinkSync(outside, path.join(work, 'link'));

@@ -44,10 +44,10 @@ export class EngineClient {
   }
 
   /** Throws `executor/unavailable` where no engine answers. */
-  static async connect(endpoint: HttpEndpoint, signal?: AbortSignal): Promise<EngineClient> {
+  static async connect(endpoint: HttpEndpoint, { deadlineMs = PING_MS }: EngineCall = {}): Promise<EngineClient> {
     const http = new HttpSocket(endpoint);
     const address = endpointText(endpoint);
-    const answer = await http.call({ method: 'GET', path: '/_ping', deadlineMs: PING_MS, signal });
+    const answer = await http.call({ method: 'GET', path: '/_ping', deadlineMs });
     try {
       return new EngineClient(http, negotiate(address, answer));
     } catch (error) {
