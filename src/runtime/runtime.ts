@@ -27,58 +27,58 @@ import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 
 export interface RuntimeOptions extends Partial<Surroundings> {
-  /** More roots, above all others. */
+  /** Additional roots, with the highest priority. */
   readonly roots?: readonly string[];
-  /** Only the roots given here: no conventions, no environment, no built-in skills. */
+  /** Use only `roots`: no default roots, no environment, no built-in skills. */
   readonly onlyRoots?: boolean;
-  /** Instead of the project's `.agent/config.json`. */
+  /** Replaces the project's `.agent/config.json`. */
   readonly configFile?: string;
-  /** Settings above all files and variables. */
+  /** Overrides all files and variables. */
   readonly config?: Config;
-  /** Folders whose skills the program vouches for: they need no person's trust. */
+  /** Folders that the calling program vouches for; their skills need no trust. */
   readonly vouched?: readonly string[];
-  /** Keep what was read between runs; true. */
+  /** Cache the index between runs (default: true). */
   readonly cache?: boolean;
   readonly mode?: Mode;
   readonly nestedInSkills?: boolean;
-  /** Say about each directory what was decided, in `index.explain`. */
+  /** Explain the decision about each folder in `index.explain`. */
   readonly explain?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ScanProgress) => void;
 }
 
 export interface RuntimeCatalogOptions extends Partial<CatalogOptions> {
-  /** Skills to leave out, by folder: those of `distrust`. */
+  /** Folders of skills to leave out, such as the result of `distrust`. */
   readonly without?: ReadonlyMap<string, unknown>;
 }
 
-/** The skills of one place, as one process sees them. */
+/** Skills, configuration and sessions for one working directory. */
 export interface Runtime {
   readonly config: Config;
   readonly configFiles: LoadedConfig['files'];
   readonly roots: readonly SkillRoot[];
-  /** The snapshot in use. It changes only by `refresh` and inside `registry.watch`. */
+  /** The current snapshot. It changes only with `refresh` and inside `registry.watch`. */
   readonly index: SkillIndex;
   readonly registry: Registry;
   readonly cacheDir: string | undefined;
-  /** Where programs run and what they leave is kept, as the surroundings say. */
+  /** Folders for workspaces and artifacts. */
   readonly executionPlaces: Omit<ExecutionPlaces, 'findSkill'>;
-  /** Everything wrong with the configuration, the roots and the skills. */
+  /** Problems with the configuration, the roots and the skills. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The skill a person or a model means; throws `skill/unknown` with the nearest names. */
+  /** Resolves a skill; throws `skill/unknown` with the nearest names. */
   find(reference: string, source?: string): SkillEntry;
-  /** The best `n` (5) skills for a query, by name and description, the best first. No network and no model. */
+  /** Searches name and description and returns the best `n` skills (default: 5). Uses no network and no model. */
   searchSkills(query: string, n?: number, options?: SearchOptions): Promise<readonly SearchResult[]>;
-  /** Level 1 as a model sees it; budget and format from the configuration where they are not given. */
+  /** Level 1 as a model sees it; budget and format default to the configuration. */
   catalog(options?: RuntimeCatalogOptions): Catalog;
   refresh(): Promise<SkillIndex>;
-  /** Which of these skills no model may use before a person trusts their project, by folder (POL-5). */
+  /** The skills that no model may use until a person trusts their project, by folder (POL-5). */
   distrust(skills: readonly SkillEntry[], options?: DistrustOptions): Promise<ReadonlyMap<string, Distrust>>;
-  /** Performs one action by itself: no session remembers it. */
+  /** Performs one action outside of a session. */
   perform(action: Action, options?: PerformOptions): Promise<Observation>;
-  /** A conversation over the snapshot in use now. */
+  /** Starts a session over the current snapshot. */
   startSession(options?: SessionOptions): Promise<Session>;
-  /** The same, with a record of everything that happens in it. */
+  /** Starts a session whose events are recorded. */
   startRun(options: RunOptions): Promise<Run>;
 }
 
@@ -86,8 +86,8 @@ export interface Runtime {
 export type RecoverRoots = (roots: readonly string[], signal?: AbortSignal) => Promise<readonly Diagnostic[]>;
 
 /**
- * Finds roots, configuration and skills by convention. The one place where the stages are put together. `recoverRoots` comes from the
- * packs feature, which stands above the runtime; `packs/open-runtime.ts` passes it.
+ * Loads roots, configuration and skills; the composition root. `recoverRoots` comes from the packs feature, which imports the runtime;
+ * `packs/open-runtime.ts` passes it.
  */
 export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?: RecoverRoots): Promise<Runtime> {
   const surroundings = surroundingsOf(options);
@@ -104,7 +104,7 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
   const search = lazySearch(cacheDir);
   const temporary = surroundings.env['TMPDIR'];
   const executionPlaces = {
-    // Not the home folder: programs of another user must reach what is theirs in it.
+    // Not the home folder, because programs run as another user who could not enter it.
     base: path.join(
       temporary === undefined || temporary === '' ? '/tmp' : temporary,
       `skillwright-${String(process.getuid?.() ?? 0)}`,
@@ -124,7 +124,7 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     );
   const vouched = (options.vouched ?? []).map((folder) => path.resolve(surroundings.cwd, folder));
   const parts = { surroundings, loaded, vouched, places: executionPlaces, search, catalog: catalogOf };
-  // What opens sessions and runs is loaded by the first of them, not by a listing.
+  // Sessions are loaded on first use, so that `list` starts fast.
   let opened: Promise<OpenedSessions> | undefined;
   const sessions = (): Promise<OpenedSessions> =>
     (opened ??= import('./start-session.ts').then(({ openSessionSources, startSession, performSingle }) => ({
@@ -191,7 +191,7 @@ interface OpenedSessions {
   readonly performSingle: (source: SessionSource, action: Action, options: PerformOptions) => Promise<Observation>;
 }
 
-/** Finishes installs that were killed before their end. Costs one stat per root when there are none. */
+/** Finishes interrupted installs. Costs one stat per root if there are none. */
 async function recoverInterrupted(
   roots: readonly SkillRoot[],
   recoverRoots: RecoverRoots | undefined,
@@ -206,7 +206,7 @@ async function recoverInterrupted(
   );
 }
 
-/** The search engine and its word lists are loaded by the first search, not by a listing. */
+/** The search engine is loaded by the first search. */
 function lazySearch(cacheDir: string | undefined): SkillSearch {
   let opened: Promise<SkillSearch> | undefined;
   return async (index, query, limit, options) => {
@@ -265,7 +265,7 @@ function catalogDefaults(config: Config): CatalogOptions {
   };
 }
 
-/** Entries with the priority of the root they come from: what is nearest to the work is kept longest. */
+/** Adds the priority of the root; skills of higher priority stay in the catalog longest. */
 function catalogItems(index: SkillIndex): readonly (CatalogItem & { readonly dir: string })[] {
   const priorities = new Map<string, number>();
   for (const { source, priority } of index.report.roots)

@@ -26,7 +26,6 @@ import { readResourceFile } from '../loader/read-resource.ts';
 import { findScript } from '../loader/script-path.ts';
 import { inSkill } from '../loader/skill-directory.ts';
 
-/** The actions that read a skill. */
 type SkillAction = ActionOfKind<'skill'>;
 
 interface ReadingContext {
@@ -34,7 +33,6 @@ interface ReadingContext {
   readonly state: SessionState | undefined;
 }
 
-/** How much of a body is shown. */
 export function bodyLimits({ security }: Config): BodyLimits {
   return {
     maxLines: security?.max_skill_body_lines ?? 500,
@@ -43,7 +41,6 @@ export function bodyLimits({ security }: Config): BodyLimits {
   };
 }
 
-/** Reads what is asked for of one skill. */
 export function readSkill(action: SkillAction, skill: SkillEntry, context: ReadingContext): Observation {
   switch (action.type) {
     case 'load_skill':
@@ -77,7 +74,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
 
   const status = loadStatus(before, body.report.digest, context.state?.settings.placement === 'system');
   const inert = refuseDynamicCommands(body.text, 'commands in the text of a skill are not opened by policy');
-  // Who asks for the whole file gets its bytes; instructions are kept from imitating us wherever they are put.
+  // `whole` returns the file as it is; instructions must not contain our tags.
   const shown = action.whole === true ? inert.text : withoutOurTags(inert.text);
   const text = status === 'repeated' ? '' : shown;
   const notes = [
@@ -103,10 +100,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   } satisfies SkillLoaded;
 }
 
-/**
- * The same bytes are not sent twice. A loop may have cut its own conversation, though, and then the model asks again after the
- * note: every second time it gets the text.
- */
+/** The same content is not sent twice. The caller may have truncated the conversation, though, so every second request gets the text. */
 function loadStatus(
   before: ReturnType<typeof findLoaded>,
   digest: string,
@@ -195,15 +189,15 @@ function script(action: GetScriptPath, skill: SkillEntry): Observation {
   return { type: 'script-found', action: action.type, skill: identityOf(skill), path, isExecutable };
 }
 
-/** All documents of a skill together: `*` on a large skill must not fill a context. */
+/** Limit for all documents together, so that `*` cannot fill the context. */
 const MAX_DOCUMENT_CHARACTERS = 48_000;
 
-/** The `.md` and `.txt` files of a skill, besides its SKILL.md. */
+/** The `.md` and `.txt` files of a skill except SKILL.md. */
 function documentPaths(files: readonly ListedFile[], skillFile: string): readonly string[] {
   return files.map(({ path }) => path).filter((path) => /\.(?:md|txt)$/i.test(path) && path !== skillFile);
 }
 
-/** The selected paths that are really there; the first that is not is named with what was probably meant. */
+/** The selected documents, or a failure that names the first unknown one. */
 function existingDocuments(
   selection: DocumentSelection,
   documents: readonly string[],
@@ -221,7 +215,7 @@ function existingDocuments(
   };
 }
 
-/** Reads documents in the order of their names, as far as the limit for all of them goes. The rest is reported, not shown. */
+/** Reads documents in order up to the limit. Documents beyond it are reported, not shown. */
 function readDocuments(
   skill: SkillEntry,
   paths: readonly string[],

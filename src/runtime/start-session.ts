@@ -45,29 +45,29 @@ export interface HostOptions {
 }
 
 export interface SessionOptions extends Partial<SessionSettings> {
-  /** Whose tools: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or one of your own. */
+  /** Tool vocabulary: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or a custom one (default: `skillwright`). */
   readonly vocabulary?: VocabularyName | Vocabulary;
-  /** How level 1 is written and what it may cost; `search`: only what is pinned, the rest is found by searching. */
+  /** Format and budget of level 1; `search` lists only pinned skills, the rest is found by searching. */
   readonly catalog?: 'search' | Partial<CatalogOptions>;
-  /** Lets programs run. Without it nothing does, and no tool that runs anything is offered. */
+  /** Enables programs. Without it no tool that runs programs is offered. */
   readonly execution?: ExecutionOptions;
-  /** Lets files of the project be read and written and servers be asked, as far as rules allow. */
+  /** Enables project files and network requests, subject to rules. */
   readonly host?: HostOptions;
-  /** What this session may do of what the configuration allows; and what a program opens by itself. */
+  /** Restricts the configured policy, and grants what the program opens itself. */
   readonly policy?: SessionPolicy;
-  /** Asked where a rule wants a person's yes. Without it nobody is there, and the action fails. */
+  /** Called if a rule requires approval. Without it such actions fail. */
   readonly approve?: Approve;
-  /** Told of everything, before it is done where it is something to be done. Throws where it cannot write: then nothing is done. */
+  /** Receives every event before it takes effect. If it throws, the step is not done. */
   readonly record?: (event: RunEvent) => void;
-  /** Called before anything is done that others can see, for whoever writes late. Throws where it cannot write: then nothing is done. */
+  /** Called before effects that others can see, for recorders that buffer. If it throws, the step is not done. */
   readonly flush?: () => void;
-  /** The session that this one is a part of: it never has more rights. */
+  /** The parent session; this one never has more rights. */
   readonly parent?: Session;
-  /** What is known already of actions: they are recorded again, and not done again. */
+  /** Provides recorded outcomes: they are recorded again instead of performing the action. */
   readonly recall?: Recall;
 }
 
-/** What a runtime knows before a session is wanted, and what stays as it is. */
+/** The constant input of session sources. */
 export interface SessionSourceParts {
   readonly surroundings: Surroundings;
   readonly loaded: LoadedConfig;
@@ -78,7 +78,7 @@ export interface SessionSourceParts {
   readonly catalog: SessionSource['catalog'];
 }
 
-/** What sessions are made from: one runtime's view of its surroundings. */
+/** Everything that sessions of one runtime are created from. */
 export interface SessionSource {
   readonly config: Config;
   readonly index: SkillIndex;
@@ -88,15 +88,15 @@ export interface SessionSource {
   readonly policy: ConfiguredPolicy;
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
-  /** Of the trees of skills: known for all sessions of a runtime, and looked at each time. */
+  /** Tree digests, cached for all sessions and revalidated on each use. */
   readonly digests: TreeDigests;
   readonly measureText: MeasureText;
-  /** This process, as records name it. */
+  /** This process, as records identify it. */
   readonly owner: () => LockOwner;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
 }
 
-/** Sources for sessions over one snapshot after the other: what does not change with them is made once. */
+/** Creates the source for a snapshot; everything independent of it is created once. */
 export type SessionSources = (index: SkillIndex) => SessionSource;
 
 export function openSessionSources(parts: SessionSourceParts): SessionSources {
@@ -186,7 +186,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
   };
 }
 
-/** A child's skills pre-approve nothing: what its parent would be asked about, it is asked about too. */
+/** Skills of a child session cannot pre-approve anything. */
 function allowedToolsUse(configured: AllowedToolsUse, parent: Session | undefined): AllowedToolsUse {
   if (parent === undefined) return configured;
   return configured === 'restrict' || configured === 'both' ? 'restrict' : 'ignore';
@@ -196,12 +196,12 @@ function policyOf(
   { policy, config }: SessionSource,
   { policy: session = {}, execution, parent }: SessionOptions,
 ): Policy {
-  // Whatever a parent may do at this moment, its active skills included, is the most that a child may.
+  // A child never has more rights than its parent has now, including the parent's active skills.
   if (parent !== undefined) return narrowPolicy(parent.policy, runLayers(session, policy.places));
   return sessionPolicy(policy, session, execution === undefined ? [] : openedBy(execution, config));
 }
 
-/** A program that lets things run has opened just that; with what it named, it opened what it named. */
+/** Enabling execution allows running programs, and the host inputs and executor that were named with it. */
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
   if (execution.opens === false) return [];
@@ -214,7 +214,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
   ];
 }
 
-/** What the tools of a session are made from. It depends on the snapshot and the settings alone, so that prompts stay cacheable. */
+/** The offer depends only on the snapshot and the settings, so that prompts stay cacheable. */
 function offerOf(
   index: SkillIndex,
   { placement }: SessionSettings,
@@ -231,7 +231,7 @@ function offerOf(
   };
 }
 
-/** What runs programs is loaded only where programs may run. */
+/** The executors are loaded only if programs may run. */
 async function execute(
   { config, index, places, secrets, trust }: SessionSource,
   options: ExecutionOptions,
@@ -247,14 +247,14 @@ async function execute(
       secrets.forSkill({ name, source, requires }, signal),
     ...(image === undefined ? {} : { container: { image } }),
   };
-  // Files of a skill that nobody may use reach no program either.
+  // Files of unusable skills must not reach programs either.
   const findSkill = async (name: string): Promise<SkillEntry | undefined> => {
     const skill = resolveSkill(index, name);
     const isUsable = skill !== undefined && skill.state !== 'disabled' && (await trust.distrust(skill)) === undefined;
     return isUsable ? skill : undefined;
   };
   const wanted = { ...configured, ...options };
-  // A child reaches no host that its parent does not.
+  // A child cannot reach hosts that its parent cannot.
   const isReached = (host: string): boolean =>
     parent === undefined || parent.execution?.network.includes(host) === true;
   return openExecution({ ...wanted, network: (wanted.network ?? []).filter(isReached) }, { ...places, findSkill });

@@ -1,6 +1,6 @@
 import { isObject } from './json-schema.ts';
 
-/** JSON with the keys of every object in order: equal values give equal text. What is undefined is left out. */
+/** JSON with sorted keys, so that equal values give equal text. Undefined values are left out. */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => (isObject(item) ? sorted(item) : item));
 }

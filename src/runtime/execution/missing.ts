@@ -8,13 +8,16 @@ import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts'
 import type { ExecutionParts, Missing, ProgramAction } from './parts.ts';
 
 export interface MissingNow {
-  /** This very program cannot work without it. */
+  /** Requirements that this program cannot run without. */
   readonly blocking: readonly Missing[];
-  /** All that the skill is said to need and that is not there; found out when it is asked for, which may be while the program runs. */
+  /** Everything that the skill is missing; evaluated on demand, possibly while the program runs. */
   readonly all: () => Promise<readonly Missing[]>;
 }
 
-/** What is missing for a skill, looked at with its first program (EXEC-10) and remembered; what the program itself needs comes first. */
+/**
+ * Checks the requirements of a skill with its first program (EXEC-10) and caches the result by digest. Requirements of this program are
+ * checked first.
+ */
 export async function missingFor(
   skill: SkillEntry,
   { digest, snapshot }: StagedSkill,
@@ -39,11 +42,11 @@ export async function missingFor(
     return missing;
   };
   if (inspect === undefined) {
-    // The program waits for this: what else the skill needs is looked at only where something is missing, or while it runs.
+    // The program waits for this check, so other requirements are checked only if something is missing, or while it runs.
     const isReady = script === undefined || (await look(ownNeeds(snapshot, script))).length === 0;
     return { blocking: isReady ? [] : await look(firstOfEach(needsIn(snapshot, skill)).filter(isOwn)), all };
   }
-  // Another place is asked by programs in it: not while this one runs.
+  // These checks run programs in the sandbox, so they must finish before this program starts.
   const missing = await all();
   return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
 }
@@ -72,14 +75,14 @@ function inFolder(snapshot: string, read: (directory: ConfinedDirectory) => read
   }
 }
 
-/** What several need is missing for the first of them. */
+/** A shared requirement is reported for the first file that needs it. */
 function firstOfEach(needs: readonly Need[]): readonly Need[] {
   const isSame = (one: Need, other: Need): boolean =>
     one.kind === other.kind && one.name === other.name && one.range === other.range;
   return needs.filter((need, place) => needs.findIndex((other) => isSame(need, other)) === place);
 }
 
-/** As the skill's list of files has it. */
+/** The path as listed in the files of the skill. */
 export function scriptPath(script: string): string {
   const bare = script.replace(/^(?:\.\/+)+/, '');
   return bare.startsWith('scripts/') ? bare : `scripts/${bare}`;

@@ -10,26 +10,26 @@ import { runChild } from '../../platform/process/child-process.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 
-/** Where the value of a secret is: exactly one of these. */
+/** The source of a secret: exactly one of these. */
 export interface SecretSource {
-  /** A variable of the environment that the runtime was started in. */
+  /** A variable in the environment of the runtime. */
   readonly env?: string;
-  /** A file that only its owner may use, absolute or below `~/`. */
+  /** A file that only its owner can access, absolute or below `~/`. */
   readonly file?: string;
-  /** A program and its arguments, without a shell: its output is the value. */
+  /** A program and its arguments, run without a shell; its output is the value. */
   readonly command?: readonly string[];
 }
 
 export type FetchedSecret =
   | { readonly type: 'value'; readonly value: string }
-  /** `reason` says something about the source, never what it gave. */
+  /** `reason` describes the source and never contains its output. */
   | { readonly type: 'missing'; readonly reason: string; readonly hint?: string }
   | { readonly type: 'cancelled' };
 
 const MAX_BYTES = 64 * 1024;
 const COMMAND_MS = 10_000;
 
-/** How a message calls a source. Of a command only the program: an argument may be a secret itself. */
+/** Names a source in messages. For a command only the program, because arguments may contain secrets. */
 export function sourceName({ env, file, command }: SecretSource): string {
   if (env !== undefined) return `the variable ${quoted(env)}`;
   return file === undefined ? `the command ${quoted(command?.[0] ?? '')}` : `the file ${quoted(file)}`;
@@ -74,13 +74,13 @@ async function fromCommand(
 ): Promise<FetchedSecret> {
   const chunks: Uint8Array[] = [];
   const stdout: OutputSink = { write: (chunk) => chunks.push(Uint8Array.from(chunk)) > 0 };
-  // What it says there may hold the secret, and nobody needs it.
+  // stderr may contain the secret and is discarded.
   const stderr: OutputSink = { write: () => true };
   const spec = {
     argv,
     cwd: home ?? cwd,
     env: { PATH: env['PATH'] ?? PROGRAM_FOLDERS.join(':'), ...(home === undefined ? {} : { HOME: home }) },
-    // Keepers of secrets leave an agent behind, which is the person's and must live on.
+    // Password managers leave an agent process running, which must not be killed.
     isContained: true,
   };
   try {
@@ -105,7 +105,7 @@ function endReason({ reason, exitCode, signal }: ProgramEnd): string {
   return exitCode === undefined ? `it was ended by ${signal ?? reason}` : `it ended with status ${String(exitCode)}`;
 }
 
-/** Without the line end that editors and programs put after it. */
+/** Removes a trailing line end. */
 function valueOf(bytes: Buffer): FetchedSecret {
   if (!isUtf8(bytes)) return { type: 'missing', reason: 'what it gives is no text in UTF-8' };
   const value = bytes.toString('utf8').replace(/\r?\n$/, '');

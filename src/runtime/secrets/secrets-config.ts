@@ -5,10 +5,10 @@ import { quoted } from '../../core/text/text.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
 import type { SecretSource } from './secret-sources.ts';
 
-/** For each skill, by `name` or `source/name`, the variables it is given. Only a person may write it: a command of it is run. */
+/** Variables per skill, by `name` or `source/name`. Only the user may write it, because its commands are run. */
 export type SecretsConfig = Readonly<Record<string, Readonly<Record<string, SecretSource>>>>;
 
-/** Throws `SkillError` `config/invalid` for what gives a secret to more than one skill, or gives what no skill may have. */
+/** Throws `SkillError` `config/invalid` if a secret is given to more than one skill, or must not be given to any. */
 export function checkSecretsConfig(config: SecretsConfig, isWithheld: (name: string) => boolean): void {
   for (const [key, variables] of Object.entries(config)) {
     const problem = keyProblem(key);
@@ -20,18 +20,18 @@ export function checkSecretsConfig(config: SecretsConfig, isWithheld: (name: str
   }
 }
 
-/** What stands under `source/name` is meant for that skill alone, and then nothing of `name` counts. */
+/** An entry for `source/name` replaces the entry for `name`. */
 export function sourcesFor(
   config: SecretsConfig,
   { name, source }: { readonly name: string; readonly source: string },
 ): ReadonlyMap<string, SecretSource> {
-  // A skill that calls itself `builtin/pdf` is not that one.
+  // A skill named `builtin/pdf` must not match that entry.
   if (name.includes('/')) return new Map();
   const key = [`${source}/${name}`, name].find((key) => Object.hasOwn(config, key));
   return new Map(key === undefined ? [] : Object.entries(config[key] ?? {}));
 }
 
-/** The judgement that every variable of a program goes through. */
+/** Applies the checks that all variables of programs go through. */
 export function environmentProblem(variable: string, value = ''): string | undefined {
   const made = programEnvironment({ root: '/', runFolder: 'runs', declared: Object.fromEntries([[variable, value]]) });
   return made.type === 'refused' ? made.failure.message : undefined;

@@ -12,9 +12,9 @@ import { checkSecretsConfig, environmentProblem, sourcesFor } from './secrets-co
 import type { SecretsConfig } from './secrets-config.ts';
 
 export interface SecretsOptions {
-  /** Variables that hold keys to models, besides those known by their names. */
+  /** Further variables that hold keys of model providers. */
   readonly withheld?: readonly string[];
-  /** Keys that are known by their looks are redacted as well. */
+  /** Also redact text that looks like a key. */
   readonly shapes?: boolean;
 }
 
@@ -25,27 +25,27 @@ export interface SkillWithSecrets {
 }
 
 export interface SkillSecrets {
-  /** What its processes are given besides everything else; belongs to nobody else, in no arguments and in no record. */
+  /** Environment variables for its processes only; never in arguments or records. */
   readonly env: Readonly<Record<string, string>>;
-  /** For what its processes write. Knows the secrets of the other skills too, since skills share a workspace. */
+  /** Redacts the output of its processes. Knows the secrets of all skills, because they share a workspace. */
   readonly redactor: Redactor;
-  /** What a person should know: declared and not configured, configured and not declared. */
+  /** Warnings: declared but not configured, or configured but not declared. */
   readonly problems: readonly string[];
 }
 
 export interface Secrets {
-  /** Values for one skill: of what it declares, what the configuration gives. Throws the reason of the signal. */
+  /** The configured values of the variables that a skill declares. Throws the reason of the signal. */
   forSkill(skill: SkillWithSecrets, signal?: AbortSignal): Promise<SkillSecrets | { readonly failure: Failure }>;
   /**
-   * For records, prompts and everything else that leaves: over every value fetched so far, the variables that are configured and the
-   * keys that are withheld. Stays the same object; a stream of it knows what was known when it was opened.
+   * Redacts records, prompts and everything else: all fetched values, configured variables and withheld keys. It learns new values; an open
+   * stream keeps the values known when it was opened.
    */
   readonly redactor: Redactor;
 }
 
 /**
- * The secrets of a session, fetched when they are first needed and kept in memory only. Throws `SkillError` `config/invalid` for a
- * configuration that gives what no skill may have, or to more than one skill.
+ * The secrets of a session, fetched on first use and kept only in memory. Throws `SkillError` `config/invalid` if the configuration gives a
+ * secret to more than one skill, or one that no skill may have.
  */
 export function openSecrets(
   config: SecretsConfig,
@@ -159,7 +159,7 @@ function namedValues(names: readonly string[], { env }: Surroundings): readonly 
   });
 }
 
-/** Variables of the environment that are secrets of some skill: so for everybody, also when they are never given. */
+/** Values of environment variables that are configured as secrets; redacted even if never given to a skill. */
 function configuredValues(config: SecretsConfig, surroundings: Surroundings): readonly NamedSecret[] {
   return Object.values(config)
     .flatMap((variables) => Object.entries(variables))
@@ -172,7 +172,7 @@ function isRedactable({ name, value }: NamedSecret): boolean {
   return /^\w{1,100}$/.test(name) && redactionProblem(value) === undefined;
 }
 
-/** A redactor that learns. */
+/** A redactor that can learn new values. */
 function knownSecrets(
   first: readonly NamedSecret[],
   shapes: boolean,
@@ -202,7 +202,7 @@ function unrepeated(secrets: readonly NamedSecret[]): readonly NamedSecret[] {
 
 type Fetch = (source: SecretSource, signal?: AbortSignal) => Promise<FetchedSecret>;
 
-/** A value is fetched once, however many ask for it. What was not there, or was given up by the one who asked first, is tried again. */
+/** Fetches each value once and shares concurrent fetches. Missing and cancelled ones are tried again. */
 function onceEach(fetch: Fetch): Fetch {
   const values = new Map<string, FetchedSecret>();
   const running = new Map<string, Promise<FetchedSecret>>();

@@ -1,15 +1,12 @@
 import type { Redactor } from '../../journal/redact/redact.ts';
 
-/**
- * A value rid of secrets, in every text of it: what a skill's program got to know must reach neither a model nor a record by any
- * way. Texts are replaced by texts, so that the shape stays what it was.
- */
+/** Removes secrets from all strings of a value. Strings are replaced by strings, so the type stays the same. */
 export function redacted<Value>(value: Value, redactor: Redactor): Value {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return redactor.isEmpty ? value : (inside(value, redactor) as Value);
 }
 
-/** The same value where nothing was found in it. */
+/** Returns the same object if nothing was found. */
 function inside(value: unknown, redactor: Redactor, isCut = false): unknown {
   if (typeof value === 'string') return cleanText(value, redactor, isCut);
   if (typeof value !== 'object' || value === null) return value;
@@ -26,12 +23,12 @@ function inside(value: unknown, redactor: Redactor, isCut = false): unknown {
   return isSame ? value : Object.fromEntries(clean);
 }
 
-/** What is the start alone where its object is `truncated`. */
+/** Keys that hold truncated text if the object has `truncated: true`. */
 const SHOWN: ReadonlySet<string> = new Set(['text', 'content']);
 
 const CUT = '…';
 
-/** Before a mark that says so, and at the end of what is the start alone, a text may have been cut in the middle of a secret. */
+/** Text before an ellipsis, or at the end of truncated text, may end inside a secret. */
 function cleanText(text: string, redactor: Redactor, isCut: boolean): string {
   const clean = redactor.text(text);
   if (!isCut && !clean.includes(CUT)) return clean;
@@ -41,7 +38,7 @@ function cleanText(text: string, redactor: Redactor, isCut: boolean): string {
     .join(CUT);
 }
 
-/** A text without an end that could be the beginning of a secret. */
+/** Removes an ending that could be the prefix of a secret. */
 function decided(text: string, redactor: Redactor): string {
   return Buffer.from(redactor.stream().write(Buffer.from(text))).toString('utf8');
 }
