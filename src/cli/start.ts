@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import { cacheDirectory } from '../platform/fs/cache-directory.ts';
+import { tryMakeFolders } from '../platform/fs/make-folders.ts';
 import { EXIT } from './exit.ts';
 import { standardStream } from './terminal/standard-stream.ts';
 
@@ -31,15 +32,20 @@ export async function start(process: NodeJS.Process, words: readonly string[]): 
   process.exitCode = await main({ words, streams, env: process.env, signal });
 }
 
-/** Node keeps compiled code between starts from 22.8 on; older versions compile each time. */
+/**
+ * Node keeps compiled code between starts from 22.8 on; older versions compile each time. The folder is created here, because Node's own
+ * way of creating it never returns for a home folder in which nothing can be created.
+ */
 function enableCompileCache(process: NodeJS.Process): void {
   const { env } = process;
   const cacheDir = cacheDirectory({ env, home: env['HOME'] });
   const nodeModule = process.getBuiltinModule('node:module');
   if (
-    cacheDir !== undefined &&
-    'enableCompileCache' in nodeModule &&
-    typeof nodeModule.enableCompileCache === 'function'
+    cacheDir === undefined ||
+    !('enableCompileCache' in nodeModule) ||
+    typeof nodeModule.enableCompileCache !== 'function'
   )
-    nodeModule.enableCompileCache(path.join(cacheDir, 'code'));
+    return;
+  const folder = path.join(cacheDir, 'code');
+  if (tryMakeFolders(folder, 0o700)) nodeModule.enableCompileCache(folder);
 }
