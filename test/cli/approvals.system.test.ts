@@ -146,7 +146,7 @@ describe('approvals', () => {
     const { status, err } = await run('approvals');
     expect([status, err.split('\n')[0]]).toEqual([
       0,
-      `warning: ${path.join(place.home, '.agent/approvals.json')} is not used: it is no JSON`,
+      `warning: ${path.join(place.home, '.agent/approvals.json')} is ignored: it is not JSON`,
     ]);
   });
 });

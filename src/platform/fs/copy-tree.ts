@@ -24,27 +24,26 @@ import { writeAll } from './atomic-replace.ts';
 import { HAS_DESCRIPTOR_PATHS, descriptorPath } from './directory-handle.ts';
 import { TreeReading, isProgram, pause } from './tree-digest.ts';
 import type { ReadTreeOptions, TreeDigest } from './tree-digest.ts';
-import { SMALL_FILE, hashBytes, hashOpened, readSmall } from './tree-file.ts';
-import type { OpenedFile } from './tree-file.ts';
+import { SMALL_FILE, hashOpened } from './tree-file.ts';
 import { TreeFingerprint } from './tree-stat.ts';
 import { orRefusal, walkOpened } from './tree-walk.ts';
 import type { FolderEntry, LinkEntry, OpenedEntry, TreeRefusal } from './tree-walk.ts';
 
 export interface CopyTreeOptions extends ReadTreeOptions {
-  /** Nothing stands there; the folder above is ours, and nobody else writes in it. */
+  /** Does not exist yet; its parent belongs to this user, and no other process writes to it. */
   readonly to: string;
   /** `read-only`: files 0444 or 0555, folders 0555. `writable`: 0644 or 0755, folders 0755. */
   readonly permissions: 'read-only' | 'writable';
-  /** Whose the copy is; ours where nothing is said. */
+  /** Owner of the copy (default: this user). */
   readonly owner?: Identity;
-  /** Links of the top to add, targets by name. What the tree has itself under such a name stays. */
+  /** Links to add at the top, targets by name. An entry of the tree with such a name stays. */
   readonly links?: Readonly<Record<string, string>>;
 }
 
 export interface CopiedTree extends TreeDigest {
-  /** What the copy copied like from outside, the added links left out. */
+  /** Fingerprint of the copy without the added links. */
   readonly copyFingerprint: string;
-  /** Links that were not added, because the tree has something of that name. */
+  /** Links that were not added, because the tree has an entry of that name. */
   readonly taken: readonly string[];
 }
 
@@ -55,13 +54,13 @@ const MODES = {
 
 /** Entries between two pauses. */
 const SLICE = 64;
-/** Large files copied at once: the system makes some while we hash others. */
+/** Large files copied at once: the system copies some while this thread hashes others. */
 const AT_ONCE = 8;
 
 /**
- * Copies a tree, byte for byte, with times. What is hashed are the bytes of the copy, as they are written or read back: what somebody
- * exchanges in the source meanwhile is either refused or part of the digest. Large files share their blocks with the source where the
- * file system can. Throws the system's error where the copy cannot be written; a part of it may then be left at `to`.
+ * Copies a tree byte for byte, with its times. The digest covers the bytes of the copy: a change of the source meanwhile is refused or
+ * part of the digest. Large files share their blocks with the source if the file system supports it. Throws system errors if the copy
+ * cannot be written; a part of it may then be left at `to`.
  */
 export async function copyTree(from: string, options: CopyTreeOptions): Promise<CopiedTree | TreeRefusal> {
   return orRefusal(() => copyOnce(from, options));
@@ -70,7 +69,7 @@ export async function copyTree(from: string, options: CopyTreeOptions): Promise<
 interface Copying extends CopyTreeOptions {
   readonly reading: TreeReading;
   readonly copied: TreeFingerprint;
-  /** For the bytes of one small file after another. */
+  /** Shared by all small files. */
   readonly buffer: Buffer;
 }
 
@@ -82,28 +81,28 @@ async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedT
   const copying: Copying = { ...options, reading, copied, buffer: Buffer.allocUnsafe(SMALL_FILE) };
   const folders: CopiedFolder[] = [];
   const taken: string[] = [];
-  const underWay: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   let count = 0;
   try {
     for (const entry of walkOpened(from, options)) {
       if (linkNames.has(entry.path)) taken.push(entry.path);
       if (entry.type === 'folder') folders.push(copyFolder(entry, copying));
       else if (entry.type === 'link') copyLink(entry, copying);
-      else if (!isCopiedApart(entry)) copyHere(entry, copying);
+      else if (!isCopiedBySystem(entry)) copyInline(entry, copying);
       else {
-        const run = copyApart(entry, copying);
-        // Told to whoever waits for it below.
+        const run = copyBySystem(entry, copying);
+        // The error is thrown below, where the copy is awaited.
         run.catch(() => undefined);
-        underWay.push(run);
-        if (underWay.length === AT_ONCE) await underWay.shift();
+        pending.push(run);
+        if (pending.length === AT_ONCE) await pending.shift();
       }
       count += 1;
       if (count % SLICE === 0) await pause(signal);
     }
-    for (const run of underWay) await run;
+    for (const run of pending) await run;
   } finally {
-    // Nobody writes there any more once this has ended, one way or the other.
-    await Promise.allSettled(underWay);
+    // On success and on failure, no copy is still being written after this function ends.
+    await Promise.allSettled(pending);
   }
   reading.refuseChanged(from, options);
   for (const [name, target] of Object.entries(links))
@@ -114,7 +113,7 @@ async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedT
 
 interface CopiedFolder {
   readonly path: string;
-  /** Of the source. */
+  /** Metadata of the source. */
   readonly stats: Stats;
   readonly position: number;
 }
@@ -125,7 +124,7 @@ function copyFolder({ path: at, stats }: FolderEntry, { to, reading, copied }: C
   return { path: at, stats, position: copied.reserve() };
 }
 
-/** From the innermost outwards: what is made in a folder changes its time. */
+/** From the innermost folder outwards, because creating an entry changes the times of its folder. */
 function finishFolders(folders: readonly CopiedFolder[], { to, owner, permissions, copied }: Copying): void {
   for (const { path: at, stats, position } of folders.toReversed()) {
     const place = path.join(to, at);
@@ -145,21 +144,20 @@ function copyLink(entry: LinkEntry, { to, owner, reading, copied }: Copying): vo
   copied.append(entry.path, lstatSync(place));
 }
 
-/** The system copies by a name that only descriptors have, and gives the bits of the source: we must be able to read the copy. */
-function isCopiedApart({ stats }: OpenedEntry): boolean {
+/** The system copies by /proc/self/fd, and the copy gets the mode of the source: it must be readable for its owner. */
+function isCopiedBySystem({ stats }: OpenedEntry): boolean {
   return stats.size >= SMALL_FILE && HAS_DESCRIPTOR_PATHS && (stats.mode & 0o400) !== 0;
 }
 
-/** Read once: the bytes that are hashed are those that are written. Closes the file. */
-function copyHere(entry: OpenedEntry, copying: Copying): void {
+/** Reads the file once: the bytes that are hashed are those that are written. Closes the file. */
+function copyInline(entry: OpenedEntry, copying: Copying): void {
   const { path: at, descriptor, stats } = entry;
   const { to, reading, copied, buffer } = copying;
   try {
     const mode = modeOf(stats, copying);
     const copy = openSync(`${to}/${at}`, 'wx', mode);
     try {
-      const file = { descriptor, size: stats.size, buffer };
-      const hash = file.size < SMALL_FILE ? copyAtOnce(at, file, copy) : copyInPieces(at, file, copy);
+      const hash = hashOpened(at, { descriptor, size: stats.size, buffer }, (bytes) => writeAll(copy, bytes));
       reading.hashed(reading.file(at, stats), hash);
       copied.append(at, finishFile(copy, mode, stats, copying));
     } finally {
@@ -170,24 +168,14 @@ function copyHere(entry: OpenedEntry, copying: Copying): void {
   }
 }
 
-function copyAtOnce(at: string, file: Required<OpenedFile>, copy: number): Uint8Array {
-  const bytes = readSmall(at, file);
-  writeAll(copy, bytes);
-  return hashBytes(bytes);
-}
-
-function copyInPieces(at: string, file: OpenedFile, copy: number): Uint8Array {
-  return hashOpened(at, file, (bytes) => writeAll(copy, bytes));
-}
-
-/** Copied by the system, beside our own thread, and read back. Closes the file. */
-async function copyApart(entry: OpenedEntry, copying: Copying): Promise<void> {
+/** The system copies the file in another thread; the copy is then read back and hashed. Closes the file. */
+async function copyBySystem(entry: OpenedEntry, copying: Copying): Promise<void> {
   const { path: at, descriptor, stats } = entry;
   const { reading, copied } = copying;
   const [place, position] = [reading.file(at, stats), copied.reserve()];
   try {
     const to = `${copying.to}/${at}`;
-    await copyFileLater(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    await copyFileAsync(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
     const copy = openSync(to, 'r');
     try {
       reading.hashed(place, hashOpened(at, { descriptor: copy, size: stats.size }));
@@ -204,7 +192,7 @@ function modeOf(source: Stats, { permissions }: Copying): number {
   return MODES[permissions][isProgram(source) ? 'program' : 'file'];
 }
 
-/** Gives a copy, made with the bits `made`, its owner, permissions and times, and says what it copied like then. */
+/** Sets the owner, mode and times of a copy that was created with mode `made`; returns its metadata. */
 function finishFile(copy: number, made: number, source: Stats, copying: Copying): Stats {
   const { owner } = copying;
   const mode = modeOf(source, copying);
@@ -213,10 +201,10 @@ function finishFile(copy: number, made: number, source: Stats, copying: Copying)
   futimesSync(copy, source.atimeMs / 1000, source.mtimeMs / 1000);
   const stats = fstatSync(copy);
   if ((stats.mode & 0o7777) === mode) return stats;
-  // After the owner, whose change clears bits; and whatever mask the process has.
+  // chown clears bits, and the umask may have.
   fchmodSync(copy, mode);
   return fstatSync(copy);
 }
 
-/** By callback: the promises of `node:fs` cost more than the copy of a small file. */
-const copyFileLater = promisify(copyFile);
+/** Promisified here: `node:fs/promises` costs more than the copy of a small file. */
+const copyFileAsync = promisify(copyFile);

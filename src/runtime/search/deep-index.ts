@@ -2,8 +2,8 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { SkillEntry } from '../../core/skill.ts';
-import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
-import { fingerprintFiles } from '../../platform/fs/fingerprint.ts';
+import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-directory.ts';
+import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
 import { readSearchIndex } from '../../search/search-index.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
 import type { DeepIndexRequest } from './deep-index-worker.ts';

@@ -42,7 +42,7 @@ describe('pinned keys', () => {
     writeFileSync(file, before.replace(PLAIN.publicText.split('\n')[1] ?? '', line));
     expect(openPinnedKeys({ home }).list()).toEqual({
       keys: [],
-      problems: [`entry 1 (author) of ${file} does not count: it is not as it was written`],
+      problems: [`entry 1 (author) of ${file} is ignored: it was edited after it was written`],
     });
     writeFileSync(file, before);
     expect(openPinnedKeys({ home }).list().keys).toHaveLength(1);
