@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
-import type { Examined } from '../../sandbox/probe/detect.ts';
+import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -97,7 +97,7 @@ function examine(runtime: Runtime): readonly Finding[] {
   ];
 }
 
-function executorFinding({ name, report, reasons, install }: Examined): Finding {
+function executorFinding({ name, report, reasons, install }: ExecutorExamination): Finding {
   if (name === 'local') return { name: 'executor local', status: 'ok', detail: 'isolates nothing; used only by name' };
   const isFine = report?.isIsolating === true;
   return {
@@ -109,7 +109,7 @@ function executorFinding({ name, report, reasons, install }: Examined): Finding 
 }
 
 /** What a program tried on this machine, and whether it could. */
-function matrixLines(executors: readonly Examined[], { style }: Terminal): readonly string[] {
+function matrixLines(executors: readonly ExecutorExamination[], { style }: Terminal): readonly string[] {
   const tried = executors.filter(({ report }) => report !== undefined);
   const [first] = tried;
   if (first?.report === undefined) return [];

@@ -9,7 +9,7 @@ import { openBridge } from '../../sandbox/network/bridge.ts';
 import { containerExecutor } from '../../sandbox/executors/container/executor.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
 import { chooseExecutor, examineExecutors as examineCandidates } from '../../sandbox/probe/detect.ts';
-import type { Examined, ExecutorCandidate, OnTrial } from '../../sandbox/probe/detect.ts';
+import type { ExecutorExamination, ExecutorCandidate, OnTrial } from '../../sandbox/probe/detect.ts';
 import { isRoot } from '../../sandbox/workspace/layout.ts';
 import { localExecutor } from '../../sandbox/executors/local.ts';
 import { macosExecutor } from '../../sandbox/executors/macos/macos.ts';
@@ -76,7 +76,7 @@ export async function findExecutor(
 }
 
 /** Probes what each executor blocks on this machine. */
-export function examineExecutors({ config, executionPlaces }: ExaminedRuntime): Promise<readonly Examined[]> {
+export function examineExecutors({ config, executionPlaces }: ExaminedRuntime): Promise<readonly ExecutorExamination[]> {
   const { base, engine } = executionPlaces;
   const settings = { bridgeFolder: base, container: containerSettings(engine, config.execution?.image) };
   return examineCandidates({ candidates: executorCandidates(settings) });

@@ -1,8 +1,8 @@
 import type { StagedSkill } from '../../core/execution.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { needsOf, needsOfScript } from '../../sandbox/programs/needs.ts';
-import type { Need } from '../../sandbox/programs/needs.ts';
-import { missingOf } from '../../sandbox/programs/preflight.ts';
+import { skillRequirements, scriptRequirements } from '../../sandbox/programs/skill-requirements.ts';
+import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
+import { findMissing } from '../../sandbox/programs/preflight.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import type { ExecutionParts, Missing, ProgramAction } from './parts.ts';
@@ -29,8 +29,8 @@ export async function missingFor(
   const known = parts.examined.get(digest);
   if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
   const { env, network, programFolders, inspect } = parts;
-  const look = (some: readonly Need[]): Promise<readonly Missing[]> =>
-    missingOf(some, {
+  const look = (some: readonly Requirement[]): Promise<readonly Missing[]> =>
+    findMissing(some, {
       variables: Object.keys(env),
       hasNetwork: network.length > 0,
       programFolders,
@@ -51,9 +51,9 @@ export async function missingFor(
   return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
 }
 
-function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): readonly Need[] {
+function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): readonly Requirement[] {
   return inFolder(snapshot, (directory) =>
-    needsOf({
+    skillRequirements({
       directory,
       ...(controls.requires === undefined ? {} : { requires: controls.requires }),
       ...(compatibility === undefined ? {} : { compatibility }),
@@ -61,11 +61,14 @@ function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): rea
   );
 }
 
-function ownNeeds(snapshot: string, script: string): readonly Need[] {
-  return inFolder(snapshot, (directory) => needsOfScript(directory, script));
+function ownNeeds(snapshot: string, script: string): readonly Requirement[] {
+  return inFolder(snapshot, (directory) => scriptRequirements(directory, script));
 }
 
-function inFolder(snapshot: string, read: (directory: ConfinedDirectory) => readonly Need[]): readonly Need[] {
+function inFolder(
+  snapshot: string,
+  read: (directory: ConfinedDirectory) => readonly Requirement[],
+): readonly Requirement[] {
   const opening = openConfined(snapshot);
   if (opening.type === 'failed') return [];
   try {
@@ -76,8 +79,8 @@ function inFolder(snapshot: string, read: (directory: ConfinedDirectory) => read
 }
 
 /** A shared requirement is reported for the first file that needs it. */
-function firstOfEach(needs: readonly Need[]): readonly Need[] {
-  const isSame = (one: Need, other: Need): boolean =>
+function firstOfEach(needs: readonly Requirement[]): readonly Requirement[] {
+  const isSame = (one: Requirement, other: Requirement): boolean =>
     one.kind === other.kind && one.name === other.name && one.range === other.range;
   return needs.filter((need, place) => needs.findIndex((other) => isSame(need, other)) === place);
 }

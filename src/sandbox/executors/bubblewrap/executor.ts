@@ -17,7 +17,7 @@ import type {
 } from '../../../core/execution.ts';
 import { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
-import { findControlGroups, removeLeftGroups } from '../cgroup.ts';
+import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
 import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted } from '../program-spec.ts';
 import { PIPES_FOLDER, WRITABLE_FOLDERS } from '../../workspace/layout.ts';
@@ -124,7 +124,7 @@ async function detectMachine(options: BubblewrapOptions, identity: Identity | un
   if (command === undefined || !isPresent(command)) throw unavailable(['bubblewrap is not installed'], INSTALL_HINT);
   if (options.isKnown !== true) await checkInstalled(command, identity);
   const groups = options.controlGroups === false ? undefined : findControlGroups();
-  if (groups !== undefined) removeLeftGroups(groups);
+  if (groups !== undefined) removeStaleGroups(groups);
   const interpreters = options.interpreters ?? [process.execPath];
   return {
     command,

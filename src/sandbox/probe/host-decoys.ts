@@ -9,41 +9,42 @@ import path from 'node:path';
 
 import type { Identity } from '../../core/execution.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import type { CanaryPlace } from './canaries.ts';
+import type { AttemptTargets } from './escape-attempts.ts';
 import { readProcess } from '../executors/proc.ts';
 
-export type Door = 'tcp' | 'udp' | 'socket' | 'abstract';
+/** A listener of the host that programs must not reach. */
+export type DecoyListener = 'tcp' | 'udp' | 'socket' | 'abstract';
 
-/** Things of the host for a program to reach, and what became of them. */
-export interface WatchedHost {
-  readonly place: CanaryPlace;
-  /** In the decoys, and in the environment of the victim. */
+/** Files, sockets and a process of the host that attempts try to reach, and what happened to them. */
+export interface HostDecoys {
+  readonly targets: AttemptTargets;
+  /** Content of the decoy files, and part of the environment of the decoy process. */
   readonly secret: string;
-  wasReached(door: Door): boolean;
-  isVictimAlive(): boolean;
+  wasReached(listener: DecoyListener): boolean;
+  isProcessAlive(): boolean;
   close(): Promise<void>;
 }
 
-export interface WatchOptions {
-  /** Where things are put to be reached. */
+export interface HostDecoyOptions {
+  /** Receives the decoy files. */
   readonly folder: string;
-  /** Whom programs run as: the victim is theirs, so that only the executor protects it. */
+  /** User of the programs: the decoy process runs as that user, so that only the executor protects it. */
   readonly identity: Identity | undefined;
-  /** Where a decoy is put beside. */
+  /** Receives one more decoy file (default: the home folder). */
   readonly home?: string;
 }
 
-const VICTIM_SECONDS = 600;
+const PROCESS_SECONDS = 600;
 
-/** Everything is as open as files and sockets can be: only the executor stands in the way. */
-export async function watchHost({ folder, identity, home = os.homedir() }: WatchOptions): Promise<WatchedHost> {
+/** Permissions are as open as possible, so that only the executor can stop an attempt. */
+export async function openHostDecoys({ folder, identity, home = os.homedir() }: HostDecoyOptions): Promise<HostDecoys> {
   const secret = `decoy-${randomUUID()}`;
   const outside = path.join(folder, `outside-${secret.slice(-12)}`);
   mkdirSync(outside);
   chmodSync(outside, 0o777);
-  const reached = new Set<Door>();
-  const socketPath = shortPlace(`${secret.slice(-12)}.sock`);
-  // First, before anything is left lying about: it is what a folder for temporary files may not take.
+  const reached = new Set<DecoyListener>();
+  const socketPath = socketPathFor(`${secret.slice(-12)}.sock`);
+  // First, because it may fail: nothing else has to be removed then.
   const unix = await listen({ path: socketPath }, () => reached.add('socket'));
   const decoys = [path.join(outside, 'id_ed25519'), path.join(home, `.${secret}`)].filter((file) =>
     tryWrite(file, secret),
@@ -57,30 +58,30 @@ export async function watchHost({ folder, identity, home = os.homedir() }: Watch
   const abstract =
     process.platform === 'linux' ? await listen({ path: `\0${secret}` }, () => reached.add('abstract')) : undefined;
   const isRoot = process.getuid?.() === 0;
-  const victim = spawn('sleep', [String(VICTIM_SECONDS)], {
+  const decoy = spawn('sleep', [String(PROCESS_SECONDS)], {
     stdio: 'ignore',
     cwd: '/',
     env: { PATH: '/usr/bin:/bin', SECRET: secret },
     ...(identity === undefined || !isRoot ? {} : { uid: identity.uid, gid: identity.gid }),
   });
   await new Promise<void>((resolve, reject) => {
-    victim.once('spawn', resolve).once('error', reject);
+    decoy.once('spawn', resolve).once('error', reject);
   });
   return {
-    place: {
+    targets: {
       outside,
       decoys,
       tcpPort: tcp.port,
       udpPort: udp.address().port,
       socketPath,
       abstractName: secret,
-      victim: victim.pid ?? 0,
+      decoyPid: decoy.pid ?? 0,
     },
     secret,
-    wasReached: (door) => reached.has(door),
-    isVictimAlive: () => victim.exitCode === null && victim.signalCode === null && isRunning(victim.pid ?? 0),
+    wasReached: (listener) => reached.has(listener),
+    isProcessAlive: () => decoy.exitCode === null && decoy.signalCode === null && isRunning(decoy.pid ?? 0),
     close: async () => {
-      victim.kill('SIGKILL');
+      decoy.kill('SIGKILL');
       udp.close();
       await Promise.all([tcp, unix, abstract].map(async (listener) => await listener?.close()));
       for (const file of decoys) rmSync(file, { force: true });
@@ -90,13 +91,13 @@ export async function watchHost({ folder, identity, home = os.homedir() }: Watch
 
 const MAX_SOCKET_BYTES = 100;
 
-/** The name of a socket has to be short, wherever temporary files are. */
-function shortPlace(name: string): string {
-  const place = path.join(os.tmpdir(), name);
-  return Buffer.byteLength(place) > MAX_SOCKET_BYTES ? path.join('/tmp', name) : place;
+/** Socket paths have a length limit that the temporary folder may exceed. */
+function socketPathFor(name: string): string {
+  const file = path.join(os.tmpdir(), name);
+  return Buffer.byteLength(file) > MAX_SOCKET_BYTES ? path.join('/tmp', name) : file;
 }
 
-/** By looking, where that is possible: a signal that was sent shows there first. */
+/** Reads /proc where possible, because it shows a kill before the exit event arrives. */
 function isRunning(pid: number): boolean {
   return process.platform !== 'linux' || readProcess(pid)?.isZombie === false;
 }
@@ -106,7 +107,7 @@ function tryWrite(file: string, content: string): boolean {
     writeFileSync(file, content, { mode: 0o644, flag: 'wx' });
     return true;
   } catch (error) {
-    // A home that cannot be written, or that does not exist, needs no decoy.
+    // A home folder that is missing or not writable needs no decoy.
     if (isSystemError(error)) return false;
     throw error;
   }

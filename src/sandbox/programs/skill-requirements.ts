@@ -2,19 +2,19 @@ import { toRelativePath } from '../../core/path.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { scriptCommand } from './interpreter.ts';
 
-/** Something that scripts of a skill need, as far as the skill says so. Nothing of it is run to find out. */
-export interface Need {
+/** A requirement that a skill states in its fields or files. */
+export interface Requirement {
   readonly kind: 'program' | 'variable' | 'python-package' | 'node-package' | 'network';
   readonly name: string;
-  /** Versions that will do, as written. */
+  /** Accepted versions, as written. */
   readonly range?: string;
-  /** The file or the field that says so. */
+  /** The file or field that states the requirement. */
   readonly neededBy: string;
 }
 
-export interface NeedsRequest {
+export interface RequirementSources {
   readonly directory: ConfinedDirectory;
-  /** The field of that name. */
+  /** The frontmatter field of that name. */
   readonly requires?: readonly string[];
   readonly compatibility?: string;
 }
@@ -24,36 +24,40 @@ const MAX_SCRIPTS = 200;
 const MAX_BYTES = 256 * 1024;
 const MAX_LINE = 500;
 const MAX_SENTENCE = 2000;
-const MAX_NEEDS = 500;
-/** "No network needed" is the opposite of a need. */
+const MAX_REQUIREMENTS = 500;
+/** "No network needed" states the opposite of a requirement. */
 const NO_NETWORK = /\b(?:no|without|never)\s+(?:(?:any|an?)\s+)?(?:internet|network)\b/gi;
 
-/** What a skill says that it needs: its fields, the heads of its Python scripts, its lists of packages. */
-export function needsOf({ directory, requires = [], compatibility = '' }: NeedsRequest): readonly Need[] {
+/** Reads the requirements of a skill from its fields, the heads of its scripts and its package lists. */
+export function skillRequirements({
+  directory,
+  requires = [],
+  compatibility = '',
+}: RequirementSources): readonly Requirement[] {
   const files = directory.list({ maxFiles: MAX_FILES, maxDepth: 3 }).files.map((entry) => entry.path);
   const read = (file: string): string => readText(directory, file);
   const scripts = files.filter((file) => file.startsWith('scripts/')).slice(0, MAX_SCRIPTS);
   const manifests = files.filter((file) => /^(?:scripts\/)?package\.json$/.test(file));
   const lists = files.filter((file) => /^(?:scripts\/)?requirements\.txt$/.test(file));
   return [
-    ...requires.flatMap((entry) => requiredNeed(entry)),
-    ...mentionedNeeds(compatibility.slice(0, MAX_SENTENCE)),
-    ...scripts.flatMap((file) => scriptNeeds(file, read(file))),
+    ...requires.flatMap((entry) => parseRequires(entry)),
+    ...mentionedRequirements(compatibility.slice(0, MAX_SENTENCE)),
+    ...scripts.flatMap((file) => requirementsIn(file, read(file))),
     ...lists.flatMap((file) =>
       read(file)
         .split('\n')
         .flatMap((line) => pythonPackage(line, file)),
     ),
-    ...manifests.flatMap((file) => manifestNeeds(file, read(file), (name) => hasPackage(directory, file, name))),
-  ].slice(0, MAX_NEEDS);
+    ...manifests.flatMap((file) => manifestRequirements(file, read(file), (name) => hasPackage(directory, file, name))),
+  ].slice(0, MAX_REQUIREMENTS);
 }
 
-/** What the head of one script says, and what runs it: a part of all that the skill needs. */
-export function needsOfScript(directory: ConfinedDirectory, file: string): readonly Need[] {
-  return scriptNeeds(file, readText(directory, file));
+/** Reads the requirements that one script states, including its interpreter. */
+export function scriptRequirements(directory: ConfinedDirectory, file: string): readonly Requirement[] {
+  return requirementsIn(file, readText(directory, file));
 }
 
-/** A staged skill may be made of hard links; what does not look like a list of packages is not taken from any file. */
+/** A staged skill may consist of hard links. */
 function readText(directory: ConfinedDirectory, file: string): string {
   const asked = toRelativePath(file);
   const found =
@@ -65,7 +69,7 @@ const PROGRAM = /^[A-Za-z0-9][\w.+-]{0,63}$/;
 const VARIABLE = /^[A-Za-z_]\w{0,99}$/;
 
 /** `jq`, `python3>=3.11`, `bin:jq`, `env:API_KEY`, `pip:requests>=2`, `npm:sharp`. */
-function requiredNeed(entry: string): readonly Need[] {
+function parseRequires(entry: string): readonly Requirement[] {
   if (entry.length > MAX_LINE) return [];
   const neededBy = 'requires';
   const [, prefix = '', rest = ''] = /^(?:(bins?|env|pip|pypi|python|npm|node):)?\s*(.+)$/i.exec(entry.trim()) ?? [];
@@ -86,7 +90,7 @@ function requiredNeed(entry: string): readonly Need[] {
   }
 }
 
-/** Programs that free text calls by another name than their own, or that are sure to be meant when they are called. */
+/** Words in free text that clearly name a program, with the name of its executable. */
 const MENTIONED: ReadonlyMap<string, string> = new Map([
   ['libreoffice', 'soffice'],
   ['soffice', 'soffice'],
@@ -117,46 +121,46 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
     .map((name): [string, string] => [name, name]),
 ]);
 
-/** What a sentence for people names: `Requires Python 3.11+, git and an API_TOKEN`. */
-function mentionedNeeds(text: string): readonly Need[] {
+/** Finds requirements in free text such as `Requires Python 3.11+, git and an API_TOKEN`. */
+function mentionedRequirements(text: string): readonly Requirement[] {
   const neededBy = 'compatibility';
   const programs = [...text.matchAll(/[a-z][\w+-]*/gi)].flatMap(([word]) => MENTIONED.get(word.toLowerCase()) ?? []);
   const runtimes = [...text.matchAll(/\b(python|node)(?:\.js)?\s*(?:version\s*)?(?:>=\s*)?v?(\d+(?:\.\d+)*)?/gi)];
   const variables = [...text.matchAll(/\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD)\b/g)];
   return [
-    ...runtimes.map(([, name = '', version]): Need => {
+    ...runtimes.map(([, name = '', version]): Requirement => {
       const program = name.toLowerCase() === 'python' ? 'python3' : 'node';
       return { kind: 'program', name: program, ...(version === undefined ? {} : { range: `>=${version}` }), neededBy };
     }),
-    ...[...new Set(programs)].map((name): Need => ({ kind: 'program', name, neededBy })),
-    ...variables.map(([name]): Need => ({ kind: 'variable', name, neededBy })),
+    ...[...new Set(programs)].map((name): Requirement => ({ kind: 'program', name, neededBy })),
+    ...variables.map(([name]): Requirement => ({ kind: 'variable', name, neededBy })),
     ...(/\b(?:internet|network)\b/i.test(text.replaceAll(NO_NETWORK, ''))
-      ? [{ kind: 'network', name: 'network', neededBy } satisfies Need]
+      ? [{ kind: 'network', name: 'network', neededBy } satisfies Requirement]
       : []),
   ];
 }
 
-/** What runs a script, where its first line or its extension says so. */
-function interpreterNeed(file: string, text: string): readonly Need[] {
+/** The interpreter of a script by its shebang line or extension. */
+function interpreterRequirement(file: string, text: string): readonly Requirement[] {
   const head = Buffer.from(text.slice(0, 4096));
   const found = scriptCommand({ path: file, head, isExecutable: false, readWhole: () => head }, []);
   const [name = ''] = found.type === 'command' ? found.argv : [];
   return PROGRAM.test(name) ? [{ kind: 'program', name, neededBy: file }] : [];
 }
 
-function scriptNeeds(file: string, text: string): readonly Need[] {
+function requirementsIn(file: string, text: string): readonly Requirement[] {
   const content = file.endsWith('.py') ? declaredBlock(text) : '';
   const range = /^requires-python\s*=\s*["']([^"'\n]*)["']/m.exec(content)?.[1];
   const start = /^dependencies\s*=\s*\[/m.exec(content);
   const packages = start === null ? [] : listedTexts(content.slice(start.index + start[0].length));
   return [
-    ...interpreterNeed(file, text),
-    ...(range === undefined ? [] : [{ kind: 'program', name: 'python3', range, neededBy: file } satisfies Need]),
+    ...interpreterRequirement(file, text),
+    ...(range === undefined ? [] : [{ kind: 'program', name: 'python3', range, neededBy: file } satisfies Requirement]),
     ...packages.flatMap((line) => pythonPackage(line, file)),
   ];
 }
 
-/** What PEP 723 puts into comments from `# /// script` to `# ///`. By lines: an expression over a hostile file would take for ever. */
+/** The PEP 723 block from `# /// script` to `# ///`. Parsed by line, because a regular expression could take exponential time. */
 function declaredBlock(text: string): string {
   const lines = text.split(/\r?\n/);
   const start = lines.findIndex((line) => line.trimEnd() === '# /// script');
@@ -170,7 +174,7 @@ function declaredBlock(text: string): string {
   return '';
 }
 
-/** The texts of a list in TOML, from after its bracket on. A bracket may stand in a text, as in `"uvicorn[standard]"`. */
+/** The strings of a TOML array, starting after its bracket. Strings may contain brackets, as in `"uvicorn[standard]"`. */
 function listedTexts(toml: string): readonly string[] {
   const texts: string[] = [];
   for (const [token, double, single] of toml.matchAll(/"([^"\n]*)"|'([^'\n]*)'|#[^\n]*|\]/g)) {
@@ -181,8 +185,8 @@ function listedTexts(toml: string): readonly string[] {
   return texts;
 }
 
-/** One line of requirements. What holds only under a condition, or lies at an address, is not judged. */
-function pythonPackage(line: string, neededBy: string): readonly Need[] {
+/** Parses one line of requirements.txt. Ignores requirements with conditions or URLs. */
+function pythonPackage(line: string, neededBy: string): readonly Requirement[] {
   if (line.length > MAX_LINE) return [];
   const plain = line.replace(/(?:^|\s)#.*$/, '').trim();
   const [, name, range = ''] =
@@ -191,17 +195,21 @@ function pythonPackage(line: string, neededBy: string): readonly Need[] {
   return [{ kind: 'python-package', name, ...(range.trim() === '' ? {} : { range: range.trim() }), neededBy }];
 }
 
-function manifestNeeds(file: string, text: string, isInstalled: (name: string) => boolean): readonly Need[] {
+function manifestRequirements(
+  file: string,
+  text: string,
+  isInstalled: (name: string) => boolean,
+): readonly Requirement[] {
   const manifest = parsed(text);
   const names = Object.keys(recordAt(manifest, 'dependencies'));
   const engine = recordAt(manifest, 'engines')['node'];
   return [
     ...(typeof engine === 'string'
-      ? [{ kind: 'program', name: 'node', range: engine, neededBy: file } satisfies Need]
+      ? [{ kind: 'program', name: 'node', range: engine, neededBy: file } satisfies Requirement]
       : []),
     ...names
       .filter((name) => PACKAGE.test(name) && !isInstalled(name))
-      .map((name): Need => ({ kind: 'node-package', name, neededBy: file })),
+      .map((name): Requirement => ({ kind: 'node-package', name, neededBy: file })),
   ];
 }
 
@@ -209,7 +217,7 @@ const PACKAGE = /^(?:@[\w.-]{1,100}\/)?[\w.-]{1,100}$/;
 
 function hasPackage(directory: ConfinedDirectory, manifest: string, name: string): boolean {
   const folder = manifest.slice(0, manifest.lastIndexOf('/') + 1);
-  // From the folder of the list upwards, as Node looks for it.
+  // Searches upwards from the folder of package.json, as Node does.
   return [folder, ''].some((place) => {
     const asked = toRelativePath(`${place}node_modules/${name}/package.json`);
     return asked.type === 'path' && directory.resolve(asked.path, { allowHardLinks: true }).type === 'found';
@@ -220,7 +228,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // A broken list names nothing; whoever runs the script hears of it from Node.
+    // Node will report the invalid package.json when the script runs.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

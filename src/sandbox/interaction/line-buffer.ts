@@ -9,7 +9,7 @@ export interface OutputPart {
   readonly remaining: number;
 }
 
-export interface KeptLimits {
+export interface LineBufferLimits {
   readonly lines: number;
   readonly characters: number;
 }
@@ -23,8 +23,8 @@ const MAX_PART = 64 * 1024;
  * The last lines of a program that writes for as long as it likes. Read once, in order: the parts put together are the output, and what
  * fell out before it was read is said where it is missing.
  */
-export class KeptOutput {
-  readonly #limits: KeptLimits;
+export class LineBuffer {
+  readonly #limits: LineBufferLimits;
   /** With their line ends, but for pieces of long lines. */
   #lines: string[] = [];
   /** Where in `#lines` the kept ones start: dropping a line moves nothing. */
@@ -39,7 +39,7 @@ export class KeptOutput {
   #cursor = { line: 0, characters: 0 };
   #missed = 0;
 
-  constructor(limits: KeptLimits) {
+  constructor(limits: LineBufferLimits) {
     this.#limits = limits;
   }
 
