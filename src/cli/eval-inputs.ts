@@ -9,7 +9,7 @@ import { readCases } from '../evals/cases/read-cases.ts';
 import type { CaseProblem } from '../evals/cases/problem.ts';
 import { skillNameAt } from '../evals/cases/suite.ts';
 import type { SuiteModel } from '../evals/run/case-model.ts';
-import { skillFoldersAt } from '../evals/run/skill-folders.ts';
+import { skillFoldersAt } from '../evals/cases/suite.ts';
 import { isDirectory, isPresent } from '../platform/fs/paths.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { UsageError } from './exit.ts';

@@ -10,7 +10,7 @@ import { evaluate } from '../evals/evaluate.ts';
 import type { EvaluateOptions } from '../evals/evaluate.ts';
 import type { SuiteBasis } from '../evals/run/run-suite.ts';
 import type { SuiteProgress } from '../evals/run/run-suite.ts';
-import { skillFoldersIn } from '../evals/run/skill-folders.ts';
+import { skillFoldersIn } from '../evals/cases/suite.ts';
 import { MOST_DISTRACTORS } from '../evals/trigger/distractors.ts';
 import { evaluateTrigger } from '../evals/trigger/run-trigger.ts';
 import type { TriggerOptions } from '../evals/trigger/run-trigger.ts';
