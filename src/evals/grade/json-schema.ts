@@ -62,7 +62,7 @@ function validate(value: unknown, schema: unknown): SchemaVerdict {
   if (isObject(schema) && '$async' in schema) return unusable('unknown keyword: "$async"');
   const run = AJV.compile(schema);
   const isValid = run(value);
-  AJV.removeSchema(schema);
+  if (isObject(schema)) AJV.removeSchema(schema);
   if (isValid) return { type: 'fits' };
   // The last error is the outermost one: `anyOf` itself and not one of its branches.
   const error = run.errors?.at(-1);
