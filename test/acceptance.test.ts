@@ -9,7 +9,7 @@ import { exitOf } from '../src/evals/report/report.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../src/core/approval.ts';
 import { readCases } from '../src/evals/cases/read-cases.ts';
 import { evaluate } from '../src/evals/evaluate.ts';
-import { skillFoldersIn } from '../src/evals/run/skill-folders.ts';
+import { skillFoldersIn } from '../src/evals/cases/suite.ts';
 import type { AgentResult } from '../src/agent/agent-options.ts';
 import { createRuntime } from '../src/runtime/runtime.ts';
 import { verifies } from './conformance/verifies.ts';

@@ -20,7 +20,7 @@ FAILED  count (without)
       found: the answer is "41"  [events 7, 9]
 ERROR   slow (with)
   evals/cases.json:3
-  it was not done after 20 s
+  timed out after 20 s
 
 results    1 passed, 2 failed, 1 error, 1 skipped
 pass rate  33 % (20 to 90 %), of 3 verdicts

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../../src/core/run-events.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { compareArms } from '../../../src/evals/report/compare-arms.ts';
-import { factsOfRun } from '../../../src/evals/grade/facts-of-run.ts';
+import { readRunFacts } from '../../../src/evals/grade/read-run-facts.ts';
 import { gradeStored, regrade } from '../../../src/evals/grade/regrade.ts';
 import type { StoredRun } from '../../../src/evals/grade/regrade.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   stored = await ran([LOAD, RUN, ANSWER]);
 });
 
-/** A copy of the run to be broken. */
+/** Copies the run, so that the copy can be damaged. */
 function copied(): string {
   counter += 1;
   const folder = path.join(scratch(), path.basename(stored.folder), String(counter), path.basename(stored.folder));
@@ -31,12 +31,12 @@ function copied(): string {
 }
 
 function reasonOf(folder: string): string {
-  const reading = factsOfRun(folder);
+  const reading = readRunFacts(folder);
   return reading.type === 'unusable' ? reading.reason : 'usable';
 }
 
 describe('a run folder', () => {
-  verifies('EVAL-5', 'is graded by its events, and again with the same result', async () => {
+  verifies('EVAL-5', 'is graded by its events, with the same result each time', async () => {
     const one = evalCase({ trigger: true, actions: { ordered: [{ tool: 'load_skill' }, { tool: 'run_script' }] } });
     const first = await gradeStored({ ...run, folder: stored.folder }, one);
     expect(first).toEqual({
@@ -75,7 +75,7 @@ describe('a run folder', () => {
       isCached: false,
     });
     expect(await gradeStored({ ...run, folder: stored.folder }, one)).toEqual(first);
-    // state.json and final.md decide nothing, and whoever changes them is found out.
+    // state.json and final.md are not graded, but a change to them is detected.
     const other = copied();
     writeFileSync(path.join(other, 'final.md'), 'there are 43 rows');
     expect((await gradeStored({ ...run, folder: other }, one)).status).toBe('error');
@@ -89,39 +89,39 @@ describe('a run folder', () => {
     lines[place] = lines[place]?.replace('option/report', 'option/repart') ?? '';
     writeFileSync(file, lines.join('\n'));
     expect(reasonOf(folder)).toBe(
-      `the record of the run was changed: events.jsonl:${String(place + 1)}: its hash does not follow from its text and the line before (line/edited)`,
+      `the record of the run was modified: events.jsonl:${String(place + 1)}: its hash does not follow from its text and the line before (line/edited)`,
     );
   });
 
-  test('that is torn, cut, added to or empty is an error that says so', () => {
+  test('that is torn, truncated, extended or empty is an error', () => {
     const torn = copied();
     const file = path.join(torn, 'events.jsonl');
     truncateSync(file, readFileSync(file).length - 40);
     expect(reasonOf(torn)).toMatch(
-      /^the record of the run was changed: events\.jsonl: it has \d+ lines and run\.json speaks of \d+/,
+      /^the record of the run was modified: events\.jsonl: it has \d+ lines and run\.json speaks of \d+/,
     );
     const killed = copied();
     const text = readFileSync(path.join(killed, 'events.jsonl'), 'utf8');
     writeFileSync(path.join(killed, 'events.jsonl'), text.slice(0, text.indexOf('\n') + 1));
     for (const name of ['run.json', 'state.json', 'final.md', 'observations'])
       rmSync(path.join(killed, name), { recursive: true, force: true });
-    expect(reasonOf(killed)).toBe('the run was killed before its end: its record is torn');
+    expect(reasonOf(killed)).toBe('the run was killed before its end and its record is incomplete');
     const longer = copied();
     appendFileSync(path.join(longer, 'events.jsonl'), '{}\n');
-    expect(reasonOf(longer)).toMatch(/^the record of the run was changed: events\.jsonl:\d+: /);
+    expect(reasonOf(longer)).toMatch(/^the record of the run was modified: events\.jsonl:\d+: /);
     const empty = path.join(scratch(), 'empty');
     mkdirSync(empty);
-    expect(reasonOf(empty)).toMatch(/^there is no run that can be read/);
-    expect(reasonOf(path.join(empty, 'none'))).toMatch(/^there is no run that can be read/);
+    expect(reasonOf(empty)).toMatch(/^the folder has no readable run/);
+    expect(reasonOf(path.join(empty, 'none'))).toMatch(/^the folder has no readable run/);
   });
 });
 
-describe('a record that is whole and makes no sense', () => {
-  /** A run in which these events stand, with a chain that holds. */
+describe('an intact record with invalid events', () => {
+  /** Records a run with these events and a valid hash chain. */
   async function recorded(...events: readonly unknown[]): Promise<string> {
     const { runtime } = await world();
     const made = await runtime.startRun({ request: 'x' });
-    // As a stranger would write them: only what is looked at first has its kind.
+    // The events are untrusted and may have any shape.
     for (const event of events) made.record(event as RunEvent);
     await made.end('done', '');
     return made.path ?? '';
@@ -133,23 +133,23 @@ describe('a record that is whole and makes no sense', () => {
     const folder = await recorded(action, odd);
     const one = evalCase({ disclosure: { resourcesOnly: [], unloadedBytes: 0 } });
     const { status, reason } = await gradeStored({ ...run, folder }, one);
-    expect([status, reason.slice(0, 27)]).toEqual(['error', 'the run cannot be graded: C']);
+    expect([status, reason.slice(0, 28)]).toEqual(['error', 'cannot grade the run: Cannot']);
   });
 
-  test('counts no amount that is none', async () => {
+  test('ignores negative amounts', async () => {
     const usage = { inputTokens: -5, outputTokens: -1 };
     const folder = await recorded(
       { type: 'turn', turn: 1 },
       { type: 'model-call', turn: 1, model: 'm', request: 'sha256:00', tokens: 7 },
       { type: 'model-answer', turn: 1, text: '', toolCalls: [], finish: 'stop', usage, retries: 0 },
     );
-    const reading = factsOfRun(folder);
+    const reading = readRunFacts(folder);
     expect(reading.type === 'facts' ? reading.facts.cost : reading).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   });
 });
 
 describe('grading again', () => {
-  test('gives one result a run, errors included, and tells of its progress', async () => {
+  test('gives one result per run, including errors, and reports progress', async () => {
     const runs: readonly StoredRun[] = [
       { ...run, folder: stored.folder },
       { ...run, folder: path.join(stored.folder, 'none'), attempt: 2 },
@@ -161,13 +161,13 @@ describe('grading again', () => {
     });
     expect(results.map(({ case: id, attempt, status, reason }) => [id, attempt, status, reason])).toEqual([
       ['case-1', 1, 'failed', ''],
-      ['case-1', 2, 'error', expect.stringMatching(/^there is no run that can be read/)],
-      ['unknown', 1, 'error', 'no case of the suite has this id'],
+      ['case-1', 2, 'error', expect.stringMatching(/^the folder has no readable run/)],
+      ['unknown', 1, 'error', 'the suite has no case with this id'],
     ]);
     expect(told).toEqual(['1/3', '2/3', '3/3']);
   });
 
-  test('a layout without run folders compares nothing and says so', async () => {
+  test('gives no comparison without run folders', async () => {
     const none = path.join(stored.folder, 'without-runs');
     const arms = ['with', 'old'] as const;
     const results = await regrade(
@@ -180,11 +180,11 @@ describe('grading again', () => {
     });
   });
 
-  test('a case that asks nothing is an error and no pass', async () => {
+  test('a case without expectations is an error', async () => {
     const [result] = await regrade([{ ...run, folder: stored.folder }], [evalCase({})]);
     expect([result?.status, result?.reason]).toEqual([
       'error',
-      'evals/cases.yaml:3: the case asks nothing of a run',
+      'evals/cases.yaml:3: the case has no expectations',
     ] satisfies readonly [CaseResult['status'], string]);
   });
 });

@@ -1,4 +1,4 @@
-/** Files that a run left, as its record knows them: the last state of each name. */
+/** The files that a run left, in their last state, as its record has them. */
 import { isUtf8 } from 'node:buffer';
 
 import { mediaTypeOf } from '../../core/media-type.ts';
@@ -27,7 +27,7 @@ function filesOf({ seq, action, observation }: StepFact): readonly FileFact[] {
   const { path, bytes, digest } = observation;
   const content = Buffer.from(action.content, 'utf8');
   const name = nameOf(path);
-  // What was recorded without its secrets is not what was written.
+  // A redacted record does not hold the bytes that were written.
   const isWhole = content.length === bytes;
   const { mediaType } = mediaTypeOf(name, content);
   return [{ seq, name, mediaType, bytes, sha256: hexOf(digest), ...(isWhole ? { text: action.content } : {}) }];
@@ -58,10 +58,10 @@ function hexOf(digest: string): string {
   return digest.startsWith(DIGEST) ? digest.slice(DIGEST.length) : digest;
 }
 
-/** The bytes of a file that a run left, from wherever whoever ran it kept them. */
+/** Returns the bytes of a file that a run left, or undefined if they were not kept. */
 export type ReadOutput = (name: string) => Uint8Array | undefined;
 
-/** Facts with the texts of files that the record has only the hash of. Bytes with another hash are not those of the run. */
+/** Adds the texts of files of which the record has only the hash. Bytes with another hash are ignored. */
 export function withOutputs(facts: RunFacts, read: ReadOutput): RunFacts {
   return { ...facts, files: facts.files.map((file) => withText(file, read)) };
 }

@@ -1,15 +1,51 @@
-/** Events to facts: the whole stream is read, and nothing is decided by what came first. */
+/** Reads the facts of a run from its folder. Only a folder with an intact record is graded. */
 import { countEvent, NOTHING_USED } from '../../agent/count-budget.ts';
 import type { Budget } from '../../core/budget.ts';
 import type { CaseCost } from '../report/result.ts';
 import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import { reduceSession, startState } from '../../core/session.ts';
 import type { SessionEvent, SessionState } from '../../core/session.ts';
-import { filesOfSteps } from './files-of-steps.ts';
+import { isSkillError } from '../../core/errors.ts';
+import { readRun } from '../../journal/journal-reader.ts';
+import { verifyRun } from '../../journal/verify.ts';
+import type { Verification, VerifyOptions } from '../../journal/verify.ts';
+import { filesOfSteps } from './output-files.ts';
 import type { LoadFact, RunFacts, ShownFact } from './run-facts.ts';
-import { stepsOfLines } from './steps-of-lines.ts';
+import { stepsOfLines } from './run-steps.ts';
 
-export function factsOfLines(lines: readonly JournalLine[]): RunFacts {
+export type FactsReading =
+  | { readonly type: 'facts'; readonly facts: RunFacts }
+  | { readonly type: 'unusable'; readonly reason: string };
+
+/** Verifies the hash chain, and the seal if a key is given, before it reads. Does not throw for the content of a folder. */
+export function readRunFacts(folder: string, options: VerifyOptions = {}): FactsReading {
+  try {
+    const verification = verifyRun(folder, options);
+    if (verification.status !== 'intact') return { type: 'unusable', reason: problemText(verification) };
+    return { type: 'facts', facts: factsOfLines([...readRun(folder).lines]) };
+  } catch (error) {
+    if (isSkillError(error)) return { type: 'unusable', reason: error.message };
+    throw error;
+  }
+}
+
+function problemText({ status, problems }: Verification): string {
+  const [first] = problems;
+  if (first === undefined) return STATUS_TEXT[status];
+  const line = first.line === undefined ? '' : `:${String(first.line)}`;
+  const more = problems.length === 1 ? '' : `, and ${String(problems.length - 1)} more`;
+  return `${STATUS_TEXT[status]}: ${first.path}${line}: ${first.message} (${first.code})${more}`;
+}
+
+const STATUS_TEXT: Readonly<Record<Verification['status'], string>> = {
+  intact: 'the record is intact',
+  torn: 'the run was killed before its end and its record is incomplete',
+  running: 'the run is still being recorded',
+  tampered: 'the record of the run was modified',
+  unreadable: 'the folder has no readable run',
+};
+
+function factsOfLines(lines: readonly JournalLine[]): RunFacts {
   const steps = stepsOfLines(lines);
   const events = lines.map(({ event }) => event);
   const start = events.find((event) => event.type === 'run-start');
@@ -45,7 +81,7 @@ function saidIn(events: readonly RunEvent[]): string {
 }
 
 function loadsOf(lines: readonly JournalLine[]): readonly LoadFact[] {
-  // A part of the run is started only after the skill was looked at.
+  // A subagent starts only after an observation has named its skill.
   const names = new Map(
     lines.flatMap(({ event }) =>
       event.type === 'observation' && 'skill' in event.observation && event.observation.skill !== undefined
@@ -62,7 +98,7 @@ function loadsOf(lines: readonly JournalLine[]): readonly LoadFact[] {
       const isRequired = askedBy === 'program' && required.has(skill.id);
       return [{ seq, skill: skill.name, id: skill.id, askedBy, isRequired }];
     }
-    // Its instructions were loaded by the part of the run that it started.
+    // The subagent loaded the instructions in its own context.
     if (event.type === 'subagent-start')
       return [
         { seq, skill: names.get(event.skill) ?? event.skill, id: event.skill, askedBy: 'subagent', isRequired: false },
@@ -86,7 +122,7 @@ function shownIn(event: SessionEvent): readonly ShownFact['shown'][] {
   return event.type === 'request-start' ? event.shown : [];
 }
 
-/** Tokens are those that the model counts; where it does not say, those of our estimate, and that is told. */
+/** Uses the token counts of the model, and our estimate where the model reports none. */
 function costOf(events: readonly RunEvent[], used: Budget): CaseCost {
   const answers = events.filter((event) => event.type === 'model-answer');
   const asked = new Map(
@@ -94,7 +130,7 @@ function costOf(events: readonly RunEvent[], used: Budget): CaseCost {
   );
   const said = new Map(answers.map(({ turn, usage }) => [turn, usage.inputTokens] as const));
   const inputs = [...asked].map(([turn, estimate]) => said.get(turn) ?? estimate);
-  // Of its parts a run knows one number, and that is an estimate.
+  // The record holds one estimated number per subagent.
   const parts = events.flatMap((event) => (event.type === 'subagent-end' ? [event.used?.tokens ?? 0] : []));
   return {
     turns: used.turns,
@@ -102,7 +138,6 @@ function costOf(events: readonly RunEvent[], used: Budget): CaseCost {
     scriptRuns: amount(used.scriptRuns),
     inputTokens: sumOf([...inputs, ...parts]),
     outputTokens: sumOf(answers.map(({ usage }) => usage.outputTokens ?? 0)),
-    // Of an answer without a count the record has our estimate, and then the model counted nothing else either.
     tokensAreEstimated: parts.length > 0 || [...asked.keys()].some((turn) => said.get(turn) === undefined),
     wallMs: Math.round(amount(used.wallMs)),
   };
@@ -112,26 +147,26 @@ function sumOf(amounts: readonly number[]): number {
   return amounts.reduce((sum, one) => sum + amount(one), 0);
 }
 
-/** A record may come from anywhere: `1e999` is valid JSON, and no amount. */
+/** Records are untrusted: `1e999` is valid JSON and parses to Infinity. */
 function amount(value: number): number {
   return Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** Runs that end so say nothing: to be cut off is not to stay quiet. */
+/** An interrupted run must not count as a skill that stayed quiet. */
 function brokenBy(events: readonly RunEvent[], outcome: RunFacts['outcome'], reason: string): string {
   switch (outcome) {
     case 'running':
-      return 'the run did not come to its end';
+      return 'the run did not end';
     case 'record-failed':
       return `the run could not be recorded: ${reason}`;
     case 'cancelled':
       return `the run was cancelled: ${reason}`;
     case 'failed':
-      // What failed too often is the doing of the skill or the model; all else is that of the harness or the connection.
-      return endedByActions(events) ? '' : `the run broke: ${reason}`;
+      // Repeated failures of actions count against the skill; any other failure is one of the harness or the connection.
+      return endedByActions(events) ? '' : `the run failed: ${reason}`;
     case 'degraded': {
       const last = events.findLast((event) => event.type === 'budget-end');
-      return last?.name === 'wallMs' ? `the time of the run was up: ${reason}` : '';
+      return last?.name === 'wallMs' ? `the run timed out: ${reason}` : '';
     }
     case 'done':
     case 'refused':
