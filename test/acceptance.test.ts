@@ -111,7 +111,7 @@ describe('acceptance', () => {
     expect(JSON.stringify(loaded)).toContain('canary-body-of-tables');
   });
 
-  describe('5. allow-lists are enforced, and what is of high risk needs a yes', () => {
+  describe('5. allow-lists are enforced, and what is of high risk needs approval', () => {
     test('a skill that allows reading alone runs nothing', async () => {
       const { agent } = await world({ tables: skill('tables', ['allowed-tools: "read_resource"']) });
       const result = await agent({ model: played([select, run, read, answer]), protocol: 'actions' });

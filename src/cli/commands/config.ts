@@ -82,7 +82,7 @@ async function explained({ explain }: LoadedConfig, key: string | undefined): Pr
     1,
   );
   throw new UsageError(
-    `there is no setting ${JSON.stringify(printable(key))}`,
+    `there is not a setting ${JSON.stringify(printable(key))}`,
     guess === undefined ? 'skillwright config explain shows all' : `did you mean ${guess}?`,
   );
 }
