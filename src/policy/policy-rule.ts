@@ -93,13 +93,13 @@ export function readRule(
   }: { readonly effect: Effect; readonly origin: RuleOrigin; readonly places?: RulePlaces },
 ): PolicyRule | RuleProblem {
   const trimmed = text.trim();
-  if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is no rule; write a tool, or tool(pattern)` };
+  if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is not a rule; write a tool, or tool(pattern)` };
   const open = trimmed.indexOf('(');
   const name = open === -1 ? trimmed : trimmed.slice(0, open);
   const inside = open === -1 ? '' : trimmed.slice(open + 1, -1).trim();
   const rule = { effect, text: trimmed, origin };
   if (name.includes('*')) {
-    if (inside !== '') return { problem: `${quoted(text)} has a pattern for tools of several names` };
+    if (inside !== '') return { problem: `${quoted(text)} has a pattern, but matches several tools` };
     return { ...rule, tools: [], pattern: compileGlob(name) };
   }
   const tools = toolsOf(name, effect);
@@ -142,7 +142,7 @@ function readSubjects(
       return { kind: 'skill', globs: [compileGlob(whole, { hidden: true })], anyCase: false };
     }
     case 'none':
-      return { problem: `a pattern in brackets means nothing for this tool: ${quoted(text)}` };
+      return { problem: `this tool takes no pattern in parentheses: ${quoted(text)}` };
   }
 }
 
@@ -151,7 +151,7 @@ function readSubjects(
  * `folder/**` the folder itself, because it can be listed and searched.
  */
 function readPathPattern(text: string, effect: Effect, { home }: RulePlaces): SubjectPattern | RuleProblem {
-  if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} has .. in it` };
+  if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} contains ".."` };
   const isStrict = effect === 'allow';
   let pattern = text.startsWith('./') ? text.slice(2) : text.replace(/^\/\//, '/');
   if (pattern === '~' || pattern.startsWith('~/')) {

@@ -178,7 +178,8 @@ function judge({ origin, rules, otherwise }: PolicyLayer, access: Access): Judge
     else if (rule.effect === 'deny' || asked === undefined) {
       const meaning = meansAccess(rule, access, names);
       if (meaning === 'no') continue;
-      const because = meaning === 'unclear' ? `the command cannot be judged by it: ${unclear(access)}` : undefined;
+      const because =
+        meaning === 'unclear' ? `the rule cannot be evaluated for this command: ${unclear(access)}` : undefined;
       const { effect, text, origin: from } = rule;
       const judged = { effect, rule: text, origin: from, ...(because === undefined ? {} : { because }) };
       if (effect === 'deny') return judged;
@@ -221,7 +222,7 @@ function commandRules(rules: readonly PolicyRule[], programs: readonly string[])
 function hindrance(allows: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
   if (subject.kind !== 'command' || !allows.some(({ subjects }) => subjects !== undefined)) return {};
   if (subject.line.type === 'unclear') return { because: subject.line.reason };
-  if (subject.hasVariables) return { because: 'it comes with variables of its own, which no list of commands judges' };
+  if (subject.hasVariables) return { because: 'it sets environment variables, which command rules do not cover' };
   const listed = commandRules(allows, subject.programs).map(({ pattern }) => pattern);
   const missed = missedCommand(listed, subject);
   if (missed === undefined || missed === 'line') return {};
@@ -238,7 +239,7 @@ function unclear({ subject }: Access): string {
 
 function explain({ effect, rule, origin, because }: Judgement, { tool }: Access): Decision {
   const who = origin.where === '' ? origin.layer : `${origin.layer} (${printable(origin.where)})`;
-  const verb = { allow: 'is allowed', ask: 'needs a yes', deny: 'is not allowed' }[effect];
+  const verb = { allow: 'is allowed', ask: 'needs approval', deny: 'is not allowed' }[effect];
   const why = because === undefined ? '' : `: ${because}`;
   const reason = `${tool} ${verb} ${byWhat(rule, origin, who)}${why}`;
   return { effect, tool, risk: riskOf(tool), rule: rule ?? BY_DEFAULT, origin, reason };

@@ -88,7 +88,7 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
       return judge(around, { dir, real, digest: bind === 'digest' ? (digest ?? '') : undefined });
     },
     async trust(folder, { skills, now = new Date() }) {
-      if (sealed === undefined) throw invalid('there is no home folder to keep it in', 'a home folder');
+      if (sealed === undefined) throw invalid('there is no home folder to store trust in', 'a home folder');
       const real = trustableFolder(folder, home);
       const added = skills.map(({ dir, digest }) => ({ path: pathBelow(real, dir), digest }));
       let trusted: TrustedFolder = { folder: real, at: now.toISOString(), skills: added };
@@ -138,11 +138,11 @@ function judge(
 export type UntrustedVerdict = Extract<TrustVerdict, { readonly trusted: false }>;
 
 const WHY: Readonly<Record<UntrustedVerdict['reason'], string>> = {
-  'no-home': 'is not trusted: there is no home folder to keep such a word in',
-  unknown: 'is not trusted: look at it, then say `skillwright trust`',
-  new: 'is new since its project was trusted: look at it, then say `skillwright trust` again',
-  changed: 'changed since its project was trusted: look at it, then say `skillwright trust` again',
-  'no-digest': 'is not trusted: its files could not be read to see whether they are as they were',
+  'no-home': 'is not trusted: there is no home folder to store trust in',
+  unknown: 'is not trusted: review it, then run `skillwright trust`',
+  new: 'was added after its project was trusted: review it, then run `skillwright trust` again',
+  changed: 'changed after its project was trusted: review it, then run `skillwright trust` again',
+  'no-digest': 'is not trusted: its files could not be read to check for changes',
 };
 
 function untrusted(
@@ -155,10 +155,10 @@ function untrusted(
 
 /** Refuses the file system root and the home folder, which contain more than one project. */
 function trustableFolder(folder: string, home: string | undefined): string {
-  if (!isDirectory(folder)) throw invalid(`${quoted(folder, 200)} is no folder`, 'a folder');
+  if (!isDirectory(folder)) throw invalid(`${quoted(folder, 200)} is not a folder`, 'a folder');
   const real = realPath(folder);
   if (path.dirname(real) === real || (home !== undefined && real === realPath(home)))
-    throw invalid(`${quoted(real, 200)} holds more than a project`, 'the folder of a project');
+    throw invalid(`${quoted(real, 200)} contains more than one project`, 'a project folder');
   return real;
 }
 

@@ -180,7 +180,7 @@ describe('hostile skills', () => {
     [
       'one that leaves the skill',
       '```quickstart\n../../bin/sh -c id\n```\n',
-      'its quickstart cannot be followed: the path "../../bin/sh" has .. in it',
+      'its quickstart cannot be followed: the path "../../bin/sh" contains ".."',
     ],
   ])('a skill with %s is not run', async (_, body, why) => {
     const { answer, calls } = await runRules(await openOne(body, ''), 'echo words');

@@ -40,7 +40,7 @@ describe('our own vocabulary', () => {
         files: [],
         filesCut: true,
         report: report('SKILL.md', { truncated: true }),
-        notes: ['the frontmatter has changed since the skills were listed'],
+        notes: ['the frontmatter changed since the skills were listed'],
       }),
     });
     expect((await call('load_skill', { skill: 'pdf' })).value).toMatchInlineSnapshot(`
@@ -55,7 +55,7 @@ describe('our own vocabulary', () => {
       </skill_files>
 
       [note] SKILL.md is cut; the whole is skill://pdf/SKILL.md
-      [note] the frontmatter has changed since the skills were listed"
+      [note] the frontmatter changed since the skills were listed"
     `);
   });
 

@@ -72,8 +72,8 @@ describe('openseed', () => {
         ""USAGE.md" is not below references/, assets/ or scripts/. List the assets of the skill and give one of their paths.",
         ""references" is not below references/, assets/ or scripts/. List the assets of the skill and give one of their paths.",
         ""referencesX/a" is not below references/, assets/ or scripts/. List the assets of the skill and give one of their paths.",
-        "the path "../pdf/references/a" has .. in it. Stay inside the skill: no .. in a path.",
-        "the path "/etc/passwd" does not start from the skill. Give the path relative to the folder of the skill.",
+        "the path "../pdf/references/a" contains "..". Stay inside the skill: .. is not allowed.",
+        "the path "/etc/passwd" is not relative to the skill. Give the path relative to the folder of the skill.",
         "the path is empty. Name a file of the skill, relative to its folder.",
       ]
     `);

@@ -70,7 +70,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
 
   const keep = async (entry: StoredApproval): Promise<boolean> => {
     if (stored === undefined) {
-      warn('there is no home folder: the answer is kept for this run only');
+      warn('there is no home folder, so the answer lasts only for this run');
       return false;
     }
     try {
@@ -78,7 +78,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       return true;
     } catch (error) {
       if (!isSkillError(error)) throw error;
-      warn(`the answer is kept for this run only: ${error.message}`);
+      warn(`the answer lasts only for this run: ${error.message}`);
       return false;
     }
   };
@@ -91,7 +91,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     if (pending?.waitMs === undefined) return 'nobody';
     const { waitMs: timeoutMs } = pending;
     if (place === undefined) {
-      warn('there is no home folder: a question cannot be left for later');
+      warn('there is no home folder, so the question cannot be left for later');
       return 'nobody';
     }
     const later = (await orWarning(() => waitForAnswer(place, request, { timeoutMs, signal }), warn)) ?? 'nobody';
@@ -140,11 +140,11 @@ async function askOne(
   try {
     const said = await untilAborted([signal, over.signal], (either) => ask(request, { signal: either }));
     if (said === 'nobody') return 'nobody';
-    return answerIn(said, request, by) ?? no('what was answered is no answer to this question');
+    return answerIn(said, request, by) ?? no('the asker returned an invalid answer');
   } catch (error) {
     signal.throwIfAborted();
-    if (over.signal.aborted) return no(`nobody answered within ${String(deadlineMs)} ms`);
-    return no(`asking failed: ${quoted(error instanceof Error ? error.message : String(error), 200)}`);
+    if (over.signal.aborted) return no(`no answer within ${String(deadlineMs)} ms`);
+    return no(`the asker failed: ${quoted(error instanceof Error ? error.message : String(error), 200)}`);
   } finally {
     clearTimeout(timer);
   }

@@ -199,8 +199,8 @@ async function run(
 function closedSession(): SkillError {
   return new SkillError({
     code: 'workspace/invalid',
-    message: 'nothing is run any more: the session was closed',
-    hint: 'start another session',
+    message: 'the session is closed',
+    hint: 'start a new session',
     data: { path: '' },
   });
 }

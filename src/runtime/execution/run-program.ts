@@ -78,7 +78,7 @@ export async function prepareProgram(
           () => workspace.stage({ name: skill.name, dir: skill.dir }, signal === undefined ? {} : { signal }),
         );
   if (skill !== undefined && digest !== undefined && staged?.digest !== digest)
-    return refused(failure('skill/changed', `the skill ${quoted(skill.name)} is not the one that was approved`));
+    return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));
   const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
@@ -285,7 +285,7 @@ export async function collectFor(
     outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
   }));
   if (!outputs.save || artifacts !== undefined) return collected;
-  return { ...collected, warnings: [...collected.warnings, 'artifacts are off: the files are not kept'] };
+  return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
 }
 
 function saveTo(

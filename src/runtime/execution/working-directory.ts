@@ -33,7 +33,7 @@ export function workingDirectory(asked: string | undefined, { root, skillName }:
   return {
     type: 'refused',
     failure: failure(cause?.code ?? 'path/absolute', `the program cannot start in ${quoted(text)}`, {
-      hint: 'give a folder below the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
+      hint: 'use a folder of the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
     }),
   };
 }

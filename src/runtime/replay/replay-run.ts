@@ -117,10 +117,10 @@ async function bringAgain(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   if (files.length === 0 || session.execution === undefined) return [];
-  if (!isOwn) return ['the files that were given with the request are not brought: the record is not our own'];
+  if (!isOwn) return ['the files of the request are not staged, because the record is not your own'];
   const brought = await bringGivenFiles(session, files, signal);
   return brought !== undefined && 'code' in brought
-    ? [`the files that were given with the request cannot be brought: ${brought.message}`]
+    ? [`the files of the request cannot be staged: ${brought.message}`]
     : [];
 }
 
@@ -143,7 +143,7 @@ export async function skillProblems(
   const digests = openTreeDigests();
   const judged = skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
     const entry = index.skills.find((skill) => skill.id === id) ?? resolveSkill(index, name);
-    if (entry === undefined) return [`the skill ${quoted(id)} is not here; the record used ${digest}`];
+    if (entry === undefined) return [`the skill ${quoted(id)} was not found; the record used ${digest}`];
     const found = await digests.of(entry.dir, signal === undefined ? {} : { signal });
     if (found.type !== 'digest') return [`the skill ${quoted(id)} cannot be read: ${found.message}`];
     return found.digest === digest
@@ -159,9 +159,9 @@ function notRepeated(
   { writes = false, network = false }: ReplayOptions,
 ): string | undefined {
   if (observation === undefined) return 'the record ends before it was done';
-  if (action.type === 'network_request') return network ? undefined : 'servers are not asked again';
+  if (action.type === 'network_request') return network ? undefined : 'network requests are not repeated';
   if (action.type === 'write_file' || action.type === 'delete_file')
-    return writes ? undefined : 'files are not written or deleted again';
+    return writes ? undefined : 'writes and deletions are not repeated';
   return undefined;
 }
 

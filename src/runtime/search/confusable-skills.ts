@@ -77,8 +77,8 @@ export function confusableDiagnostics(skills: readonly CatalogSkill[], mode: Mod
         {
           code: 'catalog/confusable',
           path: own.file,
-          message: `${quoted(own.name)} and ${quoted(other.name)} answer to the same words`,
-          hint: `say what only this one is for, or add: Not for ..., use ${other.name}`,
+          message: `${quoted(own.name)} and ${quoted(other.name)} match the same queries`,
+          hint: `say what only this skill is for, or add: Not for ..., use ${other.name}`,
         },
         mode,
       ),
