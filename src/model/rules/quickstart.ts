@@ -6,7 +6,7 @@
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
-import { readPlainHead } from '../../format/skill-head.ts';
+import { readSimpleHead } from '../../format/skill-head.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 
 export interface Quickstart {
@@ -135,7 +135,7 @@ function infoOf(line: string, fence: string): string | undefined {
 function metadataQuickstart(text: string): string | undefined {
   if (!text.startsWith('---')) return undefined;
   const source = { path: 'SKILL.md', directory: '', fileName: 'SKILL.md', text, validUtf8: true };
-  return readPlainHead(source, { mode: 'lenient' })?.head?.meta[INFO];
+  return readSimpleHead(source, { mode: 'lenient' })?.head?.meta[INFO];
 }
 
 /** A word of the line. Quotes only keep words together; a quoted word is taken as it is. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { readPlainHead } from '../../format/skill-head.ts';
+import { readSimpleHead } from '../../format/skill-head.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 
 /** More than frontmatter may have. */
@@ -9,7 +9,7 @@ export const MAX_HEAD = 80 * 1024;
 /** The name that a SKILL.md gives its skill; `folder` where it gives none. The start of the file is enough. */
 export async function skillName(text: string, folder: string): Promise<string> {
   const source = { path: SKILL_FILE_NAME, directory: folder, fileName: SKILL_FILE_NAME, text, validUtf8: true };
-  const plain = readPlainHead(source, { mode: 'lenient' });
+  const plain = readSimpleHead(source, { mode: 'lenient' });
   if (plain?.head !== undefined) return plain.head.name;
   // Frontmatter that needs the YAML library is rare, and the library slow to load.
   const { readHead } = await import('../../format/read-head.ts');
