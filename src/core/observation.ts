@@ -233,7 +233,7 @@ export interface LinesFound {
   readonly matches: readonly FoundLine[];
   /** Files that were searched. */
   readonly files: number;
-  /** Files left out: binary, too large, or kept back by a rule. */
+  /** Files left out: binary, too large, or excluded by policy. */
   readonly skipped: number;
   /** There are more matches or more files than were looked at. */
   readonly isCut: boolean;
