@@ -130,7 +130,7 @@ describe('what is no engine', () => {
       const drip = setInterval(() => socket.write('1\r\nx\r\n'), 100);
       closing.push(() => clearInterval(drip));
     });
-    const late = 'no answer within 300 ms';
+    const late = 'no response within 300 ms';
     expect(await Promise.all([refusalOf(connect(silent)), refusalOf(connect(endless))])).toEqual([
       ['executor/unavailable', `no container engine at unix://${silent}: ${late}`],
       ['executor/unavailable', `no container engine at unix://${endless}: ${late}`],
@@ -166,12 +166,12 @@ describe('an engine that goes wrong later', () => {
     });
     const client = await EngineClient.connect({ type: 'unix', socketPath: file });
     expect(await client.get('/one')).toEqual({ status: 200, body: undefined });
-    expect((await refusalOf(client.get('/two')))[1]).toContain('the answer has more than 8388608 bytes');
+    expect((await refusalOf(client.get('/two')))[1]).toContain('the response has more than 8388608 bytes');
     const stop = new AbortController();
     const waiting = refusalOf(client.get('/three', { signal: stop.signal }));
     stop.abort();
-    expect((await waiting)[1]).toContain('it was cancelled');
-    expect((await refusalOf(client.get('/four', { deadlineMs: 50 })))[1]).toContain('no answer within 50 ms');
+    expect((await waiting)[1]).toContain('the call was cancelled');
+    expect((await refusalOf(client.get('/four', { deadlineMs: 50 })))[1]).toContain('no response within 50 ms');
     client.close();
   });
 });

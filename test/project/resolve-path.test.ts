@@ -3,30 +3,30 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { placePath } from '../../src/project/places.ts';
-import type { Purpose } from '../../src/project/places.ts';
+import { resolvePath } from '../../src/project/resolve-path.ts';
+import type { Purpose } from '../../src/project/resolve-path.ts';
 import { isInside } from '../../src/platform/fs/paths.ts';
 import { plant, placed, world } from './support.ts';
 import type { World } from './support.ts';
 
 function outcome({ places }: World, text: string, purpose: Purpose = 'read'): string {
-  const found = placePath(text, places, purpose);
+  const found = resolvePath(text, places, purpose);
   return found.type === 'refused' ? found.failure.code : found.shown;
 }
 
 describe('a path as a model wrote it', () => {
   test('is placed whole: place, root, path, name for rules, absolute path', () => {
     const here = world({ 'project/docs/x.md': 'x' });
-    expect(placePath('./docs//x.md', here.places, 'read')).toEqual({
-      type: 'placed',
+    expect(resolvePath('./docs//x.md', here.places, 'read')).toEqual({
+      type: 'resolved',
       place: 'project',
       root: here.places.project,
       relative: 'docs/x.md',
       shown: 'docs/x.md',
       absolute: path.join(here.places.project, 'docs/x.md'),
     });
-    expect(placePath('skill://pdf/SKILL.md', here.places, 'read')).toEqual({
-      type: 'placed',
+    expect(resolvePath('skill://pdf/SKILL.md', here.places, 'read')).toEqual({
+      type: 'resolved',
       place: 'skill',
       root: path.join(here.base, 'skills/pdf'),
       relative: 'SKILL.md',
@@ -105,7 +105,7 @@ describe('a path as a model wrote it', () => {
       ['x'.repeat(300)]: 'path/too-long',
     };
     expect(Object.fromEntries(Object.keys(cases).map((text) => [text, outcome(here, text)]))).toEqual(cases);
-    expect(placePath('workspace://x', { project: here.places.project, skills: [] }, 'read')).toMatchObject({
+    expect(resolvePath('workspace://x', { project: here.places.project, skills: [] }, 'read')).toMatchObject({
       failure: { code: 'path/outside' },
     });
   });
@@ -156,8 +156,8 @@ describe('a path as a model wrote it', () => {
     expect(shown(`${here.places.project}/.skills/own/SKILL.md`)).toBe('skill://own/SKILL.md');
     // A place may be given by the name of a link to it.
     const byAlias = { ...places, project: path.join(here.base, 'alias') };
-    expect(placePath(`${here.places.project}/a.txt`, byAlias, 'read')).toMatchObject({ shown: 'a.txt' });
-    expect(placePath('a.txt', byAlias, 'read')).toMatchObject({ root: here.places.project });
+    expect(resolvePath(`${here.places.project}/a.txt`, byAlias, 'read')).toMatchObject({ shown: 'a.txt' });
+    expect(resolvePath('a.txt', byAlias, 'read')).toMatchObject({ root: here.places.project });
   });
 });
 
@@ -201,7 +201,7 @@ test('whatever is asked, what is placed lies in its place', () => {
   const start = fc.constantFrom('', '/', 'workspace://', 'skill://pdf/', `${here.places.project}/`, `${here.base}/`);
   fc.assert(
     fc.property(start, fc.array(part, { maxLength: 6 }), fc.constantFrom('read', 'write'), (head, parts, purpose) => {
-      const found = placePath(head + parts.join('/'), here.places, purpose);
+      const found = resolvePath(head + parts.join('/'), here.places, purpose);
       if (found.type === 'refused') return;
       expect(isInside(found.absolute, found.root)).toBe(true);
       expect(found.absolute).not.toContain('secret');
