@@ -165,7 +165,7 @@ describe('a suite', () => {
     expect(results.map(({ case: id, status, reason }) => [id, status, reason.split('\n')[0]])).toEqual([
       ['hangs', 'error', 'it was not done after 0.05 s'],
       ['breaks', 'error', 'the model failed: the server is on fire'],
-      ['too-many', 'error', expect.stringContaining('1 of 3 turns were not asked for')],
+      ['too-many', 'error', expect.stringContaining('1 of 3 turns were not requested')],
       ['no-script', 'error', expect.stringContaining('turns[0]')],
       ['nobody', 'skipped', 'nobody answers: the case has no mock and no cassette, and no --model was named'],
       ['cassette', 'error', expect.stringContaining('/nowhere/a.jsonl')],
