@@ -15,7 +15,7 @@ const fork = {
 };
 const load = (skill: string): Line => ({ calls: [['load_skill', { skill }]] });
 
-describe('a skill that runs in a context of its own', () => {
+describe('a skill that runs as a subagent', () => {
   verifies('AGT-11', 'is run by a child with its instructions; the parent sees the summary alone', async () => {
     const { agent } = await world({ deep: fork, plain: {} });
     const model = played([

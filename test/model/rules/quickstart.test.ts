@@ -94,8 +94,8 @@ describe('a line', () => {
       '"{file}{file}" is no placeholder, expected one of {file}, {files}, {request}, {quoted}',
     ],
     ['scripts/a.mjs {file', '"{file" is no placeholder, expected one of {file}, {files}, {request}, {quoted}'],
-    ['scripts/a.mjs {request:csv}', '"{request:csv}" has endings, which only files have'],
-    ['scripts/a\u202e.mjs', 'the quickstart has a character that does not show'],
+    ['scripts/a.mjs {request:csv}', '"{request:csv}" has file endings, which only file placeholders can have'],
+    ['scripts/a\u202e.mjs', 'the quickstart contains an invisible character'],
     [`scripts/a.mjs ${'x '.repeat(64)}`, 'the quickstart has 65 words, expected 1 to 64'],
     [`scripts/a.mjs ${'x'.repeat(2000)}`, 'the quickstart has more than 2000 characters'],
   ])('%j is refused', (line, problem) => {
