@@ -1,4 +1,4 @@
-/** Reports for tests of what is made from them: one with a bit of everything, and any number of cases. */
+/** Sample reports: one with everything, and one with any number of cases. */
 import { ZERO_COST } from '../../src/evals/report/result.ts';
 import type {
   CaseResult,
@@ -104,7 +104,7 @@ export const TRIGGER: TriggerReport = {
   ],
 };
 
-/** With everything that a report can have. */
+/** A report with all optional parts. */
 export function fullReport(): EvalReport {
   const failed = check('output[1]', {
     status: 'failed',
@@ -126,7 +126,7 @@ export function fullReport(): EvalReport {
 
 const KINDS = ['trigger', 'sequence', 'output', 'security', 'budget'] as const;
 
-/** As large suites are: long inputs, some failures, tags. */
+/** Results of a large suite, with long inputs, failures and tags. */
 export function manyResults(count: number): readonly CaseResult[] {
   return Array.from({ length: count }, (_, place) => {
     const status = place % 23 === 0 ? 'failed' : place % 97 === 5 ? 'error' : place % 61 === 7 ? 'skipped' : 'passed';

@@ -1,4 +1,4 @@
-/** As much of XML 1.0 as our reports use: throws where a text is not well-formed, and gives the elements in order. */
+/** Parses the part of XML 1.0 that reports use, and throws if the text is not well-formed. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
