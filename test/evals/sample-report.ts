@@ -117,7 +117,7 @@ export function fullReport(): EvalReport {
       result('count', { name: 'Counts the rows of a table', tags: ['csv', 'smoke'] }),
       result('sum', { tags: ['csv'], status: 'failed', checks: [check('output[0]'), failed], answer: '41' }),
       result('slow', { status: 'error', reason: 'timed out after 20 s', checks: [] }),
-      result('judge', { status: 'skipped', reason: 'no judge was named', checks: [] }),
+      result('judge', { status: 'skipped', reason: 'no judge model', checks: [] }),
       result('count', { arm: 'without', status: 'failed', checks: [failed] }),
     ],
     { comparisons: [COMPARISON], trigger: TRIGGER, flaky: ['sum'] },
@@ -145,7 +145,7 @@ export function manyResults(count: number): readonly CaseResult[] {
       answer: `There are ${String(place)} rows. ${'And some more words about them. '.repeat(25)}`,
       tags: [['csv', 'text', 'pdf'][place % 3] ?? 'csv', ...(place % 10 === 0 ? ['smoke'] : [])],
       status,
-      reason: status === 'error' ? 'the model failed: 503' : status === 'skipped' ? 'no judge was named' : '',
+      reason: status === 'error' ? 'the model failed: 503' : status === 'skipped' ? 'no judge model' : '',
       checks: status === 'error' || status === 'skipped' ? [] : checks,
       cost: {
         ...ZERO_COST,

@@ -41,7 +41,7 @@ export function readXml(xml: string): readonly XmlElement[] {
 
 function attributesOf(text: string): Readonly<Record<string, string>> {
   const all = [...text.matchAll(/([A-Za-z]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, decoded(value)]);
-  if (new Set(all.map(([name]) => name)).size !== all.length) throw new Error(`an attribute stands twice: ${text}`);
+  if (new Set(all.map(([name]) => name)).size !== all.length) throw new Error(`duplicate attribute: ${text}`);
   return Object.fromEntries(all);
 }
 

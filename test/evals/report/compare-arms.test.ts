@@ -31,7 +31,7 @@ describe('two arms', () => {
       caseResult('b', { arm: 'without' }),
       caseResult('c', { arm: 'with' }),
       caseResult('c', { arm: 'without' }),
-      // A case without a verdict in both arms is no pair.
+      // Cases without a verdict in both arms are not compared.
       caseResult('d', { arm: 'with' }),
       caseResult('d', { arm: 'without', status: 'error', reason: 'it broke' }),
       caseResult('e', { arm: 'with' }),

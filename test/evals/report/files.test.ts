@@ -30,7 +30,7 @@ describe('JUnit', () => {
       'testcase slow (with)',
       'error timed out after 20 s',
       'testcase judge (with)',
-      'skipped no judge was named',
+      'skipped no judge model',
       'testcase count (without)',
       'failure output[1]',
     ]);
