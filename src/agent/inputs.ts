@@ -1,7 +1,7 @@
 /** Files that the user gives with a request: copied into the workspace, or referenced as project files if execution is disabled. */
 import type { Failure } from '../core/failure-codes.ts';
 import { printable } from '../core/text/text.ts';
-import { bringGivenFiles } from '../runtime/given-files.ts';
+import { stageRequestFiles } from '../runtime/request-files.ts';
 import type { Run } from '../runtime/start-run.ts';
 
 export interface GivenFiles {
@@ -17,7 +17,7 @@ export async function bringFiles(
   signal: AbortSignal,
 ): Promise<GivenFiles | Failure> {
   if (files.length === 0) return { type: 'given', references: [] };
-  const brought = await bringGivenFiles(run.session, files, signal);
+  const brought = await stageRequestFiles(run.session, files, signal);
   if (brought === undefined) return { type: 'given', references: files };
   if ('code' in brought) return brought;
   const { references, warnings } = brought;

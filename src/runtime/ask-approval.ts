@@ -10,7 +10,7 @@ import { sha256 } from '../platform/hash.ts';
 import { hazardsOf } from '../policy/command/command-hazards.ts';
 import { readCommandLine } from '../policy/command/command-line.ts';
 import { programsOf } from '../policy/command/command-pattern.ts';
-import { redacted } from './secrets/without-secrets.ts';
+import { redacted } from './secrets/redact-value.ts';
 import type { ResolvedPath } from '../project/resolve-path.ts';
 import { previewWrite } from '../project/write-file.ts';
 import type { WritePreview } from '../project/write-file.ts';

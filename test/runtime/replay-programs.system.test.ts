@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../src/core/action.ts';
 import type { Approve } from '../../src/core/approval.ts';
 import type { ExecutorName } from '../../src/core/execution.ts';
-import { bringGivenFiles } from '../../src/runtime/given-files.ts';
+import { stageRequestFiles } from '../../src/runtime/request-files.ts';
 import { temporaryFolder } from '../cli/run-cli.ts';
 import { outlines, replayWorld } from './replay-support.ts';
 
@@ -57,7 +57,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     } as const;
     const execution = { executor, artifacts: false } as const;
     const run = await (await runtime()).startRun({ request: 'read it', execution, agent });
-    const brought = await bringGivenFiles(run.session, [file], undefined);
+    const brought = await stageRequestFiles(run.session, [file], undefined);
     expect(brought).toEqual({ type: 'brought', references: ['workspace://work/inputs/given.txt'], warnings: [] });
     await run.session.perform({ type: 'run_command', command: 'cat inputs/given.txt' });
     await run.end('done');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '../../core/config/config.ts';
 import { checkConfig, pathText, problemText } from '../../core/config/config-check.ts';
 import { readEnvironment } from '../../core/config/config-environment.ts';
-import { lawOf, userOnlyPaths } from '../../core/config/project-override-rules.ts';
+import { overrideRuleOf, userOnlyPaths } from '../../core/config/project-override-rules.ts';
 import { explainLayers, mergeLayers, widerSettings } from '../../core/config/config-merge.ts';
 import type { ConfigLayer } from '../../core/config/config-merge.ts';
 import { withValue } from '../../core/config/config-settings.ts';
@@ -138,7 +138,7 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
     ],
     remarks: [
       ...forbidden.map((at) => {
-        const subject = lawOf(at.join('.')) === 'never' ? 'is' : 'with this value is';
+        const subject = overrideRuleOf(at.join('.')) === 'never' ? 'is' : 'with this value is';
         return remark('config/not-for-project', at, `${subject} reserved for the user`);
       }),
       ...wider.map((at) => remark('config/wider', at, 'requests more than the user allows')),

@@ -59,7 +59,7 @@ export function openSecrets(
   const fetchOnce = onceEach(async (source, signal) => await fetchSecret(source, surroundings, signal));
   const keyRedactor = createRedactor(keys.filter(isRedactable));
 
-  async function valueFor(variable: string, source: SecretSource, signal?: AbortSignal): Promise<Judged> {
+  async function valueFor(variable: string, source: SecretSource, signal?: AbortSignal): Promise<SecretResult> {
     const fetched = await fetchOnce(source, signal);
     if (fetched.type === 'cancelled') {
       signal?.throwIfAborted();
@@ -89,11 +89,11 @@ export function openSecrets(
         const source = sources.get(variable);
         return source === undefined ? [] : [{ variable, source }];
       });
-      const judged = await Promise.all(wanted.map(({ variable, source }) => valueFor(variable, source, signal)));
-      const missing = judged.filter((found) => found.problem !== undefined);
+      const results = await Promise.all(wanted.map(({ variable, source }) => valueFor(variable, source, signal)));
+      const missing = results.filter((found) => found.problem !== undefined);
       if (missing.length > 0) return { failure: missingFailure(skill, missing, sources) };
       return {
-        env: Object.fromEntries(judged.map(({ variable, value }) => [variable, value ?? ''])),
+        env: Object.fromEntries(results.map(({ variable, value }) => [variable, value ?? ''])),
         redactor: known.redactor,
         problems: problemsOf(skill, declared, [...sources.keys()]),
       };
@@ -101,7 +101,7 @@ export function openSecrets(
   };
 }
 
-interface Judged {
+interface SecretResult {
   readonly variable: string;
   readonly value?: string;
   readonly problem?: string;
@@ -124,7 +124,7 @@ function forbiddenFailure({ name }: SkillWithSecrets, variables: readonly string
 
 function missingFailure(
   { name }: SkillWithSecrets,
-  missing: readonly Judged[],
+  missing: readonly SecretResult[],
   sources: ReadonlyMap<string, SecretSource>,
 ): Failure {
   const reasons = missing.map(({ variable, problem = '' }) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
 import type { SimpleCommand } from '../../../src/core/command.ts';
-import { meansLine } from '../../../src/policy/command/command-meaning.ts';
+import { matchesLine } from '../../../src/policy/command/command-match.ts';
 import {
   coversCommand,
   firstUncovered,
@@ -28,7 +28,7 @@ function command(text: string): SimpleCommand {
 }
 
 const isCovered = (rule: string, text: string) => coversCommand(pattern(rule), command(text));
-const meaning = (rule: string, text: string) => meansLine(pattern(rule), readCommandLine(text));
+const meaning = (rule: string, text: string) => matchesLine(pattern(rule), readCommandLine(text));
 
 describe('a pattern for commands', () => {
   it.each<[string, Omit<CommandPattern, 'text'>]>([
