@@ -124,7 +124,7 @@ function* walkFolder(
   };
   const onProblem = (problem: WalkProblem, path: string, cause?: unknown): void => {
     if (problem === 'too-deep') throw unfit(folder, path, `is more than ${String(maxDepth)} folders deep`);
-    if (problem === 'name') throw unfit(folder, path, 'has a file whose name is not UTF-8');
+    if (problem === 'name') throw unfit(folder, path, 'has a file with a name that is not UTF-8');
     throw isSystemError(cause) ? cause : changed(folder, path);
   };
   try {
