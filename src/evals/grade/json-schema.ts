@@ -35,7 +35,8 @@ export function checkJsonSchema(value: unknown, schema: unknown): SchemaVerdict 
     if (error instanceof RangeError) return unusable(TOO_DEEP);
     if (!isNativeError(error)) throw error;
     const isLate = 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-    return unusable(isLate ? `checking the schema took longer than ${String(DEADLINE_MS)} ms` : error.message);
+    if (isLate) return unusable(`checking the schema took longer than ${String(DEADLINE_MS)} ms`);
+    return unusable(error.message.replace(/^strict mode: /, ''));
   }
 }
 

@@ -1,6 +1,7 @@
 /** Makes the report from results, and its verdict for CI. Errors count as neither passed nor failed. */
 import { groupBy, hasVerdict } from './result.ts';
 import type { CaseResult, CaseStatus, Comparison, EvalReport, TriggerReport } from './result.ts';
+import { countText } from '../../core/text/line-text.ts';
 import { rateOf, shareOf } from '../statistics/statistics.ts';
 
 export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
@@ -86,7 +87,7 @@ function invalidReasons({ totals, trigger }: EvalReport, { errors = 0 }: Thresho
       : []),
     ...(totals.passed + totals.failed === 0 ? ['no case has a verdict'] : []),
     ...(!(totals.error <= errors)
-      ? [`${String(totals.error)} cases ended with an error; the limit is ${String(errors)}`]
+      ? [`${countText(totals.error, 'case')} ended with an error; the limit is ${String(errors)}`]
       : []),
   ];
 }

@@ -48,7 +48,7 @@ describe('a JSON Schema of a case', () => {
     [1, { not: { type: 'number' } }, 'differs: the value must NOT be valid, got 1'],
     [1, { description: 'a number', format: 'x', type: 'number' }, 'fits'],
     [[1], { unevaluatedItems: false }, 'differs: the value must NOT have more than 0 items'],
-    [1, { minimun: 2 }, 'unusable: strict mode: unknown keyword: "minimun"'],
+    [1, { minimun: 2 }, 'unusable: unknown keyword: "minimun"'],
     [1, { $async: true }, 'unusable: unknown keyword: "$async"'],
     [
       1,
