@@ -176,7 +176,10 @@ describe('a terminal', () => {
         terminal: true,
         yieldMs: LONG,
       });
-      expect(view).toMatchObject({ output: 'pipe\n', warnings: ['there is no terminal here; pipes were used'] });
+      expect(view).toMatchObject({
+        output: 'pipe\n',
+        warnings: ['this executor has no terminal; pipes are used instead'],
+      });
     });
   });
 });
@@ -253,12 +256,12 @@ describe('ids', () => {
       await interactions.start(attached, program('true'), { yieldMs: LONG });
       expect(await failureOf(interactions.poll('\x1b[2Jnope'))).toMatchObject({
         code: 'input/invalid',
-        message: 'there is no session "\\x1b[2Jnope"; open: s1, s2',
+        message: 'unknown session "\\x1b[2Jnope"; open sessions: s1, s2',
         data: { expected: 'the id of an open session, s1, s2' },
       });
       expect(await failureOf(interactions.kill('x'))).toMatchObject({ code: 'input/invalid' });
       expect(await failureOf(interactions.write('s2', { chars: 'x' }))).toMatchObject({
-        message: 'the program of session "s2" is over and takes no input; open: s1',
+        message: 'the program of session "s2" has ended and accepts no input; open sessions: s1',
       });
       expect(await failureOf(interactions.write('s1', { chars: 'x'.repeat(100_000) }))).toMatchObject({
         code: 'input/invalid',

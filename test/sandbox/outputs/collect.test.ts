@@ -50,7 +50,7 @@ describe('files that a run left', () => {
       ],
       saved: [],
       skipped: [],
-      warnings: ['"out/d.txt" is a text, but not in UTF-8, and is not shown'],
+      warnings: ['"out/d.txt" is text, but not UTF-8, so its content is omitted'],
     });
   });
 
@@ -95,7 +95,7 @@ describe('files that a run left', () => {
     expect(await collectOutputs(root, { globs: ['out/*'], isFailedRun: true })).toMatchObject({
       files: [{ name: 'out/b' }],
       skipped: [{ name: 'out/a', size_bytes: 0, reason: 'empty' }],
-      warnings: ['not collected (empty, after a run that failed): "out/a"'],
+      warnings: ['not collected (the file is empty and the run failed): "out/a"'],
     });
     expect(names(await collectOutputs(root, { globs: ['out/*'] }))).toEqual(['out/a', 'out/b']);
   });
@@ -118,7 +118,7 @@ describe('limits', () => {
         { name: 'out/c', size_bytes: 1, reason: 'max-files' },
         { name: 'out/d', size_bytes: 1, reason: 'max-files' },
       ],
-      warnings: ['not collected (there are more than may be collected): "out/c", "out/d"'],
+      warnings: ['not collected (the limit on the number of files is reached): "out/c", "out/d"'],
     });
   });
 
@@ -139,8 +139,8 @@ describe('limits', () => {
       skipped: [{ name: 'out/a.txt', size_bytes: 500, reason: 'max-file-bytes' }],
       warnings: [
         'cannot save truncated output file "out/a.txt"',
-        'the content of "out/a.txt" is cut; the whole is at "workspace://out/a.txt"',
-        'not collected (larger than one file may be, so not read whole): "out/a.txt"',
+        'the content of "out/a.txt" is truncated; the whole file is "workspace://out/a.txt"',
+        'not collected (the file is larger than the limit and was not read completely): "out/a.txt"',
       ],
     });
     expect(kept).toEqual(['out/b.txt']);
@@ -250,7 +250,7 @@ describe('saving', () => {
       files: [{ name: 'out/b' }],
       saved: [{ name: 'out/b', version: 0 }],
       skipped: [{ name: 'out/a', reason: 'changed' }],
-      warnings: ['not collected (it changed while it was read): "out/a"'],
+      warnings: ['not collected (the file changed while it was read): "out/a"'],
     });
     expect(attempts).toBe(2);
   });

@@ -58,7 +58,7 @@ describe('the choice of an executor', () => {
       return report('bubblewrap', true);
     };
     const reasons = [`bubblewrap: the probe cannot create temporary files in "${os.tmpdir()}": ENOENT`];
-    const install = 'set TMPDIR to a folder that can be written and has room';
+    const install = 'set TMPDIR to a writable folder with free space';
     await expect(chooseExecutor('bubblewrap', { candidates, probe })).rejects.toMatchObject({
       code: 'executor/unavailable',
       data: { executor: 'bubblewrap', reasons, install },
@@ -69,7 +69,7 @@ describe('the choice of an executor', () => {
     await expect(chooseExecutor('macos', { candidates })).rejects.toMatchObject({
       code: 'executor/unavailable',
       message: 'the executor macos is not available on this system',
-      hint: 'choose auto, which takes the first that isolates',
+      hint: 'choose auto, which takes the first executor that isolates',
     });
   });
 
