@@ -206,16 +206,16 @@ describe('skipping', () => {
     ]);
     const skip = { 'an empty folder is there': 'not today' };
     expect(await notPassed({ executor: () => modest, skip }, (name) => names.has(name))).toEqual({
-      'one file does not grow beyond its limit': 'skipped: local does not hold fileBytes here',
+      'one file does not grow beyond its limit': 'skipped: local does not enforce fileBytes here',
       'an empty folder is there': 'skipped: not today',
-      'closing the input is the end of input for the program': 'skipped: local has no interaction here',
+      'closing the input is the end of input for the program': 'skipped: local does not support interaction here',
     });
   });
 
   test('a name that is no case is refused', () => {
     const skip = { 'no such case': 'why' };
     expect(() => executorConformance({ executor: localExecutor, base: '/nowhere', skip })).toThrow(
-      'there is no case "no such case" to skip',
+      'cannot skip the unknown case "no such case"',
     );
   });
 });
