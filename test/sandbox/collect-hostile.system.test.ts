@@ -107,7 +107,7 @@ describe.each<Confinement>(['descriptors', 'paths'])('what is no plain file (by 
     });
   });
 
-  test('what may not be read is told', async () => {
+  test('unreadable files are reported', async () => {
     const { root } = makeWorkspace({ 'out/closed/x': 'x', 'out/file': 'f', 'out/open': 'o' });
     chmodSync(path.join(root, 'out/closed'), 0);
     chmodSync(path.join(root, 'out/file'), 0);
@@ -227,7 +227,7 @@ test('a pipe with a writer does not hold the collection', async () => {
   });
 });
 
-test('a log that is still being written is reported, not given in part', async () => {
+test('a log that is still being written is reported instead of returned in part', async () => {
   const { root } = makeWorkspace({ 'out/a': 'a', 'out/log': '' });
   const text = `
     import { appendFileSync } from 'node:fs';

@@ -68,7 +68,7 @@ describe('files that a run left', () => {
     expect(names(collected)).toEqual(['out/a.bin', 'out/b.txt', 'out/c.txt', 'out/d.txt', 'out/e.txt']);
   });
 
-  test('that a pattern does not meet are not there, and a pattern that meets nothing is told', async () => {
+  test('that match no pattern are left out, and a pattern without a match is reported', async () => {
     const { root } = makeWorkspace({ 'out/a.txt': 'a', 'work/b.txt': 'b', 'runs/1/c.txt': 'c' });
     const spec = { globs: ['out/a*', 'out/*.pdf', 'metadata.json', 'nowhere/**'] };
     expect(await collectOutputs(root, spec)).toMatchObject({
@@ -100,7 +100,7 @@ describe('files that a run left', () => {
     expect(names(await collectOutputs(root, { globs: ['out/*'] }))).toEqual(['out/a', 'out/b']);
   });
 
-  test('are not looked for in a workspace that is gone', async () => {
+  test('are not collected from a workspace that does not exist', async () => {
     const { root } = makeWorkspace();
     await expect(collectOutputs(path.join(root, 'gone'), { globs: ['out/*'] })).rejects.toMatchObject({
       code: 'workspace/invalid',
@@ -122,7 +122,7 @@ describe('limits', () => {
     });
   });
 
-  verifies('EXEC-5', 'a file that is too large is shown by its start, listed, and never saved', async () => {
+  verifies('EXEC-5', 'a file over the size limit is shown by its start, listed, and never saved', async () => {
     const { root } = makeWorkspace({ 'out/a.txt': 'line\n'.repeat(100), 'out/b.txt': 'b' });
     const kept: string[] = [];
     const save: SaveOutput = async ({ name }) => {
@@ -219,7 +219,7 @@ describe('saving', () => {
 
   verifies(
     ['EXEC-5', 'EXEC-9'],
-    'keeps whole files as artifacts, a new version each time, and no file that is cut',
+    'saves complete files as artifacts, a new version each time, and no truncated file',
     async () => {
       const { root } = makeWorkspace({ 'out/a': 'a', 'out/b': large, 'out/c': 'c'.repeat(300_001) });
       const store = openFileArtifacts(scratch());
@@ -237,7 +237,7 @@ describe('saving', () => {
     },
   );
 
-  test('is broken off where the file grows meanwhile, and that is told', async () => {
+  test('is aborted and reported where the file grows meanwhile', async () => {
     const { root } = makeWorkspace({ 'out/a': large, 'out/b': 'b' });
     let attempts = 0;
     const save: SaveOutput = async ({ name, chunks }) => {

@@ -139,7 +139,7 @@ describe('a workspace', () => {
     expect(third.place.skills).toEqual([after]);
   });
 
-  test('a snapshot that somebody wrote to is made anew', async () => {
+  test('a modified snapshot is replaced', async () => {
     const { folder, workspaces } = openBench();
     const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'one' });
     const executor = fakeExecutor('isolating');
@@ -182,7 +182,7 @@ describe('a workspace', () => {
     expect(one.metadata.skills.length).toBe(1);
   });
 
-  test('one who gives up does not take the others with him', async () => {
+  test('a caller that cancels does not cancel the others', async () => {
     const { folder, workspaces } = openBench();
     const dir = plant(path.join(folder, 'demo'), {});
     for (let number = 0; number < 300; number += 1) writeFileSync(path.join(dir, String(number)), 'x');
@@ -223,7 +223,7 @@ describe('a workspace', () => {
     expect(harvest(workspace.place.root)).toEqual(before);
   });
 
-  test('a skill with a link out, a pipe or nothing at all is refused, and nothing is left of it', async () => {
+  test('a skill with a link outside, a pipe or no files is rejected and leaves nothing', async () => {
     const { folder, base, workspaces } = openBench();
     const workspace = await workspaces.open('key', fakeExecutor('local'));
     const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'x', bad: { link: '/etc/passwd' } });
@@ -255,7 +255,7 @@ describe('a workspace', () => {
     expect(readdirSync(folder)).toEqual(['inner']);
   });
 
-  test('closed, nothing of it is left, and it says so to whoever goes on', async () => {
+  test('a closed workspace leaves nothing and rejects further calls', async () => {
     const { folder, base, workspaces } = openBench();
     const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'x' });
     const executor = fakeExecutor('local');

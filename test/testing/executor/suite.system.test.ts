@@ -212,7 +212,7 @@ describe('skipping', () => {
     });
   });
 
-  test('a name that is no case is refused', () => {
+  test('an unknown case name is rejected', () => {
     const skip = { 'no such case': 'why' };
     expect(() => executorConformance({ executor: localExecutor, base: '/nowhere', skip })).toThrow(
       'cannot skip the unknown case "no such case"',
@@ -224,7 +224,7 @@ describe('the executor of the documentation', () => {
   const page = readFileSync(path.join(PROJECT, 'docs/executors.md'), 'utf8');
   const [, example = '', use = ''] = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
 
-  test('is the one that the tests run', () => {
+  test('matches the executor that the tests run', () => {
     const own = readFileSync(path.join(PROJECT, 'test/sandbox/own-executor.ts'), 'utf8');
     expect(example).toBe(own.replaceAll('../../src/testing.ts', 'skillwright/testing'));
   });
