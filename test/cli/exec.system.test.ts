@@ -92,7 +92,7 @@ test.skipIf(!hasBubblewrap())(
     const none = { TMPDIR: path.join(folder, 'file'), HOME: path.join(folder, 'other') };
     const refused = await spawnCli(folder, words, none);
     expect(refused).toMatchObject({ status: 4, out: '' });
-    expect(refused.err).toContain('hint: set TMPDIR to a folder that can be written and has room');
+    expect(refused.err).toContain('hint: set TMPDIR to a writable folder with free space');
     expect(await spawnCli(folder, ['demo'], none)).toMatchObject({
       status: 1,
       err: `error: no folder can be made in "${none.TMPDIR}": ENOTDIR\nhint: set TMPDIR to a folder that can be written\n`,
