@@ -1,6 +1,6 @@
 /** What became of a root, after uninstall, restore and rollback. */
 import { printable } from '../core/text/text.ts';
-import type { KeptSkill } from '../packs/root/kept.ts';
+import type { KeptSkill } from '../packs/root/skill-backups.ts';
 import type { Changed } from '../packs/change-root.ts';
 import type { GlobalInvocation } from './command.ts';
 import { EXIT } from './exit.ts';

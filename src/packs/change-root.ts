@@ -2,10 +2,10 @@
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
-import type { KeptSkill } from './root/kept.ts';
+import type { KeptSkill } from './root/skill-backups.ts';
 import { withRoot } from './root/open-root.ts';
 import type { OpenRoot } from './root/open-root.ts';
-import type { PackSettings } from './pack-place.ts';
+import type { PackSettings } from './pack-settings.ts';
 
 export interface ChangeOptions {
   readonly settings: Pick<PackSettings, 'root'>;

@@ -10,20 +10,19 @@ import type { PackRefusal } from './problems.ts';
 import { requirementRefusal, resolveRequirements } from './requires/resolve-requires.ts';
 import type { RequiringSkill } from './requires/resolve-requires.ts';
 import { sourceText } from './sources/source-text.ts';
-import type { BroughtSource, ResolvedSource } from './sources/source.ts';
+import type { BroughtSource, ResolvedSource, BringProgress } from './sources/source.ts';
 import { openScan } from './scan/scan.ts';
 import { quoted } from '../core/text/text.ts';
 import { withRoot } from './root/open-root.ts';
 import type { Committed, OpenRoot } from './root/open-root.ts';
 import type { CommitOptions, CommitProgress } from './root/commit.ts';
-import type { KeptSkill } from './root/kept.ts';
+import type { KeptSkill } from './root/skill-backups.ts';
 import type { Existing } from './root/plan.ts';
-import type { BringProgress } from './sources/bring-options.ts';
 import { VERSION } from '../version.ts';
-import { bringPack, inspectSource, lockedSource, readTypedSource } from './inspect/bring-pack.ts';
+import { bringPack, inspectSource, lockedSource, readTypedSource } from './inspect/stage-pack.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from './inspect/inspect-skill.ts';
-import type { PackSettings } from './pack-place.ts';
+import type { PackSettings } from './pack-settings.ts';
 import { proveSource } from './inspect/prove-source.ts';
 
 export interface InstallProgress {

@@ -5,7 +5,7 @@ import type { SkillTools, SkillToolsOptions } from '../runtime/skill-tools.ts';
 
 /** Loaded only when a root has an unfinished transaction. */
 const recoverRoots: RecoverRoots = async (roots, signal) =>
-  (await import('./recover-roots.ts')).recoverRoots(roots, signal);
+  (await import('./root/open-root.ts')).recoverRoots(roots, signal);
 
 /** Finds roots, configuration and skills by convention, after finishing installs that were interrupted. */
 export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {

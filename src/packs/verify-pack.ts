@@ -9,9 +9,9 @@ import type { BroughtSource } from './sources/source.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
 import { temporaryName } from '../platform/fs/temporary-name.ts';
-import { bringPack, inspectSource, readTypedSource } from './inspect/bring-pack.ts';
+import { bringPack, inspectSource, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
-import type { PackSettings } from './pack-place.ts';
+import type { PackSettings } from './pack-settings.ts';
 import { proveSource } from './inspect/prove-source.ts';
 
 export interface VerifiedPack {

@@ -3,12 +3,11 @@ import path from 'node:path';
 
 import { compareText } from '../core/diagnostic.ts';
 import type { Drift, LockedSkill } from './lock/lock.ts';
-import { driftOf } from './lock/lock-file.ts';
+import { driftOf, readLock } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
 import { presentBuffer, presentFiles } from './root/present-files.ts';
-import { readLock } from './root/read-lock.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
 
 /** `drift`: files differ. `missing`: the folder is not there. `unreadable`: it cannot be told. */

@@ -11,11 +11,10 @@ import {
   writeSync,
 } from 'node:fs';
 
-import { PackRefused, packRefusal } from './problems.ts';
+import { PackRefused, writeRefusal, refused } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
 import { temporaryName } from '../platform/fs/temporary-name.ts';
-import { writeRefusal } from './system-refusal.ts';
 
 /** Every function throws `PackRefused` for what the system refuses. */
 export interface WholeFile {
@@ -97,7 +96,7 @@ function refuseDevice(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile() || stats.isDirectory()) return;
   const message = `${quoted(file, 200)} is a device, a pipe or a socket, and is not replaced`;
-  throw new PackRefused(packRefusal('pack/unwritable', message, file));
+  throw refused('pack/unwritable', message, file);
 }
 
 /** What comes of a link on file systems that have none. */
@@ -127,5 +126,5 @@ function removeQuietly(file: string): void {
 }
 
 function inTheWay(file: string): PackRefused {
-  return new PackRefused(packRefusal('pack/exists', `${quoted(file, 200)} is there already`, file));
+  return refused('pack/exists', `${quoted(file, 200)} is there already`, file);
 }

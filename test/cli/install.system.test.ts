@@ -4,7 +4,7 @@ import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { readLock } from '../../src/packs/root/read-lock.ts';
+import { readLock } from '../../src/packs/lock/lock-file.ts';
 import { verifyRoot } from '../../src/packs/verify-root.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
@@ -199,7 +199,7 @@ describe('install', () => {
             name: 'letters',
             code: 'pack/unknown-skill',
             message: 'the source has no "letters"; it has "tables"',
-            hint: 'name a skill that the source has',
+            hint: 'use the name of a skill that the source has',
           },
         ],
         unread: [{ name: 'odd', reason: 'its source is of a kind that is not known here: "bucket"' }],

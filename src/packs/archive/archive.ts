@@ -1,17 +1,17 @@
 /** Archives of strangers: judged whole before a byte is written, by rules that are the same for every format. */
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { holdFile } from './held-file.ts';
-import type { HeldFile } from './held-file.ts';
+import { holdFile } from './archive-file.ts';
+import type { HeldFile } from './archive-file.ts';
 import { openTar } from './open-tar.ts';
 import { openZip } from './open-zip.ts';
-import type { OpenedArchive } from './opened-archive.ts';
+import type { OpenedArchive } from './extract-tree.ts';
 
-export type { ArchiveEntry, OpenedArchive } from './opened-archive.ts';
+export type { ArchiveEntry, OpenedArchive } from './extract-tree.ts';
 
 export interface OpenArchiveOptions {
   readonly limits?: ArchiveLimits;
@@ -44,9 +44,7 @@ async function openHeld(
 ): Promise<OpenedArchive> {
   const { maxArchiveBytes } = options.limits;
   if (held.size > maxArchiveBytes)
-    throw new PackRefused(
-      packRefusal('archive/too-large', `the archive has more than ${String(maxArchiveBytes)} bytes`, file),
-    );
+    throw refused('archive/too-large', `the archive has more than ${String(maxArchiveBytes)} bytes`, file);
   const start = Buffer.alloc(4);
   held.fill(start, 0);
   if (start.readUInt16BE(0) === GZIP) return openTar(held, options);

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import type { HeldFile } from './held-file.ts';
-import { UNJUDGED_BYTES } from './judge-entries.ts';
-import { refused } from './refused.ts';
+import type { HeldFile } from './archive-file.ts';
+import { UNJUDGED_BYTES } from './validate-entries.ts';
+import { refused } from '../problems.ts';
 
 /** Unpacked bytes, taken one after another. */
 export interface ByteSource {

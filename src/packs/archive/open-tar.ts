@@ -1,17 +1,16 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { refused } from '../problems.ts';
 import type { PackRefused } from '../problems.ts';
 import { extractTree } from './extract-tree.ts';
+import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive, TreeWriter } from './extract-tree.ts';
 import { openGunzip } from './gunzip.ts';
 import type { ByteSource } from './gunzip.ts';
-import type { HeldFile } from './held-file.ts';
-import { openJudge } from './judge-entries.ts';
-import type { EntryJudge } from './judge-entries.ts';
+import type { HeldFile } from './archive-file.ts';
+import { openJudge } from './validate-entries.ts';
+import type { EntryJudge } from './validate-entries.ts';
 import type { OpenOptions } from './open-zip.ts';
-import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive } from './opened-archive.ts';
 import { readTar } from './read-tar.ts';
 import type { TarEntry } from './read-tar.ts';
-import { refused } from './refused.ts';
-import type { TreeWriter } from './tree-writer.ts';
 
 /** Reads all of it twice: once to judge, once to write. Throws `PackRefused`. */
 export async function openTar(file: HeldFile, { limits, signal }: OpenOptions): Promise<OpenedArchive> {

@@ -1,14 +1,10 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { refused } from '../problems.ts';
 import type { PackRefused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { ByteSource } from './gunzip.ts';
-import type { ToldEntry } from './judge-entries.ts';
-import { decodeName } from './decode-name.ts';
-import { refused, tooMany } from './refused.ts';
-import { BLOCK_BYTES, isZero, readTarHeader } from './tar-header.ts';
-import type { TarHeader } from './tar-header.ts';
-import { readPax } from './tar-pax.ts';
-import type { PaxChanges } from './tar-pax.ts';
+import type { ToldEntry } from './validate-entries.ts';
+import { decodeName, tooMany } from './entry-name.ts';
 
 /** An entry and its bytes, which are to be read before the next entry is asked for, or not at all. */
 export interface TarEntry {
@@ -142,4 +138,112 @@ async function takeEnd(source: ByteSource): Promise<void> {
 
 function endsEarly(): PackRefused {
   return refused('archive/unreadable', 'the archive ends too early');
+}
+
+export const BLOCK_BYTES = 512;
+
+/** One header block, nothing in it believed but its checksum. */
+export interface TarHeader {
+  readonly name: string;
+  readonly type: string;
+  readonly mode: number;
+  /** Of what follows the block. */
+  readonly bytes: number;
+}
+
+/** Throws `PackRefused`. */
+export function readTarHeader(block: Buffer): TarHeader {
+  if (number(block, 148, 8) !== checksum(block))
+    throw refused('archive/unreadable', 'a header does not have the checksum it says');
+  const isPosix = block.subarray(257, 265).equals(POSIX_MAGIC);
+  const [prefix, name] = [isPosix ? text(block, 345, 155) : '', text(block, 0, 100)];
+  return {
+    name: prefix === '' ? name : `${prefix}/${name}`,
+    type: String.fromCharCode(block[156] ?? 0),
+    mode: number(block, 100, 8) & 0o7777,
+    bytes: number(block, 124, 12),
+  };
+}
+
+export function isZero(bytes: Buffer): boolean {
+  return bytes.equals(ZEROS.subarray(0, bytes.length));
+}
+
+const ZEROS = Buffer.alloc(64 * 1024);
+const POSIX_MAGIC = Buffer.from('ustar\x0000', 'latin1');
+/** The first byte of a number that is not in octal. */
+const BASE_256 = 0x80;
+const OCTAL = /^ *([0-7]*)[ \0]*$/;
+
+/** Octal digits, or the bytes of the number itself where it is too large for them. */
+function number(block: Buffer, at: number, length: number): number {
+  const field = block.subarray(at, at + length);
+  if (field[0] === BASE_256) {
+    const value = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
+    if (Number.isSafeInteger(value)) return value;
+    throw refused('archive/unreadable', 'a header has a number that makes no sense');
+  }
+  const digits = OCTAL.exec(field.toString('latin1'))?.[1];
+  if (digits === undefined) throw refused('archive/unreadable', 'a header has a number that makes no sense');
+  return digits === '' ? 0 : Number.parseInt(digits, 8);
+}
+
+/** The field of the sum itself counts as spaces. By index: this is most of the work on an archive of many small files. */
+function checksum(block: Buffer): number {
+  let sum = 8 * 0x20;
+  for (let at = 0; at < BLOCK_BYTES; at += 1) if (at < 148 || at >= 156) sum += block[at] ?? 0;
+  return sum;
+}
+
+/** Ends at the first NUL, after which nothing else may stand: some readers would go on. */
+function text(block: Buffer, at: number, length: number): string {
+  const field = block.subarray(at, at + length);
+  const end = field.indexOf(0);
+  if (end === -1) return decodeName(field);
+  if (!isZero(field.subarray(end))) throw refused('archive/name', 'a name has bytes after its end');
+  return decodeName(field.subarray(0, end));
+}
+
+/** What the records of a pax header change of the entry after them; all else in them is of no interest here. */
+export interface PaxChanges {
+  readonly path?: string;
+  readonly bytes?: number;
+}
+
+const SPACE = 0x20;
+const LINE_END = 0x0a;
+const SIZE = /^[0-9]{1,15}$/;
+
+/** Reads `<length> <key>=<value>\n` records. Throws `PackRefused`. */
+export function readPax(data: Buffer): PaxChanges {
+  const records = new Map<string, Buffer>();
+  for (let at = 0; at < data.length;) {
+    const { key, value, end } = readRecord(data, at);
+    if (key.startsWith('GNU.sparse')) throw refused('archive/special-file', 'a file is stored with holes');
+    // Which of two counts is not the same everywhere.
+    if (records.has(key)) throw refused('archive/mismatch', 'an entry is given the same property twice');
+    records.set(key, value);
+    at = end;
+  }
+  const path = records.get('path');
+  const size = records.get('size');
+  return {
+    ...(path === undefined ? {} : { path: decodeName(path) }),
+    ...(size === undefined ? {} : { bytes: readSize(size.toString('latin1')) }),
+  };
+}
+
+function readRecord(data: Buffer, at: number): { readonly key: string; readonly value: Buffer; readonly end: number } {
+  const space = data.indexOf(SPACE, at);
+  const digits = space === -1 ? '' : data.toString('latin1', at, Math.min(space, at + 10));
+  const end = at + Number.parseInt(digits, 10);
+  const equals = data.indexOf('=', space);
+  const isRecord = /^[1-9][0-9]*$/.test(digits) && end <= data.length && equals > space && equals < end;
+  if (!isRecord || data[end - 1] !== LINE_END) throw refused('archive/unreadable', 'an extended header cannot be read');
+  return { key: data.toString('latin1', space + 1, equals), value: data.subarray(equals + 1, end - 1), end };
+}
+
+function readSize(text: string): number {
+  if (SIZE.test(text)) return Number(text);
+  throw refused('archive/unreadable', 'an extended header has a size that makes no sense');
 }

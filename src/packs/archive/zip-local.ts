@@ -6,12 +6,12 @@ import type { ExtraField } from 'yauzl';
 
 import { quoted } from '../../core/text/text.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { readsThroughWindow } from './held-file.ts';
-import type { HeldFile } from './held-file.ts';
-import { entryRefused, refused } from './refused.ts';
-import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath } from './zip-directory.ts';
+import { readsThroughWindow } from './archive-file.ts';
+import type { HeldFile } from './archive-file.ts';
+import { entryRefused } from './entry-name.ts';
+import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath, wide } from './zip-directory.ts';
 import type { ZipEntry } from './zip-directory.ts';
-import { wide } from './zip-end.ts';
+import { refused } from '../problems.ts';
 
 const SIGNATURE = 0x04034b50;
 const DESCRIPTOR_SIGNATURE = 0x08074b50;

@@ -19,7 +19,7 @@ import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface InspectedSkill {
   readonly type: 'inspected';

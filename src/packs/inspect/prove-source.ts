@@ -7,7 +7,7 @@ import type { BroughtSource } from '../sources/source.ts';
 import { successionProblem } from '../sign/downgrade-check.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { InspectedSkill } from './inspect-skill.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface Proof {
   /** The id of the pinned key that signed it; absent where nobody did. */

@@ -1,4 +1,6 @@
 /** Reading and writing the text of `skills.lock.json`. */
+import path from 'node:path';
+
 import { compareText } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import { readJsonText } from '../../core/json/json-position.ts';
@@ -7,8 +9,9 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { LOCK_FILE_NAME, LOCK_SCHEMA } from './lock.ts';
 import type { Drift, LockFile, LockedFile, LockedSkill } from './lock.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
+import { readTextFile } from '../../platform/fs/text-file.ts';
 
 export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
 
@@ -124,11 +127,9 @@ function toLock(value: unknown): LockFile {
   if (!isObject(value)) throw invalid(`${LOCK_FILE_NAME} is no object`);
   const { schema, skills, ...rest } = value;
   if (typeof schema === 'number' && Number.isInteger(schema) && schema > LOCK_SCHEMA)
-    throw new PackRefused(
-      packRefusal(
-        'lock/newer',
-        `${LOCK_FILE_NAME} has schema ${String(schema)}; this version reads ${String(LOCK_SCHEMA)}`,
-      ),
+    throw refused(
+      'lock/newer',
+      `${LOCK_FILE_NAME} has schema ${String(schema)}; this version reads ${String(LOCK_SCHEMA)}`,
     );
   if (schema !== LOCK_SCHEMA) throw invalid(`"schema" of ${LOCK_FILE_NAME} must be ${String(LOCK_SCHEMA)}`);
   refuseUnknown(rest, LOCK_FILE_NAME);
@@ -230,5 +231,25 @@ function refuseRepeated(text: string): void {
 }
 
 function invalid(message: string): PackRefused {
-  return new PackRefused(packRefusal('lock/invalid', message));
+  return refused('lock/invalid', message);
+}
+
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** The lock of a root, for readers: no right to change it is needed. Nothing where there is none. */
+export function readLock(root: string): LockFile | PackRefusal | undefined {
+  return readFileAt(path.join(root, LOCK_FILE_NAME));
+}
+
+/** The same for whoever changes the root: a missing lock is an empty one. */
+export function readLockAt(file: string): LockFile | PackRefusal {
+  return readFileAt(file) ?? EMPTY_LOCK;
+}
+
+function readFileAt(file: string): LockFile | PackRefusal | undefined {
+  const read = readTextFile(file, MAX_BYTES);
+  if (read.type === 'absent') return undefined;
+  if (read.type === 'failed') return packRefusal('lock/invalid', `${LOCK_FILE_NAME} cannot be read: ${read.reason}`);
+  if (!read.validUtf8) return packRefusal('lock/invalid', `${LOCK_FILE_NAME} is not UTF-8`);
+  return readLockFile(read.text);
 }

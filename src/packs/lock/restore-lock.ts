@@ -11,10 +11,10 @@ import { withRoot } from '../root/open-root.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import type { PutChange } from '../root/plan.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
-import { readLock } from '../root/read-lock.ts';
-import { bringPack, forLock, readTypedSource } from '../inspect/bring-pack.ts';
+import { readLock } from './lock-file.ts';
+import { bringPack, forLock, readTypedSource } from '../inspect/stage-pack.ts';
 import type { InstallProgress } from '../install.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 import { proveSource } from '../inspect/prove-source.ts';
 import { verifySkill } from '../verify-root.ts';
 

@@ -6,7 +6,7 @@ import { compareText } from '../../core/diagnostic.ts';
 import type { Drift, LockedFile } from '../lock/lock.ts';
 import { MANIFEST_NAME } from './manifest.ts';
 import type { ManifestSkill, PackManifest } from './manifest.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, readRefusal, treeRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { foldersOf } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -14,7 +14,6 @@ import { digestOfEntries, pause } from '../../platform/fs/tree-digest.ts';
 import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
 import { TreeRefused, walkTree } from '../../platform/fs/tree-walk.ts';
-import { readRefusal, treeRefusal } from '../system-refusal.ts';
 import { lockedFile } from './pack-files.ts';
 
 export interface CheckManifestOptions {
@@ -86,9 +85,7 @@ async function checkSkill(
   for (const at of found?.folders ?? []) if (!folders.has(at)) drift.added.push(`${name}/${at}/`);
   const isWhole = drift.changed.length + drift.missing.length + drift.added.length === before;
   if (isWhole && found?.digest !== digest)
-    throw new PackRefused(
-      packRefusal('pack/manifest', `the digest of ${quoted(name)} is not that of its files`, MANIFEST_NAME),
-    );
+    throw refused('pack/manifest', `the digest of ${quoted(name)} is not that of its files`, MANIFEST_NAME);
 }
 
 function isSame(a: LockedFile, b: LockedFile): boolean {
@@ -110,7 +107,7 @@ async function readFolder(dir: string, { signal, onProgress }: CheckManifestOpti
       if (entry.path === '') continue;
       if (entry.type === 'link') {
         const at = `${path.basename(dir)}/${entry.path}`;
-        throw new PackRefused(packRefusal('archive/link', `${quoted(at, 120)} is a link`, at));
+        throw refused('archive/link', `${quoted(at, 120)} is a link`, at);
       }
       if (entry.type === 'folder') {
         folders.add(entry.path);

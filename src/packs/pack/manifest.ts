@@ -9,7 +9,7 @@ import { leftOutOf } from '../sources/left-out.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { collisionKey, portableNameProblem } from '../sources/portable-name.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
@@ -184,5 +184,5 @@ function fields<K extends string>(value: unknown, known: readonly K[], which: st
 }
 
 function wrong(what: string): PackRefused {
-  return new PackRefused(packRefusal('pack/manifest', `manifest.json cannot be used: ${what}`, MANIFEST_NAME));
+  return refused('pack/manifest', `manifest.json cannot be used: ${what}`, MANIFEST_NAME);
 }

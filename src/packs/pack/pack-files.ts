@@ -7,8 +7,7 @@ import { whyLeftOut } from '../sources/left-out.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { openPathJudge } from '../sources/portable-name.ts';
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
-import type { PackProblem } from '../problems.ts';
+import { PackRefused, isRefusal, treeRefusal, refused } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -18,7 +17,6 @@ import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
 import { TreeRefused, walkTree } from '../../platform/fs/tree-walk.ts';
 import type { TreeEntry } from '../../platform/fs/tree-walk.ts';
-import { treeRefusal } from '../system-refusal.ts';
 
 /** A skill that may be packed. */
 export interface PackFiles {
@@ -186,8 +184,4 @@ function refuseSecrets(at: string, bytes: Buffer): void {
 /** Byte for byte: what is looked for is ASCII. Windows writes some texts with two bytes a character, and says so first. */
 function decoded(bytes: Buffer): string {
   return bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString('utf16le') : bytes.toString('latin1');
-}
-
-function refused(code: PackProblem, message: string, at: string): PackRefused {
-  return new PackRefused(packRefusal(code, message, at));
 }

@@ -12,7 +12,7 @@ import type { BuiltPack, PackProgress } from './build-pack.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
 import { isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { headIn } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 /** A skill to be packed. */
 export interface SkillToPack {

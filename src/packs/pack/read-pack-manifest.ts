@@ -7,12 +7,11 @@ import type { Entry, ZipFile } from 'yauzl';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
 import type { ManifestReading } from './manifest.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, readRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/text-file.ts';
-import { readRefusal } from '../system-refusal.ts';
 
 export type PackManifestReading = ManifestReading | { readonly type: 'absent' };
 
@@ -52,16 +51,19 @@ async function findManifest(zip: ZipFile): Promise<Entry | undefined> {
   let count = 0;
   for await (const entry of zip.eachEntry()) {
     count += 1;
-    if (count > ARCHIVE_LIMITS.maxEntries) throw refused('archive/too-many', 'the pack has too many entries');
+    if (count > ARCHIVE_LIMITS.maxEntries)
+      throw refused('archive/too-many', 'the pack has too many entries', MANIFEST_NAME);
     if (entry.fileName !== MANIFEST_NAME) continue;
-    if (found !== undefined) throw refused('archive/duplicate', `${MANIFEST_NAME} stands twice in the pack`);
+    if (found !== undefined)
+      throw refused('archive/duplicate', `${MANIFEST_NAME} stands twice in the pack`, MANIFEST_NAME);
     found = entry;
   }
   return found;
 }
 
 async function readEntry(zip: ZipFile, entry: Entry, file: string): Promise<PackManifestReading> {
-  if (entry.uncompressedSize > MAX_MANIFEST_BYTES) throw refused('pack/manifest', `${MANIFEST_NAME} is too large`);
+  if (entry.uncompressedSize > MAX_MANIFEST_BYTES)
+    throw refused('pack/manifest', `${MANIFEST_NAME} is too large`, MANIFEST_NAME);
   const stream = await zip.openReadStreamPromise(entry);
   const pieces: Buffer[] = [];
   // The library ends a stream that gives more than its entry says.
@@ -72,8 +74,4 @@ async function readEntry(zip: ZipFile, entry: Entry, file: string): Promise<Pack
 
 function notUtf8(file: string): PackRefusal {
   return packRefusal('pack/manifest', `${MANIFEST_NAME} of ${quoted(file, 200)} is not UTF-8`, file);
-}
-
-function refused(code: PackRefusal['code'], message: string): PackRefused {
-  return new PackRefused(packRefusal(code, message, MANIFEST_NAME));
 }

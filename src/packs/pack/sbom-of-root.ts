@@ -5,14 +5,14 @@ import { compareText } from '../../core/diagnostic.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
+import { makeSbom } from './sbom.ts';
 import type { Sbom, SbomSkill } from './sbom.ts';
 import { quoted } from '../../core/text/text.ts';
-import { makeSbom } from './make-sbom.ts';
 import { presentBuffer, presentFiles } from '../root/present-files.ts';
-import { readLock } from '../root/read-lock.ts';
-import { forLock, readTypedSource } from '../inspect/bring-pack.ts';
+import { readLock } from '../lock/lock-file.ts';
+import { forLock, readTypedSource } from '../inspect/stage-pack.ts';
 import { headIn, lockedGroups } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface SbomOfRoot {
   readonly type: 'sbom';

@@ -11,9 +11,9 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { exchangeFolders } from './exchange.ts';
 import type { Step } from './journal.ts';
-import { prepareKept } from './kept.ts';
-import { STATE_FOLDER, identityAt, shownPlace, skillPlace, statePlace } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { prepareKept } from './skill-backups.ts';
+import { STATE_FOLDER, identityAt, shownPlace, skillPlace, statePlace } from './root-paths.ts';
+import type { HeldRoot } from './root-paths.ts';
 import { presentFiles } from './present-files.ts';
 
 /** What came of a step. `isDone`: the lock follows it. `note`: the world was not as the journal had it, and this was done about it. */

@@ -7,22 +7,21 @@ import path from 'node:path';
 
 import type { LockFile } from '../lock/lock.ts';
 import { driftOf, hasDrift, lockFileText } from '../lock/lock-file.ts';
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, systemRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { systemRefusal } from '../system-refusal.ts';
 import { applySteps, lockAfter, undoSteps } from './apply.ts';
 import type { OnStep, StepOutcome } from './apply.ts';
-import { syncPlace, syncPlaces } from './durable.ts';
-import type { Settling } from './durable.ts';
+import { syncPlace, syncPlaces } from './sync.ts';
+import type { Settling } from './sync.ts';
 import { removeJournal, writeJournal } from './journal.ts';
 import type { Step } from './journal.ts';
-import { RECORD_NAME } from './kept.ts';
-import { lockPlace, refuseReplaced, rootPlace, shownPlace, statePlace } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { RECORD_NAME } from './skill-backups.ts';
+import { lockPlace, refuseReplaced, rootPlace, shownPlace, statePlace } from './root-paths.ts';
+import type { HeldRoot } from './root-paths.ts';
 import { planSteps, refuseChanges } from './plan.ts';
 import type { PlannedChange, PutChange } from './plan.ts';
 import { looksOf, placesIn, presentBuffer, presentFiles } from './present-files.ts';
@@ -104,8 +103,7 @@ async function checkStaged(staged: readonly PutChange[], { signal, onProgress }:
     onProgress?.({ phase: 'check', done, total: staged.length });
     await pause(signal);
     const reason = whyChanged(change, buffer);
-    if (reason !== undefined)
-      throw new PackRefused(packRefusal('source/changed', `${quoted(change.name)} ${reason}`, change.from));
+    if (reason !== undefined) throw refused('source/changed', `${quoted(change.name)} ${reason}`, change.from);
   }
 }
 
@@ -127,7 +125,7 @@ function whyLeftOut({ leftOut: [file] }: Pick<PresentTree, 'leftOut'>): string |
 
 /** What can no longer be read as it was is another thing than was inspected. */
 function orThrow<T extends object>(value: T | PackRefusal): T {
-  if (isRefusal(value)) throw new PackRefused(packRefusal('source/changed', value.message, value.path));
+  if (isRefusal(value)) throw refused('source/changed', value.message, value.path);
   return value;
 }
 

@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-import { STATE_FOLDER } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { STATE_FOLDER } from './root-paths.ts';
+import type { HeldRoot } from './root-paths.ts';
 
 /** Numbers of `renameat2`. */
 const CALLS: Readonly<Record<string, number>> = { x64: 316, arm64: 276, riscv64: 276, loong64: 276 };

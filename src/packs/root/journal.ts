@@ -8,13 +8,13 @@ import { isValidName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import { lockedFields, toLockedSkill } from '../lock/lock-file.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
 import { readPrivateFile } from '../../platform/fs/private-file.ts';
-import { syncPlace } from './durable.ts';
-import { JOURNAL_NAME, STATE_PARTS, shownPlace, statePlace, timedName, unusable } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { syncPlace } from './sync.ts';
+import { JOURNAL_NAME, STATE_PARTS, shownPlace, statePlace, timedName, unusable } from './root-paths.ts';
+import type { HeldRoot } from './root-paths.ts';
 
 /** One folder comes into the root, or goes out of it. Places are below the state folder. */
 export type Step =
@@ -88,7 +88,7 @@ function toSteps(value: unknown): readonly Step[] {
   if (!isObject(value) || !Array.isArray(value['steps'])) throw unfit('it has no steps');
   const { schema } = value;
   if (typeof schema === 'number' && schema > SCHEMA)
-    throw new PackRefused(packRefusal('lock/newer', 'an unfinished change of this root is of a newer version'));
+    throw refused('lock/newer', 'an unfinished change of this root is of a newer version');
   if (schema !== SCHEMA) throw unfit('its schema is not known');
   return value['steps'].map((step: unknown) => toStep(step));
 }
@@ -132,5 +132,5 @@ export function refuseLinkedWay(held: HeldRoot, below: string): void {
 }
 
 function unfit(message: string): PackRefused {
-  return new PackRefused(packRefusal('install/root', message));
+  return refused('install/root', message);
 }

@@ -6,15 +6,14 @@ import { isValidName } from '../../core/skill-name.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { lockedSkillProblem } from '../lock/lock-file.ts';
 import { collisionKey } from '../sources/portable-name.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
-import type { PackProblem } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import type { Step } from './journal.ts';
-import { prepareKept } from './kept.ts';
-import type { KeptPart } from './kept.ts';
-import { identityAt, shownPlace, skillPlace, statePlace } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { prepareKept } from './skill-backups.ts';
+import type { KeptPart } from './skill-backups.ts';
+import { identityAt, shownPlace, skillPlace, statePlace } from './root-paths.ts';
+import type { HeldRoot } from './root-paths.ts';
 
 /** `backup` keeps what stands there in `backups`; `replace` keeps an installed version in `previous` and anything else in the trash. */
 export type Existing = 'refuse' | 'backup' | 'replace';
@@ -147,8 +146,4 @@ function spellingsIn(held: HeldRoot): ReadonlyMap<string, string> {
   for (const name of readdirSync(held.place))
     if (!spellings.has(collisionKey(name)) || isValidName(name)) spellings.set(collisionKey(name), name);
   return spellings;
-}
-
-function refused(code: PackProblem, message: string, at?: string): PackRefused {
-  return new PackRefused(packRefusal(code, message, at));
 }

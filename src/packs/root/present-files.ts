@@ -7,7 +7,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } 
 import type { Dirent, Stats } from 'node:fs';
 
 import type { LockedFile } from '../lock/lock.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, systemRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { digestOfEntries, isProgram } from '../../platform/fs/tree-digest.ts';
@@ -15,7 +15,6 @@ import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
 import { TreeLooks } from '../../platform/fs/tree-stat.ts';
 import { NO_PART, TreeRefused } from '../../platform/fs/tree-walk.ts';
-import { systemRefusal } from '../system-refusal.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 export interface PresentTree {
@@ -193,9 +192,9 @@ function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
 
 function unfit(walk: Walk, at: string, what: string): PackRefused {
   const place = at === '' ? walk.folder : `${walk.folder}/${at}`;
-  return new PackRefused(packRefusal('install/root', `${quoted(place)} ${what}`, place));
+  return refused('install/root', `${quoted(place)} ${what}`, place);
 }
 
 function changed(walk: Walk, path: string): PackRefused {
-  return new PackRefused(packRefusal('source/changed', `${quoted(path)} of ${quoted(walk.folder)} changed`, path));
+  return refused('source/changed', `${quoted(path)} of ${quoted(walk.folder)} changed`, path);
 }

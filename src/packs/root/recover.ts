@@ -2,21 +2,20 @@
 import { readdirSync, renameSync } from 'node:fs';
 
 import type { LockFile } from '../lock/lock.ts';
-import { lockFileText } from '../lock/lock-file.ts';
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import { lockFileText, readLockAt } from '../lock/lock-file.ts';
+import { PackRefused, isRefusal, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { lockAfter, reapplySteps } from './apply.ts';
 import type { OnStep } from './apply.ts';
-import { syncPlace } from './durable.ts';
+import { syncPlace } from './sync.ts';
 import { isExchangeOver } from './exchange.ts';
 import { readJournal, refuseLinkedWay, removeJournal, setJournalAside } from './journal.ts';
 import type { Step } from './journal.ts';
-import { removeEmptyKept } from './kept.ts';
-import { lockPlace, rootPlace, statePlace, timedName } from './places.ts';
-import type { HeldRoot } from './places.ts';
-import { readLockAt } from './read-lock.ts';
+import { removeEmptyKept } from './skill-backups.ts';
+import { lockPlace, rootPlace, statePlace, timedName } from './root-paths.ts';
+import type { HeldRoot } from './root-paths.ts';
 
 /**
  * `finished`: a change that had been committed is now done. `cleared`: one that had not is as if it had never begun. `set-aside`: a journal
@@ -60,7 +59,7 @@ async function finish(held: HeldRoot, steps: readonly Step[], onStep: OnStep): P
     for (const place of step.type === 'put' ? [step.from, step.old] : [step.to])
       if (place !== undefined) refuseLinkedWay(held, place);
   if (!(await isExchangeOver(held)))
-    throw new PackRefused(packRefusal('install/busy', `folders of ${quoted(held.path, 200)} are still being moved`));
+    throw refused('install/busy', `folders of ${quoted(held.path, 200)} are still being moved`);
   // First: folders move only where the lock can follow.
   const lock = readLockAt(lockPlace(held));
   if (isRefusal(lock)) throw new PackRefused(lock);

@@ -4,15 +4,15 @@ import { linkSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from '../../platform/fs/folder-lock.ts';
 import type { FolderOwner } from '../../platform/fs/folder-lock.ts';
 import { removeIfLeftOver, unlinkIfPresent } from '../../platform/fs/left-over-lock.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/private-file.ts';
-import { identityAt, statePlace } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { identityAt, statePlace } from './root-paths.ts';
+import type { HeldRoot } from './root-paths.ts';
 
 export interface RootLockOptions {
   readonly signal?: AbortSignal;
@@ -120,5 +120,5 @@ function textOf(lock: string): string {
 function busy(held: HeldRoot, lock: string): PackRefused {
   const holder = holderOf(lock);
   const who = holder === undefined ? 'another process' : `process ${String(holder.pid)}`;
-  return new PackRefused(packRefusal('install/busy', `${who} changes ${quoted(held.path, 200)}`, held.path));
+  return refused('install/busy', `${who} changes ${quoted(held.path, 200)}`, held.path);
 }

@@ -1,6 +1,6 @@
 /** Skills of an archive: a file of this machine, or one that was downloaded. */
-import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
@@ -8,11 +8,10 @@ import type { PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, ResolvedSource, SourceSkill } from './source.ts';
+import type { BroughtSource, PackSource, ResolvedSource, SourceSkill, Bringing } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import type { Bringing } from './bring-options.ts';
 import { findSkills, placeOf } from './folder.ts';
 import { skillName, startOfFile } from './skill-name.ts';
 import { refuse } from './staged-skill.ts';

@@ -3,19 +3,17 @@ import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, statSync } fr
 import path from 'node:path';
 
 import { leftOutLine, whyLeftOut } from './left-out.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, treeRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { MAX_SKILL_DEPTH, SKILL_FILE_NAME, isLookedInto } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill } from './source.ts';
+import type { BroughtSource, PackSource, SourceSkill, Bringing } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
 import { orRefusal, walkOpened } from '../../platform/fs/tree-walk.ts';
 import type { OpenedEntry } from '../../platform/fs/tree-walk.ts';
-import { treeRefusal } from '../system-refusal.ts';
-import type { Bringing } from './bring-options.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill, withManifest } from './top-files.ts';
 
@@ -106,7 +104,7 @@ function listFolder(root: string, at: string) {
   try {
     // Told apart from a folder that may not be read: the walk would say the same of both.
     if (at === '' && !statSync(root).isDirectory())
-      throw new PackRefused(packRefusal('source/missing', `${quoted(root, 200)} is no folder`, root));
+      throw refused('source/missing', `${quoted(root, 200)} is no folder`, root);
     return readdirSync(path.join(root, at), { withFileTypes: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;

@@ -10,11 +10,10 @@ import { isObject } from '../../core/json/json-schema.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource } from './source.ts';
+import type { BroughtSource, PackSource, Bringing } from './source.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { unpack } from './archive.ts';
-import type { Bringing } from './bring-options.ts';
 import { runProgram } from './run-program.ts';
 
 const EXACT_VERSION = /^\d[\w.+-]{0,127}$/;

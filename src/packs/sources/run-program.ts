@@ -2,7 +2,7 @@
 import { SkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { EndReason } from '../../core/execution.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { refused } from '../problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { runChild } from '../../platform/process/child-process.ts';
 
@@ -60,9 +60,7 @@ export async function runProgram(program: Program): Promise<ProgramResult> {
   );
   signal?.throwIfAborted();
   if (end.reason === 'timeout')
-    throw new PackRefused(
-      packRefusal('source/failed', `${printable(argv[0] ?? '')} did not end within ${String(timeoutMs)} ms`),
-    );
+    throw refused('source/failed', `${printable(argv[0] ?? '')} did not end within ${String(timeoutMs)} ms`);
   return {
     exitCode: end.exitCode ?? 1,
     output: Buffer.concat(output),
@@ -76,11 +74,9 @@ async function started<T>(name: string, act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     if (!(error instanceof SkillError)) throw error;
-    throw new PackRefused(
-      packRefusal(
-        'source/failed',
-        `${printable(name)} is needed for this source and cannot be started: ${error.message}`,
-      ),
+    throw refused(
+      'source/failed',
+      `${printable(name)} is needed for this source and cannot be started: ${error.message}`,
     );
   }
 }

@@ -3,21 +3,23 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { INDEX_PATHS, MAX_INDEX_BYTES, readSiteIndex } from './site-index.ts';
-import type { SiteSkill } from './site-index.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill } from './source.ts';
+import type { BroughtSource, PackSource, SourceSkill, Bringing } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { archiveEnding, skillAt } from './archive.ts';
-import type { Bringing } from './bring-options.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 import { MAX_SKILL_FILE_BYTES } from './url.ts';
+import { isValidName } from '../../core/skill-name.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import { openPathJudge } from './portable-name.ts';
 
 interface SiteIndex {
   /** Of the folder that the list lies in. */
@@ -133,7 +135,7 @@ async function bringPacked(skill: Extract<SiteSkill, { type: 'archive' }>, site:
   const [found, second] = findSkills(folder).folders;
   if (found === undefined || second !== undefined) {
     const much = found === undefined ? 'no skill' : 'more than one skill';
-    throw new PackRefused(packRefusal('pack/no-skill', `the archive of ${quoted(skill.name)} has ${much}`));
+    throw refused('pack/no-skill', `the archive of ${quoted(skill.name)} has ${much}`);
   }
   return await skillAt(tree, found === '' ? skill.name : `${skill.name}/${found}`, skill.name);
 }
@@ -143,9 +145,7 @@ function addressOf(url: string, { index }: Site): string {
   const isPlain = !/[\x00-\x20\x7f\\]/.test(url) && URL.canParse(url, index.base);
   const resolved = isPlain ? new URL(url, index.base) : undefined;
   if (resolved?.origin !== new URL(index.base).origin)
-    throw new PackRefused(
-      packRefusal('source/refused', `the list points at ${quoted(url, 200)}, which is no address of the site`),
-    );
+    throw refused('source/refused', `the list points at ${quoted(url, 200)}, which is no address of the site`);
   return resolved.href;
 }
 
@@ -157,4 +157,94 @@ function mustBe(address: string, found: string, promised: string): void {
         `${quoted(address, 200)} has sha256:${found}, and the list promises sha256:${promised}`,
       ),
     );
+}
+
+/** Paths of lists, the newer first; the files of a skill lie beside the list. */
+export const INDEX_PATHS = ['/.well-known/agent-skills/', '/.well-known/skills/'] as const;
+export const MAX_INDEX_BYTES = 4 * 1024 * 1024;
+const MAX_SKILLS = 2_000;
+const MAX_FILES = 1_000;
+
+/** `url` as it stands in the list; `sha256` in hex. */
+interface PromisedSkill<T extends string> {
+  readonly type: T;
+  readonly name: string;
+  readonly url: string;
+  readonly sha256: string;
+}
+
+/** The older version: files below `<name>/`, nothing promised of their bytes. */
+interface ListedSkill {
+  readonly type: 'files';
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+export type SiteSkill = PromisedSkill<'skill-md'> | PromisedSkill<'archive'> | ListedSkill;
+
+/** Reads a list. One wrong entry refuses all of it: who leaves out silently hides what was changed. */
+export function readSiteIndex(text: string): readonly SiteSkill[] | PackRefusal {
+  const value = parseJson(text);
+  const entries = isObject(value) ? value['skills'] : undefined;
+  if (!Array.isArray(entries))
+    return packRefusal('source/failed', 'the list of the site is no JSON with a list of skills');
+  if (entries.length > MAX_SKILLS)
+    return packRefusal('archive/too-many', `the list of the site has more than ${String(MAX_SKILLS)} skills`);
+  const skills: SiteSkill[] = [];
+  const names = new Set<string>();
+  for (const entry of entries) {
+    const skill = readEntry(entry);
+    if ('code' in skill) return skill;
+    if (names.has(skill.name))
+      return packRefusal('pack/two-skills', `the list of the site has ${quoted(skill.name)} twice`);
+    names.add(skill.name);
+    skills.push(skill);
+  }
+  return skills;
+}
+
+function readEntry(entry: unknown): SiteSkill | PackRefusal {
+  const { name, type, url, digest, files } = isObject(entry) ? entry : {};
+  if (typeof name !== 'string' || !isValidName(name))
+    return packRefusal(
+      'pack/name',
+      `the list of the site has the name ${quoted(String(name))}, which no skill can have`,
+    );
+  if (Array.isArray(files) && url === undefined) return readFiles(name, files);
+  if (typeof url !== 'string' || (type !== 'skill-md' && type !== 'archive'))
+    return packRefusal('source/failed', `the list of the site says neither skill-md nor archive of ${quoted(name)}`);
+  const sha256 = typeof digest === 'string' ? readDigest(digest) : undefined;
+  if (sha256 === undefined)
+    return packRefusal(
+      'source/digest',
+      `the list of the site promises no SHA-256 of ${quoted(name)}, by which it could be checked`,
+    );
+  return { type, name, url, sha256 };
+}
+
+function readFiles(name: string, files: readonly unknown[]): SiteSkill | PackRefusal {
+  const names = files.filter((file) => typeof file === 'string');
+  if (names.length !== files.length || files.length > MAX_FILES)
+    return packRefusal(
+      'archive/too-many',
+      `the list of the site has no list of at most ${String(MAX_FILES)} files for ${quoted(name)}`,
+    );
+  const judge = openPathJudge(ARCHIVE_LIMITS);
+  for (const file of names) {
+    const usable = judge.judge(file, 'file');
+    if (isRefusal(usable)) return usable;
+  }
+  if (!names.includes('SKILL.md'))
+    return packRefusal('pack/no-skill', `${quoted(name)} has no SKILL.md in the list of the site`);
+  return { type: 'files', name, files: names };
+}
+
+/** `sha256:<hex>` or `sha256-<base64>`, as hex. */
+export function readDigest(text: string): string | undefined {
+  const hex = /^sha256:([0-9a-f]{64})$/i.exec(text)?.[1];
+  if (hex !== undefined) return hex.toLowerCase();
+  const base64 = /^sha256-([A-Za-z0-9+/_-]{43})=?$/.exec(text)?.[1];
+  if (base64 === undefined) return undefined;
+  const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'));
+  return Array.from(binary, (character) => character.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 }

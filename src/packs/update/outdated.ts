@@ -13,15 +13,15 @@ import type { PackProblem, PackRefusal } from '../problems.ts';
 import type { BroughtSource, PackSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { readLock } from '../root/read-lock.ts';
+import { readLock } from '../lock/lock-file.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { temporaryName } from '../../platform/fs/temporary-name.ts';
-import { bringPack, forLock, lookAtRevision, readTypedSource } from '../inspect/bring-pack.ts';
+import { bringPack, forLock, lookAtRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import { absentFromSource, headIn, lockedGroups, nowInSource } from '../lock/locked-skills.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface OutdatedOptions {
   readonly settings: PackSettings;

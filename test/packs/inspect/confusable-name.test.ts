@@ -77,7 +77,7 @@ describe('openNameJudge', () => {
         type: 'refused',
         code: 'install/homoglyph',
         message: 'the name "pаypal" (U+0430) looks like "paypal", which is installed',
-        hint: 'its name looks like that of an installed skill: make sure that it is the one you want',
+        hint: 'its name looks like the name of an installed skill: check that it is the one you want',
       },
       notes: ['the name "pаypal" mixes letters of several scripts'],
     });

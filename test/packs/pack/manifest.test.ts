@@ -145,7 +145,7 @@ describe('a stranger’s manifest', () => {
       code: 'pack/manifest',
       path: 'manifest.json',
       message: `manifest.json cannot be used: ${what}`,
-      hint: 'manifest.json and the files differ: somebody changed the pack',
+      hint: 'manifest.json does not match the files: the pack was changed',
     });
   });
 

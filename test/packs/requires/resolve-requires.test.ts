@@ -49,7 +49,7 @@ describe('resolveRequirements', () => {
       type: 'refused',
       code: 'requires/missing',
       message: '"report" needs "chart from owner/charts", which is not here ("charts"?)',
-      hint: 'install the skill that it needs, or give its source',
+      hint: 'install the required skill, or add its source',
     });
   });
 

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
-import { beginSync } from '../../../src/packs/root/durable.ts';
-import type { Settling } from '../../../src/packs/root/durable.ts';
+import { beginSync } from '../../../src/packs/root/sync.ts';
+import type { Settling } from '../../../src/packs/root/sync.ts';
 import { withRoot } from '../../../src/packs/root/open-root.ts';
 import { scratch } from '../../registry/support.ts';
 import { committed, leftovers, lockOf, staged } from './support.ts';

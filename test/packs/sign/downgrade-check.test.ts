@@ -23,7 +23,7 @@ verifies('PACK-4', 'a signed skill gives way to no unsigned one, no other key an
     type: 'refused',
     code: 'signature/rollback',
     message: '"demo" "1.10" is installed, and "1.9" is older',
-    hint: 'an older version than the one installed: --force takes it knowingly',
+    hint: 'it is older than the installed version: use --force to install it anyway',
   });
   expect(successionProblem(signed('1.0'), signed('main'))?.code).toBe('signature/rollback');
 });

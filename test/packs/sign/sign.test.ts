@@ -10,9 +10,8 @@ import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
 import type { PinnedKey } from '../../../src/packs/sign/keys.ts';
 import { makeKey, openSecretKey } from '../../../src/packs/sign/secret-key.ts';
 import type { SigningKey } from '../../../src/packs/sign/secret-key.ts';
-import { signPack, verifySignature } from '../../../src/packs/sign/sign.ts';
+import { signPack, verifySignature, signed, sumsOf } from '../../../src/packs/sign/sign.ts';
 import type { VerifiedSignature } from '../../../src/packs/sign/sign.ts';
-import { signed, sumsOf } from '../../../src/packs/sign/signature.ts';
 import { readManifestOfPack } from '../../../src/packs/pack/read-pack-manifest.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -263,7 +262,7 @@ describe('a signed pack', () => {
       code: 'pack/version',
       path: 'demo',
       message: 'the skill "demo" states no version',
-      hint: 'give metadata.version in SKILL.md: a signature is bound to a name and a version',
+      hint: 'set metadata.version in SKILL.md: a signature is bound to a name and a version',
     });
     const odd = { schema: 1 as const, skills: [{ ...bare, version: '1,0' }] };
     expect(signPack({ file, manifest: odd, key: author })).toMatchObject({ code: 'pack/version' });

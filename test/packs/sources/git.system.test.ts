@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
-import type { BringOptions } from '../../../src/packs/sources/bring-options.ts';
-import { gitEnvironment } from '../../../src/packs/sources/git-program.ts';
+import type { BringOptions } from '../../../src/packs/sources/source.ts';
+import { gitEnvironment } from '../../../src/packs/sources/git-repository.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openPort } from '../../project/network/network-world.ts';

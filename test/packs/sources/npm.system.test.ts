@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
-import type { BringOptions } from '../../../src/packs/sources/bring-options.ts';
+import type { BringOptions } from '../../../src/packs/sources/source.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openPort, openSite } from '../../project/network/network-world.ts';

@@ -1,10 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 import { SkillError } from '../../core/errors.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { refused } from './refused.ts';
 import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
 
 /** An archive by its descriptor: opened once, so that all looks are at one file. */
@@ -25,7 +24,7 @@ export function holdFile(file: string): HeldFile {
   const stats = fstatSync(descriptor);
   if (!stats.isFile()) {
     closeSync(descriptor);
-    throw new PackRefused(packRefusal('archive/format', `${quoted(file)} is not a file`, file));
+    throw refused('archive/format', `${quoted(file)} is not a file`, file);
   }
   let isOpen = true;
   const fill = (buffer: Buffer, at: number): number => {
@@ -75,7 +74,7 @@ function openOrRefuse(file: string): number {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const code = error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'source/missing' : 'source/refused';
-    throw new PackRefused(packRefusal(code, `${quoted(file)} cannot be opened: ${error.code}`, file));
+    throw refused(code, `${quoted(file)} cannot be opened: ${error.code}`, file);
   }
 }
 

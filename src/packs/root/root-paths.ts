@@ -8,7 +8,7 @@ import { closeSync, fstatSync, lstatSync, mkdirSync, openSync, writeFileSync } f
 import path from 'node:path';
 
 import { LOCK_FILE_NAME } from '../lock/lock.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { HAS_DESCRIPTOR_PATHS } from '../../platform/fs/confined-directory.ts';
 import { descriptorPath } from '../../platform/fs/confined-open.ts';
@@ -142,5 +142,5 @@ export function timedName(at: Date, what: string): string {
 }
 
 export function unusable(message: string, at: string): PackRefused {
-  return new PackRefused(packRefusal('install/root', message, at));
+  return refused('install/root', message, at);
 }

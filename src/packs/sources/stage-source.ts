@@ -2,14 +2,12 @@
 import path from 'node:path';
 
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import { packRefusal } from '../problems.ts';
+import { packRefusal, orSystemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource } from './source.ts';
+import type { BroughtSource, PackSource, BringOptions, Bringing } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
-import { orSystemRefusal } from '../system-refusal.ts';
 import { bringArchive } from './archive.ts';
-import type { BringOptions, Bringing } from './bring-options.ts';
 import { bringFolder } from './folder.ts';
 
 /**

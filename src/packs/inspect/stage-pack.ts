@@ -4,16 +4,15 @@ import path from 'node:path';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readSource } from '../sources/source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill } from '../sources/source.ts';
+import type { BroughtSource, PackSource, SourceSkill, BringProgress, ExtractArchive } from '../sources/source.ts';
 import { openScan } from '../scan/scan.ts';
 import { quoted } from '../../core/text/text.ts';
-import { bringSource } from '../sources/bring.ts';
-import type { BringProgress, ExtractArchive } from '../sources/bring-options.ts';
+import { bringSource } from '../sources/stage-source.ts';
 import { placeOf } from '../sources/folder.ts';
 import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
 import { inspectSkill } from './inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface BringPackOptions {
   readonly settings: PackSettings;
@@ -69,7 +68,7 @@ function bringOptions({ settings, ...rest }: BringPackOptions) {
 /** The revision that a source has now, where it can be told without bringing it; nothing otherwise. */
 export async function lookAtRevision(source: PackSource, options: BringPackOptions): Promise<string | undefined> {
   if (source.type !== 'git' || options.offline === true) return undefined;
-  const { lookAtGit } = await import('../sources/git-look.ts');
+  const { lookAtGit } = await import('../sources/git-repository.ts');
   return await lookAtGit(source, { ...bringOptions(options), tree: options.to });
 }
 

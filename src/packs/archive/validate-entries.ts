@@ -1,9 +1,9 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { leftOutLine, leftOutOf } from '../sources/left-out.ts';
 import { openPathJudge } from '../sources/portable-name.ts';
-import { PackRefused, isRefusal } from '../problems.ts';
-import type { ArchiveEntry } from './opened-archive.ts';
-import { entryRefused, refused } from './refused.ts';
+import { PackRefused, isRefusal, refused } from '../problems.ts';
+import type { ArchiveEntry } from './extract-tree.ts';
+import { entryRefused } from './entry-name.ts';
 
 /** An entry as the archive tells of it: nothing in it is believed. */
 export interface ToldEntry {

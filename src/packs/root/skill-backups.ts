@@ -14,8 +14,8 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
 import { readPrivateFile } from '../../platform/fs/private-file.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { shownPlace, statePlace, timedName } from './places.ts';
-import type { HeldRoot, StatePart } from './places.ts';
+import { shownPlace, statePlace, timedName } from './root-paths.ts';
+import type { HeldRoot, StatePart } from './root-paths.ts';
 
 export type KeptPart = Exclude<StatePart, 'staging'>;
 
