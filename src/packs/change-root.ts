@@ -1,8 +1,8 @@
-/** Taking skills out of a root and bringing them back: to the trash, from the trash, to the version before. */
+/** Taking skills out of a root and context them back: to the trash, from the trash, to the version before. */
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
-import type { KeptSkill } from './root/skill-backups.ts';
+import type { SkillBackup } from './root/skill-backups.ts';
 import { withRoot } from './root/open-root.ts';
 import type { OpenRoot } from './root/open-root.ts';
 import type { PackSettings } from './pack-settings.ts';
@@ -21,7 +21,7 @@ export interface Changed {
   readonly root: string;
   readonly names: readonly string[];
   /** What was taken out of the root, and where it lies now. */
-  readonly kept: readonly KeptSkill[];
+  readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
   readonly isDone: boolean;
 }
@@ -63,7 +63,7 @@ function neededBy(root: OpenRoot, names: readonly string[]): PackRefusal | undef
   return undefined;
 }
 
-export interface BringBackOptions extends ChangeOptions {
+export interface RestoreSkillOptions extends ChangeOptions {
   readonly name: string;
   /** Which of several; the newest where absent. */
   readonly id?: string;
@@ -71,7 +71,7 @@ export interface BringBackOptions extends ChangeOptions {
   readonly force?: boolean;
 }
 
-export async function restoreSkill(options: BringBackOptions): Promise<Changed | PackRefusal> {
+export async function restoreSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
   const { name, id, force = false } = options;
   return await inRoot(options, async (root) => {
     const found = root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id));
@@ -83,7 +83,7 @@ export async function restoreSkill(options: BringBackOptions): Promise<Changed |
   });
 }
 
-export async function rollbackSkill(options: BringBackOptions): Promise<Changed | PackRefusal> {
+export async function rollbackSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
   const { name, id } = options;
   return await inRoot(options, async (root) => {
     const found = root.versions(name).find((kept) => id === undefined || kept.id === id);
@@ -126,10 +126,10 @@ async function inRoot<T>(
 }
 
 /** What a root keeps besides its skills: removed ones, and earlier versions. Nothing is changed. */
-export async function listKeptSkills(
+export async function listSkillBackups(
   options: Omit<ChangeOptions, 'confirm'>,
   part: 'trash' | { readonly versionsOf: string },
-): Promise<readonly KeptSkill[] | PackRefusal> {
+): Promise<readonly SkillBackup[] | PackRefusal> {
   return await inRoot({ ...options, confirm: async () => false }, async (root) =>
     part === 'trash' ? root.trash() : root.versions(part.versionsOf),
   );

@@ -4,29 +4,29 @@
  */
 import { compareText } from '../core/diagnostic.ts';
 import type { LockFile, LockedSkill } from './lock/lock.ts';
-import { openNameJudge } from './inspect/confusable-name.ts';
+import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { requirementRefusal, resolveRequirements } from './requires/resolve-requires.ts';
 import type { RequiringSkill } from './requires/resolve-requires.ts';
 import { sourceText } from './sources/source-text.ts';
-import type { BroughtSource, ResolvedSource, BringProgress } from './sources/source.ts';
+import type { StagedSource, ResolvedSource, StageProgress } from './sources/source.ts';
 import { openScan } from './scan/scan.ts';
 import { quoted } from '../core/text/text.ts';
 import { withRoot } from './root/open-root.ts';
 import type { Committed, OpenRoot } from './root/open-root.ts';
 import type { CommitOptions, CommitProgress } from './root/commit.ts';
-import type { KeptSkill } from './root/skill-backups.ts';
+import type { SkillBackup } from './root/skill-backups.ts';
 import type { Existing } from './root/plan.ts';
 import { VERSION } from '../version.ts';
-import { bringPack, inspectSource, lockedSource, readTypedSource } from './inspect/stage-pack.ts';
+import { stagePack, inspectSource, lockedSource, readTypedSource } from './inspect/stage-pack.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
-import { proveSource } from './inspect/prove-source.ts';
+import { verifySource } from './inspect/prove-source.ts';
 
 export interface InstallProgress {
-  readonly step: BringProgress['step'] | 'inspect' | CommitProgress['phase'];
+  readonly step: StageProgress['step'] | 'inspect' | CommitProgress['phase'];
   readonly done?: number;
   readonly total?: number;
 }
@@ -81,7 +81,7 @@ export interface Installed {
   readonly plan: InstallPlan;
   /** False for a dry run. */
   readonly isDone: boolean;
-  readonly kept: readonly KeptSkill[];
+  readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
 }
 
@@ -99,24 +99,24 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
     },
     async (root) => {
       const { skills: only = [] } = options;
-      const brought = await bringPack(source, {
+      const staged = await stagePack(source, {
         settings,
         to: root.staging(),
         ...carried(options),
         ...(only.length === 0 ? {} : { only }),
       });
-      if (isRefusal(brought)) return brought;
-      const resolved = { ...brought.resolved, source: sourceText(lockedSource(source, settings)) };
-      const settling = options.dryRun === true ? undefined : root.settle(newFiles(brought, root.lock));
-      const plan = await planInstall({ ...brought, resolved }, root, options);
+      if (isRefusal(staged)) return staged;
+      const resolved = { ...staged.resolved, source: sourceText(lockedSource(source, settings)) };
+      const backgroundSync = options.dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));
+      const plan = await planInstall({ ...staged, resolved }, root, options);
       if (isRefusal(plan)) return plan;
-      return await carryOut(plan, root, { ...options, ...(settling === undefined ? {} : { settling }) });
+      return await applyPlan(plan, root, { ...options, ...(backgroundSync === undefined ? {} : { backgroundSync }) });
     },
   );
 }
 
 /** About how many files there are that are not installed yet. */
-function newFiles({ skills }: BroughtSource, lock: LockFile): number {
+function newFiles({ skills }: StagedSource, lock: LockFile): number {
   return skills
     .filter(({ name, digest }) => digest === undefined || lock.skills.get(name)?.digest !== digest)
     .reduce((sum, { files = {} }) => sum + Object.keys(files).length, 0);
@@ -124,35 +124,35 @@ function newFiles({ skills }: BroughtSource, lock: LockFile): number {
 
 /** Inspection and policy: what would be done, or the first reason not to. */
 async function planInstall(
-  brought: BroughtSource,
+  staged: StagedSource,
   root: OpenRoot,
   options: InstallOptions,
 ): Promise<InstallPlan | PackRefusal> {
   const { settings, signal, lenient, onProgress, skills: names = [] } = options;
-  const judgeName = openNameJudge([...root.lock.skills.keys()]);
+  const checkName = openNameCheck([...root.lock.skills.keys()]);
   const mode = lenient === true ? 'lenient' : 'strict';
-  const inspected = await inspectSource(brought, {
+  const inspected = await inspectSource(staged, {
     settings,
     mode,
     names,
-    judgeName,
+    checkName,
     ...(signal === undefined ? {} : { signal }),
     onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
   });
   if (isRefusal(inspected)) return inspected;
-  const needed = neededSkills(inspected.wanted, brought, root.lock, { settings, mode, judgeName });
+  const needed = neededSkills(inspected.wanted, staged, root.lock, { settings, mode, checkName });
   if (isRefusal(needed)) return needed;
   const all = [...inspected.wanted, ...needed];
   const added = new Set(needed);
   const refusal = all.flatMap(({ refusals }) => refusals)[0];
   if (refusal !== undefined) return refusal;
-  const proof = await proveSource(brought, all, { settings, lock: root.lock, force: options.force === true });
+  const proof = await verifySource(staged, all, { settings, lock: root.lock, force: options.force === true });
   if (isRefusal(proof)) return proof;
   const at = options.at ?? new Date();
   const skills = all.map((skill): PlannedSkill => {
     const before = root.lock.skills.get(skill.name);
     const isNeeded = added.has(skill);
-    const fresh = lockedSkill(skill, brought.resolved, { at, ...proof });
+    const fresh = lockedSkill(skill, staged.resolved, { at, ...proof });
     const change = before === undefined ? 'new' : before.digest === skill.digest ? 'same' : 'replace';
     // The date says when the bytes came.
     const lock = change === 'same' && before !== undefined ? { ...fresh, installedAt: before.installedAt } : fresh;
@@ -161,9 +161,9 @@ async function planInstall(
   return {
     root: root.path,
     typed: options.source,
-    resolved: brought.resolved,
+    resolved: staged.resolved,
     skills: skills.toSorted((a, b) => compareText(a.skill.name, b.skill.name)),
-    leftOut: brought.leftOut,
+    leftOut: staged.leftOut,
     ...(proof.signedBy === undefined ? {} : { signedBy: proof.signedBy }),
   };
 }
@@ -171,7 +171,7 @@ async function planInstall(
 /** What the wanted ones need and the same source has; a gap is refused. */
 export function neededSkills(
   wanted: readonly InspectedSkill[],
-  { skills }: BroughtSource,
+  { skills }: StagedSource,
   lock: LockFile,
   options: InspectOptions,
 ): readonly InspectedSkill[] | PackRefusal {
@@ -225,12 +225,12 @@ export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, { a
   };
 }
 
-async function carryOut(
+async function applyPlan(
   plan: InstallPlan,
   root: OpenRoot,
-  options: InstallOptions & Pick<CommitOptions, 'settling'>,
+  options: InstallOptions & Pick<CommitOptions, 'backgroundSync'>,
 ): Promise<Installed | PackRefusal> {
-  const { existing = 'refuse', signal, onProgress, at, settling } = options;
+  const { existing = 'refuse', signal, onProgress, at, backgroundSync } = options;
   const changing = plan.skills.filter(({ change }) => change !== 'same');
   const taken = changing.find(({ change }) => change === 'replace');
   if (taken !== undefined && existing === 'refuse')
@@ -251,7 +251,7 @@ async function carryOut(
     {
       ...(signal === undefined ? {} : { signal }),
       ...(at === undefined ? {} : { at }),
-      ...(settling === undefined ? {} : { settling }),
+      ...(backgroundSync === undefined ? {} : { backgroundSync }),
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );

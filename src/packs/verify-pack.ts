@@ -1,18 +1,18 @@
 /** A pack that is not installed: what it holds, whether it is what its manifest and its signature say, and what the scan finds. Nothing is kept. */
 import path from 'node:path';
 
-import { openNameJudge } from './inspect/confusable-name.ts';
+import { openNameCheck } from './inspect/confusable-name.ts';
 import { EMPTY_LOCK } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
-import type { BroughtSource } from './sources/source.ts';
+import type { StagedSource } from './sources/source.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
 import { temporaryName } from '../platform/fs/temporary-name.ts';
-import { bringPack, inspectSource, readTypedSource } from './inspect/stage-pack.ts';
+import { stagePack, inspectSource, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
-import { proveSource } from './inspect/prove-source.ts';
+import { verifySource } from './inspect/prove-source.ts';
 
 export interface VerifiedPack {
   readonly type: 'verified-pack';
@@ -44,30 +44,30 @@ export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPa
   const to = temporaryName(path.join(workFolder, 'verify'), '');
   try {
     makeFolders(to, 0o700);
-    const brought = await bringPack(source, { settings, to, ...(signal === undefined ? {} : { signal }) });
-    return isRefusal(brought) ? brought : await judge(brought, options);
+    const staged = await stagePack(source, { settings, to, ...(signal === undefined ? {} : { signal }) });
+    return isRefusal(staged) ? staged : await inspectStaged(staged, options);
   } finally {
     await removeTree(to);
   }
 }
 
-async function judge(brought: BroughtSource, options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
+async function inspectStaged(staged: StagedSource, options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
   const { settings, signature = false, signal } = options;
-  const inspected = await inspectSource(brought, {
+  const inspected = await inspectSource(staged, {
     settings,
     mode: options.lenient === true ? 'lenient' : 'strict',
     names: [],
-    judgeName: openNameJudge([]),
+    checkName: openNameCheck([]),
     ...(signal === undefined ? {} : { signal }),
   });
   if (isRefusal(inspected)) return inspected;
   const { wanted: skills } = inspected;
-  const proof = await proveSource(brought, skills, {
+  const proof = await verifySource(staged, skills, {
     settings: { ...settings, requireSigned: settings.requireSigned || signature },
     lock: EMPTY_LOCK,
     force: false,
   });
-  const { resolved, manifest } = brought;
+  const { resolved, manifest } = staged;
   const signedBy = isRefusal(proof) ? undefined : proof.signedBy;
   const unproven =
     signature && !isRefusal(proof) && signedBy === undefined

@@ -7,7 +7,7 @@ import { isSystemError } from '../../platform/fs/paths.ts';
 import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
 
 /** An archive by its descriptor: opened once, so that all looks are at one file. */
-export interface HeldFile {
+export interface ArchiveFile {
   readonly size: number;
   /** Exactly these bytes. Throws `PackRefused` where the file has become shorter. */
   bytes(at: number, length: number): Buffer;
@@ -19,7 +19,7 @@ export interface HeldFile {
 // NONBLOCK: a pipe must not hold us.
 
 /** Throws `PackRefused` where nothing is there, or no file. */
-export function holdFile(file: string): HeldFile {
+export function openArchiveFile(file: string): ArchiveFile {
   const descriptor = openOrRefuse(file);
   const stats = fstatSync(descriptor);
   if (!stats.isFile()) {
@@ -47,7 +47,7 @@ export function holdFile(file: string): HeldFile {
 }
 
 /** Reads of small pieces that lie near each other, served from one larger read. */
-export function readsThroughWindow(file: HeldFile, windowBytes: number): Pick<HeldFile, 'bytes' | 'fill'> {
+export function windowedReads(file: ArchiveFile, windowBytes: number): Pick<ArchiveFile, 'bytes' | 'fill'> {
   let window = Buffer.alloc(0);
   let start = 0;
   const fill = (buffer: Buffer, at: number): number => {
@@ -62,7 +62,7 @@ export function readsThroughWindow(file: HeldFile, windowBytes: number): Pick<He
   return { fill, bytes: (at, length) => wholeBytes(fill, at, length) };
 }
 
-function wholeBytes(fill: HeldFile['fill'], at: number, length: number): Buffer {
+function wholeBytes(fill: ArchiveFile['fill'], at: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   if (fill(buffer, at) === length) return buffer;
   throw refused('archive/unreadable', 'the archive ends too early');

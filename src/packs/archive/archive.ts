@@ -5,8 +5,8 @@ import { PackRefused, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { holdFile } from './archive-file.ts';
-import type { HeldFile } from './archive-file.ts';
+import { openArchiveFile } from './archive-file.ts';
+import type { ArchiveFile } from './archive-file.ts';
 import { openTar } from './open-tar.ts';
 import { openZip } from './open-zip.ts';
 import type { OpenedArchive } from './extract-tree.ts';
@@ -18,16 +18,16 @@ export interface OpenArchiveOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Opens an archive and judges all of it but the packed bytes, which are judged as they are unpacked. The format is told by the bytes. */
+/** Opens an archive and judges all of it but the packed bytes, which are judged as they are unpacked. The format is raw by the bytes. */
 export async function openArchive(
   file: string,
   { limits = ARCHIVE_LIMITS, signal }: OpenArchiveOptions = {},
 ): Promise<OpenedArchive | PackRefusal> {
-  let held: HeldFile | undefined;
+  let held: ArchiveFile | undefined;
   try {
     signal?.throwIfAborted();
-    held = holdFile(file);
-    return await openHeld(held, file, { limits, ...(signal === undefined ? {} : { signal }) });
+    held = openArchiveFile(file);
+    return await openByFormat(held, file, { limits, ...(signal === undefined ? {} : { signal }) });
   } catch (error) {
     held?.close();
     if (error instanceof PackRefused) return error.refusal;
@@ -37,8 +37,8 @@ export async function openArchive(
   }
 }
 
-async function openHeld(
-  held: HeldFile,
+async function openByFormat(
+  held: ArchiveFile,
   file: string,
   options: { readonly limits: ArchiveLimits; readonly signal?: AbortSignal },
 ): Promise<OpenedArchive> {

@@ -22,7 +22,7 @@ export interface TreeWriter {
   undo(): Promise<void>;
 }
 
-interface HeldFolder {
+interface OpenFolder {
   readonly descriptor: number;
   /** Starts the names of what lies in it, for the system. */
   readonly place: string;
@@ -32,14 +32,14 @@ interface HeldFolder {
 /** Throws `PackRefused` where the folder is not empty, a link, or cannot be made. */
 export function openTreeWriter(to: string): TreeWriter {
   const isNew = isMade(to);
-  const top = holdEmpty(to);
-  const held: HeldFolder[] = [top];
+  const top = openEmptyFolder(to);
+  const held: OpenFolder[] = [top];
   const made = new Set<string>();
   /** Names of the top that are ours: what others put there is not ours to remove. */
   const tops = new Set<string>();
 
   /** The folder held open last is the one asked for; those on the way are made. */
-  const goTo = (parts: readonly string[]): HeldFolder => {
+  const goTo = (parts: readonly string[]): OpenFolder => {
     let shared = 0;
     while (shared < parts.length && held[shared + 1]?.name === parts[shared]) shared += 1;
     for (const left of held.splice(shared + 1)) closeSync(left.descriptor);
@@ -94,14 +94,14 @@ function isMade(to: string): boolean {
 }
 
 /** Looked at by its descriptor: what counts is the folder that is written to. */
-function holdEmpty(to: string): HeldFolder {
+function openEmptyFolder(to: string): OpenFolder {
   const folder = hold(to, '');
   if (readdirSync(folder.place).length === 0) return folder;
   closeSync(folder.descriptor);
   throw refused('install/root', `${quoted(to, 400)} is not an empty folder`, to);
 }
 
-function hold(folder: string, name: string): HeldFolder {
+function hold(folder: string, name: string): OpenFolder {
   const descriptor = openSync(folder, FOREIGN_FOLDER);
   return { descriptor, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : folder, name };
 }

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import type { HeldFile } from './archive-file.ts';
-import { UNJUDGED_BYTES } from './validate-entries.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { ALWAYS_ALLOWED_BYTES } from './validate-entries.ts';
 import { refused } from '../problems.ts';
 
 /** Unpacked bytes, taken one after another. */
@@ -26,7 +26,7 @@ const OVERHEAD_BYTES = 4096;
  * Unpacks as it is read, and stops as soon as it becomes far more than was read. Throws `PackRefused`. Several members after each
  * other are one stream, as everywhere.
  */
-export function openGunzip(file: HeldFile, limits: ArchiveLimits, signal: AbortSignal | undefined): ByteSource {
+export function openGunzip(file: ArchiveFile, limits: ArchiveLimits, signal: AbortSignal | undefined): ByteSource {
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   const pieces = unpack(file, limits, hash, signal);
   let rest: Buffer = Buffer.alloc(0);
@@ -58,7 +58,7 @@ export function openGunzip(file: HeldFile, limits: ArchiveLimits, signal: AbortS
 }
 
 async function* unpack(
-  file: HeldFile,
+  file: ArchiveFile,
   limits: ArchiveLimits,
   hash: Hash,
   signal: AbortSignal | undefined,
@@ -86,7 +86,7 @@ async function* unpack(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const bytes = piece as Buffer;
       produced += bytes.length;
-      if (produced > UNJUDGED_BYTES + gunzip.bytesWritten * limits.maxRatio)
+      if (produced > ALWAYS_ALLOWED_BYTES + gunzip.bytesWritten * limits.maxRatio)
         throw refused(
           'archive/bomb',
           `the archive has become ${String(produced)} bytes from ${String(gunzip.bytesWritten)}`,

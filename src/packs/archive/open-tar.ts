@@ -5,42 +5,43 @@ import { extractTree } from './extract-tree.ts';
 import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive, TreeWriter } from './extract-tree.ts';
 import { openGunzip } from './gunzip.ts';
 import type { ByteSource } from './gunzip.ts';
-import type { HeldFile } from './archive-file.ts';
-import { openJudge } from './validate-entries.ts';
-import type { EntryJudge } from './validate-entries.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { openEntryValidator } from './validate-entries.ts';
+import type { EntryValidator } from './validate-entries.ts';
 import type { OpenOptions } from './open-zip.ts';
 import { readTar } from './read-tar.ts';
 import type { TarEntry } from './read-tar.ts';
 
-/** Reads all of it twice: once to judge, once to write. Throws `PackRefused`. */
-export async function openTar(file: HeldFile, { limits, signal }: OpenOptions): Promise<OpenedArchive> {
+/** Reads all of it twice: once to validator, once to write. Throws `PackRefused`. */
+export async function openTar(file: ArchiveFile, { limits, signal }: OpenOptions): Promise<OpenedArchive> {
   const entries: ArchiveEntry[] = [];
-  const judge = openJudge(file.size, limits);
+  const validator = openEntryValidator(file.size, limits);
   const source = openGunzip(file, limits, signal);
-  for await (const { entry } of judgedEntries(source, limits, judge)) if (entry !== undefined) entries.push(entry);
+  for await (const { entry } of validatedEntries(source, limits, validator))
+    if (entry !== undefined) entries.push(entry);
   const expected: Expected = { entries, digest: source.digest() };
   return {
     type: 'archive',
     format: 'tar.gz',
     entries,
-    leftOut: judge.leftOut(),
+    leftOut: validator.leftOut(),
     extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, expected, tree, { limits, ...options })),
     close: () => file.close(),
   };
 }
 
-interface JudgedTarEntry extends Pick<TarEntry, 'content'> {
+interface ValidatedTarEntry extends Pick<TarEntry, 'content'> {
   /** Nothing where it is left out. */
   readonly entry?: ArchiveEntry;
 }
 
-async function* judgedEntries(
+async function* validatedEntries(
   source: ByteSource,
   limits: ArchiveLimits,
-  judge: EntryJudge,
-): AsyncGenerator<JudgedTarEntry, void, undefined> {
+  validator: EntryValidator,
+): AsyncGenerator<ValidatedTarEntry, void, undefined> {
   try {
-    for await (const { told, content } of readTar(source, limits)) yield { ...judge.judge(told), content };
+    for await (const { raw, content } of readTar(source, limits)) yield { ...validator.check(raw), content };
   } finally {
     source.close();
   }
@@ -54,7 +55,7 @@ interface Expected {
 }
 
 async function writeAll(
-  file: HeldFile,
+  file: ArchiveFile,
   expected: Expected,
   tree: TreeWriter,
   { limits, signal, onFile }: ExtractOptions & { readonly limits: ArchiveLimits },
@@ -63,7 +64,7 @@ async function writeAll(
   let place = 0;
   let files = 0;
   let bytes = 0;
-  for await (const { entry, content } of judgedEntries(source, limits, openJudge(file.size, limits))) {
+  for await (const { entry, content } of validatedEntries(source, limits, openEntryValidator(file.size, limits))) {
     signal?.throwIfAborted();
     if (entry === undefined) continue;
     // Before anything is made of it, though the digest at the end would tell as well.

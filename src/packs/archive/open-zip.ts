@@ -7,8 +7,8 @@ import type { FileWriter } from '../../platform/fs/new-file.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
 import { extractTree } from './extract-tree.ts';
 import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive, TreeWriter } from './extract-tree.ts';
-import type { HeldFile } from './archive-file.ts';
-import { openJudge } from './validate-entries.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { openEntryValidator } from './validate-entries.ts';
 import { readZipDirectory, findZipEnd } from './zip-directory.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { inFileOrder, readLocalHeaders } from './zip-local.ts';
@@ -20,8 +20,8 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
 }
 
-interface Judged {
-  readonly told: ZipEntry;
+interface ValidatedZipEntry {
+  readonly raw: ZipEntry;
   /** Nothing where it is left out. */
   readonly entry: ArchiveEntry | undefined;
   /** Where its bytes start. */
@@ -35,24 +35,28 @@ const NOWHERE: FileWriter = { write: () => undefined, close: () => undefined };
 const SLICE = 64;
 
 /** Nothing where the file is no zip. Throws `PackRefused`. */
-export async function openZip(file: HeldFile, { limits, signal }: OpenOptions): Promise<OpenedArchive | undefined> {
+export async function openZip(file: ArchiveFile, { limits, signal }: OpenOptions): Promise<OpenedArchive | undefined> {
   const end = findZipEnd(file, limits);
   if (end === undefined) return undefined;
   const sorted = inFileOrder(await readZipDirectory(file, end, signal));
-  const judge = openJudge(file.size, limits);
-  const entries = sorted.map((told) => {
-    const { entry } = judge.judge(told);
-    refuseFolderContent(told);
+  const validator = openEntryValidator(file.size, limits);
+  const entries = sorted.map((raw) => {
+    const { entry } = validator.check(raw);
+    refuseFolderContent(raw);
     return entry;
   });
   const starts = await readLocalHeaders(file, sorted, end.start, signal);
-  const judged = sorted.map((told, place): Judged => ({ told, entry: entries[place], start: starts[place] ?? 0 }));
+  const validated = sorted.map((raw, place): ValidatedZipEntry => ({
+    raw,
+    entry: entries[place],
+    start: starts[place] ?? 0,
+  }));
   return {
     type: 'archive',
     format: 'zip',
     entries: entries.filter((entry) => entry !== undefined),
-    leftOut: judge.leftOut(),
-    extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, judged, tree, options)),
+    leftOut: validator.leftOut(),
+    extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, validated, tree, options)),
     close: () => file.close(),
   };
 }
@@ -63,21 +67,21 @@ function refuseFolderContent({ name, packed }: ZipEntry): void {
 }
 
 async function writeAll(
-  file: HeldFile,
-  judged: readonly Judged[],
+  file: ArchiveFile,
+  validated: readonly ValidatedZipEntry[],
   tree: TreeWriter,
   { signal, onFile }: ExtractOptions,
 ): Promise<Omit<Extracted, 'type'>> {
   let files = 0;
   let bytes = 0;
   signal?.throwIfAborted();
-  for (const { told, entry, start } of judged) {
+  for (const { raw, entry, start } of validated) {
     if (entry?.type === 'folder') tree.folder(entry.path);
-    if (told.name.endsWith('/')) continue;
+    if (raw.name.endsWith('/')) continue;
     // What is left out must be sound too: an archive is accepted as a whole.
     const writer = entry === undefined ? NOWHERE : tree.file(entry.path, entry.isExecutable);
     try {
-      await unpackEntry(file, told, start, writer, signal);
+      await unpackEntry(file, raw, start, writer, signal);
     } finally {
       writer.close();
     }
@@ -96,7 +100,7 @@ const PIECE = 256 * 1024;
 
 /** Unpacks one entry, no byte more than it said, and compares its checksum. Throws `PackRefused`; a part may be written by then. */
 export async function unpackEntry(
-  file: HeldFile,
+  file: ArchiveFile,
   entry: ZipEntry,
   start: number,
   writer: FileWriter,
@@ -119,7 +123,7 @@ export async function unpackEntry(
 }
 
 async function copyStored(
-  file: HeldFile,
+  file: ArchiveFile,
   entry: ZipEntry,
   start: number,
   take: (piece: Buffer) => void,
@@ -154,7 +158,7 @@ function isInflated(value: unknown): value is Inflated {
 }
 
 async function inflateInPieces(
-  file: HeldFile,
+  file: ArchiveFile,
   entry: ZipEntry,
   start: number,
   take: (piece: Buffer) => void,
@@ -180,7 +184,7 @@ async function inflateInPieces(
   }
 }
 
-function* piecesOf(file: HeldFile, start: number, length: number): Generator<Buffer> {
+function* piecesOf(file: ArchiveFile, start: number, length: number): Generator<Buffer> {
   for (let at = 0; at < length; at += PIECE) yield file.bytes(start + at, Math.min(PIECE, length - at));
 }
 

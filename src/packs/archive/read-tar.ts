@@ -3,12 +3,12 @@ import { refused } from '../problems.ts';
 import type { PackRefused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { ByteSource } from './gunzip.ts';
-import type { ToldEntry } from './validate-entries.ts';
+import type { RawEntry } from './validate-entries.ts';
 import { decodeName, tooMany } from './entry-name.ts';
 
 /** An entry and its bytes, which are to be read before the next entry is asked for, or not at all. */
 export interface TarEntry {
-  readonly told: ToldEntry;
+  readonly raw: RawEntry;
   readonly content: () => AsyncGenerator<Buffer, void, undefined>;
 }
 
@@ -34,9 +34,9 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
       extensions = merge(extensions, changes);
       continue;
     }
-    const told = tell(header, extensions);
+    const raw = tell(header, extensions);
     extensions = {};
-    let left = told.bytes;
+    let left = raw.bytes;
     async function* content(): AsyncGenerator<Buffer, void, undefined> {
       while (left > 0) {
         const piece = await source.some(left);
@@ -45,10 +45,10 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
         yield piece;
       }
     }
-    if (!isTop(told)) yield { told, content };
+    if (!isTop(raw)) yield { raw, content };
     // What nobody asked for is passed over.
     if (left > 0) for await (const piece of content()) void piece;
-    await takePadding(source, told.bytes);
+    await takePadding(source, raw.bytes);
   }
   if (Object.keys(extensions).length > 0) throw refused('archive/unreadable', 'an extended header belongs to nothing');
   await takeEnd(source);
@@ -84,7 +84,7 @@ function nameOf({ path, longName }: Extensions): string | undefined {
   return path ?? longName;
 }
 
-function tell(header: TarHeader, extensions: Extensions): ToldEntry {
+function tell(header: TarHeader, extensions: Extensions): RawEntry {
   const written = nameOf(extensions) ?? header.name;
   // Programs that pack the folder they are in put `./` before every name.
   const bare = written.startsWith('./') && written !== './' ? written.slice(2) : written;
@@ -97,11 +97,11 @@ function tell(header: TarHeader, extensions: Extensions): ToldEntry {
 }
 
 /** The folder that was packed, under no name of its own. */
-function isTop({ name, kind, bytes }: ToldEntry): boolean {
+function isTop({ name, kind, bytes }: RawEntry): boolean {
   return name === './' && kind === 'folder' && bytes === 0;
 }
 
-function kindOf(type: string, name: string): ToldEntry['kind'] {
+function kindOf(type: string, name: string): RawEntry['kind'] {
   switch (type) {
     case '\0':
       // Before there were types, a slash said it.

@@ -1,12 +1,12 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { leftOutLine, leftOutOf } from '../sources/left-out.ts';
-import { openPathJudge } from '../sources/portable-name.ts';
+import { openPathValidator } from '../sources/portable-name.ts';
 import { PackRefused, isRefusal, refused } from '../problems.ts';
 import type { ArchiveEntry } from './extract-tree.ts';
 import { entryRefused } from './entry-name.ts';
 
 /** An entry as the archive tells of it: nothing in it is believed. */
-export interface ToldEntry {
+export interface RawEntry {
   /** With a slash at its end where it is written as a folder. */
   readonly name: string;
   /** What its type says; `unsaid` where only the name tells. */
@@ -19,47 +19,47 @@ export interface ToldEntry {
 }
 
 /** `entry` is absent where it is left out. */
-export interface JudgedEntry {
+export interface ValidatedEntry {
   readonly entry?: ArchiveEntry;
 }
 
 /** Looks at one entry after another: what they are together counts as much as each alone. Throws `PackRefused`. */
-export interface EntryJudge {
-  judge(told: ToldEntry): JudgedEntry;
+export interface EntryValidator {
+  check(raw: RawEntry): ValidatedEntry;
   leftOut(): readonly string[];
 }
 
 /** Small files that compress well prove nothing. */
-export const UNJUDGED_BYTES = 1024 * 1024;
+export const ALWAYS_ALLOWED_BYTES = 1024 * 1024;
 
-export function openJudge(archiveBytes: number, limits: ArchiveLimits): EntryJudge {
-  const names = openPathJudge(limits);
+export function openEntryValidator(archiveBytes: number, limits: ArchiveLimits): EntryValidator {
+  const names = openPathValidator(limits);
   const leftOut = new Map<string, string>();
   let bytes = 0;
   return {
-    judge(told) {
-      const isFolder = told.name.endsWith('/');
+    check(raw) {
+      const isFolder = raw.name.endsWith('/');
       const type = isFolder ? 'folder' : 'file';
-      const name = isFolder ? told.name.slice(0, -1) : told.name;
+      const name = isFolder ? raw.name.slice(0, -1) : raw.name;
       const omission = leftOutOf(name, type);
-      const usable = omission === undefined ? names.judge(name, type) : names.judgeLeftOut(name, omission);
+      const usable = omission === undefined ? names.check(name, type) : names.checkLeftOut(name, omission);
       if (isRefusal(usable)) throw new PackRefused(usable);
       const { path } = usable;
-      judgeType(told, type, path);
-      judgeSize(told.bytes, told.packed ?? archiveBytes, path, limits);
-      bytes += told.bytes;
-      judgeSum(bytes, archiveBytes, limits);
+      validateType(raw, type, path);
+      validateSize(raw.bytes, raw.packed ?? archiveBytes, path, limits);
+      bytes += raw.bytes;
+      validateTotal(bytes, archiveBytes, limits);
       if (omission !== undefined) leftOut.set(omission.path, leftOutLine(omission));
       if (omission !== undefined) return {};
-      const isExecutable = type === 'file' && ((told.mode ?? 0) & 0o111) !== 0;
-      return { entry: { path, type, bytes: told.bytes, isExecutable } };
+      const isExecutable = type === 'file' && ((raw.mode ?? 0) & 0o111) !== 0;
+      return { entry: { path, type, bytes: raw.bytes, isExecutable } };
     },
     leftOut: () => [...leftOut.values()],
   };
 }
 
 /** `type` is what its name says. */
-function judgeType({ kind, mode = 0, bytes }: ToldEntry, type: 'file' | 'folder', path: string): void {
+function validateType({ kind, mode = 0, bytes }: RawEntry, type: 'file' | 'folder', path: string): void {
   if (kind === 'link') throw entryRefused('archive/link', path, 'is a link');
   if (kind === 'special') throw entryRefused('archive/special-file', path, 'is neither a file nor a folder');
   if ((mode & 0o7000) !== 0) throw entryRefused('archive/mode', path, 'has a setuid, setgid or sticky bit');
@@ -68,15 +68,15 @@ function judgeType({ kind, mode = 0, bytes }: ToldEntry, type: 'file' | 'folder'
   if (type === 'folder' && bytes !== 0) throw entryRefused('archive/conflict', path, 'is a folder with content');
 }
 
-function judgeSize(bytes: number, packed: number, path: string, limits: ArchiveLimits): void {
-  if (bytes > UNJUDGED_BYTES && bytes > packed * limits.maxRatio)
+function validateSize(bytes: number, packed: number, path: string, limits: ArchiveLimits): void {
+  if (bytes > ALWAYS_ALLOWED_BYTES && bytes > packed * limits.maxRatio)
     throw entryRefused('archive/bomb', path, `unpacks from ${String(packed)} to ${String(bytes)} bytes`);
   if (bytes > limits.maxFileBytes)
     throw entryRefused('archive/too-large', path, `has more than ${String(limits.maxFileBytes)} bytes`);
 }
 
-function judgeSum(bytes: number, archiveBytes: number, limits: ArchiveLimits): void {
-  if (bytes > UNJUDGED_BYTES && bytes > archiveBytes * limits.maxRatio)
+function validateTotal(bytes: number, archiveBytes: number, limits: ArchiveLimits): void {
+  if (bytes > ALWAYS_ALLOWED_BYTES && bytes > archiveBytes * limits.maxRatio)
     throw refused(
       'archive/bomb',
       `the archive unpacks from ${String(archiveBytes)} to more than ${String(bytes)} bytes`,

@@ -3,14 +3,14 @@ import type { Entry, ExtraField } from 'yauzl';
 import { PackRefused, refused } from '../problems.ts';
 import type { PackProblem } from '../problems.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { readsThroughWindow } from './archive-file.ts';
-import type { HeldFile } from './archive-file.ts';
-import type { ToldEntry } from './validate-entries.ts';
+import { windowedReads } from './archive-file.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import type { RawEntry } from './validate-entries.ts';
 import { decodeName, entryRefused, tooMany } from './entry-name.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 
 /** An entry as the central directory tells of it. */
-export interface ZipEntry extends ToldEntry {
+export interface ZipEntry extends RawEntry {
   readonly rawName: Buffer;
   readonly flags: number;
   /** 0 stored, 8 deflated. */
@@ -30,9 +30,9 @@ const WINDOW_BYTES = 64 * 1024;
 /** Entries between two pauses. */
 const SLICE = 512;
 
-/** All entries in the order of the directory, which must be of exactly the told length. Throws `PackRefused`. */
+/** All entries in the order of the directory, which must be of exactly the raw length. Throws `PackRefused`. */
 export async function readZipDirectory(
-  file: HeldFile,
+  file: ArchiveFile,
   end: ZipEnd,
   signal: AbortSignal | undefined,
 ): Promise<readonly ZipEntry[]> {
@@ -57,9 +57,9 @@ export async function readZipDirectory(
   return entries;
 }
 
-async function yauzlEntries(file: HeldFile): Promise<AsyncIterableIterator<Entry>> {
+async function yauzlEntries(file: ArchiveFile): Promise<AsyncIterableIterator<Entry>> {
   const { RandomAccessReader, fromRandomAccessReaderPromise } = await import('yauzl');
-  const near = readsThroughWindow(file, WINDOW_BYTES);
+  const near = windowedReads(file, WINDOW_BYTES);
   class HeldReader extends RandomAccessReader {
     override read(
       buffer: Buffer,
@@ -111,12 +111,12 @@ const DOS_VOLUME = 0x08;
 const DOS_REPARSE = 0x400;
 
 /** Whatever system it says it was made on: not every reader asks. */
-function kindAndMode({ externalFileAttributes: attributes }: Entry): Pick<ToldEntry, 'kind' | 'mode'> {
+function kindAndMode({ externalFileAttributes: attributes }: Entry): Pick<RawEntry, 'kind' | 'mode'> {
   const unix = attributes >>> 16;
   return { kind: kindOf(unix & FILE_TYPE, attributes & 0xffff), ...(unix === 0 ? {} : { mode: unix & 0o7777 }) };
 }
 
-function kindOf(type: number, dos: number): ToldEntry['kind'] {
+function kindOf(type: number, dos: number): RawEntry['kind'] {
   if (type === LINK || (dos & DOS_REPARSE) !== 0) return 'link';
   if ((type !== 0 && type !== REGULAR && type !== FOLDER) || (dos & DOS_VOLUME) !== 0) return 'special';
   if (type === FOLDER || (dos & DOS_FOLDER) !== 0) return type === REGULAR ? 'special' : 'folder';
@@ -154,7 +154,7 @@ const END64 = 0x06064b50;
 const END64_BYTES = 56;
 
 /** Nothing where the file has no such record, and is no zip. Throws `PackRefused` where it has one that cannot be trusted. */
-export function findZipEnd(file: HeldFile, limits: ArchiveLimits): ZipEnd | undefined {
+export function findZipEnd(file: ArchiveFile, limits: ArchiveLimits): ZipEnd | undefined {
   const length = Math.min(file.size, END_BYTES + MAX_COMMENT);
   const tail = file.bytes(file.size - length, length);
   const places = placesOf(END_SIGNATURE, tail);
@@ -174,8 +174,8 @@ export function findZipEnd(file: HeldFile, limits: ArchiveLimits): ZipEnd | unde
   return readEnd(file, tail.subarray(place, place + END_BYTES), file.size - length + place, limits);
 }
 
-function readEnd(file: HeldFile, record: Buffer, at: number, limits: ArchiveLimits): ZipEnd {
-  const told: Told = {
+function readEnd(file: ArchiveFile, record: Buffer, at: number, limits: ArchiveLimits): ZipEnd {
+  const raw: Told = {
     disks: [record.readUInt16LE(4), record.readUInt16LE(6)],
     countHere: record.readUInt16LE(8),
     count: record.readUInt16LE(10),
@@ -183,8 +183,8 @@ function readEnd(file: HeldFile, record: Buffer, at: number, limits: ArchiveLimi
     start: record.readUInt32LE(16),
   };
   const end64 = readEnd64(file, at);
-  if (end64 !== undefined) refuseContradiction(told, end64.told);
-  const { disks, countHere, count, bytes, start } = end64?.told ?? told;
+  if (end64 !== undefined) refuseContradiction(raw, end64.raw);
+  const { disks, countHere, count, bytes, start } = end64?.raw ?? raw;
   const end = end64?.at ?? at;
   if (disks.some((disk) => disk !== 0) || countHere !== count)
     throw refused('archive/unreadable', 'the archive is one of several parts');
@@ -209,7 +209,7 @@ interface Told {
 }
 
 /** The 64-bit record, which stands straight before its locator, which stands straight before the end. */
-function readEnd64(file: HeldFile, at: number): { readonly told: Told; readonly at: number } | undefined {
+function readEnd64(file: ArchiveFile, at: number): { readonly raw: Told; readonly at: number } | undefined {
   const locatorAt = at - LOCATOR_BYTES;
   if (locatorAt < 0) return undefined;
   const locator = file.bytes(locatorAt, LOCATOR_BYTES);
@@ -221,7 +221,7 @@ function readEnd64(file: HeldFile, at: number): { readonly told: Told; readonly 
   if (record.readUInt32LE(0) !== END64 || recordAt + 12 + wide(record, 4) !== locatorAt)
     throw refused('archive/zip64', 'its 64-bit end record is not where it should be');
   return {
-    told: {
+    raw: {
       disks: [record.readUInt32LE(16), record.readUInt32LE(20)],
       countHere: wide(record, 24),
       count: wide(record, 32),

@@ -6,8 +6,8 @@ import type { ExtraField } from 'yauzl';
 
 import { quoted } from '../../core/text/text.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { readsThroughWindow } from './archive-file.ts';
-import type { HeldFile } from './archive-file.ts';
+import { windowedReads } from './archive-file.ts';
+import type { ArchiveFile } from './archive-file.ts';
 import { entryRefused } from './entry-name.ts';
 import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath, wide } from './zip-directory.ts';
 import type { ZipEntry } from './zip-directory.ts';
@@ -34,13 +34,13 @@ export function inFileOrder(entries: readonly ZipEntry[]): readonly ZipEntry[] {
 
 /** Where the bytes of each entry start, in the order given, which is that of the file. `end`: where the directory starts. */
 export async function readLocalHeaders(
-  file: HeldFile,
+  file: ArchiveFile,
   sorted: readonly ZipEntry[],
   end: number,
   signal: AbortSignal | undefined,
 ): Promise<readonly number[]> {
   const starts: number[] = [];
-  const near = readsThroughWindow(file, WINDOW_BYTES);
+  const near = windowedReads(file, WINDOW_BYTES);
   const first = sorted[0]?.at ?? end;
   if (first !== 0) throw refused('archive/extra-data', 'data stands before the first file');
   for (const [place, entry] of sorted.entries()) {
@@ -58,7 +58,7 @@ export async function readLocalHeaders(
   return starts;
 }
 
-function readLocalHeader(file: Pick<HeldFile, 'bytes'>, entry: ZipEntry): number {
+function readLocalHeader(file: Pick<ArchiveFile, 'bytes'>, entry: ZipEntry): number {
   const header = file.bytes(entry.at, LOCAL_HEADER_BYTES);
   if (header.readUInt32LE(0) !== SIGNATURE)
     throw entryRefused('archive/mismatch', entry.name, 'is not where it should be');
@@ -78,21 +78,21 @@ function readLocalHeader(file: Pick<HeldFile, 'bytes'>, entry: ZipEntry): number
 
 function refuseSizes(entry: ZipEntry, header: Buffer, extraFields: readonly ExtraField[]): void {
   const zip64 = extraFields.find(({ id }) => id === ZIP64)?.data;
-  const told = {
+  const raw = {
     crc: header.readUInt32LE(14),
     packed: header.readUInt32LE(18),
     bytes: header.readUInt32LE(22),
   };
-  const isWide = told.packed === 0xffffffff || told.bytes === 0xffffffff;
+  const isWide = raw.packed === 0xffffffff || raw.bytes === 0xffffffff;
   // Both sizes, whatever the header leaves to them.
   if (isWide && (zip64 === undefined || zip64.length < 16))
     throw entryRefused('archive/zip64', entry.name, 'has no 64-bit sizes where it says so');
-  const bytes = isWide && zip64 !== undefined ? wide(zip64, 0) : told.bytes;
-  const packed = isWide && zip64 !== undefined ? wide(zip64, 8) : told.packed;
+  const bytes = isWide && zip64 !== undefined ? wide(zip64, 0) : raw.bytes;
+  const packed = isWide && zip64 !== undefined ? wide(zip64, 8) : raw.packed;
   // What was not known before is 0, and follows the bytes.
   const isLater = (entry.flags & FLAGS.descriptor) !== 0;
   const isSame = (value: number, known: number): boolean => value === known || (isLater && value === 0);
-  if (!isSame(told.crc, entry.crc) || !isSame(packed, entry.packed) || !isSame(bytes, entry.bytes))
+  if (!isSame(raw.crc, entry.crc) || !isSame(packed, entry.packed) || !isSame(bytes, entry.bytes))
     throw entryRefused('archive/mismatch', entry.name, 'has other sizes or another checksum in its own header');
 }
 

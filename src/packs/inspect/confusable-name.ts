@@ -69,7 +69,7 @@ function skeletonOf(name: string): string {
   return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), drawn);
 }
 
-export interface NameLooks {
+export interface NameSimilarity {
   /** Installed names that look the same, sorted; not the name itself. */
   readonly same: readonly string[];
   /** Installed names one letter away: most of the time a coincidence. */
@@ -82,7 +82,7 @@ export interface NameLooks {
 const LEAST_NEAR = 6;
 
 /** Compares names with those that are installed: thousands of one with thousands of the other, without looking at each pair. */
-export function openLooks(installed: readonly string[]): (name: string) => NameLooks {
+export function openNameComparison(installed: readonly string[]): (name: string) => NameSimilarity {
   const names = [...new Set(installed)].sort(compareText);
   const bySkeleton = groupBy(names, skeletonsOf);
   const byShortened = groupBy(
@@ -140,7 +140,7 @@ function isMixedScript(name: string): boolean {
 /** Words such as `3D模型` are written every day. */
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-export interface NameJudgement {
+export interface NameCheck {
   /** Stops an install until a person says that it is meant. */
   readonly refusal?: PackRefusal;
   /** To be shown, in lower case. */
@@ -148,12 +148,12 @@ export interface NameJudgement {
 }
 
 /** What is to be said of a name beside those that are installed. */
-export function openNameJudge(installed: readonly string[]): (name: string) => NameJudgement {
-  const looksOf = openLooks(installed);
-  return (name) => judge(name, looksOf(name));
+export function openNameCheck(installed: readonly string[]): (name: string) => NameCheck {
+  const similarityOf = openNameComparison(installed);
+  return (name) => checkName(name, similarityOf(name));
 }
 
-function judge(name: string, { same, near, isMixed }: NameLooks): NameJudgement {
+function checkName(name: string, { same, near, isMixed }: NameSimilarity): NameCheck {
   const notes = [
     ...(isMixed ? [`the name ${quoted(name)} mixes letters of several scripts`] : []),
     ...near

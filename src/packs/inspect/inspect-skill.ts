@@ -4,13 +4,13 @@ import path from 'node:path';
 import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import type { NameJudgement } from './confusable-name.ts';
+import type { NameCheck } from './confusable-name.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readRequirements } from '../requires/requires.ts';
 import type { SkillRequirement } from '../requires/requires.ts';
-import type { SeenSkill, SourceSkill } from '../sources/source.ts';
+import type { SkillContents, SourceSkill } from '../sources/source.ts';
 import { judge } from '../scan/policy.ts';
 import type { ScanJudgement } from '../scan/policy.ts';
 import { scanSkill } from '../scan/scan.ts';
@@ -49,7 +49,7 @@ export interface InspectOptions {
   readonly settings: PackSettings;
   readonly mode: Mode;
   /** Says of a name whether it looks like one of the root. */
-  readonly judgeName: (name: string) => NameJudgement;
+  readonly checkName: (name: string) => NameCheck;
   /** One that was opened for many skills. */
   readonly scan?: ScanSkill;
   readonly signal?: AbortSignal;
@@ -57,7 +57,7 @@ export interface InspectOptions {
 
 /** Refused as a whole where its files cannot be read at all. */
 export function inspectSkill(skill: SourceSkill, options: InspectOptions): InspectedSkill | PackRefusal {
-  const { settings, mode, judgeName, scan: scanFiles = scanSkill, signal } = options;
+  const { settings, mode, checkName, scan: scanFiles = scanSkill, signal } = options;
   const tree = treeOf(skill);
   if (isRefusal(tree)) return tree;
   const checked = checkSkill(skill.path, 'SKILL.md', {
@@ -74,7 +74,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const allowedTools = head?.controls.allowedTools;
   const findings = scanFiles(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
   const scan = judge(findings, settings.scanPolicy);
-  const looks = judgeName(skill.name);
+  const looks = checkName(skill.name);
   const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
   const { version } = head?.meta ?? {};
   const { license } = head ?? {};
@@ -120,7 +120,7 @@ function treeOf({
 }
 
 /** Scripts that were not seen to start otherwise: of what is no text nothing was kept. */
-function mayHaveShebang({ files }: SeenSkill): ReadonlySet<string> {
+function mayHaveShebang({ files }: SkillContents): ReadonlySet<string> {
   return new Set(
     files
       .filter(({ path: at, binary, text }) => at.startsWith(SCRIPTS) && (binary !== undefined || text.startsWith('#!')))

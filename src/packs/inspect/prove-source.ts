@@ -3,8 +3,8 @@ import type { Drift, LockFile } from '../lock/lock.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import type { BroughtSource } from '../sources/source.ts';
-import { successionProblem } from '../sign/downgrade-check.ts';
+import type { StagedSource } from '../sources/source.ts';
+import { downgradeProblem } from '../sign/downgrade-check.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { InspectedSkill } from './inspect-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
@@ -22,27 +22,27 @@ export interface ProveOptions {
 }
 
 /** Refused where what came along does not fit the bytes, a signature is wanted and missing, or the order of versions is broken. */
-export async function proveSource(
-  brought: BroughtSource,
+export async function verifySource(
+  staged: StagedSource,
   skills: readonly Pick<InspectedSkill, 'name' | 'version'>[],
   { settings, lock, force }: ProveOptions,
 ): Promise<Proof | PackRefusal> {
-  const manifest = await fittingManifest(brought);
+  const manifest = await fittingManifest(staged);
   if (manifest !== undefined && isRefusal(manifest)) return manifest;
   // A signature is for all of a pack, also where only some of it is wanted.
-  const proof = await signatureOf(brought, manifest?.skills ?? skills, settings);
+  const proof = await signatureOf(staged, manifest?.skills ?? skills, settings);
   if (isRefusal(proof)) return proof;
   for (const { name, version } of force ? [] : skills) {
     const before = lock.skills.get(name);
     if (before === undefined) continue;
-    const problem = successionProblem(before, { name, ...(version === undefined ? {} : { version }), ...proof });
+    const problem = downgradeProblem(before, { name, ...(version === undefined ? {} : { version }), ...proof });
     if (problem !== undefined) return problem;
   }
   return proof;
 }
 
 /** A source without a manifest promises nothing; nor does a file of that name that is not ours. */
-async function fittingManifest({ manifest, folder }: BroughtSource): Promise<PackManifest | PackRefusal | undefined> {
+async function fittingManifest({ manifest, folder }: StagedSource): Promise<PackManifest | PackRefusal | undefined> {
   if (manifest === undefined) return undefined;
   const { readPackManifest } = await import('../pack/read-pack-manifest.ts');
   const reading = readPackManifest(manifest);
@@ -67,7 +67,7 @@ export function driftText({ changed, missing, added }: Drift): string {
 }
 
 async function signatureOf(
-  { signature }: BroughtSource,
+  { signature }: StagedSource,
   skills: readonly { readonly name: string; readonly version?: string }[],
   { requireSigned, surroundings: { home } }: PackSettings,
 ): Promise<Proof | PackRefusal> {

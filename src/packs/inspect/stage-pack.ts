@@ -1,26 +1,26 @@
-/** A source as a person names it to skills that were looked at: brought, proven, inspected. */
+/** A source as a person names it to skills that were looked at: staged, proven, inspected. */
 import path from 'node:path';
 
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readSource } from '../sources/source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill, BringProgress, ExtractArchive } from '../sources/source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageProgress, ExtractArchive } from '../sources/source.ts';
 import { openScan } from '../scan/scan.ts';
 import { quoted } from '../../core/text/text.ts';
-import { bringSource } from '../sources/stage-source.ts';
+import { stageSource } from '../sources/stage-source.ts';
 import { placeOf } from '../sources/folder.ts';
 import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
 import { inspectSkill } from './inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
 
-export interface BringPackOptions {
+export interface StagePackOptions {
   readonly settings: PackSettings;
   /** A fresh folder of the root's staging. */
   readonly to: string;
   readonly offline?: boolean;
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: BringProgress) => void;
+  readonly onProgress?: (progress: StageProgress) => void;
   /** From a lock: exactly this. */
   readonly expect?: { readonly revision?: string; readonly archive?: string };
   /** Names of the skills that are wanted, where not all are. */
@@ -52,24 +52,24 @@ export function lockedSource(source: PackSource, { surroundings: { cwd }, root }
 }
 
 /** The settings under which sources of the lock are read. */
-export function forLock(settings: PackSettings): PackSettings {
+export function settingsForLock(settings: PackSettings): PackSettings {
   return { ...settings, surroundings: { ...settings.surroundings, cwd: settings.root } };
 }
 
-export function bringPack(source: PackSource, options: BringPackOptions): Promise<BroughtSource | PackRefusal> {
-  return bringSource(source, bringOptions(options));
+export function stagePack(source: PackSource, options: StagePackOptions): Promise<StagedSource | PackRefusal> {
+  return stageSource(source, stageOptions(options));
 }
 
-function bringOptions({ settings, ...rest }: BringPackOptions) {
+function stageOptions({ settings, ...rest }: StagePackOptions) {
   const { cwd, home = cwd, env } = settings.surroundings;
   return { ...rest, cwd, home, env, limits: settings.limits, network: settings.network, extract: extractArchive };
 }
 
-/** The revision that a source has now, where it can be told without bringing it; nothing otherwise. */
-export async function lookAtRevision(source: PackSource, options: BringPackOptions): Promise<string | undefined> {
+/** The revision that a source has now, where it can be told without context it; nothing otherwise. */
+export async function currentRevision(source: PackSource, options: StagePackOptions): Promise<string | undefined> {
   if (source.type !== 'git' || options.offline === true) return undefined;
-  const { lookAtGit } = await import('../sources/git-repository.ts');
-  return await lookAtGit(source, { ...bringOptions(options), tree: options.to });
+  const { remoteCommit } = await import('../sources/git-repository.ts');
+  return await remoteCommit(source, { ...stageOptions(options), tree: options.to });
 }
 
 /** The reader of archives is loaded where there is one. */
@@ -101,7 +101,7 @@ export interface InspectSourceOptions extends InspectOptions {
 
 /** Inspects those skills of a source that are wanted. Two of one name cannot both be meant. */
 export async function inspectSource(
-  { skills }: BroughtSource,
+  { skills }: StagedSource,
   options: InspectSourceOptions,
 ): Promise<InspectedSource | PackRefusal> {
   const { names, onProgress, signal } = options;

@@ -11,7 +11,7 @@ import type { SkillHead } from '../../core/skill.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/text-file.ts';
 
-/** Skills that came from one source, which is brought once for all of them. */
+/** Skills that came from one source, which is staged once for all of them. */
 export interface LockedGroup {
   /** As the lock has it. */
   readonly source: string;
@@ -39,7 +39,7 @@ export function lockedGroups(
 }
 
 /** The skill of that name: at its old place where that still has it, else wherever it moved to. */
-export function nowInSource(
+export function findInSource(
   { name, folder = '' }: LockedSkill,
   skills: readonly SourceSkill[],
 ): SourceSkill | undefined {
@@ -57,7 +57,7 @@ export function absentFromSource({ name, folder = '', source }: LockedSkill, ski
 const MAX_SKILL_MD = 4 * 1024 * 1024;
 
 /** The head of a skill's SKILL.md as a loader reads it; nothing where there is none that can be read. */
-export function headIn(dir: string, name: string): SkillHead | undefined {
+export function readSkillHead(dir: string, name: string): SkillHead | undefined {
   const file = path.join(dir, 'SKILL.md');
   const read = readTextFile(file, MAX_SKILL_MD);
   if (read.type !== 'read') return undefined;

@@ -5,17 +5,17 @@ import { compareText } from '../../core/diagnostic.ts';
 import type { LockedSkill } from './lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import type { BroughtSource } from '../sources/source.ts';
+import type { StagedSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { withRoot } from '../root/open-root.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import type { PutChange } from '../root/plan.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readLock } from './lock-file.ts';
-import { bringPack, forLock, readTypedSource } from '../inspect/stage-pack.ts';
+import { stagePack, settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
 import type { InstallProgress } from '../install.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { proveSource } from '../inspect/prove-source.ts';
+import { verifySource } from '../inspect/prove-source.ts';
 import { verifySkill } from '../verify-root.ts';
 
 export interface RestoreOptions {
@@ -32,7 +32,7 @@ export interface Restored {
   readonly root: string;
   /** Names that were as the lock says. */
   readonly same: readonly string[];
-  /** Names that were brought anew, or would be. */
+  /** Names that were staged anew, or would be. */
   readonly brought: readonly string[];
   readonly isDone: boolean;
 }
@@ -72,14 +72,14 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
     brought: wanted.map(({ name }) => name),
   } as const;
   if (options.dryRun === true || wanted.length === 0) return { ...done, isDone: options.dryRun !== true };
-  const changes = await bringLocked(wanted, open, options);
+  const changes = await stageLocked(wanted, open, options);
   if (isRefusal(changes)) return changes;
   const committed = await open.commit(changes, options.signal === undefined ? {} : { signal: options.signal });
   return isRefusal(committed) ? committed : { ...done, isDone: true };
 }
 
 /** Each source once, at the revision of the lock, and of it the skills whose digests fit. */
-async function bringLocked(
+async function stageLocked(
   wanted: readonly LockedSkill[],
   open: OpenRoot,
   options: RestoreOptions,
@@ -88,12 +88,12 @@ async function bringLocked(
   for (const group of bySource(wanted)) {
     const [first] = group;
     if (first === undefined) continue;
-    const brought = await bringGroup(first, group, open, options);
-    if (isRefusal(brought)) return brought;
-    const unproven = await unsigned(brought, group, open, options);
+    const staged = await stageGroup(first, group, open, options);
+    if (isRefusal(staged)) return staged;
+    const unproven = await signatureProblem(staged, group, open, options);
     if (unproven !== undefined) return unproven;
     for (const locked of group) {
-      const change = changeFor(locked, brought);
+      const change = changeFor(locked, staged);
       if (isRefusal(change)) return change;
       changes.push(change);
       options.onProgress?.({ step: 'check', done: changes.length, total: wanted.length });
@@ -102,17 +102,17 @@ async function bringLocked(
   return changes;
 }
 
-async function bringGroup(
+async function stageGroup(
   { source: typed, revision, archive }: LockedSkill,
   group: readonly LockedSkill[],
   open: OpenRoot,
   { settings, offline, signal, onProgress }: RestoreOptions,
-): Promise<BroughtSource | PackRefusal> {
-  const source = readTypedSource(typed, forLock(settings));
+): Promise<StagedSource | PackRefusal> {
+  const source = readTypedSource(typed, settingsForLock(settings));
   if (isRefusal(source)) return source;
-  const bring = (expect: { readonly archive?: string }): Promise<BroughtSource | PackRefusal> =>
-    bringPack(source, {
-      settings: forLock(settings),
+  const stage = (expect: { readonly archive?: string }): Promise<StagedSource | PackRefusal> =>
+    stagePack(source, {
+      settings: settingsForLock(settings),
       to: open.staging(),
       expect: { ...(revision === undefined ? {} : { revision }), ...expect },
       only: group.map(({ name }) => name),
@@ -120,26 +120,26 @@ async function bringGroup(
       ...(signal === undefined ? {} : { signal }),
       ...(onProgress === undefined ? {} : { onProgress }),
     });
-  const brought = await bring(archive === undefined ? {} : { archive });
+  const staged = await stage(archive === undefined ? {} : { archive });
   // A pack that was built anew may hold these very skills: their own digests decide, and every one is compared.
-  return isRefusal(brought) && brought.code === 'source/digest' && archive !== undefined ? await bring({}) : brought;
+  return isRefusal(staged) && staged.code === 'source/digest' && archive !== undefined ? await stage({}) : staged;
 }
 
 /** Who wants signatures wants them here too: that an entry says who signed is the word of whoever wrote the lock. */
-async function unsigned(
-  brought: BroughtSource,
+async function signatureProblem(
+  staged: StagedSource,
   group: readonly LockedSkill[],
   { lock }: OpenRoot,
   { settings }: RestoreOptions,
 ): Promise<PackRefusal | undefined> {
   if (!settings.requireSigned) return undefined;
   // The lock names the version: which one may follow which is not asked again.
-  const proof = await proveSource(brought, group, { settings, lock, force: true });
+  const proof = await verifySource(staged, group, { settings, lock, force: true });
   return isRefusal(proof) ? proof : undefined;
 }
 
 /** The skill of the source that has the very bytes of the entry. */
-function changeFor(locked: LockedSkill, { skills }: BroughtSource): PutChange | PackRefusal {
+function changeFor(locked: LockedSkill, { skills }: StagedSource): PutChange | PackRefusal {
   const { name, folder = '', source } = locked;
   const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);
   if (skill === undefined)

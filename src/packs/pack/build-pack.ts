@@ -76,7 +76,7 @@ export async function buildPack(options: BuildPackOptions): Promise<BuiltPack | 
   }
 }
 
-interface ReadSkill extends JudgedSkill {
+interface ReadSkill extends PackableSkill {
   readonly leftOut: readonly string[];
 }
 
@@ -196,7 +196,7 @@ async function writeZip(
   return { bytes: zip.size, sha256: hash.digest('hex') };
 }
 
-export interface JudgedSkill {
+export interface PackableSkill {
   readonly dir: string;
   readonly manifest: ManifestSkill;
   /** Names on the disk, by path, where they are others. */
@@ -215,7 +215,7 @@ const SLICE = 16;
 
 /** Sorted by the bytes of their names. Throws `PackRefused` where a file is not what it was. */
 export async function* packedFiles(
-  skills: readonly JudgedSkill[],
+  skills: readonly PackableSkill[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PackedFile> {
   const folders = new Map<string, ConfinedDirectory>();
@@ -242,7 +242,7 @@ interface Ordered {
   readonly key: Buffer;
 }
 
-function inOrder(skills: readonly JudgedSkill[]): readonly Ordered[] {
+function inOrder(skills: readonly PackableSkill[]): readonly Ordered[] {
   return skills
     .flatMap(({ manifest: { name, files }, spellings }) =>
       Object.entries(files).map(([path, file]) => ({

@@ -31,7 +31,7 @@ export async function checkManifest(
 ): Promise<ManifestCheck> {
   const drift: Gathered = { changed: [], missing: [], added: [] };
   try {
-    drift.added.push(...strangersIn(folder, skills));
+    drift.added.push(...extraEntries(folder, skills));
     for (const skill of skills) await checkSkill(path.join(folder, skill.name), skill, drift, options);
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
@@ -49,7 +49,7 @@ interface Gathered {
 }
 
 /** What lies beside the skills. */
-function strangersIn(folder: string, skills: readonly ManifestSkill[]): readonly string[] {
+function extraEntries(folder: string, skills: readonly ManifestSkill[]): readonly string[] {
   const known = new Set([MANIFEST_NAME, ...skills.map(({ name }) => name)]);
   try {
     return readdirSync(folder, { withFileTypes: true })

@@ -6,7 +6,7 @@ import type { IgnoreRule } from '../sources/ignore.ts';
 import { whyLeftOut } from '../sources/left-out.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { openPathJudge } from '../sources/portable-name.ts';
+import { openPathValidator } from '../sources/portable-name.ts';
 import { PackRefused, isRefusal, treeRefusal, refused } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
@@ -57,7 +57,7 @@ export async function readPackFiles(dir: string, name: string, options: PackFile
 async function gather(dir: string, name: string, options: PackFilesOptions): Promise<PackFiles> {
   const { limits, signal, onFile } = options;
   const choice = chooser(dir, options);
-  const names = openPathJudge(limits);
+  const names = openPathValidator(limits);
   const files: [string, LockedFile][] = [];
   const contents = new Map<string, Uint8Array>();
   const spellings = new Map<string, string>();
@@ -69,7 +69,7 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
     if (entry.type === 'folder') continue;
     const at = `${name}/${entry.path}`;
     if (entry.type === 'link') throw refused('archive/link', `${quoted(at, 120)} is a link`, at);
-    const usable = names.judge(at, 'file');
+    const usable = names.check(at, 'file');
     if (isRefusal(usable)) throw new PackRefused(usable);
     const inside = usable.path.slice(name.length + 1);
     if (inside !== entry.path) spellings.set(inside, entry.path);

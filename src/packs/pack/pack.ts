@@ -11,7 +11,7 @@ import { buildPack } from './build-pack.ts';
 import type { BuiltPack, PackProgress } from './build-pack.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
 import { isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
-import { headIn } from '../lock/locked-skills.ts';
+import { readSkillHead } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
 
 /** A skill to be packed. */
@@ -55,7 +55,7 @@ export function skillsToPack(folder: string): readonly SkillToPack[] | PackRefus
 
 /** As it calls itself; whether that fits its folder is for the check. */
 function skillToPack(dir: string): SkillToPack {
-  const head = headIn(dir, path.basename(dir));
+  const head = readSkillHead(dir, path.basename(dir));
   const version = head?.meta['version'];
   return { dir, name: head?.name ?? path.basename(dir), ...(version === undefined ? {} : { version }) };
 }

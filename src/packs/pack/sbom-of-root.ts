@@ -10,8 +10,8 @@ import type { Sbom, SbomSkill } from './sbom.ts';
 import { quoted } from '../../core/text/text.ts';
 import { presentBuffer, presentFiles } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';
-import { forLock, readTypedSource } from '../inspect/stage-pack.ts';
-import { headIn, lockedGroups } from '../lock/locked-skills.ts';
+import { settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
+import { readSkillHead, lockedGroups } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
 
 export interface SbomOfRoot {
@@ -57,9 +57,9 @@ function sbomSkill(
   { digest, files }: Pick<SbomSkill, 'digest' | 'files'>,
   settings: PackSettings,
 ): SbomSkill {
-  const head = headIn(path.join(settings.root, name), name);
+  const head = readSkillHead(path.join(settings.root, name), name);
   const version = head?.meta['version'];
-  const source = readTypedSource(text, forLock(settings));
+  const source = readTypedSource(text, settingsForLock(settings));
   return {
     name,
     ...(version === undefined ? {} : { version }),

@@ -11,9 +11,9 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { exchangeFolders } from './exchange.ts';
 import type { Step } from './journal.ts';
-import { prepareKept } from './skill-backups.ts';
-import { STATE_FOLDER, identityAt, shownPlace, skillPlace, statePlace } from './root-paths.ts';
-import type { HeldRoot } from './root-paths.ts';
+import { prepareBackup } from './skill-backups.ts';
+import { STATE_FOLDER, identityAt, displayPath, skillPath, statePath } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 import { presentFiles } from './present-files.ts';
 
 /** What came of a step. `isDone`: the lock follows it. `note`: the world was not as the journal had it, and this was done about it. */
@@ -31,18 +31,18 @@ type Remove = Extract<Step, { type: 'remove' }>;
 
 /** Does all steps. Throws the system's error; then some are done. */
 export async function applySteps(
-  held: HeldRoot,
+  handle: RootHandle,
   steps: readonly Step[],
   onStep: OnStep,
 ): Promise<readonly StepOutcome[]> {
-  const replaced = steps.filter((step): step is Put => step.type === 'put' && isToExchange(held, step));
+  const replaced = steps.filter((step): step is Put => step.type === 'put' && isToExchange(handle, step));
   await exchangeFolders(
-    held,
+    handle,
     replaced.map(({ name, from }) => [name, `${STATE_FOLDER}/${from}`]),
   );
   if (replaced.length > 0) onStep('exchanged');
   return steps.map((step) => {
-    const outcome = step.type === 'put' ? put(held, step, onStep) : remove(held, step, onStep);
+    const outcome = step.type === 'put' ? put(handle, step, onStep) : remove(handle, step, onStep);
     onStep(`applied ${step.name}`);
     return outcome;
   });
@@ -50,14 +50,14 @@ export async function applySteps(
 
 /** The same where the world may have changed since: a step that cannot be done is told and passed over, unless it may work later. */
 export async function reapplySteps(
-  held: HeldRoot,
+  handle: RootHandle,
   steps: readonly Step[],
   onStep: OnStep,
 ): Promise<readonly StepOutcome[]> {
   const outcomes: StepOutcome[] = [];
   for (const step of steps)
     try {
-      outcomes.push(...(await applySteps(held, [step], onStep)));
+      outcomes.push(...(await applySteps(handle, [step], onStep)));
     } catch (error) {
       if (!isSystemError(error) || MAY_WORK_LATER.has(error.code)) throw error;
       outcomes.push({ step, isDone: false, note: `${quoted(step.name)} could not be moved (${error.code})` });
@@ -77,18 +77,18 @@ const MAY_WORK_LATER: ReadonlySet<string> = new Set([
 ]);
 
 /** Undoes steps, the last first, also half of one. Whatever ends it, doing the steps again is still possible. Throws the system's error. */
-export function undoSteps(held: HeldRoot, steps: readonly Step[]): void {
+export function undoSteps(handle: RootHandle, steps: readonly Step[]): void {
   for (const step of steps.toReversed()) {
-    const target = skillPlace(held, step.name);
-    if (step.type === 'put') undoPut(held, step, target);
-    else if (step.to !== undefined && isThere(statePlace(held, step.to)) && !isThere(target))
-      move(statePlace(held, step.to), target);
+    const target = skillPath(handle, step.name);
+    if (step.type === 'put') undoPut(handle, step, target);
+    else if (step.to !== undefined && isThere(statePath(handle, step.to)) && !isThere(target))
+      move(statePath(handle, step.to), target);
   }
 }
 
-function undoPut(held: HeldRoot, step: Put, target: string): void {
-  const from = statePlace(held, step.from);
-  const old = step.old === undefined ? undefined : statePlace(held, step.old);
+function undoPut(handle: RootHandle, step: Put, target: string): void {
+  const from = statePath(handle, step.from);
+  const old = step.old === undefined ? undefined : statePath(handle, step.old);
   if (identityAt(target) === step.identity) {
     if (old !== undefined && isThere(from) && !isThere(old)) move(from, old);
     move(target, from);
@@ -107,20 +107,20 @@ export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): Loc
   return { ...lock, skills };
 }
 
-function isToExchange(held: HeldRoot, { name, from, identity, old }: Put): boolean {
+function isToExchange(handle: RootHandle, { name, from, identity, old }: Put): boolean {
   // Most are new: nothing stood there when the journal was written.
   if (old === undefined) return false;
-  const target = identityAt(skillPlace(held, name));
-  const isNew = identityAt(statePlace(held, from)) === identity;
-  return target !== undefined && target !== identity && isNew && !isThere(statePlace(held, old));
+  const target = identityAt(skillPath(handle, name));
+  const isNew = identityAt(statePath(handle, from)) === identity;
+  return target !== undefined && target !== identity && isNew && !isThere(statePath(handle, old));
 }
 
-function put(held: HeldRoot, step: Put, onStep: OnStep): StepOutcome {
-  const target = skillPlace(held, step.name);
-  const from = statePlace(held, step.from);
-  const old = step.old === undefined ? undefined : statePlace(held, step.old);
-  const stands = whereItStands(step, target, from);
-  if (stands === 'nowhere') return putBack(step, target, old);
+function put(handle: RootHandle, step: Put, onStep: OnStep): StepOutcome {
+  const target = skillPath(handle, step.name);
+  const from = statePath(handle, step.from);
+  const old = step.old === undefined ? undefined : statePath(handle, step.old);
+  const stands = locateSkill(step, target, from);
+  if (stands === 'nowhere') return restorePrevious(step, target, old);
   if (stands === 'target') {
     // They were exchanged, and the old one lies where the new one did.
     if (old !== undefined && isThere(from) && !isThere(old)) move(from, old);
@@ -129,7 +129,7 @@ function put(held: HeldRoot, step: Put, onStep: OnStep): StepOutcome {
   let note: string | undefined;
   if (isThere(target)) {
     if (old !== undefined && !isThere(old)) move(target, old);
-    else note = moveStranger(held, step.name, target);
+    else note = moveForeign(handle, step.name, target);
     onStep(`moved away ${step.name}`);
   }
   move(from, target);
@@ -137,7 +137,7 @@ function put(held: HeldRoot, step: Put, onStep: OnStep): StepOutcome {
 }
 
 /** By identity; where a root was copied to another disk in between, by what is in the folders. */
-function whereItStands(step: Put, target: string, from: string): 'target' | 'staging' | 'nowhere' {
+function locateSkill(step: Put, target: string, from: string): 'target' | 'staging' | 'nowhere' {
   if (identityAt(target) === step.identity) return 'target';
   if (identityAt(from) === step.identity) return 'staging';
   const isIt = (place: string): boolean => {
@@ -149,7 +149,7 @@ function whereItStands(step: Put, target: string, from: string): 'target' | 'sta
 }
 
 /** The new one was taken away by hand: what was there before comes back, and the lock goes on to say so. */
-function putBack(step: Put, target: string, old: string | undefined): StepOutcome {
+function restorePrevious(step: Put, target: string, old: string | undefined): StepOutcome {
   const note = `the new ${quoted(step.name)} is gone from the staging folder`;
   if (old === undefined || !isThere(old) || isThere(target)) return { step, isDone: false, note };
   move(old, target);
@@ -157,15 +157,15 @@ function putBack(step: Put, target: string, old: string | undefined): StepOutcom
 }
 
 /** Somebody put a folder where ours belongs, since we looked. Theirs is not lost. */
-function moveStranger(held: HeldRoot, name: string, target: string): string {
-  const below = prepareKept(held, { part: 'trash', name, at: new Date() });
-  move(target, statePlace(held, below));
-  return `what somebody put at ${quoted(name)} meanwhile is in ${quoted(shownPlace(held, below), 200)}`;
+function moveForeign(handle: RootHandle, name: string, target: string): string {
+  const below = prepareBackup(handle, { part: 'trash', name, at: new Date() });
+  move(target, statePath(handle, below));
+  return `what somebody put at ${quoted(name)} meanwhile is in ${quoted(displayPath(handle, below), 200)}`;
 }
 
-function remove(held: HeldRoot, step: Remove, onStep: OnStep): StepOutcome {
-  const target = skillPlace(held, step.name);
-  const to = step.to === undefined ? undefined : statePlace(held, step.to);
+function remove(handle: RootHandle, step: Remove, onStep: OnStep): StepOutcome {
+  const target = skillPath(handle, step.name);
+  const to = step.to === undefined ? undefined : statePath(handle, step.to);
   if (to === undefined || !isThere(target)) return { step, isDone: true };
   if (isThere(to)) return { step, isDone: true, note: `somebody put another folder at ${quoted(step.name)}: it stays` };
   move(target, to);

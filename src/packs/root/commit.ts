@@ -15,16 +15,16 @@ import { isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
 import { applySteps, lockAfter, undoSteps } from './apply.ts';
 import type { OnStep, StepOutcome } from './apply.ts';
-import { syncPlace, syncPlaces } from './sync.ts';
-import type { Settling } from './sync.ts';
+import { syncPath, syncPaths } from './sync.ts';
+import type { BackgroundSync } from './sync.ts';
 import { removeJournal, writeJournal } from './journal.ts';
 import type { Step } from './journal.ts';
 import { RECORD_NAME } from './skill-backups.ts';
-import { lockPlace, refuseReplaced, rootPlace, shownPlace, statePlace } from './root-paths.ts';
-import type { HeldRoot } from './root-paths.ts';
+import { lockPath, refuseReplaced, rootPath, displayPath, statePath } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 import { planSteps, refuseChanges } from './plan.ts';
 import type { PlannedChange, PutChange } from './plan.ts';
-import { looksOf, placesIn, presentBuffer, presentFiles } from './present-files.ts';
+import { looksOf, pathsIn, presentBuffer, presentFiles } from './present-files.ts';
 import type { PresentTree } from './present-files.ts';
 import type { RootLock } from './root-lock.ts';
 
@@ -39,8 +39,8 @@ export interface CommitOptions {
   /** Heeded until the commit counts. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: CommitProgress) => void;
-  /** Of `settle`: the staged folders are on the disk when it is done. */
-  readonly settling?: Settling;
+  /** Of `startSync`: the staged folders are on the disk when it is done. */
+  readonly backgroundSync?: BackgroundSync;
   /** When it is done; now. */
   readonly at?: Date;
   /** For tests: told after everything that others can see. */
@@ -48,7 +48,7 @@ export interface CommitOptions {
 }
 
 export interface Work {
-  readonly held: HeldRoot;
+  readonly handle: RootHandle;
   readonly rootLock: RootLock;
   readonly lock: LockFile;
   /** Our folder of the staging part, below the state folder. */
@@ -74,23 +74,23 @@ export async function commitChanges(
   staged: readonly PutChange[],
   options: CommitOptions = {},
 ): Promise<CommitEnd> {
-  const { held } = work;
+  const { handle } = work;
   try {
-    refuseChanges(held, work.lock, changes);
+    refuseChanges(handle, work.lock, changes);
     await checkStaged(staged, options);
-    const steps = planSteps(held, work.lock, { changes, staging: work.staging, at: options.at ?? new Date() });
+    const steps = planSteps(handle, work.lock, { changes, staging: work.staging, at: options.at ?? new Date() });
     const lock = lockAfter(work.lock, steps.map(asDone));
     const nextLock = writeNextLock(work, lock);
     await syncBefore(work, steps, staged, options);
     options.signal?.throwIfAborted();
-    refuseReplaced(held);
+    refuseReplaced(handle);
     work.rootLock.refuseLost();
     options.onStep?.('prepared');
-    writeJournal(held, steps, work.staging);
+    writeJournal(handle, steps, work.staging);
     return await applyAll(work, { steps, lock, nextLock }, options);
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
-    return systemRefusal(error, `${quoted(held.path, 200)} cannot be changed`);
+    return systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`);
   }
 }
 
@@ -130,44 +130,44 @@ function orThrow<T extends object>(value: T | PackRefusal): T {
 }
 
 /** The next lock is written while there still may be no room for it: later it only gets its name. */
-function writeNextLock({ held, staging }: Work, lock: LockFile): string {
-  const file = statePlace(held, `${staging}/next-lock.json`);
+function writeNextLock({ handle, staging }: Work, lock: LockFile): string {
+  const file = statePath(handle, `${staging}/next-lock.json`);
   writeFileAtomically(file, Buffer.from(lockFileText(lock)), { mode: 0o644, sync: true });
   return file;
 }
 
 async function syncBefore(
-  { held, staging }: Work,
+  { handle, staging }: Work,
   steps: readonly Step[],
   staged: readonly PutChange[],
-  { settling, onProgress }: CommitOptions,
+  { backgroundSync, onProgress }: CommitOptions,
 ): Promise<void> {
   onProgress?.({ phase: 'write', done: 0, total: staged.length });
-  const isSettled = (await settling?.isDone()) ?? false;
+  const isSettled = (await backgroundSync?.isDone()) ?? false;
   const unsettled = isSettled ? [] : staged;
-  const kept = keptFolders(steps).map((below) => statePlace(held, below));
+  const kept = backupFolders(steps).map((below) => statePath(handle, below));
   const files = unsettled.reduce((sum, { lock }) => sum + Object.keys(lock.files).length, 0);
-  await syncPlaces({
+  await syncPaths({
     count: files + 2 * kept.length,
     places: () => [
-      ...unsettled.flatMap(({ from }) => placesIn(from)),
+      ...unsettled.flatMap(({ from }) => pathsIn(from)),
       ...kept.flatMap((place) => [`${place}/${RECORD_NAME}`, place]),
-      ...partsOf(steps, staging).map((below) => statePlace(held, below)),
-      rootPlace(held),
+      ...partsOf(steps, staging).map((below) => statePath(handle, below)),
+      rootPath(handle),
     ],
-    within: held.path,
+    within: handle.path,
   });
 }
 
 /** Folders of the state that get or lose a skill. */
 function partsOf(steps: readonly Step[], staging: string): readonly string[] {
-  const kept = keptFolders(steps).map((below) => path.posix.dirname(below));
+  const kept = backupFolders(steps).map((below) => path.posix.dirname(below));
   const from = steps.flatMap((step) => (step.type === 'put' ? [path.posix.dirname(step.from)] : []));
   return [...new Set([staging, 'staging', ...kept, ...from])];
 }
 
 /** Folders that were made for what goes out of the root, with a record in each. */
-function keptFolders(steps: readonly Step[]): readonly string[] {
+function backupFolders(steps: readonly Step[]): readonly string[] {
   return steps
     .flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? [])
     .filter((below) => !below.startsWith('staging/'))
@@ -184,48 +184,48 @@ async function applyAll(work: Work, { steps, lock, nextLock }: Journaled, option
   const onStep: OnStep = (what) => options.onStep?.(what);
   onStep('journal written');
   options.onProgress?.({ phase: 'apply', done: 0, total: steps.length });
-  const { held } = work;
+  const { handle } = work;
   let written = lock;
   let notes: readonly string[] = [];
   try {
-    const outcomes = await applySteps(held, steps, onStep);
+    const outcomes = await applySteps(handle, steps, onStep);
     notes = outcomes.flatMap(({ note }) => note ?? []);
     await syncAfter(work, steps);
     if (outcomes.some(({ isDone }) => !isDone)) {
       written = lockAfter(work.lock, outcomes);
       writeFileAtomically(nextLock, Buffer.from(lockFileText(written)), { mode: 0o644, sync: true });
     }
-    renameSync(nextLock, lockPlace(held));
+    renameSync(nextLock, lockPath(handle));
   } catch (error) {
-    return undone(work, steps, systemRefusal(error, `${quoted(held.path, 200)} cannot be changed`));
+    return undone(work, steps, systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`));
   }
   try {
-    syncPlace(rootPlace(held));
+    syncPath(rootPath(handle));
     onStep('lock written');
-    removeJournal(held);
+    removeJournal(handle);
     onStep('journal removed');
   } catch (error) {
-    return unfinished(work, systemRefusal(error, `${quoted(held.path, 200)} cannot be changed`));
+    return unfinished(work, systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`));
   }
   options.onProgress?.({ phase: 'apply', done: steps.length, total: steps.length });
   return { type: 'done', lock: written, steps, notes };
 }
 
-async function syncAfter({ held, staging }: Work, steps: readonly Step[]): Promise<void> {
-  const folders = [...keptFolders(steps), ...partsOf(steps, staging)];
-  await syncPlaces({
+async function syncAfter({ handle, staging }: Work, steps: readonly Step[]): Promise<void> {
+  const folders = [...backupFolders(steps), ...partsOf(steps, staging)];
+  await syncPaths({
     count: folders.length,
-    places: () => [...folders.map((below) => statePlace(held, below)), rootPlace(held)],
-    within: held.path,
+    places: () => [...folders.map((below) => statePath(handle, below)), rootPath(handle)],
+    within: handle.path,
   });
 }
 
 /** The old state again: the lock is still the old one, because it is replaced last. */
 function undone(work: Work, steps: readonly Step[], refusal: PackRefusal): CommitEnd {
   try {
-    undoSteps(work.held, steps);
-    syncPlace(rootPlace(work.held));
-    removeJournal(work.held);
+    undoSteps(work.handle, steps);
+    syncPath(rootPath(work.handle));
+    removeJournal(work.handle);
     return refusal;
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -233,7 +233,7 @@ function undone(work: Work, steps: readonly Step[], refusal: PackRefusal): Commi
   }
 }
 
-function unfinished({ held }: Work, refusal: PackRefusal): CommitEnd {
+function unfinished({ handle }: Work, refusal: PackRefusal): CommitEnd {
   const message = `${refusal.message}; the change is begun, and is finished when the root is next used`;
-  return { type: 'unfinished', refusal: { ...refusal, message, path: shownPlace(held, '') } };
+  return { type: 'unfinished', refusal: { ...refusal, message, path: displayPath(handle, '') } };
 }

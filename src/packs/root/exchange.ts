@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 import { STATE_FOLDER } from './root-paths.ts';
-import type { HeldRoot } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
 /** Numbers of `renameat2`. */
 const CALLS: Readonly<Record<string, number>> = { x64: 316, arm64: 276, riscv64: 276, loong64: 276 };
@@ -27,21 +27,21 @@ const TEXT = `
 export type Pair = readonly [string, string];
 
 /** Exchanges as many pairs as can be, in one process; what cannot be is left as it is. */
-export async function exchangeFolders(held: HeldRoot, pairs: readonly Pair[]): Promise<void> {
-  if (pairs.length > 0) await run(held, pairs);
+export async function exchangeFolders(handle: RootHandle, pairs: readonly Pair[]): Promise<void> {
+  if (pairs.length > 0) await run(handle, pairs);
 }
 
 /** Waits for an exchange that outlived whoever began it. False: it does not end. */
-export async function isExchangeOver(held: HeldRoot): Promise<boolean> {
-  return (await run(held, [])) !== 'killed';
+export async function isExchangeOver(handle: RootHandle): Promise<boolean> {
+  return (await run(handle, [])) !== 'killed';
 }
 
-function run(held: HeldRoot, pairs: readonly Pair[]): Promise<'ended' | 'killed'> {
+function run(handle: RootHandle, pairs: readonly Pair[]): Promise<'ended' | 'killed'> {
   const call = process.platform === 'linux' ? CALLS[process.arch] : undefined;
   if (call === undefined || !existsSync(PROGRAM)) return Promise.resolve('ended');
   return new Promise((resolve) => {
     const child = spawn(PROGRAM, ['-e', TEXT, String(call), String(process.pid)], {
-      cwd: ownPlace(held),
+      cwd: ownPlace(handle),
       env: {},
       stdio: ['pipe', 'ignore', 'ignore'],
       timeout: MAX_MS,
@@ -55,6 +55,6 @@ function run(held: HeldRoot, pairs: readonly Pair[]): Promise<'ended' | 'killed'
 }
 
 /** `/proc/self` is another process in the child. */
-function ownPlace({ place }: HeldRoot): string {
+function ownPlace({ place }: RootHandle): string {
   return place.replace('/proc/self/', `/proc/${String(process.pid)}/`);
 }

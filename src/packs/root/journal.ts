@@ -12,9 +12,9 @@ import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
 import { readPrivateFile } from '../../platform/fs/private-file.ts';
-import { syncPlace } from './sync.ts';
-import { JOURNAL_NAME, STATE_PARTS, shownPlace, statePlace, timedName, unusable } from './root-paths.ts';
-import type { HeldRoot } from './root-paths.ts';
+import { syncPath } from './sync.ts';
+import { JOURNAL_NAME, STATE_PARTS, displayPath, statePath, timedName, unusable } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
 /** One folder comes into the root, or goes out of it. Places are below the state folder. */
 export type Step =
@@ -26,7 +26,7 @@ export type Step =
       readonly identity: string;
       /** Where what stands there goes; absent where nothing did. */
       readonly old?: string;
-      /** Absent: a folder that is not in the lock is brought back. */
+      /** Absent: a folder that is not in the lock is staged back. */
       readonly lock?: LockedSkill;
     }
   | {
@@ -45,25 +45,25 @@ const SCHEMA = 1;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** From here on the commit counts. Throws the system's error; then it does not. `staging` is where half a file does no harm. */
-export function writeJournal(held: HeldRoot, steps: readonly Step[], staging: string): void {
+export function writeJournal(handle: RootHandle, steps: readonly Step[], staging: string): void {
   const shown = steps.map((step) =>
     step.type === 'put' && step.lock !== undefined ? { ...step, lock: lockedFields(step.lock) } : step,
   );
   const text = JSON.stringify({ schema: SCHEMA, steps: shown });
-  const written = statePlace(held, `${staging}/${JOURNAL_NAME}`);
+  const written = statePath(handle, `${staging}/${JOURNAL_NAME}`);
   writeFileAtomically(written, Buffer.from(`${text}\n`), { sync: true });
-  renameSync(written, statePlace(held, JOURNAL_NAME));
-  syncPlace(statePlace(held));
+  renameSync(written, statePath(handle, JOURNAL_NAME));
+  syncPath(statePath(handle));
 }
 
-export function removeJournal(held: HeldRoot): void {
-  unlinkSync(statePlace(held, JOURNAL_NAME));
-  syncPlace(statePlace(held));
+export function removeJournal(handle: RootHandle): void {
+  unlinkSync(statePath(handle, JOURNAL_NAME));
+  syncPath(statePath(handle));
 }
 
 /** Throws `PackRefused` for the journal of a newer version. */
-export function readJournal(held: HeldRoot): JournalReading {
-  const file = statePlace(held, JOURNAL_NAME);
+export function readJournal(handle: RootHandle): JournalReading {
+  const file = statePath(handle, JOURNAL_NAME);
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return { type: 'absent' };
   const read = readPrivateFile(file, { maxBytes: MAX_BYTES });
   if (read.type !== 'read') return { type: 'unreadable', reason: read.type === 'failed' ? read.reason : 'it is gone' };
@@ -77,11 +77,11 @@ export function readJournal(held: HeldRoot): JournalReading {
 }
 
 /** A journal that cannot be understood must not stop everything for ever: it is kept under another name. Gives that. */
-export function setJournalAside(held: HeldRoot, at: Date): string {
+export function setJournalAside(handle: RootHandle, at: Date): string {
   const name = timedName(at, 'transaction');
-  renameSync(statePlace(held, JOURNAL_NAME), statePlace(held, name));
-  syncPlace(statePlace(held));
-  return shownPlace(held, name);
+  renameSync(statePath(handle, JOURNAL_NAME), statePath(handle, name));
+  syncPath(statePath(handle));
+  return displayPath(handle, name);
 }
 
 function toSteps(value: unknown): readonly Step[] {
@@ -121,13 +121,13 @@ function toPlace(value: unknown): string {
 }
 
 /** Throws `PackRefused` where the way to a place leads through a link. */
-export function refuseLinkedWay(held: HeldRoot, below: string): void {
+export function refuseLinkedWay(handle: RootHandle, below: string): void {
   const parts = below.split('/');
   for (let length = 1; length < parts.length; length += 1) {
     const way = parts.slice(0, length).join('/');
-    const stats = lstatSync(statePlace(held, way), { throwIfNoEntry: false });
+    const stats = lstatSync(statePath(handle, way), { throwIfNoEntry: false });
     if (stats !== undefined && !stats.isDirectory())
-      throw unusable(`${quoted(shownPlace(held, way), 200)} is no folder of ours`, shownPlace(held, way));
+      throw unusable(`${quoted(displayPath(handle, way), 200)} is no folder of ours`, displayPath(handle, way));
   }
 }
 

@@ -10,19 +10,19 @@ import type { OnStep } from './apply.ts';
 import {
   JOURNAL_NAME,
   STATE_FOLDER,
-  holdRoot,
-  lockPlace,
+  openRootHandle,
+  lockPath,
   prepareState,
-  releaseRoot,
+  closeRootHandle,
   identityAt,
-  shownPlace,
-  statePlace,
+  displayPath,
+  statePath,
   timedName,
   unusable,
 } from './root-paths.ts';
-import type { HeldRoot } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 import { readLockAt } from '../lock/lock-file.ts';
-import { recoverHeld } from './recover.ts';
+import { recoverOpenRoot } from './recover.ts';
 import type { Recovered } from './recover.ts';
 import { lockRoot } from './root-lock.ts';
 import type { RootLock } from './root-lock.ts';
@@ -33,10 +33,10 @@ import { isInside, isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { commitChanges } from './commit.ts';
 import type { CommitEnd, CommitOptions, Work } from './commit.ts';
-import { beginSync } from './sync.ts';
-import type { Settling } from './sync.ts';
-import { keptPlace, listKept, removeEmptyKept, removeKept, surplusKept } from './skill-backups.ts';
-import type { KeptPart, KeptSkill } from './skill-backups.ts';
+import { startBackgroundSync } from './sync.ts';
+import type { BackgroundSync } from './sync.ts';
+import { backupPath, listBackups, removeEmptyBackups, removeBackup, surplusBackups } from './skill-backups.ts';
+import type { BackupKind, SkillBackup } from './skill-backups.ts';
 import type { Existing, PlannedChange, PutChange, RootChange } from './plan.ts';
 import { diagnose } from '../../core/diagnostic.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
@@ -88,18 +88,18 @@ export function needsRecovery(root: string): boolean {
 }
 
 async function open(root: string, options: WithRootOptions): Promise<RootSession> {
-  const held = holdRoot(root, { create: options.create ?? false });
+  const handle = openRootHandle(root, { create: options.create ?? false });
   let rootLock: RootLock | undefined;
   try {
-    prepareState(held);
-    rootLock = await lockRoot(held, options);
-    await recoverHeld(held, options);
-    const lock = readLockAt(lockPlace(held));
+    prepareState(handle);
+    rootLock = await lockRoot(handle, options);
+    await recoverOpenRoot(handle, options);
+    const lock = readLockAt(lockPath(handle));
     if (isRefusal(lock)) throw new PackRefused(lock);
-    return new RootSession(held, rootLock, lock);
+    return new RootSession(handle, rootLock, lock);
   } catch (error) {
     rootLock?.release();
-    releaseRoot(held);
+    closeRootHandle(handle);
     throw error;
   }
 }
@@ -108,15 +108,15 @@ export interface Committed {
   readonly type: 'committed';
   readonly lock: LockFile;
   /** What was taken out of the root, and where it lies now. */
-  readonly kept: readonly KeptSkill[];
+  readonly kept: readonly SkillBackup[];
   /** Versions before, of which there were more than are kept: removed for good. */
-  readonly pruned: readonly KeptSkill[];
+  readonly pruned: readonly SkillBackup[];
   /** What somebody else did meanwhile, and what became of it. For people. */
   readonly notes: readonly string[];
 }
 
 /** Which of those that are kept; the newest where only a name is given. */
-export interface KeptChoice {
+export interface BackupChoice {
   readonly name: string;
   readonly id?: string;
   /** What to do with what stands there; refuse. */
@@ -134,20 +134,20 @@ export interface OpenRoot {
    * Says that all is staged, about so many files: they begin to go to the disk, while they are looked at. Given to the commit, which then waits
    * for the end of that. Nothing may be written into the staging folders after this; a further folder takes it back.
    */
-  settle(count: number): Settling | undefined;
+  startSync(count: number): BackgroundSync | undefined;
   /** All changes or none. */
   commit(changes: readonly RootChange[], options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Removed skills, newest first. */
-  trash(): readonly KeptSkill[];
+  trash(): readonly SkillBackup[];
   /** Earlier versions of a skill, newest first. */
-  versions(name: string): readonly KeptSkill[];
-  backups(): readonly KeptSkill[];
+  versions(name: string): readonly SkillBackup[];
+  backups(): readonly SkillBackup[];
   /** Brings a removed skill back, with its entry in the lock. */
-  restore(choice: KeptChoice, options?: CommitOptions): Promise<Committed | PackRefusal>;
+  restore(choice: BackupChoice, options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** The version before takes the place of the present one, which is then the version before. */
-  rollback(choice: Omit<KeptChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal>;
+  rollback(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Removes for good what is kept, and says what it was: of one skill, or all of a part. */
-  purge(part: KeptPart, choice?: { readonly name?: string; readonly before?: Date }): Promise<readonly KeptSkill[]>;
+  purge(part: BackupKind, choice?: { readonly name?: string; readonly before?: Date }): Promise<readonly SkillBackup[]>;
 }
 
 /** Versions before the present one that are kept of each skill. */
@@ -155,16 +155,16 @@ const KEEP_VERSIONS = 5;
 
 /** The handle of an opened root. */
 export class RootSession {
-  readonly #held: HeldRoot;
+  readonly #handle: RootHandle;
   readonly #rootLock: RootLock;
   readonly #staging: string;
   #lock: LockFile;
   #isClosed = false;
-  #settling: Settling | undefined;
+  #backgroundSync: BackgroundSync | undefined;
   #folders = 0;
 
-  constructor(held: HeldRoot, rootLock: RootLock, lock: LockFile) {
-    this.#held = held;
+  constructor(handle: RootHandle, rootLock: RootLock, lock: LockFile) {
+    this.#handle = handle;
     this.#rootLock = rootLock;
     this.#lock = lock;
     this.#staging = `staging/${ownerName(thisProcess())}.${timedName(new Date(), 'work')}`;
@@ -173,21 +173,21 @@ export class RootSession {
   handle(): OpenRoot {
     const lockNow = (): LockFile => this.#lock;
     return {
-      path: this.#held.path,
+      path: this.#handle.path,
       get lock() {
         return lockNow();
       },
       staging: () => this.#newFolder(),
-      settle: (count) => this.#settle(count),
+      startSync: (count) => this.#startSync(count),
       commit: (changes, options) =>
         this.#commit(
           changes.map((change) => this.#planned(change)),
           changes.filter(isPut),
           options,
         ),
-      trash: () => listKept(this.#held, 'trash'),
-      versions: (name) => listKept(this.#held, 'previous', name),
-      backups: () => listKept(this.#held, 'backups'),
+      trash: () => listBackups(this.#handle, 'trash'),
+      versions: (name) => listBackups(this.#handle, 'previous', name),
+      backups: () => listBackups(this.#handle, 'backups'),
       restore: (choice, options) => this.#bringBack('trash', choice, options),
       rollback: (choice, options) => this.#rollBack(choice, options),
       purge: (part, choice) => this.#purge(part, choice),
@@ -196,45 +196,45 @@ export class RootSession {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#settling?.drop();
+    this.#backgroundSync?.drop();
     try {
       // What a journal still speaks of is for whoever comes next.
-      if (identityAt(statePlace(this.#held, JOURNAL_NAME)) === undefined)
-        await removeTree(statePlace(this.#held, this.#staging));
+      if (identityAt(statePath(this.#handle, JOURNAL_NAME)) === undefined)
+        await removeTree(statePath(this.#handle, this.#staging));
     } catch (error) {
       // What is left is removed by whoever opens the root next.
       if (!isSystemError(error)) throw error;
     } finally {
       this.#rootLock.release();
-      releaseRoot(this.#held);
+      closeRootHandle(this.#handle);
     }
   }
 
-  #settle(count: number): Settling | undefined {
+  #startSync(count: number): BackgroundSync | undefined {
     this.#refuseClosed();
-    this.#settling?.drop();
-    this.#settling = beginSync({ count, within: this.#held.path });
-    return this.#settling;
+    this.#backgroundSync?.drop();
+    this.#backgroundSync = startBackgroundSync({ count, within: this.#handle.path });
+    return this.#backgroundSync;
   }
 
   #newFolder(): string {
     this.#refuseClosed();
-    this.#settling?.drop();
-    this.#settling = undefined;
+    this.#backgroundSync?.drop();
+    this.#backgroundSync = undefined;
     this.#folders += 1;
     const below = `${this.#staging}/${String(this.#folders)}`;
     try {
-      makeFolders(statePlace(this.#held, below), 0o700);
+      makeFolders(statePath(this.#handle, below), 0o700);
     } catch (error) {
-      throw new PackRefused(systemRefusal(error, `nothing can be put into ${quoted(this.#held.path, 200)}`));
+      throw new PackRefused(systemRefusal(error, `nothing can be put into ${quoted(this.#handle.path, 200)}`));
     }
-    return shownPlace(this.#held, below);
+    return displayPath(this.#handle, below);
   }
 
   #planned(change: RootChange): PlannedChange {
     if (change.type === 'remove') return change;
     const { looks: _, from, ...rest } = change;
-    const own = shownPlace(this.#held, this.#staging);
+    const own = displayPath(this.#handle, this.#staging);
     const staged = path.resolve(from);
     if (!isInside(staged, own) || staged === own)
       throw new SkillError({
@@ -254,29 +254,29 @@ export class RootSession {
   ): Promise<Committed | PackRefusal> {
     this.#refuseClosed();
     const made = await this.#orRefusal(() => {
-      if (identityAt(statePlace(this.#held, JOURNAL_NAME)) !== undefined)
-        throw unusable('an earlier change is not finished: open the root again', this.#held.path);
-      makeFolders(statePlace(this.#held, this.#staging), 0o700);
+      if (identityAt(statePath(this.#handle, JOURNAL_NAME)) !== undefined)
+        throw unusable('an earlier change is not finished: open the root again', this.#handle.path);
+      makeFolders(statePath(this.#handle, this.#staging), 0o700);
       return Promise.resolve(this.#work());
     });
     if (isRefusal(made)) return made;
-    const { settling, ...rest } = options;
-    const isCovered = settling !== undefined && settling === this.#settling;
-    const end = await commitChanges(made, changes, staged, isCovered ? { ...rest, settling } : rest);
+    const { backgroundSync, ...rest } = options;
+    const isCovered = backgroundSync !== undefined && backgroundSync === this.#backgroundSync;
+    const end = await commitChanges(made, changes, staged, isCovered ? { ...rest, backgroundSync } : rest);
     if (end.type === 'done') return this.#committed(end);
     if (end.type === 'refused') {
-      await this.#orRefusal(() => removeEmptyKept(this.#held));
+      await this.#orRefusal(() => removeEmptyBackups(this.#handle));
       return end;
     }
     return end.refusal;
   }
 
   #orRefusal<T>(act: () => Promise<T>): Promise<T | PackRefusal> {
-    return orSystemRefusal(act, `${quoted(this.#held.path, 200)} cannot be used`);
+    return orSystemRefusal(act, `${quoted(this.#handle.path, 200)} cannot be used`);
   }
 
   #work(): Work {
-    return { held: this.#held, rootLock: this.#rootLock, lock: this.#lock, staging: this.#staging };
+    return { handle: this.#handle, rootLock: this.#rootLock, lock: this.#lock, staging: this.#staging };
   }
 
   async #committed({ lock, steps, notes }: Extract<CommitEnd, { type: 'done' }>): Promise<Committed> {
@@ -284,47 +284,47 @@ export class RootSession {
     const outOf = new Set(steps.flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? []));
     const parts = new Set([...outOf].map((below) => below.split('/')[0]));
     const kept = KEPT_PARTS.filter((part) => parts.has(part))
-      .flatMap((part) => listKept(this.#held, part))
-      .filter((entry) => outOf.has(keptPlace(entry)));
+      .flatMap((part) => listBackups(this.#handle, part))
+      .filter((entry) => outOf.has(backupPath(entry)));
     const names = new Set(kept.filter(({ part }) => part === 'previous').map(({ name }) => name));
-    const pruned = names.size === 0 ? [] : surplusKept(this.#held, 'previous', { names, keep: KEEP_VERSIONS });
-    for (const entry of pruned) await removeKept(this.#held, entry);
+    const pruned = names.size === 0 ? [] : surplusBackups(this.#handle, 'previous', { names, keep: KEEP_VERSIONS });
+    for (const entry of pruned) await removeBackup(this.#handle, entry);
     return { type: 'committed', lock, kept, pruned, notes };
   }
 
   async #bringBack(
-    part: KeptPart,
-    { name, id, existing = 'refuse' }: KeptChoice,
+    part: BackupKind,
+    { name, id, existing = 'refuse' }: BackupChoice,
     options?: CommitOptions,
   ): Promise<Committed | PackRefusal> {
-    const found = listKept(this.#held, part, name).find((kept) => id === undefined || kept.id === id);
+    const found = listBackups(this.#handle, part, name).find((kept) => id === undefined || kept.id === id);
     if (found === undefined)
       return packRefusal(
         'install/trash',
-        `nothing of ${quoted(name)} is kept in ${quoted(shownPlace(this.#held, part), 200)}`,
+        `nothing of ${quoted(name)} is kept in ${quoted(displayPath(this.#handle, part), 200)}`,
       );
     const { lock } = found;
     const entry = lock === undefined ? {} : { lock };
-    const end = await this.#commit([{ type: 'put', name, from: keptPlace(found), existing, ...entry }], [], options);
+    const end = await this.#commit([{ type: 'put', name, from: backupPath(found), existing, ...entry }], [], options);
     // The record alone is left of it.
-    if (!isRefusal(end)) await removeKept(this.#held, found);
+    if (!isRefusal(end)) await removeBackup(this.#handle, found);
     return end;
   }
 
-  #rollBack(choice: Omit<KeptChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal> {
+  #rollBack(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal> {
     if (this.#lock.skills.has(choice.name))
       return this.#bringBack('previous', { ...choice, existing: 'replace' }, options);
-    const message = `${quoted(choice.name)} is not installed in ${quoted(this.#held.path, 200)}`;
+    const message = `${quoted(choice.name)} is not installed in ${quoted(this.#handle.path, 200)}`;
     return Promise.resolve(packRefusal('install/not-installed', message));
   }
 
   async #purge(
-    part: KeptPart,
+    part: BackupKind,
     { name, before }: { readonly name?: string; readonly before?: Date } = {},
-  ): Promise<readonly KeptSkill[]> {
-    const isMeant = ({ at }: KeptSkill): boolean => before === undefined || Date.parse(at) < before.getTime();
-    const gone = listKept(this.#held, part, name).filter(isMeant);
-    for (const entry of gone) await removeKept(this.#held, entry);
+  ): Promise<readonly SkillBackup[]> {
+    const isMeant = ({ at }: SkillBackup): boolean => before === undefined || Date.parse(at) < before.getTime();
+    const gone = listBackups(this.#handle, part, name).filter(isMeant);
+    for (const entry of gone) await removeBackup(this.#handle, entry);
     return gone;
   }
 
@@ -339,7 +339,7 @@ export class RootSession {
   }
 }
 
-const KEPT_PARTS: readonly KeptPart[] = ['trash', 'previous', 'backups'];
+const KEPT_PARTS: readonly BackupKind[] = ['trash', 'previous', 'backups'];
 
 function isPut(change: RootChange): change is PutChange {
   return change.type === 'put';
@@ -348,7 +348,7 @@ function isPut(change: RootChange): change is PutChange {
 /** How long a reader waits for somebody who is at work: they are done in a moment, or hold a root for a download. */
 const WAIT_MS = 5_000;
 
-/** What could not be brought to rest is told, and read as it is. */
+/** What could not be staged to rest is told, and read as it is. */
 export async function recoverRoots(roots: readonly string[], signal?: AbortSignal): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = [];
   for (const path of roots) {

@@ -10,10 +10,10 @@ import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import type { Step } from './journal.ts';
-import { prepareKept } from './skill-backups.ts';
-import type { KeptPart } from './skill-backups.ts';
-import { identityAt, shownPlace, skillPlace, statePlace } from './root-paths.ts';
-import type { HeldRoot } from './root-paths.ts';
+import { prepareBackup } from './skill-backups.ts';
+import type { BackupKind } from './skill-backups.ts';
+import { identityAt, displayPath, skillPath, statePath } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
 /** `backup` keeps what stands there in `backups`; `replace` keeps an installed version in `previous` and anything else in the trash. */
 export type Existing = 'refuse' | 'backup' | 'replace';
@@ -37,7 +37,7 @@ export interface RemoveChange {
 
 export type RootChange = PutChange | RemoveChange;
 
-/** The same inside: what is brought back comes from a part of the state folder, with or without an entry in the lock. */
+/** The same inside: what is staged back comes from a part of the state folder, with or without an entry in the lock. */
 export type PlannedChange =
   | {
       readonly type: 'put';
@@ -50,82 +50,93 @@ export type PlannedChange =
   | RemoveChange;
 
 /** Throws `PackRefused` for whatever cannot be done. Nothing is written. */
-export function refuseChanges(held: HeldRoot, lock: LockFile, changes: readonly PlannedChange[]): void {
-  const spellings = spellingsIn(held);
+export function refuseChanges(handle: RootHandle, lock: LockFile, changes: readonly PlannedChange[]): void {
+  const spellings = spellingsIn(handle);
   for (const change of changes) {
     if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is no name of a skill`);
     const other = spellings.get(collisionKey(change.name));
     if (other !== undefined && other !== change.name)
-      throw refused('install/case', `${quoted(change.name)} is spelled ${quoted(other)} in ${quoted(held.path, 200)}`);
-    if (change.type === 'remove') refuseRemove(held, lock, change);
-    else refusePut(held, lock, change);
+      throw refused(
+        'install/case',
+        `${quoted(change.name)} is spelled ${quoted(other)} in ${quoted(handle.path, 200)}`,
+      );
+    if (change.type === 'remove') refuseRemove(handle, lock, change);
+    else refusePut(handle, lock, change);
   }
   refuseRepeated(changes);
 }
 
 /** Makes the places for what goes out of the root. Throws the system's error. */
 export function planSteps(
-  held: HeldRoot,
+  handle: RootHandle,
   lock: LockFile,
   { changes, staging, at }: { readonly changes: readonly PlannedChange[]; readonly staging: string; readonly at: Date },
 ): readonly Step[] {
   return changes.map((change): Step => {
     const { name } = change;
-    const isPresent = identityAt(skillPlace(held, name)) !== undefined;
+    const isPresent = identityAt(skillPath(handle, name)) !== undefined;
     const entry = lock.skills.get(name);
-    const keep = (part: KeptPart): string =>
-      prepareKept(held, { part, name, at, ...(entry === undefined ? {} : { lock: entry }) });
+    const keep = (part: BackupKind): string =>
+      prepareBackup(handle, { part, name, at, ...(entry === undefined ? {} : { lock: entry }) });
     if (change.type === 'remove') {
       if (!isPresent) return { type: 'remove', name };
-      return { type: 'remove', name, to: change.to === 'trash' ? keep('trash') : doomed(held, staging, name) };
+      return {
+        type: 'remove',
+        name,
+        to: change.to === 'trash' ? keep('trash') : pathForRemoval(handle, staging, name),
+      };
     }
-    const from = statePlace(held, change.from);
+    const from = statePath(handle, change.from);
     return {
       type: 'put',
       name,
       from: change.from,
       identity: identityAt(from) ?? '',
-      ...(isPresent ? { old: keep(partFor(held, change, entry)) } : {}),
+      ...(isPresent ? { old: keep(partFor(handle, change, entry)) } : {}),
       ...(change.lock === undefined ? {} : { lock: change.lock }),
     };
   });
 }
 
-function partFor(held: HeldRoot, { name, existing }: PlannedChange & { type: 'put' }, entry?: LockedSkill): KeptPart {
+function partFor(
+  handle: RootHandle,
+  { name, existing }: PlannedChange & { type: 'put' },
+  entry?: LockedSkill,
+): BackupKind {
   if (existing === 'backup') return 'backups';
-  const isOurs = entry !== undefined && lstatSync(skillPlace(held, name)).isDirectory();
+  const isOurs = entry !== undefined && lstatSync(skillPath(handle, name)).isDirectory();
   return isOurs ? 'previous' : 'trash';
 }
 
 /** A place from which it is removed when the work is over, or by whoever comes next. */
-function doomed(held: HeldRoot, staging: string, name: string): string {
-  makeFolders(statePlace(held, `${staging}/removed`), 0o700);
+function pathForRemoval(handle: RootHandle, staging: string, name: string): string {
+  makeFolders(statePath(handle, `${staging}/removed`), 0o700);
   return `${staging}/removed/${name}`;
 }
 
-function refusePut(held: HeldRoot, lock: LockFile, change: PlannedChange & { type: 'put' }): void {
+function refusePut(handle: RootHandle, lock: LockFile, change: PlannedChange & { type: 'put' }): void {
   const { name, existing } = change;
   if (change.lock !== undefined && change.lock.name !== name)
     throw refused('pack/name', `the entry for ${quoted(name)} is of ${quoted(change.lock.name)}`);
   const problem = change.lock === undefined ? undefined : lockedSkillProblem(change.lock);
   if (problem !== undefined) throw new PackRefused(problem);
-  const from = lstatSync(statePlace(held, change.from), { throwIfNoEntry: false });
+  const from = lstatSync(statePath(handle, change.from), { throwIfNoEntry: false });
   if (from === undefined || (change.lock !== undefined && !from.isDirectory()))
-    throw refused('source/changed', `there is no folder ${quoted(shownPlace(held, change.from), 200)}`);
-  const stats = lstatSync(skillPlace(held, name), { throwIfNoEntry: false });
+    throw refused('source/changed', `there is no folder ${quoted(displayPath(handle, change.from), 200)}`);
+  const stats = lstatSync(skillPath(handle, name), { throwIfNoEntry: false });
   if (stats === undefined || existing !== 'refuse') return;
-  const place = path.join(held.path, name);
+  const place = path.join(handle.path, name);
   if (stats.isSymbolicLink()) throw refused('install/foreign', `${quoted(place, 200)} is a link`, place);
   if (stats.isDirectory() && lock.skills.has(name))
-    throw refused('install/exists', `${quoted(name)} is installed in ${quoted(held.path, 200)}`, place);
+    throw refused('install/exists', `${quoted(name)} is installed in ${quoted(handle.path, 200)}`, place);
   throw refused('install/foreign', `${quoted(place, 200)} was not made by install`, place);
 }
 
-function refuseRemove(held: HeldRoot, lock: LockFile, { name }: RemoveChange): void {
+function refuseRemove(handle: RootHandle, lock: LockFile, { name }: RemoveChange): void {
   if (lock.skills.has(name)) return;
-  const place = path.join(held.path, name);
-  if (identityAt(skillPlace(held, name)) === undefined)
-    throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(held.path, 200)}`);
+  const place = path.join(handle.path, name);
+  if (identityAt(skillPath(handle, name)) === undefined)
+    throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(handle.path, 200)}`);
   throw refused('install/foreign', `${quoted(place, 200)} was not made by install`, place);
 }
 
@@ -140,10 +151,10 @@ function refuseRepeated(changes: readonly PlannedChange[]): void {
 }
 
 /** What stands in the root, by what some systems take for the same name. */
-function spellingsIn(held: HeldRoot): ReadonlyMap<string, string> {
+function spellingsIn(handle: RootHandle): ReadonlyMap<string, string> {
   const spellings = new Map<string, string>();
   // Its own spelling wins over others of the same name.
-  for (const name of readdirSync(held.place))
+  for (const name of readdirSync(handle.place))
     if (!spellings.has(collisionKey(name)) || isValidName(name)) spellings.set(collisionKey(name), name);
   return spellings;
 }

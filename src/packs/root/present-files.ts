@@ -75,7 +75,7 @@ export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> 
 }
 
 /** Every file and folder of a tree, the tree itself last: what has to be on the disk before it counts. */
-export function placesIn(folder: string): readonly string[] {
+export function pathsIn(folder: string): readonly string[] {
   const places: string[] = [];
   const walk = newWalk(folder, {});
   readFolder(walk, '', ({ place }) => places.push(place));

@@ -9,13 +9,13 @@ import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { lockAfter, reapplySteps } from './apply.ts';
 import type { OnStep } from './apply.ts';
-import { syncPlace } from './sync.ts';
+import { syncPath } from './sync.ts';
 import { isExchangeOver } from './exchange.ts';
 import { readJournal, refuseLinkedWay, removeJournal, setJournalAside } from './journal.ts';
 import type { Step } from './journal.ts';
-import { removeEmptyKept } from './skill-backups.ts';
-import { lockPlace, rootPlace, statePlace, timedName } from './root-paths.ts';
-import type { HeldRoot } from './root-paths.ts';
+import { removeEmptyBackups } from './skill-backups.ts';
+import { lockPath, rootPath, statePath, timedName } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
 /**
  * `finished`: a change that had been committed is now done. `cleared`: one that had not is as if it had never begun. `set-aside`: a journal
@@ -28,46 +28,46 @@ export interface Recovered {
   readonly message: string;
 }
 
-/** Brings a root to rest; the lock of the root is held. Throws `PackRefused` and what the system says: then it can be tried again. */
-export async function recoverHeld(
-  held: HeldRoot,
+/** Brings a root to rest; the lock of the root is handle. Throws `PackRefused` and what the system says: then it can be tried again. */
+export async function recoverOpenRoot(
+  handle: RootHandle,
   {
     onRecovered,
     onStep = () => undefined,
   }: { readonly onRecovered?: (what: Recovered) => void; readonly onStep?: OnStep },
 ): Promise<void> {
-  const journal = readJournal(held);
+  const journal = readJournal(handle);
   if (journal.type === 'unreadable') {
-    const place = setJournalAside(held, new Date());
+    const place = setJournalAside(handle, new Date());
     const message = `a journal that cannot be read (${journal.reason}) is now ${quoted(place, 200)}: verify the root`;
     onRecovered?.({ type: 'set-aside', names: [], message });
   } else if (journal.type === 'steps') {
-    const finished = await finish(held, journal.steps, onStep);
+    const finished = await finish(handle, journal.steps, onStep);
     onRecovered?.(finished);
   }
   // Nobody else works here while we hold the lock: whatever lies there is left over.
-  const left = readdirSync(statePlace(held, 'staging'));
+  const left = readdirSync(statePath(handle, 'staging'));
   if (left.length === 0 && journal.type === 'absent') return;
-  for (const name of left) await removeTree(statePlace(held, `staging/${name}`));
-  await removeEmptyKept(held);
+  for (const name of left) await removeTree(statePath(handle, `staging/${name}`));
+  await removeEmptyBackups(handle);
   if (journal.type === 'absent')
     onRecovered?.({ type: 'cleared', names: [], message: 'what an interrupted change had prepared was removed' });
 }
 
-async function finish(held: HeldRoot, steps: readonly Step[], onStep: OnStep): Promise<Recovered> {
+async function finish(handle: RootHandle, steps: readonly Step[], onStep: OnStep): Promise<Recovered> {
   for (const step of steps)
     for (const place of step.type === 'put' ? [step.from, step.old] : [step.to])
-      if (place !== undefined) refuseLinkedWay(held, place);
-  if (!(await isExchangeOver(held)))
-    throw refused('install/busy', `folders of ${quoted(held.path, 200)} are still being moved`);
+      if (place !== undefined) refuseLinkedWay(handle, place);
+  if (!(await isExchangeOver(handle)))
+    throw refused('install/busy', `folders of ${quoted(handle.path, 200)} are still being moved`);
   // First: folders move only where the lock can follow.
-  const lock = readLockAt(lockPlace(held));
+  const lock = readLockAt(lockPath(handle));
   if (isRefusal(lock)) throw new PackRefused(lock);
-  const outcomes = await reapplySteps(held, steps, onStep);
-  syncPlace(rootPlace(held));
-  writeLock(held, lockAfter(lock, outcomes));
+  const outcomes = await reapplySteps(handle, steps, onStep);
+  syncPath(rootPath(handle));
+  writeLock(handle, lockAfter(lock, outcomes));
   onStep('lock written');
-  removeJournal(held);
+  removeJournal(handle);
   onStep('journal removed');
   const names = steps.map(({ name }) => name);
   const notes = outcomes.flatMap(({ note }) => note ?? []);
@@ -76,9 +76,9 @@ async function finish(held: HeldRoot, steps: readonly Step[], onStep: OnStep): P
 }
 
 /** By way of the staging folder, where nothing is left of a file that was not finished. */
-function writeLock(held: HeldRoot, lock: LockFile): void {
-  const file = statePlace(held, `staging/${timedName(new Date(), 'lock')}`);
+function writeLock(handle: RootHandle, lock: LockFile): void {
+  const file = statePath(handle, `staging/${timedName(new Date(), 'lock')}`);
   writeFileAtomically(file, Buffer.from(lockFileText(lock)), { mode: 0o644, sync: true });
-  renameSync(file, lockPlace(held));
-  syncPlace(rootPlace(held));
+  renameSync(file, lockPath(handle));
+  syncPath(rootPath(handle));
 }

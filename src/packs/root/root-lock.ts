@@ -11,8 +11,8 @@ import type { FolderOwner } from '../../platform/fs/folder-lock.ts';
 import { removeIfLeftOver, unlinkIfPresent } from '../../platform/fs/left-over-lock.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/private-file.ts';
-import { identityAt, statePlace } from './root-paths.ts';
-import type { HeldRoot } from './root-paths.ts';
+import { identityAt, statePath } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
 export interface RootLockOptions {
   readonly signal?: AbortSignal;
@@ -38,32 +38,32 @@ const HALF = '.lock.';
 
 /** Waits for the right to change a root. Throws `PackRefused` where it is never free, and what the system says. */
 export async function lockRoot(
-  held: HeldRoot,
+  handle: RootHandle,
   { signal, timeoutMs = TIMEOUT_MS }: RootLockOptions = {},
 ): Promise<RootLock> {
-  const lock = statePlace(held, 'lock');
-  removeHalfLocks(held);
+  const lock = statePath(handle, 'lock');
+  removeHalfLocks(handle);
   const end = Date.now() + timeoutMs;
   for (;;) {
     signal?.throwIfAborted();
     const owner = tryLock(lock);
-    if (owner !== undefined) return heldLock(held, lock, owner);
+    if (owner !== undefined) return ownedLock(handle, lock, owner);
     if (removeIfLeftOver(lock, { leftOverMs: LEFT_OVER_MS, take: (one) => tryLock(one) !== undefined })) continue;
-    if (Date.now() >= end) throw busy(held, lock);
+    if (Date.now() >= end) throw busy(handle, lock);
     // Not all at the same moment again.
     await sleep(PAUSE_MS * (1 + Math.random()), undefined, signal === undefined ? {} : { signal });
   }
 }
 
 /** What processes that were killed while they asked for the lock left of it. */
-function removeHalfLocks(held: HeldRoot): void {
-  for (const name of readdirSync(statePlace(held))) {
+function removeHalfLocks(handle: RootHandle): void {
+  for (const name of readdirSync(statePath(handle))) {
     const owner = name.startsWith(HALF) ? ownerOfName(name.slice(HALF.length)) : undefined;
-    if (owner !== undefined && ownerState(owner) === 'dead') unlinkIfPresent(statePlace(held, name));
+    if (owner !== undefined && ownerState(owner) === 'dead') unlinkIfPresent(statePath(handle, name));
   }
 }
 
-function heldLock(held: HeldRoot, lock: string, owner: string): RootLock {
+function ownedLock(handle: RootHandle, lock: string, owner: string): RootLock {
   const isOurs = (): boolean => textOf(lock) === owner;
   const timer = setInterval(() => {
     if (isOurs()) sign(lock);
@@ -71,7 +71,7 @@ function heldLock(held: HeldRoot, lock: string, owner: string): RootLock {
   timer.unref();
   return {
     refuseLost() {
-      if (!isOurs()) throw busy(held, lock);
+      if (!isOurs()) throw busy(handle, lock);
       sign(lock);
     },
     release() {
@@ -117,8 +117,8 @@ function textOf(lock: string): string {
   return read.type === 'read' ? read.bytes.toString('utf8') : '';
 }
 
-function busy(held: HeldRoot, lock: string): PackRefused {
+function busy(handle: RootHandle, lock: string): PackRefused {
   const holder = holderOf(lock);
   const who = holder === undefined ? 'another process' : `process ${String(holder.pid)}`;
-  return refused('install/busy', `${who} changes ${quoted(held.path, 200)}`, held.path);
+  return refused('install/busy', `${who} changes ${quoted(handle.path, 200)}`, handle.path);
 }

@@ -22,8 +22,8 @@ export const JOURNAL_NAME = 'transaction.json';
 export const STATE_PARTS = ['staging', 'trash', 'previous', 'backups'] as const;
 export type StatePart = (typeof STATE_PARTS)[number];
 
-/** A root held open: it stays the folder that it was, whatever its name leads to later. */
-export interface HeldRoot {
+/** A root handle open: it stays the folder that it was, whatever its name leads to later. */
+export interface RootHandle {
   /** As people know it, links resolved. */
   readonly path: string;
   /** As it was given. */
@@ -35,7 +35,7 @@ export interface HeldRoot {
 }
 
 /** Opens a root, and makes it where it may. Throws `PackRefused` and what the system says. */
-export function holdRoot(given: string, { create }: { readonly create: boolean }): HeldRoot {
+export function openRootHandle(given: string, { create }: { readonly create: boolean }): RootHandle {
   if (create) makeFolders(given);
   const real = tryRealPath(given);
   if (real === undefined) throw unusable(`there is no folder ${quoted(given, 200)}`, given);
@@ -50,12 +50,12 @@ export function holdRoot(given: string, { create }: { readonly create: boolean }
   return { path: real, given: path.resolve(given), place, descriptor, identity: identityOf(fstatSync(descriptor)) };
 }
 
-export function releaseRoot({ descriptor }: HeldRoot): void {
+export function closeRootHandle({ descriptor }: RootHandle): void {
   closeSync(descriptor);
 }
 
 /** Throws `PackRefused` where the name of the root leads to another folder by now. */
-export function refuseReplaced({ given, path: real, identity }: HeldRoot): void {
+export function refuseReplaced({ given, path: real, identity }: RootHandle): void {
   const stats = tryRealPath(given) === real ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
   if (stats === undefined || identityOf(stats) !== identity)
     throw unusable(`${quoted(given, 200)} was replaced while it was worked on`, given);
@@ -73,38 +73,38 @@ export function identityAt(place: string): string | undefined {
 }
 
 /** The root itself. The dot: what starts the names is a link in the eyes of the system. */
-export function rootPlace({ place }: HeldRoot): string {
+export function rootPath({ place }: RootHandle): string {
   return `${place}/.`;
 }
 
-export function skillPlace({ place }: HeldRoot, name: string): string {
+export function skillPath({ place }: RootHandle, name: string): string {
   return `${place}/${name}`;
 }
 
-export function lockPlace({ place }: HeldRoot): string {
+export function lockPath({ place }: RootHandle): string {
   return `${place}/${LOCK_FILE_NAME}`;
 }
 
 /** A place of the state folder; `below` is relative to it. */
-export function statePlace({ place }: HeldRoot, below = ''): string {
+export function statePath({ place }: RootHandle, below = ''): string {
   return below === '' ? `${place}/${STATE_FOLDER}` : `${place}/${STATE_FOLDER}/${below}`;
 }
 
 /** The same as people know it. */
-export function shownPlace({ path: root }: HeldRoot, below: string): string {
+export function displayPath({ path: root }: RootHandle, below: string): string {
   return path.join(root, STATE_FOLDER, below);
 }
 
 /** Sees to it that the state folder and its parts are there, are folders and ours. Throws `PackRefused` and what the system says. */
-export function prepareState(held: HeldRoot): void {
-  makeOwn(held, '');
-  const ignore = statePlace(held, '.gitignore');
+export function prepareState(handle: RootHandle): void {
+  makeOwn(handle, '');
+  const ignore = statePath(handle, '.gitignore');
   if (lstatSync(ignore, { throwIfNoEntry: false }) === undefined) writeOnce(ignore, '*\n');
-  for (const part of STATE_PARTS) makeOwn(held, part);
+  for (const part of STATE_PARTS) makeOwn(handle, part);
 }
 
-function makeOwn(held: HeldRoot, part: StatePart | ''): void {
-  const place = statePlace(held, part);
+function makeOwn(handle: RootHandle, part: StatePart | ''): void {
+  const place = statePath(handle, part);
   const stats = lstatSync(place, { throwIfNoEntry: false });
   if (stats === undefined) {
     try {
@@ -114,13 +114,13 @@ function makeOwn(held: HeldRoot, part: StatePart | ''): void {
       if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
     }
   }
-  refuseStrange(held, part);
+  requireOwnFolder(handle, part);
 }
 
 /** Throws `PackRefused` where a folder of the state is a link, a file or somebody else's. */
-export function refuseStrange(held: HeldRoot, below: string): void {
-  const stats = lstatSync(statePlace(held, below));
-  const shown = shownPlace(held, below);
+export function requireOwnFolder(handle: RootHandle, below: string): void {
+  const stats = lstatSync(statePath(handle, below));
+  const shown = displayPath(handle, below);
   if (!stats.isDirectory()) throw unusable(`${quoted(shown, 200)} is no folder of ours: remove it`, shown);
   const uid = process.getuid?.();
   if (uid !== undefined && uid !== 0 && stats.uid !== uid)

@@ -24,13 +24,13 @@ export interface ToSync {
 }
 
 /** Waits until files and folders are on the disk. Throws the system's error. */
-export async function syncPlaces({ count, places, within }: ToSync): Promise<void> {
+export async function syncPaths({ count, places, within }: ToSync): Promise<void> {
   if (count > FEW && (await isSynced(within))) return;
-  for (const place of places()) syncPlace(place);
+  for (const place of places()) syncPath(place);
 }
 
 /** Files that are being written to the disk while other things are done. */
-export interface Settling {
+export interface BackgroundSync {
   /** Whether all that was there when it began is on the disk. Waits for it. */
   readonly isDone: () => Promise<boolean>;
   /** Nobody waits for it any more. */
@@ -38,14 +38,14 @@ export interface Settling {
 }
 
 /** Begins to write about so many files and folders of a file system to the disk. Nothing where one by one is as fast. */
-export function beginSync({ count, within }: Pick<ToSync, 'count' | 'within'>): Settling | undefined {
+export function startBackgroundSync({ count, within }: Pick<ToSync, 'count' | 'within'>): BackgroundSync | undefined {
   if (count <= FEW) return undefined;
   const dropped = new AbortController();
   const done = isSynced(within, dropped.signal);
   return { isDone: () => done, drop: () => dropped.abort() };
 }
 
-export function syncPlace(place: string): void {
+export function syncPath(place: string): void {
   const descriptor = openSync(place, FOREIGN_FILE);
   try {
     fsyncSync(descriptor);

@@ -4,7 +4,7 @@ import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { compareVersions } from '../../platform/version-range.ts';
 
-export interface VersionInPlace {
+export interface VersionAndSigner {
   readonly name: string;
   readonly version?: string;
   /** The id of the key; absent where it is not signed. */
@@ -12,9 +12,9 @@ export interface VersionInPlace {
 }
 
 /** `rules`: signed skills are held to the order of their versions; with `always`, unsigned ones too. */
-export function successionProblem(
-  installed: VersionInPlace,
-  next: VersionInPlace,
+export function downgradeProblem(
+  installed: VersionAndSigner,
+  next: VersionAndSigner,
   { rules = 'signed' }: { readonly rules?: 'signed' | 'always' } = {},
 ): PackRefusal | undefined {
   const name = quoted(installed.name);

@@ -8,7 +8,7 @@ import type { PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, ResolvedSource, SourceSkill, Bringing } from './source.ts';
+import type { StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
@@ -20,14 +20,14 @@ import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
 
 const PIECE = 1024 * 1024;
 
-export async function bringArchive(
+export async function stageArchive(
   source: Extract<PackSource, { type: 'archive' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const from = placeOf(source.path, bringing);
-  const file = path.join(bringing.to, `archive${archiveEnding(from)}`);
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const from = placeOf(source.path, context);
+  const file = path.join(context.to, `archive${archiveEnding(from)}`);
   // What is hashed, judged and unpacked is a copy that nobody else can exchange.
-  const archive = await copyHashed(from, file, bringing);
+  const archive = await copyHashed(from, file, context);
   const signature = readSignature(from);
   return await unpack(
     {
@@ -37,7 +37,7 @@ export async function bringArchive(
       resolved: { source: sourceText(source), kind: 'archive', archive },
       ...(signature === undefined ? {} : { signature: { of: 'archive', text: signature, payload: file } }),
     },
-    bringing,
+    context,
   );
 }
 
@@ -53,7 +53,7 @@ export interface ArchiveHere {
   readonly shown: string;
   readonly fallbackName: string;
   readonly resolved: ResolvedSource;
-  readonly signature?: BroughtSource['signature'];
+  readonly signature?: StagedSource['signature'];
   /** Which of the skills count; all of them otherwise. */
   readonly isMeant?: (folder: string) => boolean;
   /** The one folder that everything in it lies in is no part of the source. */
@@ -61,16 +61,16 @@ export interface ArchiveHere {
 }
 
 /** Unpacks an archive that lies in the staging folder, and says which skills it has. */
-export async function unpack(archive: ArchiveHere, bringing: Bringing): Promise<BroughtSource | PackRefusal> {
+export async function unpack(archive: ArchiveHere, context: StageContext): Promise<StagedSource | PackRefusal> {
   const { file, shown, resolved, signature, isMeant = () => true } = archive;
-  const { expect, tree, limits, signal } = bringing;
+  const { expect, tree, limits, signal } = context;
   if (expect?.archive !== undefined && expect.archive !== resolved.archive)
     return packRefusal(
       'source/digest',
       `${quoted(shown, 200)} has ${resolved.archive ?? 'no digest'}, expected ${expect.archive}`,
     );
-  bringing.onProgress?.({ step: 'unpack' });
-  const extracted = await bringing.extract(file, tree, { limits, ...(signal === undefined ? {} : { signal }) });
+  context.onProgress?.({ step: 'unpack' });
+  const extracted = await context.extract(file, tree, { limits, ...(signal === undefined ? {} : { signal }) });
   if (isRefusal(extracted)) return extracted;
   if (!isDirectory(tree)) return noSkill(shown, extracted.leftOut);
   const folder = archive.hasTopFolder === true ? topFolder(tree) : tree;
@@ -79,15 +79,15 @@ export async function unpack(archive: ArchiveHere, bringing: Bringing): Promise<
   const meant = found.folders.filter(isMeant);
   if (meant.length === 0) return noSkill(shown, leftOut);
   const skills = await Promise.all(meant.map((each) => skillAt(folder, each, archive.fallbackName)));
-  const brought: BroughtSource = {
-    type: 'brought',
+  const staged: StagedSource = {
+    type: 'staged',
     resolved,
     folder,
     skills,
     leftOut,
     ...(signature === undefined ? {} : { signature }),
   };
-  return meant[0] === '' ? brought : withManifest(brought, folder);
+  return meant[0] === '' ? staged : withManifest(staged, folder);
 }
 
 /** A skill that was unpacked. */
@@ -104,7 +104,7 @@ function topFolder(tree: string): string {
 }
 
 /** Copies a file, and gives `sha256:<hex>` of the bytes of the copy. Throws `PackRefused`. */
-async function copyHashed(from: string, to: string, { limits, signal }: Bringing): Promise<string> {
+async function copyHashed(from: string, to: string, { limits, signal }: StageContext): Promise<string> {
   const { maxArchiveBytes } = limits;
   const input = openSource(from);
   try {

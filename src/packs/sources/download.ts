@@ -10,7 +10,7 @@ import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { exchangeOver } from '../../platform/net/http-exchange.ts';
 import type { HttpTarget } from '../../platform/net/http-exchange.ts';
-import type { Bringing, SourceNetwork } from './source.ts';
+import type { StageContext, SourceNetwork } from './source.ts';
 import { readHost, writeAuthority } from '../../core/network/host-pattern.ts';
 import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
 
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 300_000;
 /** Nothing came for so long: nothing will. */
 const SILENCE_MS = 30_000;
 
-export type Asking = Pick<Bringing, 'network' | 'env' | 'signal' | 'onProgress'> & { readonly maxBytes: number };
+export type Asking = Pick<StageContext, 'network' | 'env' | 'signal' | 'onProgress'> & { readonly maxBytes: number };
 
 export interface Downloaded {
   readonly type: 'downloaded';

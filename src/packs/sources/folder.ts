@@ -7,7 +7,7 @@ import { PackRefused, packRefusal, treeRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { MAX_SKILL_DEPTH, SKILL_FILE_NAME, isLookedInto } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill, Bringing } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
@@ -31,15 +31,15 @@ interface FoundFolders {
   readonly leftOut: readonly string[];
 }
 
-export async function bringFolder(
+export async function stageFolder(
   source: Extract<PackSource, { type: 'folder' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const root = placeOf(source.path, bringing);
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const root = placeOf(source.path, context);
   const { folders, leftOut } = findSkills(root);
   if (folders.length === 0) return noSkill(source.path, leftOut);
   const copying: Copying = {
-    bringing,
+    context,
     root,
     fallbackName: path.basename(root),
     buffer: Buffer.allocUnsafe(SMALL_FILE),
@@ -47,24 +47,24 @@ export async function bringFolder(
     count: 0,
     room: MAX_KEPT,
   };
-  if (folders[0] !== '') mkdirSync(bringing.tree);
+  if (folders[0] !== '') mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
   for (const folder of folders) {
     skills.push(await copySkill(folder, copying));
-    bringing.onProgress?.({ step: 'copy', done: skills.length, total: folders.length });
+    context.onProgress?.({ step: 'copy', done: skills.length, total: folders.length });
   }
-  const brought: BroughtSource = {
-    type: 'brought',
+  const staged: StagedSource = {
+    type: 'staged',
     resolved: { source: sourceText(source), kind: 'folder' },
-    folder: bringing.tree,
+    folder: context.tree,
     skills,
     leftOut: copying.leftOut,
   };
-  return folders[0] === '' ? brought : withManifest(brought, root);
+  return folders[0] === '' ? staged : withManifest(staged, root);
 }
 
 /** A path as it was typed, as an absolute one. */
-export function placeOf(typed: string, { cwd, home }: Pick<Bringing, 'cwd' | 'home'>): string {
+export function placeOf(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
   const inHome = /^~(?:[/\\]|$)/.test(typed);
   return inHome ? path.join(home, typed.slice(1)) : path.resolve(cwd, typed);
 }
@@ -119,7 +119,7 @@ function listFolder(root: string, at: string) {
 }
 
 interface Copying {
-  readonly bringing: Bringing;
+  readonly context: StageContext;
   readonly root: string;
   readonly fallbackName: string;
   /** For the bytes of one small file after another. */
@@ -131,8 +131,8 @@ interface Copying {
 }
 
 async function copySkill(folder: string, copying: Copying): Promise<SourceSkill> {
-  const { bringing, root, fallbackName, leftOut } = copying;
-  const { limits, tree, signal } = bringing;
+  const { context, root, fallbackName, leftOut } = copying;
+  const { limits, tree, signal } = context;
   const room = Math.min(MAX_KEPT_OF_SKILL, copying.room);
   const skill = new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, room, isInOrder: true });
   const skip = (at: string, isFolder: () => boolean): boolean => {
@@ -195,9 +195,9 @@ function openOtherNames(folder: string): {
 function copyFile(
   { path: at, descriptor, stats }: OpenedEntry,
   skill: StagedSkill,
-  { bringing, buffer }: Copying,
+  { context, buffer }: Copying,
 ): void {
-  const { maxFileBytes } = bringing.limits;
+  const { maxFileBytes } = context.limits;
   try {
     if (stats.size > maxFileBytes)
       refuse(packRefusal('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at));

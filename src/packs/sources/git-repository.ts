@@ -6,7 +6,7 @@ import path from 'node:path';
 import { PackRefused, packRefusal, refused } from '../problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import type { Bringing, PackSource } from './source.ts';
+import type { StageContext, PackSource } from './source.ts';
 import { runProgram } from './run-program.ts';
 import type { Program, ProgramResult } from './run-program.ts';
 import { refuse } from './staged-skill.ts';
@@ -28,15 +28,15 @@ const SETTINGS = [
 ].flatMap((setting) => ['-c', setting]);
 
 /** A bare repository of ours, in the staging folder. */
-export interface OwnRepository {
+export interface ScratchRepository {
   readonly folder: string;
   /** Where it is fetched from. */
   readonly url: string;
-  readonly bringing: Bringing;
+  readonly context: StageContext;
 }
 
 /** Credentials come from the environment and from git's own helpers; nobody is asked: without a terminal ssh would ask by a window. */
-export function gitEnvironment(url: string, env: Bringing['env']): Readonly<Record<string, string>> {
+export function gitEnvironment(url: string, env: StageContext['env']): Readonly<Record<string, string>> {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env))
     if (value !== undefined && (!name.startsWith('GIT_') || KEPT.test(name))) given[name] = value;
@@ -65,15 +65,15 @@ function protocolsFor(url: string): string {
 export type GitRun = Pick<Program, 'stdin' | 'onOutput' | 'isTooMuch' | 'maxOutputBytes'>;
 
 export async function runGit(
-  { folder, url, bringing }: OwnRepository,
+  { folder, url, context }: ScratchRepository,
   args: readonly string[],
   run: GitRun = {},
 ): Promise<ProgramResult> {
-  const { network, signal, to } = bringing;
+  const { network, signal, to } = context;
   return await runProgram({
     argv: [network.git ?? 'git', ...SETTINGS, `--git-dir=${folder}`, ...args],
     cwd: to,
-    env: gitEnvironment(url, bringing.env),
+    env: gitEnvironment(url, context.env),
     timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
     ...(signal === undefined ? {} : { signal }),
     ...run,
@@ -81,7 +81,7 @@ export async function runGit(
 }
 
 /** Runs git where only its success will do. Throws `PackRefused`. */
-export async function mustGit(own: OwnRepository, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
+export async function mustGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
   const result = await runGit(own, args, run);
   if (result.exitCode !== 0) throw gitFailed(result);
   return result.output;
@@ -107,7 +107,7 @@ export function shownErrors(errors: string): string {
 }
 
 /** Bytes of the packs that were fetched. */
-export function packBytes({ folder }: OwnRepository): number {
+export function packBytes({ folder }: ScratchRepository): number {
   try {
     const packs = path.join(folder, 'objects', 'pack');
     return readdirSync(packs).reduce(
@@ -131,7 +131,7 @@ const NO_SUCH_REF =
 const NO_REPOSITORY = /repository .* not found|does not appear to be a git repository|Repository not found|404/i;
 
 /** Fetches and gives the full name of the commit. `wanted`: the default branch where nothing is said. Throws `PackRefused`. */
-export async function fetchCommit(own: OwnRepository, wanted: string | undefined): Promise<string> {
+export async function fetchCommit(own: ScratchRepository, wanted: string | undefined): Promise<string> {
   const failure = await tryFetch(own, [`${wanted ?? 'HEAD'}:${OURS}`]);
   if (failure === undefined) return await commitOf(own, OURS, wanted);
   if (!NO_SUCH_REF.test(failure)) throw ofFailure(failure);
@@ -148,8 +148,12 @@ export async function fetchCommit(own: OwnRepository, wanted: string | undefined
 }
 
 /** What git complained of; nothing where it worked. */
-async function tryFetch(own: OwnRepository, refs: readonly string[], isShallow = true): Promise<string | undefined> {
-  const { maxArchiveBytes } = own.bringing.limits;
+async function tryFetch(
+  own: ScratchRepository,
+  refs: readonly string[],
+  isShallow = true,
+): Promise<string | undefined> {
+  const { maxArchiveBytes } = own.context.limits;
   const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--force'];
   const result = await runGit(own, [...args, ...(isShallow ? ['--depth=1'] : []), '--', own.url, ...refs], {
     isTooMuch: () => packBytes(own) > maxArchiveBytes,
@@ -161,7 +165,7 @@ async function tryFetch(own: OwnRepository, refs: readonly string[], isShallow =
   return result.errors;
 }
 
-async function commitOf(own: OwnRepository, name: string, wanted: string | undefined): Promise<string> {
+async function commitOf(own: ScratchRepository, name: string, wanted: string | undefined): Promise<string> {
   const result = await runGit(own, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
   const commit = result.output.toString('latin1').trim();
   if (result.exitCode === 0 && FULL_COMMIT.test(commit)) return commit;
@@ -194,7 +198,7 @@ const NOTHING_THERE = /Not a valid object name|not a tree object|does not exist/
 
 /** Everything below `folder` of a commit; links and submodules as what they are. Throws `PackRefused`. */
 export async function listTree(
-  own: OwnRepository,
+  own: ScratchRepository,
   commit: string,
   folder: string | undefined,
 ): Promise<readonly TreeFile[]> {
@@ -227,14 +231,14 @@ const LINE = /^([0-9a-f]{40}|[0-9a-f]{64})\t(.+)$/;
  * Nothing where it cannot be told this way: no such ref, the start of a commit's name, a server that does not answer. Whoever wants to
  * know why brings the source. Nothing is written.
  */
-export async function lookAtGit(
+export async function remoteCommit(
   source: Extract<PackSource, { type: 'git' }>,
-  bringing: Bringing,
+  context: StageContext,
 ): Promise<string | undefined> {
   const { url, ref = 'HEAD' } = source;
   if (FULL_COMMIT.test(ref)) return ref;
-  if (url.startsWith('file:') && bringing.network.allowFile !== true) return undefined;
-  const commits = await listRefs(ref, { folder: path.join(bringing.to, 'repository'), url, bringing });
+  if (url.startsWith('file:') && context.network.allowFile !== true) return undefined;
+  const commits = await listRefs(ref, { folder: path.join(context.to, 'repository'), url, context });
   // The order in which git itself takes a name; what a tag points at stands behind it.
   for (const name of [ref, `refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`]) {
     const commit = commits.get(`${name}^{}`) ?? commits.get(name);
@@ -244,7 +248,7 @@ export async function lookAtGit(
 }
 
 /** Commits by the names of their refs; none where git fails, or is not there. */
-async function listRefs(ref: string, own: OwnRepository): Promise<ReadonlyMap<string, string>> {
+async function listRefs(ref: string, own: ScratchRepository): Promise<ReadonlyMap<string, string>> {
   const commits = new Map<string, string>();
   try {
     const { exitCode, output } = await runGit(own, ['ls-remote', '--', own.url, ref, `${ref}^{}`]);

@@ -8,19 +8,19 @@ import type { PackRefusal } from '../problems.ts';
 import { isRef } from './source-address.ts';
 import { findSkillFolders } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill, Bringing } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { fetchCommit, gitFailed, mustGit, runGit, listTree } from './git-repository.ts';
-import type { OwnRepository, TreeFile } from './git-repository.ts';
+import type { ScratchRepository, TreeFile } from './git-repository.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 
-export async function bringGit(
+export async function stageGit(
   source: Extract<PackSource, { type: 'git' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const { network, expect, tree } = bringing;
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const { network, expect, tree } = context;
   if (source.url.startsWith('file:') && network.allowFile !== true)
     return packRefusal(
       'source/refused',
@@ -30,9 +30,9 @@ export async function bringGit(
   // A lock, or who made the source without `readSource`, may say anything.
   if (wanted !== undefined && !isRef(wanted))
     return packRefusal('source/revision', `${quoted(wanted)} is no name of a branch, tag or commit`);
-  const own: OwnRepository = { folder: path.join(bringing.to, 'repository'), url: source.url, bringing };
+  const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
   await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
-  bringing.onProgress?.({ step: 'fetch' });
+  context.onProgress?.({ step: 'fetch' });
   const revision = await fetchCommit(own, wanted);
   if (expect?.revision !== undefined && revision !== expect.revision)
     return packRefusal('source/revision', `the repository gave ${revision}, expected ${quoted(expect.revision)}`);
@@ -43,7 +43,7 @@ export async function bringGit(
   const skills = await writeSkills(own, { files, folders, leftOut }, nameOf(source));
   await removeTree(own.folder);
   return {
-    type: 'brought',
+    type: 'staged',
     resolved: { source: sourceText(source), kind: 'git', revision },
     folder: tree,
     skills,
@@ -94,8 +94,12 @@ function choose({ files, folders, leftOut }: Choice, { maxFileBytes, maxBytes }:
   return chosen;
 }
 
-async function writeSkills(own: OwnRepository, choice: Choice, fallbackName: string): Promise<readonly SourceSkill[]> {
-  const { limits, tree, onProgress } = own.bringing;
+async function writeSkills(
+  own: ScratchRepository,
+  choice: Choice,
+  fallbackName: string,
+): Promise<readonly SourceSkill[]> {
+  const { limits, tree, onProgress } = own.context;
   const chosen = choose(choice, limits);
   const staged = new Map<string, StagedSkill>();
   for (const folder of choice.folders)

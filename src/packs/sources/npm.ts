@@ -10,7 +10,7 @@ import { isObject } from '../../core/json/json-schema.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, Bringing } from './source.ts';
+import type { StagedSource, PackSource, StageContext } from './source.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { unpack } from './archive.ts';
@@ -26,15 +26,15 @@ interface PackedPackage {
   readonly archive: string;
 }
 
-export async function bringNpm(
+export async function stageNpm(
   source: Extract<PackSource, { type: 'npm' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const { expect } = bringing;
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const { expect } = context;
   // A lock may say anything, and npm takes addresses and folders for versions.
   if (expect?.revision !== undefined && !EXACT_VERSION.test(expect.revision))
     return packRefusal('source/revision', `${quoted(expect.revision)} is no version of a package`);
-  const packed = await packPackage(source, bringing);
+  const packed = await packPackage(source, context);
   if (isRefusal(packed)) return packed;
   const { file, version, archive } = packed;
   if (expect?.revision !== undefined && expect.revision !== version)
@@ -48,20 +48,20 @@ export async function bringNpm(
       hasTopFolder: true,
       isMeant: (folder) => folder === '' || /^skills\/[^/]+$/.test(folder),
     },
-    bringing,
+    context,
   );
 }
 
 /** The package as a file in the staging folder. */
 async function packPackage(
   { name, range }: Extract<PackSource, { type: 'npm' }>,
-  bringing: Bringing,
+  context: StageContext,
 ): Promise<PackedPackage | PackRefusal> {
-  const { to, network, limits, expect, signal } = bringing;
+  const { to, network, limits, expect, signal } = context;
   const destination = path.join(to, 'package');
   mkdirSync(destination);
   const wanted = `${name}@${expect?.revision ?? range ?? 'latest'}`;
-  bringing.onProgress?.({ step: 'fetch' });
+  context.onProgress?.({ step: 'fetch' });
   const result = await runProgram({
     argv: [
       network.npm ?? 'npm',
@@ -76,7 +76,7 @@ async function packPackage(
       wanted,
     ],
     cwd: destination,
-    env: npmEnvironment(bringing.env),
+    env: npmEnvironment(context.env),
     timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
     ...(signal === undefined ? {} : { signal }),
     isTooMuch: () => sizeOf(destination) > limits.maxArchiveBytes,
@@ -91,7 +91,7 @@ async function packPackage(
 }
 
 /** All of the person's: registries may take their keys from any variable. */
-function npmEnvironment(env: Bringing['env']): Readonly<Record<string, string>> {
+function npmEnvironment(env: StageContext['env']): Readonly<Record<string, string>> {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) given[name] = value;
   return {

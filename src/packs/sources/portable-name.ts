@@ -69,14 +69,14 @@ export interface UsableName {
 }
 
 /** Judges the names of one tree, one after the other: each by itself, and against those before. Memory grows with the names. */
-export interface PathJudge {
+export interface PathValidator {
   /** Folders above it need no entry of their own. */
-  judge(path: string, type: 'file' | 'folder'): UsableName | PackRefusal;
+  check(path: string, type: 'file' | 'folder'): UsableName | PackRefusal;
   /**
    * For what is not taken along: its own name must be fine. `leftOut` (it, or a folder above it) is written nowhere, so that no other name
    * can be one with it; but nothing is a file and a folder. What lies in it meets nothing.
    */
-  judgeLeftOut(path: string, leftOut: LeftOut): UsableName | PackRefusal;
+  checkLeftOut(path: string, leftOut: LeftOut): UsableName | PackRefusal;
 }
 
 interface KnownName {
@@ -87,7 +87,7 @@ interface KnownName {
 }
 
 /** Each name of a path, as it is written, is one thing: one spelling, a file or a folder, and one entry. */
-export function openPathJudge(limits: NameLimits & Pick<ArchiveLimits, 'maxEntries'>): PathJudge {
+export function openPathValidator(limits: NameLimits & Pick<ArchiveLimits, 'maxEntries'>): PathValidator {
   const known = new Map<string, KnownName>();
   /** Spellings of folders that were met: what lies in one need not ask again for those above. */
   const folders = new Set<string>();
@@ -127,9 +127,9 @@ export function openPathJudge(limits: NameLimits & Pick<ArchiveLimits, 'maxEntri
     );
   const usable = (path: string): UsableName => ({ type: 'usable', path: path.normalize('NFC') });
   return {
-    judge: (path, type) =>
+    check: (path, type) =>
       portableNameProblem(path, limits) ?? meetAbove(path) ?? meet(path, type, true) ?? usable(path),
-    judgeLeftOut(path, leftOut) {
+    checkLeftOut(path, leftOut) {
       const problem = portableNameProblem(path, limits) ?? meetAbove(leftOut.path) ?? meetLeftOut(leftOut);
       unwritten += 1;
       if (problem === undefined && known.size + unwritten > limits.maxEntries) return tooManyNames(limits);

@@ -13,7 +13,7 @@ export interface SkillFolders {
   readonly nested: readonly string[];
 }
 
-/** Whether skills are looked for in a folder of that name: not in what tools keep, nor in what package managers brought. */
+/** Whether skills are looked for in a folder of that name: not in what tools keep, nor in what package managers staged. */
 export function isLookedInto(name: string): boolean {
   return whyLeftOut(name, 'folder') === undefined && name !== 'node_modules';
 }

@@ -42,10 +42,10 @@ export interface SourceSkill {
   /** What it looked like from outside when its bytes had been written, as `looksOf` says it. */
   readonly looks?: string;
   /** What was seen of its bytes on the way, so that they need not be read again: absent where that would have been too much to keep. */
-  readonly seen?: SeenSkill;
+  readonly seen?: SkillContents;
 }
 
-export interface SeenSkill {
+export interface SkillContents {
   /** Every file as the scan reads it, sorted by path. */
   readonly files: readonly ScanFile[];
   /** SKILL.md, where it is UTF-8. */
@@ -60,8 +60,8 @@ export interface SourceSignature {
 }
 
 /** A source whose bytes are here. */
-export interface BroughtSource {
-  readonly type: 'brought';
+export interface StagedSource {
+  readonly type: 'staged';
   readonly resolved: ResolvedSource;
   /** Absolute, inside the staging folder. */
   readonly folder: string;
@@ -108,13 +108,13 @@ export interface SourceNetwork {
   readonly timeoutMs?: number;
 }
 
-export interface BringProgress {
+export interface StageProgress {
   readonly step: 'fetch' | 'unpack' | 'copy';
   readonly done?: number;
   readonly total?: number;
 }
 
-export interface BringOptions {
+export interface StageOptions {
   /** A fresh empty folder of ours, on the file system of the root. Whatever comes of it, the caller removes it. */
   readonly to: string;
   readonly cwd: string;
@@ -123,7 +123,7 @@ export interface BringOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly offline?: boolean;
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: BringProgress) => void;
+  readonly onProgress?: (progress: StageProgress) => void;
   /** From a lock: exactly this or nothing. */
   readonly expect?: { readonly revision?: string; readonly archive?: string };
   /** Names of skills that are wanted, for sources that can leave the others where they are. */
@@ -133,7 +133,7 @@ export interface BringOptions {
 }
 
 /** The options with what is always there. */
-export interface Bringing extends BringOptions {
+export interface StageContext extends StageOptions {
   readonly limits: ArchiveLimits;
   readonly network: SourceNetwork;
   /** Where the files of the source go: inside `to`, not there yet. */

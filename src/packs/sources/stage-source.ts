@@ -5,39 +5,39 @@ import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import { packRefusal, orSystemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, BringOptions, Bringing } from './source.ts';
+import type { StagedSource, PackSource, StageOptions, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
-import { bringArchive } from './archive.ts';
-import { bringFolder } from './folder.ts';
+import { stageArchive } from './archive.ts';
+import { stageFolder } from './folder.ts';
 
 /**
  * Brings a source into `to`. Folders and archives of this machine load nothing that knows of a network. Throws what the signal was
  * aborted with; all else that can go wrong is a refusal.
  */
-export async function bringSource(source: PackSource, options: BringOptions): Promise<BroughtSource | PackRefusal> {
+export async function stageSource(source: PackSource, options: StageOptions): Promise<StagedSource | PackRefusal> {
   options.signal?.throwIfAborted();
-  const bringing: Bringing = {
+  const context: StageContext = {
     ...options,
     limits: options.limits ?? ARCHIVE_LIMITS,
     network: options.network ?? {},
     tree: path.join(options.to, 'tree'),
   };
-  return await orSystemRefusal(() => bring(source, bringing), 'the source cannot be staged', 'source/failed');
+  return await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
 }
 
-async function bring(source: PackSource, bringing: Bringing): Promise<BroughtSource | PackRefusal> {
-  if (source.type === 'folder') return await bringFolder(source, bringing);
-  if (source.type === 'archive') return await bringArchive(source, bringing);
-  if (bringing.offline === true)
+async function stage(source: PackSource, context: StageContext): Promise<StagedSource | PackRefusal> {
+  if (source.type === 'folder') return await stageFolder(source, context);
+  if (source.type === 'archive') return await stageArchive(source, context);
+  if (context.offline === true)
     return packRefusal('source/not-offline', `${quoted(sourceText(source), 200)} is not on this machine`);
   switch (source.type) {
     case 'url':
-      return await (await import('./url.ts')).bringUrl(source, bringing);
+      return await (await import('./url.ts')).stageUrl(source, context);
     case 'git':
-      return await (await import('./git.ts')).bringGit(source, bringing);
+      return await (await import('./git.ts')).stageGit(source, context);
     case 'npm':
-      return await (await import('./npm.ts')).bringNpm(source, bringing);
+      return await (await import('./npm.ts')).stageNpm(source, context);
     case 'well-known':
-      return await (await import('./well-known.ts')).bringSite(source, bringing);
+      return await (await import('./well-known.ts')).stageSite(source, context);
   }
 }

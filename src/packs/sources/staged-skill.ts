@@ -6,12 +6,12 @@ import path from 'node:path';
 import { compareText } from '../../core/diagnostic.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { openPathJudge } from './portable-name.ts';
-import type { PathJudge } from './portable-name.ts';
+import { openPathValidator } from './portable-name.ts';
+import type { PathValidator } from './portable-name.ts';
 import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
-import type { SeenSkill, SourceSkill } from './source.ts';
+import type { SkillContents, SourceSkill } from './source.ts';
 import { folderOf } from '../../core/path.ts';
 import type { ScanFile } from '../scan/finding.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -51,7 +51,7 @@ export type Fill = (write: (bytes: Uint8Array) => void) => { readonly hash: Uint
  */
 export class StagedSkill {
   readonly #options: StagedSkillOptions;
-  readonly #judge: PathJudge;
+  readonly #names: PathValidator;
   readonly #entries: DigestEntry[] = [];
   readonly #files: [path: string, file: LockedFile][] = [];
   readonly #folders = new Set<string>();
@@ -69,7 +69,7 @@ export class StagedSkill {
 
   constructor(options: StagedSkillOptions) {
     this.#options = options;
-    this.#judge = openPathJudge(options.limits);
+    this.#names = openPathValidator(options.limits);
     this.#looks = options.isInOrder === true ? new TreeLooks() : undefined;
     makeFolder(options.path);
     this.#expectLook('', options.path);
@@ -161,7 +161,7 @@ export class StagedSkill {
     if (at === SKILL_FILE_NAME && isUtf8(whole)) this.#skillText = file.binary === undefined ? file.text : undefined;
   }
 
-  #seenSkill(): SeenSkill | undefined {
+  #seenSkill(): SkillContents | undefined {
     if (this.#seen === undefined) return undefined;
     const files = this.#seen.toSorted((a, b) => compareText(a.path, b.path));
     return { files, ...(this.#skillText === undefined ? {} : { skillText: this.#skillText }) };
@@ -169,7 +169,7 @@ export class StagedSkill {
 
   /** As it is written here. */
   #usable(at: string, type: 'file' | 'folder'): string {
-    const usable = this.#judge.judge(at, type);
+    const usable = this.#names.check(at, type);
     if (isRefusal(usable)) throw new PackRefused(usable);
     if (usable.path !== at) this.#looks = undefined;
     return usable.path;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES } from '../pack/manifest.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import type { BroughtSource } from './source.ts';
+import type { StagedSource } from './source.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/text-file.ts';
 
@@ -18,14 +18,14 @@ const MAX_NAMED = 5;
  * Notices a manifest at `top`; one that is not in the tree yet is copied there. Not for a source that is itself a skill, whose own file
  * it would be.
  */
-export function withManifest(brought: BroughtSource, top: string): BroughtSource {
+export function withManifest(staged: StagedSource, top: string): StagedSource {
   const text = readOwnText(path.join(top, MANIFEST_NAME), MAX_MANIFEST_BYTES);
-  if (text === undefined) return brought;
-  const manifest = path.join(brought.folder, MANIFEST_NAME);
+  if (text === undefined) return staged;
+  const manifest = path.join(staged.folder, MANIFEST_NAME);
   if (lstatSync(manifest, { throwIfNoEntry: false }) === undefined) writeFileSync(manifest, text, { flag: 'wx' });
-  const signed = brought.signature === undefined ? readSignature(path.join(top, MANIFEST_NAME)) : undefined;
+  const signed = staged.signature === undefined ? readSignature(path.join(top, MANIFEST_NAME)) : undefined;
   return {
-    ...brought,
+    ...staged,
     manifest,
     ...(signed === undefined ? {} : { signature: { of: 'manifest', text: signed, payload: manifest } }),
   };

@@ -7,7 +7,7 @@ import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill, Bringing } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { archiveEnding, skillAt } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
@@ -19,7 +19,7 @@ import { isValidName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import { openPathJudge } from './portable-name.ts';
+import { openPathValidator } from './portable-name.ts';
 
 interface SiteIndex {
   /** Of the folder that the list lies in. */
@@ -27,44 +27,44 @@ interface SiteIndex {
   readonly skills: readonly SiteSkill[];
 }
 
-export async function bringSite(
+export async function stageSite(
   source: Extract<PackSource, { type: 'well-known' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const { only, onProgress, ...quiet } = bringing;
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const { only, onProgress, ...quiet } = context;
   const index = await findIndex(source.url, quiet);
   if (isRefusal(index)) return index;
   const wanted = only === undefined ? index.skills : index.skills.filter(({ name }) => only.includes(name));
   if (index.skills.length === 0) return noSkill(source.url, []);
   if (wanted.length === 0)
     return packRefusal('pack/unknown-skill', `${quoted(source.url, 200)} lists no skill of that name`);
-  mkdirSync(bringing.tree);
+  mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
   const leftOut: string[] = [];
   const site: Site = {
     index,
-    bringing: quiet,
+    context: quiet,
     leftOut,
-    budget: { bytes: bringing.limits.maxBytes, files: bringing.limits.maxEntries },
+    budget: { bytes: context.limits.maxBytes, files: context.limits.maxEntries },
   };
   for (const skill of wanted) {
-    skills.push(await bringSkill(skill, site));
+    skills.push(await stageSkill(skill, site));
     onProgress?.({ step: 'fetch', done: skills.length, total: wanted.length });
   }
   return {
-    type: 'brought',
+    type: 'staged',
     resolved: { source: sourceText(source), kind: 'well-known' },
-    folder: bringing.tree,
+    folder: context.tree,
     skills,
     leftOut,
   };
 }
 
-async function findIndex(site: string, bringing: Bringing): Promise<SiteIndex | PackRefusal> {
+async function findIndex(site: string, context: StageContext): Promise<SiteIndex | PackRefusal> {
   let missing: PackRefusal = packRefusal('source/missing', `${quoted(site, 200)} has no list of skills`);
   for (const folder of INDEX_PATHS) {
     const base = `${site}${folder}`;
-    const found = await downloadBytes(`${base}index.json`, { ...bringing, maxBytes: MAX_INDEX_BYTES });
+    const found = await downloadBytes(`${base}index.json`, { ...context, maxBytes: MAX_INDEX_BYTES });
     if (isRefusal(found)) {
       if (found.code !== 'source/missing') return found;
       missing = found;
@@ -78,15 +78,15 @@ async function findIndex(site: string, bringing: Bringing): Promise<SiteIndex | 
 
 interface Site {
   readonly index: SiteIndex;
-  readonly bringing: Bringing;
+  readonly context: StageContext;
   readonly leftOut: string[];
   /** What may still come, of all skills together. */
   readonly budget: { bytes: number; files: number };
 }
 
-async function bringSkill(skill: SiteSkill, site: Site): Promise<SourceSkill> {
-  if (skill.type === 'archive') return await bringPacked(skill, site);
-  const { tree, limits } = site.bringing;
+async function stageSkill(skill: SiteSkill, site: Site): Promise<SourceSkill> {
+  if (skill.type === 'archive') return await stagePackedSkill(skill, site);
+  const { tree, limits } = site.context;
   const { name } = skill;
   const staged = new StagedSkill({ folder: name, path: path.join(tree, name), fallbackName: name, limits });
   if (skill.type === 'skill-md') {
@@ -110,24 +110,24 @@ async function contentOf(url: string, sha256: string | undefined, site: Site): P
   site.budget.files -= 1;
   if (site.budget.files < 0) refuse(packRefusal('archive/too-many', 'the skills of the site have too many files'));
   const maxBytes = Math.min(MAX_SKILL_FILE_BYTES, site.budget.bytes);
-  const found = await downloadBytes(address, { ...site.bringing, maxBytes });
+  const found = await downloadBytes(address, { ...site.context, maxBytes });
   if (isRefusal(found)) throw new PackRefused(found);
   site.budget.bytes -= found.bytes;
   if (sha256 !== undefined) mustBe(address, found.sha256, sha256);
   return found.content;
 }
 
-async function bringPacked(skill: Extract<SiteSkill, { type: 'archive' }>, site: Site): Promise<SourceSkill> {
-  const { bringing, leftOut, budget } = site;
-  const { tree, to, limits, signal } = bringing;
+async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, site: Site): Promise<SourceSkill> {
+  const { context, leftOut, budget } = site;
+  const { tree, to, limits, signal } = context;
   const address = addressOf(skill.url, site);
   const file = path.join(to, `${skill.name}${archiveEnding(new URL(address).pathname)}`);
   const maxBytes = Math.min(limits.maxArchiveBytes, budget.bytes);
-  const downloaded = await downloadTo(address, file, { ...bringing, maxBytes });
+  const downloaded = await downloadTo(address, file, { ...context, maxBytes });
   if (isRefusal(downloaded)) throw new PackRefused(downloaded);
   mustBe(address, downloaded.sha256, skill.sha256);
   const folder = path.join(tree, skill.name);
-  const extracted = await bringing.extract(file, folder, { limits, ...(signal === undefined ? {} : { signal }) });
+  const extracted = await context.extract(file, folder, { limits, ...(signal === undefined ? {} : { signal }) });
   if (isRefusal(extracted)) throw new PackRefused(extracted);
   budget.bytes -= extracted.bytes;
   leftOut.push(...extracted.leftOut.map((line) => `${skill.name}/${line}`));
@@ -229,9 +229,9 @@ function readFiles(name: string, files: readonly unknown[]): SiteSkill | PackRef
       'archive/too-many',
       `the list of the site has no list of at most ${String(MAX_FILES)} files for ${quoted(name)}`,
     );
-  const judge = openPathJudge(ARCHIVE_LIMITS);
+  const paths = openPathValidator(ARCHIVE_LIMITS);
   for (const file of names) {
-    const usable = judge.judge(file, 'file');
+    const usable = paths.check(file, 'file');
     if (isRefusal(usable)) return usable;
   }
   if (!names.includes('SKILL.md'))
