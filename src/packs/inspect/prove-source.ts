@@ -50,7 +50,7 @@ async function fittingManifest({ manifest, folder }: StagedSource): Promise<Pack
   if (reading.type === 'foreign') return undefined;
   if (isRefusal(reading)) return reading;
   const { checkManifest } = await import('../pack/check-manifest.ts');
-  const check = await checkManifest(folder, reading.manifest);
+  const check = checkManifest(folder, reading.manifest);
   if (check.type === 'same') return reading.manifest;
   if (isRefusal(check)) return check;
   return packRefusal('pack/manifest', `manifest.json and the files differ: ${driftText(check.drift)}`);

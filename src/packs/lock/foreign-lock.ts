@@ -18,8 +18,6 @@ export interface ForeignSkill {
   readonly ref?: string;
   /** Below the source; absent where the source itself is the skill, or has it somewhere. */
   readonly folder?: string;
-  /** `files`: see `theirHash`. `git-tree`: the id that git has for the folder. Absent where they keep none. */
-  readonly theirHash?: { readonly kind: 'files' | 'git-tree'; readonly hex: string };
   /** What is lost on the way, for people. */
   readonly note?: string;
 }
@@ -105,11 +103,10 @@ function readEntry(key: string, value: unknown): ForeignSkill | string {
     ...(folder === '' ? {} : { folder }),
   });
   if (typeof place === 'string') return place;
-  const hash = hashOf(texts.computedHash ?? texts.skillFolderHash ?? '');
-  return { name, ...place, ...(hash === undefined ? {} : { theirHash: hash }) };
+  return { name, ...place };
 }
 
-const FIELDS = ['source', 'sourceType', 'sourceUrl', 'ref', 'skillPath', 'computedHash', 'skillFolderHash'] as const;
+const FIELDS = ['source', 'sourceType', 'sourceUrl', 'ref', 'skillPath'] as const;
 const MAX_FIELD = 2048;
 /** Wide; `readSource` judges again. Never an option, never a second fragment. */
 const REF = /^[^\s\-:#~^?*[\\][^\s:#~^?*[\\]{0,249}$/;
@@ -181,42 +178,4 @@ function inRepository(address: string | undefined, { source, ref, folder }: Entr
     ...(ref === undefined ? {} : { ref }),
     ...(folder === undefined ? {} : { folder }),
   };
-}
-
-function hashOf(hex: string): ForeignSkill['theirHash'] {
-  if (/^[0-9a-f]{64}$/.test(hex)) return { kind: 'files', hex };
-  return /^[0-9a-f]{40}$/.test(hex) ? { kind: 'git-tree', hex } : undefined;
-}
-
-export interface HashedFile {
-  /** Below the skill, `/` between parts. */
-  readonly path: string;
-  readonly bytes: Uint8Array;
-}
-
-/**
- * The hash that `npx skills` keeps: SHA-256 of all paths and contents one after the other. It is weak and proves little. Nothing stands
- * between a path and its content, so that different trees have the same hash; whether a file may be run is not in it; and the order
- * depends on the language of the machine. To be told, never to be relied upon. `hash` gives hex.
- */
-export function theirHash(files: readonly HashedFile[], hash: (bytes: Uint8Array) => string): string {
-  const order = new Intl.Collator('en');
-  const counted = files
-    .filter(
-      ({ path }) =>
-        !path
-          .split('/')
-          .slice(0, -1)
-          .some((part) => part === '.git' || part === 'node_modules'),
-    )
-    .toSorted((a, b) => order.compare(a.path, b.path));
-  const encoder = new TextEncoder();
-  const parts = counted.flatMap(({ path, bytes }) => [encoder.encode(path), bytes]);
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return hash(whole);
 }

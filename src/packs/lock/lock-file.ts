@@ -43,16 +43,18 @@ export function lockFileText(lock: LockFile): string {
   return `{\n  "schema": ${String(lock.schema)},\n  "skills": ${body}\n}\n`;
 }
 
+type LockedFiles = Readonly<Record<string, LockedFile>>;
+
 /** How present files differ from the locked ones. Folders are not compared: an empty one shows in the digest of the tree alone. */
-export function driftOf(locked: LockedSkill, present: Readonly<Record<string, LockedFile>>): Drift {
+export function driftOf(locked: LockedFiles, present: LockedFiles): Drift {
   const changed: string[] = [];
   const missing: string[] = [];
-  for (const [path, file] of Object.entries(locked.files)) {
+  for (const [path, file] of Object.entries(locked)) {
     const found = Object.hasOwn(present, path) ? present[path] : undefined;
     if (found === undefined) missing.push(path);
     else if (!isSameFile(file, found)) changed.push(path);
   }
-  const added = Object.keys(present).filter((path) => !Object.hasOwn(locked.files, path));
+  const added = Object.keys(present).filter((path) => !Object.hasOwn(locked, path));
   return {
     changed: changed.toSorted(compareText),
     missing: missing.toSorted(compareText),

@@ -8,8 +8,6 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { isRange } from '../../platform/version-range.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
 
 export interface SkillRequirement {
   readonly name: string;
@@ -56,13 +54,6 @@ export function readRequirements({ controls, meta }: Pick<SkillHead, 'controls' 
   if (entries.length > MAX_ENTRIES)
     unread.push({ entry: '', reason: `there are more than ${String(MAX_ENTRIES)} entries` });
   return { requirements: [...requirements.values()], unread };
-}
-
-/** A need that cannot be read is one that nobody can meet. `name`: whose it is. */
-export function unreadRefusal(name: string, { unread }: RequirementReading): PackRefusal | undefined {
-  const [first] = unread;
-  if (first === undefined) return undefined;
-  return packRefusal('requires/missing', `what ${quoted(name)} needs cannot be read: ${first.reason}`);
 }
 
 /** Text with commas; a list that somebody wrote under `metadata` is kept there as JSON. */

@@ -113,7 +113,7 @@ function whyChanged({ from, lock, looks }: PutChange, buffer: Buffer): string | 
     return whyLeftOut(seen) ?? (seen.looks === looks ? undefined : 'was changed after it was inspected');
   }
   const tree = orThrow(presentFiles(from, { buffer }));
-  const drift = driftOf(lock, tree.files);
+  const drift = driftOf(lock.files, tree.files);
   const [file = ''] = [...drift.changed, ...drift.missing, ...drift.added];
   if (hasDrift(drift)) return `is not what was inspected: see ${quoted(file)}`;
   return whyLeftOut(tree) ?? (tree.digest === lock.digest ? undefined : 'has other folders than were inspected');

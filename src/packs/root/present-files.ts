@@ -23,6 +23,8 @@ export interface PresentTree {
   readonly digest: string;
   /** By path. What is no file (a link, a pipe) has an empty `sha256`, which no locked file has. */
   readonly files: Readonly<Record<string, LockedFile>>;
+  /** Paths of all folders below the tree. */
+  readonly folders: readonly string[];
   readonly bytes: number;
   /** What the tree looks like from outside: changes with every write and every exchanged file. Empty where nobody asked for it. */
   readonly looks: string;
@@ -58,6 +60,7 @@ export function presentFiles(folder: string, options: PresentOptions = {}): Pres
       type: 'present',
       digest: digestOfEntries(walk.entries),
       files: Object.fromEntries(walk.files),
+      folders: walk.folders.slice(1),
       bytes: walk.bytes,
       looks: walk.looks?.fingerprint() ?? '',
       leftOut: walk.leftOut,

@@ -12,11 +12,7 @@ export interface VersionAndSigner {
 }
 
 /** `rules`: signed skills are held to the order of their versions; with `always`, unsigned ones too. */
-export function downgradeProblem(
-  installed: VersionAndSigner,
-  next: VersionAndSigner,
-  { rules = 'signed' }: { readonly rules?: 'signed' | 'always' } = {},
-): PackRefusal | undefined {
+export function downgradeProblem(installed: VersionAndSigner, next: VersionAndSigner): PackRefusal | undefined {
   const name = quoted(installed.name);
   if (installed.signedBy !== undefined && next.signedBy === undefined)
     return packRefusal('signature/downgrade', `the installed ${name} is signed and this one is not`);
@@ -25,7 +21,7 @@ export function downgradeProblem(
       'signature/downgrade',
       `the installed ${name} is signed with the key ${quoted(installed.signedBy)}, this one with ${quoted(next.signedBy ?? '')}`,
     );
-  if (installed.signedBy === undefined && rules === 'signed') return undefined;
+  if (installed.signedBy === undefined) return undefined;
   return orderProblem(name, installed.version, next.version);
 }
 

@@ -67,18 +67,17 @@ export function parsePublicKey(text: string): MinisignPublicKey | MinisignProble
   if (lines === undefined || lines.length > 2) return invalid('a public key has two lines');
   if (!isAlone && !isComment(first, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
   const bytes = fromBase64(isAlone ? first : (second ?? ''), KEY_BYTES);
-  if (bytes === undefined || latin(bytes, 0, 2) !== ED25519) return invalid('its key is none of minisign');
-  return { type: 'public-key', id: idOf(bytes.subarray(2, 10)), key: bytes.slice(10) };
+  if (bytes === undefined || bytes.toString('latin1', 0, 2) !== ED25519) return invalid('its key is none of minisign');
+  return { type: 'public-key', id: idOf(bytes.subarray(2, 10)), key: bytes.subarray(10) };
 }
 
-export function formatPublicKey({ id, key }: Pick<MinisignPublicKey, 'id' | 'key'>): string {
-  const line = toBase64(joined([ascii(ED25519), idBytes(id), key]));
-  return `${UNTRUSTED}minisign public key ${id}\n${line}\n`;
+export function formatPublicKey(key: Pick<MinisignPublicKey, 'id' | 'key'>): string {
+  return `${UNTRUSTED}minisign public key ${key.id}\n${publicKeyLine(key)}\n`;
 }
 
-/** The line that people pass on. */
-export function publicKeyLine(key: Pick<MinisignPublicKey, 'id' | 'key'>): string {
-  return toBase64(joined([ascii(ED25519), idBytes(key.id), key.key]));
+/** The key as the one line that `minisign -P` takes. */
+export function publicKeyLine({ id, key }: Pick<MinisignPublicKey, 'id' | 'key'>): string {
+  return Buffer.concat([Buffer.from(ED25519), idBytes(id), key]).toString('base64');
 }
 
 export function parseSignature(text: string): MinisignSignature | MinisignProblem {
@@ -88,7 +87,7 @@ export function parseSignature(text: string): MinisignSignature | MinisignProble
   if (!isComment(untrusted, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
   if (!isComment(trusted, TRUSTED, MAX_TRUSTED_COMMENT)) return invalid('its third line is no trusted comment');
   const bytes = fromBase64(first, SIGNATURE_BYTES);
-  const kind = bytes === undefined ? '' : latin(bytes, 0, 2);
+  const kind = bytes === undefined ? '' : bytes.toString('latin1', 0, 2);
   if (bytes === undefined || (kind !== ED25519 && kind !== PREHASHED))
     return invalid('its second line is no signature');
   const globalSignature = fromBase64(second, 64);
@@ -97,7 +96,7 @@ export function parseSignature(text: string): MinisignSignature | MinisignProble
     type: 'signature',
     keyId: idOf(bytes.subarray(2, 10)),
     isPrehashed: kind === PREHASHED,
-    signature: bytes.slice(10),
+    signature: bytes.subarray(10),
     untrustedComment: untrusted.slice(UNTRUSTED.length),
     trustedComment: trusted.slice(TRUSTED.length),
     globalSignature,
@@ -106,8 +105,13 @@ export function parseSignature(text: string): MinisignSignature | MinisignProble
 
 export function formatSignature(signature: Omit<MinisignSignature, 'type'>): string {
   const kind = signature.isPrehashed ? PREHASHED : ED25519;
-  const first = toBase64(joined([ascii(kind), idBytes(signature.keyId), signature.signature]));
-  return `${UNTRUSTED}${signature.untrustedComment}\n${first}\n${TRUSTED}${signature.trustedComment}\n${toBase64(signature.globalSignature)}\n`;
+  const lines = [
+    UNTRUSTED + signature.untrustedComment,
+    Buffer.concat([Buffer.from(kind), idBytes(signature.keyId), signature.signature]).toString('base64'),
+    TRUSTED + signature.trustedComment,
+    Buffer.from(signature.globalSignature).toString('base64'),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 export function parseSecretKey(text: string): MinisignSecretKey | MinisignProblem {
@@ -116,18 +120,17 @@ export function parseSecretKey(text: string): MinisignSecretKey | MinisignProble
   const [comment = '', line = ''] = lines;
   if (!isComment(comment, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
   const bytes = fromBase64(line, SECRET_BYTES);
-  if (bytes === undefined || latin(bytes, 0, 2) !== ED25519 || latin(bytes, 4, 6) !== BLAKE2B)
+  if (bytes === undefined || bytes.toString('latin1', 0, 2) !== ED25519 || bytes.toString('latin1', 4, 6) !== BLAKE2B)
     return invalid('its key is none of minisign');
-  const key = { type: 'secret-key', comment: comment.slice(UNTRUSTED.length), box: bytes.slice(54) } as const;
-  const encryption = latin(bytes, 2, 4);
+  const key = { type: 'secret-key', comment: comment.slice(UNTRUSTED.length), box: bytes.subarray(54) } as const;
+  const encryption = bytes.toString('latin1', 2, 4);
   if (encryption === NO_ENCRYPTION) return key;
   if (encryption !== SCRYPT) return invalid('its encryption is not known');
-  const limits = new DataView(bytes.buffer, bytes.byteOffset + 38, 16);
-  const [opsLimit, memLimit] = [limits.getBigUint64(0, true), limits.getBigUint64(8, true)];
+  const [opsLimit, memLimit] = [bytes.readBigUInt64LE(38), bytes.readBigUInt64LE(46)];
   if (opsLimit > MAX_LIMIT || memLimit > MAX_LIMIT) return invalid('opening it would take more than any key needs');
   return {
     ...key,
-    encryption: { salt: bytes.slice(6, 38), opsLimit: Number(opsLimit), memLimit: Number(memLimit) },
+    encryption: { salt: bytes.subarray(6, 38), opsLimit: Number(opsLimit), memLimit: Number(memLimit) },
   };
 }
 
@@ -135,42 +138,29 @@ export function parseSecretKey(text: string): MinisignSecretKey | MinisignProble
 const MAX_LIMIT = 2n ** 31n;
 
 export function formatSecretKey({ comment, encryption, box }: Omit<MinisignSecretKey, 'type'>): string {
-  const limits = new DataView(new ArrayBuffer(16));
-  limits.setBigUint64(0, BigInt(encryption?.opsLimit ?? 0), true);
-  limits.setBigUint64(8, BigInt(encryption?.memLimit ?? 0), true);
-  const bytes = joined([
-    ascii(ED25519 + (encryption === undefined ? NO_ENCRYPTION : SCRYPT) + BLAKE2B),
-    encryption?.salt ?? new Uint8Array(32),
-    new Uint8Array(limits.buffer),
+  const limits = Buffer.alloc(16);
+  limits.writeBigUInt64LE(BigInt(encryption?.opsLimit ?? 0), 0);
+  limits.writeBigUInt64LE(BigInt(encryption?.memLimit ?? 0), 8);
+  const bytes = Buffer.concat([
+    Buffer.from(ED25519 + (encryption === undefined ? NO_ENCRYPTION : SCRYPT) + BLAKE2B),
+    encryption?.salt ?? Buffer.alloc(32),
+    limits,
     box,
   ]);
-  return `${UNTRUSTED}${comment}\n${toBase64(bytes)}\n`;
+  return `${UNTRUSTED}${comment}\n${bytes.toString('base64')}\n`;
 }
 
-/** Eight bytes, the last one first. */
+/** Eight bytes in little-endian order, as minisign prints them. */
 export function idOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
-    .reverse()
-    .join('')
-    .toUpperCase();
+  return Buffer.from(bytes).reverse().toString('hex').toUpperCase();
 }
 
-export function idBytes(id: string): Uint8Array {
-  return Uint8Array.from(id.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)).reverse();
+export function idBytes(id: string): Buffer {
+  return Buffer.from(id, 'hex').reverse();
 }
 
 export function isKeyId(text: string): boolean {
   return /^[0-9A-F]{16}$/.test(text);
-}
-
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** The lines of a short text, whichever of the two line ends it has; nothing where it is no such text. */
@@ -184,23 +174,10 @@ function isComment(line: string, start: string, most: number): boolean {
   return line.startsWith(start) && line.length <= start.length + most && hiddenCharacters(line) === undefined;
 }
 
-/** Bytes of exactly this length in their one spelling. */
-function fromBase64(text: string, length: number): Uint8Array | undefined {
-  if (text.length !== Math.ceil(length / 3) * 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  return bytes.length === length && toBase64(bytes) === text ? bytes : undefined;
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return btoa(latin(bytes, 0, bytes.length));
-}
-
-function latin(bytes: Uint8Array, from: number, to: number): string {
-  return String.fromCharCode(...bytes.subarray(from, to));
-}
-
-function ascii(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+/** Decodes canonical base64 of exactly `length` bytes. */
+function fromBase64(text: string, length: number): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === length && bytes.toString('base64') === text ? bytes : undefined;
 }
 
 function invalid(reason: string): MinisignProblem {

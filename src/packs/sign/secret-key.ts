@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, joined, parseSecretKey } from './minisign.ts';
+import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, parseSecretKey } from './minisign.ts';
 import type { MinisignPublicKey, MinisignSecretKey } from './minisign.ts';
 
 /** A key that can sign. */
@@ -56,16 +56,16 @@ export async function makeKey({ password, cost = STRONG }: NewKeyOptions = {}): 
   const key = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
   const idBytes = randomBytes(8);
   const id = idOf(idBytes);
-  const content = joined([idBytes, seed, key]);
+  const content = Buffer.concat([idBytes, seed, key]);
   const comment = `skillwright ${password === undefined ? '' : 'encrypted '}secret key ${id}`;
   const publicText = formatPublicKey({ id, key });
   if (password === undefined) {
     // Minisign leaves the sum empty where nothing is encrypted.
-    const box = joined([content, new Uint8Array(SUM_BYTES)]);
+    const box = Buffer.concat([content, new Uint8Array(SUM_BYTES)]);
     return { id, publicText, secretText: formatSecretKey({ comment, box }) };
   }
   const encryption = { salt: randomBytes(32), ...cost };
-  const box = mixed(joined([content, await checksum(content)]), await stream(password, encryption));
+  const box = mixed(Buffer.concat([content, await checksum(content)]), await stream(password, encryption));
   return { id, publicText, secretText: formatSecretKey({ comment, encryption, box }) };
 }
 
@@ -102,7 +102,7 @@ function signingKey(box: Uint8Array): SecretKeyReading {
 /** BLAKE2b with 32 bytes. Node's crypto offers BLAKE2b with 64 bytes only. */
 async function checksum(content: Uint8Array): Promise<Uint8Array> {
   const { blake2b } = await import('@noble/hashes/blake2.js');
-  return blake2b(joined([ALGORITHM, content]), { dkLen: SUM_BYTES });
+  return blake2b(Buffer.concat([ALGORITHM, content]), { dkLen: SUM_BYTES });
 }
 
 function mixed(box: Uint8Array, stream: Uint8Array): Uint8Array {

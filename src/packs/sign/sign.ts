@@ -3,7 +3,7 @@ import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
 import { compareText } from '../../core/diagnostic.ts';
-import { parseSignature, formatSignature, joined } from './minisign.ts';
+import { parseSignature, formatSignature } from './minisign.ts';
 import type { MinisignPublicKey, MinisignSignature } from './minisign.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import { PackRefused, packRefusal, readRefusal, refused } from '../problems.ts';
@@ -169,7 +169,7 @@ export function sumsOf(payload: Payload): PayloadSums {
 /** The text of a signature; its comment is covered by it. */
 export function signed(sums: PayloadSums, key: SigningKey, trustedComment: string): string {
   const signature = sign(null, sums.blake2b512, key.key);
-  const globalSignature = sign(null, joined([signature, Buffer.from(trustedComment, 'utf8')]), key.key);
+  const globalSignature = sign(null, Buffer.concat([signature, Buffer.from(trustedComment, 'utf8')]), key.key);
   const untrustedComment = `signature from skillwright secret key ${key.id}`;
   return formatSignature({
     keyId: key.id,
@@ -190,7 +190,7 @@ export function isSignedBy(
   const object = publicKeyObject({ key });
   const message = signature.isPrehashed ? sums.blake2b512 : wholeOf(payload);
   if (!verify(null, message, object, signature.signature)) return false;
-  const comment = joined([signature.signature, Buffer.from(signature.trustedComment, 'utf8')]);
+  const comment = Buffer.concat([signature.signature, Buffer.from(signature.trustedComment, 'utf8')]);
   return verify(null, comment, object, signature.globalSignature);
 }
 

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readForeignLock, theirHash } from '../../../src/packs/lock/foreign-lock.ts';
-import { sha256 } from '../../../src/platform/hash.ts';
+import { readForeignLock } from '../../../src/packs/lock/foreign-lock.ts';
 
 const HASH = '7668c28d1103dc0532ebcd3140dc1afb8345a7bffbe498032a28592fbd5a0a23';
 const project = (skills: object): string => JSON.stringify({ version: 1, skills });
@@ -31,7 +30,6 @@ describe('readForeignLock', () => {
         {
           name: 'pdf',
           source: '/home/me/skills',
-          theirHash: { kind: 'files', hex: HASH },
           note: 'it came from a folder of the machine on which their file was written',
         },
         {
@@ -39,7 +37,6 @@ describe('readForeignLock', () => {
           source: 'github:anthropics/skills#v1:skills/xlsx',
           ref: 'v1',
           folder: 'skills/xlsx',
-          theirHash: { kind: 'files', hex: HASH },
         },
       ],
       unread: [],
@@ -66,7 +63,6 @@ describe('readForeignLock', () => {
           name: 'pdf',
           source: 'github:owner/repo#:pdf',
           folder: 'pdf',
-          theirHash: { kind: 'git-tree', hex: 'a'.repeat(40) },
         },
       ],
       unread: [],
@@ -174,29 +170,5 @@ describe('readForeignLock', () => {
         expect(['read', 'refused']).toContain(readForeignLock(project(skills)).type);
       }),
     );
-  });
-});
-
-describe('theirHash', () => {
-  const file = (path: string, text: string) => ({ path, bytes: Buffer.from(text) });
-
-  test('is the hash that skills 1.5.18 wrote for these files', () => {
-    const files = [
-      file('SKILL.md', '---\nname: pdf\ndescription: Reads pdf files.\n---\nbody\n'),
-      file('scripts/run.sh', 'echo hi\n'),
-      file('a-b.md', 'z\n'),
-      file('ab.md', 'y\n'),
-      file('B.md', 'x\n'),
-      file('Assets/_x.txt', 'l\n'),
-      file('é.md', 'é\n'),
-    ];
-    expect(theirHash(files, sha256)).toBe(HASH);
-    expect(theirHash([...files.toReversed(), file('node_modules/x/y', 'n'), file('.git/HEAD', 'n')], sha256)).toBe(
-      HASH,
-    );
-  });
-
-  test('is weak: two trees of which one has a program have the same', () => {
-    expect(theirHash([file('a', 'rm.shecho')], sha256)).toBe(theirHash([file('arm.sh', 'echo')], sha256));
   });
 });

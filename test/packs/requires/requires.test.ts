@@ -1,12 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import {
-  readRequirement,
-  readRequirements,
-  requirementText,
-  unreadRefusal,
-} from '../../../src/packs/requires/requires.ts';
+import { readRequirement, readRequirements, requirementText } from '../../../src/packs/requires/requires.ts';
 import { readHead } from '../../../src/format/read-head.ts';
 import { sourceOf } from '../../core/skill-source.ts';
 
@@ -69,14 +64,6 @@ describe('readRequirements', () => {
     const { requirements, codes } = read('requires:\n  skills: pdf\n  planets: [mars]');
     expect(requirements).toEqual([{ name: 'pdf' }]);
     expect(codes).toContain('field/type');
-  });
-
-  test('what cannot be read is a need that nobody can meet', () => {
-    expect(unreadRefusal('a', read('requires: ["skill:../x"]'))).toMatchObject({
-      code: 'requires/missing',
-      message: 'what "a" needs cannot be read: "../x" does not start with the name of a skill',
-    });
-    expect(unreadRefusal('a', read('requires: ["skill:x"]'))).toBeUndefined();
   });
 
   test('more entries than anybody needs are told, not read', () => {

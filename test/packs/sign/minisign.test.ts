@@ -15,7 +15,8 @@ import {
 } from '../../../src/packs/sign/minisign.ts';
 import { ENCRYPTED, PLAIN } from '../pack/minisign-answers.ts';
 
-const bytes = (length: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: length, maxLength: length });
+const bytes = (length: number): fc.Arbitrary<Buffer> =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const id = bytes(8).map(idOf);
 const comment = fc.string({ maxLength: 80 });
 
