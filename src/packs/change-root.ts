@@ -1,4 +1,4 @@
-/** Taking skills out of a root and context them back: to the trash, from the trash, to the version before. */
+/** Uninstalls skills, restores them from the trash and rolls them back to an earlier version. */
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
@@ -10,7 +10,7 @@ import type { PackSettings } from './pack-settings.ts';
 export interface ChangeOptions {
   readonly settings: Pick<PackSettings, 'root'>;
   readonly dryRun?: boolean;
-  /** Told what would be done; nothing is done where it says no. */
+  /** Gets a description of the change. The change is made only if it resolves to true. */
   readonly confirm: (what: string) => Promise<boolean>;
   readonly signal?: AbortSignal;
   readonly onNote?: (note: string) => void;
@@ -20,7 +20,7 @@ export interface Changed {
   readonly type: 'changed';
   readonly root: string;
   readonly names: readonly string[];
-  /** What was taken out of the root, and where it lies now. */
+  /** Backups of the skills that were moved out of the root. */
   readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
   readonly isDone: boolean;
@@ -28,11 +28,11 @@ export interface Changed {
 
 export interface UninstallOptions extends ChangeOptions {
   readonly names: readonly string[];
-  /** For good: nothing goes to the trash. */
+  /** Deletes the skills instead of moving them to the trash. */
   readonly purge?: boolean;
 }
 
-/** All of them or none. One that another installed skill needs is refused. */
+/** Uninstalls all skills or none. Refuses to remove a skill that another installed skill requires. */
 export async function uninstallSkills(options: UninstallOptions): Promise<Changed | PackRefusal> {
   const { purge = false } = options;
   const names = [...new Set(options.names)];
@@ -65,9 +65,9 @@ function neededBy(root: OpenRoot, names: readonly string[]): PackRefusal | undef
 
 export interface RestoreSkillOptions extends ChangeOptions {
   readonly name: string;
-  /** Which of several; the newest where absent. */
+  /** Selects one of several backups (default: the newest). */
   readonly id?: string;
-  /** Only for the trash: what stands there is replaced, and kept itself. */
+  /** Replaces an installed skill of the same name when restoring from the trash, after backing it up. */
   readonly force?: boolean;
 }
 
@@ -125,7 +125,7 @@ async function inRoot<T>(
   );
 }
 
-/** What a root keeps besides its skills: removed ones, and earlier versions. Nothing is changed. */
+/** Lists the trash of a root, or the earlier versions of one skill. Changes nothing. */
 export async function listSkillBackups(
   options: Omit<ChangeOptions, 'confirm'>,
   part: 'trash' | { readonly versionsOf: string },
@@ -135,7 +135,7 @@ export async function listSkillBackups(
   );
 }
 
-/** Removes for good what lies in the trash. */
+/** Deletes everything in the trash. */
 export async function emptyTrash(options: ChangeOptions): Promise<Changed | PackRefusal> {
   return await inRoot(options, async (root) => {
     const names = root.trash().map(({ name }) => name);

@@ -1,6 +1,6 @@
 /**
- * Installing: source, staging, inspection, policy, question, commit. Everything happens in the staging folder of the root; the root itself
- * changes in the one step at the end, or not at all.
+ * Installs skills: stage, inspect, apply the policy, confirm, commit. All work happens in the staging folder of the root. The commit at the
+ * end changes the root atomically.
  */
 import { compareText } from '../core/diagnostic.ts';
 import type { LockFile, LockedSkill } from './lock/lock.ts';
@@ -33,44 +33,43 @@ export interface InstallProgress {
 
 export interface InstallOptions {
   readonly settings: PackSettings;
-  /** As a person types it. */
+  /** The source as the user typed it. */
   readonly source: string;
-  /** Names of skills of the source; all where empty. */
+  /** Names of the skills to install (default: all of the source). */
   readonly skills?: readonly string[];
   readonly lenient?: boolean;
-  /** What to do with what stands there: refuse. */
+  /** What to do if a skill of the same name exists (default: refuse). */
   readonly existing?: Existing;
-  /** Take knowingly what is older, or signed by nobody any more. */
+  /** Accepts older versions and versions that are no longer signed. */
   readonly force?: boolean;
   readonly offline?: boolean;
   readonly dryRun?: boolean;
-  /** Told what would be done; nothing is done where it says no. */
+  /** Gets the plan. The install continues only if it resolves to true. */
   readonly confirm: (plan: InstallPlan) => Promise<boolean>;
   readonly onProgress?: (progress: InstallProgress) => void;
   readonly onNote?: (note: string) => void;
   readonly signal?: AbortSignal;
-  /** When it is done; now. */
+  /** The time to record in the lock (default: now). */
   readonly at?: Date;
 }
 
-/** What an install would do, skill by skill. */
+/** What an install would do, per skill. */
 export interface InstallPlan {
   readonly root: string;
-  /** The source as it was typed. */
+  /** The source as the user typed it. */
   readonly typed: string;
   readonly resolved: ResolvedSource;
   readonly skills: readonly PlannedSkill[];
-  /** What was left behind in the source, and why. */
+  /** Files of the source that are not installed, each with the reason. */
   readonly leftOut: readonly string[];
-  /** The id of the key that signed the source. */
   readonly signedBy?: string;
 }
 
 export interface PlannedSkill {
   readonly skill: InspectedSkill;
-  /** `same`: these very bytes are installed already. */
+  /** `same`: the installed skill has identical bytes. */
   readonly change: 'new' | 'replace' | 'same';
-  /** Nobody named it: another one needs it. */
+  /** The user did not name it; another skill requires it. */
   readonly isNeeded: boolean;
   readonly lock: LockedSkill;
   readonly before?: LockedSkill;
@@ -79,13 +78,12 @@ export interface PlannedSkill {
 export interface Installed {
   readonly type: 'installed';
   readonly plan: InstallPlan;
-  /** False for a dry run. */
   readonly isDone: boolean;
   readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
 }
 
-/** All of the skills or none. Rejects with the reason of the signal; the root is then as it was. */
+/** Installs all skills or none. Rejects with the abort reason; the root is then unchanged. */
 export async function installSkills(options: InstallOptions): Promise<Installed | PackRefusal> {
   const { settings, signal, onNote } = options;
   const source = readTypedSource(options.source, settings);
@@ -115,14 +113,14 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
   );
 }
 
-/** About how many files there are that are not installed yet. */
+/** The approximate number of files that are not installed yet. */
 function newFiles({ skills }: StagedSource, lock: LockFile): number {
   return skills
     .filter(({ name, digest }) => digest === undefined || lock.skills.get(name)?.digest !== digest)
     .reduce((sum, { files = {} }) => sum + Object.keys(files).length, 0);
 }
 
-/** Inspection and policy: what would be done, or the first reason not to. */
+/** Inspects the skills and applies the policy. Returns the plan, or the first refusal. */
 async function planInstall(
   staged: StagedSource,
   root: OpenRoot,
@@ -154,7 +152,7 @@ async function planInstall(
     const isNeeded = added.has(skill);
     const fresh = lockedSkill(skill, staged.resolved, { at, ...proof });
     const change = before === undefined ? 'new' : before.digest === skill.digest ? 'same' : 'replace';
-    // The date says when the bytes came.
+    // `installedAt` is the time of the last change of the bytes.
     const lock = change === 'same' && before !== undefined ? { ...fresh, installedAt: before.installedAt } : fresh;
     return { skill, change, isNeeded, lock, ...(before === undefined ? {} : { before }) };
   });
@@ -168,7 +166,7 @@ async function planInstall(
   };
 }
 
-/** What the wanted ones need and the same source has; a gap is refused. */
+/** Inspects the skills of the same source that the wanted skills require. Refuses if a requirement cannot be met. */
 export function neededSkills(
   wanted: readonly InspectedSkill[],
   { skills }: StagedSource,
@@ -183,7 +181,7 @@ export function neededSkills(
   for (const skill of skills) {
     if (chosen.has(skill.name)) continue;
     const other = inspectSkill(skill, { ...options, scan });
-    // One that cannot be read is not there.
+    // A skill that cannot be read is treated as unavailable.
     if (isRefusal(other)) continue;
     inspected.set(skill.name, other);
     available.push(other);
@@ -205,7 +203,7 @@ export interface LockMarks {
   readonly signedBy?: string;
 }
 
-/** The entry of the lock for a skill as it was inspected. */
+/** Builds the lock entry of an inspected skill. */
 export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, { at, signedBy }: LockMarks): LockedSkill {
   const { name, version, folder, digest, files, requires } = skill;
   const { source, revision, archive } = resolved;

@@ -1,4 +1,4 @@
-/** A pack that is not installed: what it holds, whether it is what its manifest and its signature say, and what the scan finds. Nothing is kept. */
+/** Verifies a pack without installing it: contents, manifest, signature and scan findings. */
 import path from 'node:path';
 
 import { openNameCheck } from './inspect/confusable-name.ts';
@@ -21,22 +21,22 @@ export interface VerifiedPack {
   readonly hasManifest: boolean;
   readonly signedBy?: string;
   readonly skills: readonly InspectedSkill[];
-  /** Why it could not be installed; empty where it could. */
+  /** Reasons not to install it; empty if there are none. */
   readonly refusals: readonly PackRefusal[];
 }
 
 export interface VerifyPackOptions {
   readonly settings: PackSettings;
   readonly source: string;
-  /** A folder of ours in which it is unpacked, and which is as before afterwards. */
+  /** The pack is unpacked into a temporary folder below this one. */
   readonly workFolder: string;
-  /** A missing signature is a refusal too. */
+  /** Treats a missing signature as a refusal. */
   readonly signature?: boolean;
   readonly lenient?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Refused where it cannot be unpacked at all. */
+/** Refuses if the pack cannot be unpacked. */
 export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
   const { settings, workFolder, signal } = options;
   const source = readTypedSource(options.source, settings);

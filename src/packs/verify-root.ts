@@ -1,4 +1,4 @@
-/** What is installed, against its lock: every changed, missing and added file by name. Nothing is written. */
+/** Compares installed skills with their lock and reports every changed, missing and added file. Writes nothing. */
 import path from 'node:path';
 
 import { compareText } from '../core/diagnostic.ts';
@@ -10,35 +10,35 @@ import { quoted } from '../core/text/text.ts';
 import { presentBuffer, presentFiles } from './root/present-files.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
 
-/** `drift`: files differ. `missing`: the folder is not there. `unreadable`: it cannot be told. */
+/** `drift`: files differ. `missing`: the folder does not exist. `unreadable`: the folder could not be compared. */
 export interface VerifiedSkill {
   readonly name: string;
   readonly status: 'same' | 'drift' | 'missing' | 'unreadable';
   readonly locked: LockedSkill;
-  /** Of what is there now. */
+  /** Digest of the installed files. */
   readonly digest?: string;
   readonly drift: Drift;
-  /** Why it cannot be told; empty otherwise. */
+  /** Why the folder could not be compared; empty otherwise. */
   readonly reason: string;
 }
 
 export interface VerifiedRoot {
   readonly type: 'verified';
   readonly root: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly skills: readonly VerifiedSkill[];
   readonly isIntact: boolean;
 }
 
 export interface VerifyRootOptions {
-  /** Names; all of the lock where empty. */
+  /** Names of skills (default: all in the lock). */
   readonly names?: readonly string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 const NO_DRIFT: Drift = { changed: [], missing: [], added: [] };
-/** Skills between two pauses, in which an interruption is heard. */
+/** Skills to verify before yielding to the event loop, so that an abort takes effect. */
 const SLICE = 64;
 
 export async function verifyRoot(
@@ -67,7 +67,7 @@ export async function verifyRoot(
   return { type: 'verified', root, skills, isIntact: skills.every(({ status }) => status === 'same') };
 }
 
-/** One folder against its entry. */
+/** Compares one folder with its lock entry. */
 export function verifySkill(dir: string, locked: LockedSkill, buffer = presentBuffer()): VerifiedSkill {
   const { name } = locked;
   const present = presentFiles(dir, { buffer, withoutLooks: true });

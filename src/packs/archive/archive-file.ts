@@ -6,19 +6,17 @@ import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
 
-/** An archive by its descriptor: opened once, so that all looks are at one file. */
+/** An open archive. All reads use one descriptor, so they refer to the same file. */
 export interface ArchiveFile {
   readonly size: number;
-  /** Exactly these bytes. Throws `PackRefused` where the file has become shorter. */
+  /** Reads exactly `length` bytes. Throws `PackRefused` if the file was truncated. */
   bytes(at: number, length: number): Buffer;
-  /** Fills the buffer from `at` as far as the file goes, and says how far. */
+  /** Fills the buffer from offset `at` and returns the number of bytes read. */
   fill(buffer: Buffer, at: number): number;
   close(): void;
 }
 
-// NONBLOCK: a pipe must not hold us.
-
-/** Throws `PackRefused` where nothing is there, or no file. */
+/** Throws `PackRefused` if the path does not exist or is not a regular file. */
 export function openArchiveFile(file: string): ArchiveFile {
   const descriptor = openOrRefuse(file);
   const stats = fstatSync(descriptor);
@@ -28,7 +26,7 @@ export function openArchiveFile(file: string): ArchiveFile {
   }
   let isOpen = true;
   const fill = (buffer: Buffer, at: number): number => {
-    // The number may be another file's by now.
+    // The descriptor may belong to another file after it was closed.
     if (!isOpen) throw closedError();
     let filled = 0;
     for (let count = -1; count !== 0 && filled < buffer.length; filled += count)
@@ -46,7 +44,7 @@ export function openArchiveFile(file: string): ArchiveFile {
   };
 }
 
-/** Reads of small pieces that lie near each other, served from one larger read. */
+/** Serves small reads from one larger read. */
 export function windowedReads(file: ArchiveFile, windowBytes: number): Pick<ArchiveFile, 'bytes' | 'fill'> {
   let window = Buffer.alloc(0);
   let start = 0;

@@ -1,4 +1,4 @@
-/** Archives of strangers: judged whole before a byte is written, by rules that are the same for every format. */
+/** Opens untrusted archives. The same rules apply to every format, and the whole archive is validated before a byte is written. */
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { PackRefused, packRefusal, refused } from '../problems.ts';
@@ -18,7 +18,10 @@ export interface OpenArchiveOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Opens an archive and judges all of it but the packed bytes, which are judged as they are unpacked. The format is raw by the bytes. */
+/**
+ * Opens an archive and validates everything except the compressed data, which is validated while it is unpacked. Detects the format by
+ * content.
+ */
 export async function openArchive(
   file: string,
   { limits = ARCHIVE_LIMITS, signal }: OpenArchiveOptions = {},

@@ -4,7 +4,7 @@ import { PackRefused, refused } from '../problems.ts';
 import type { PackProblem } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 
-/** A refusal for one entry, by the name that the archive gives it. */
+/** A refusal for one entry, by its name in the archive. */
 export function entryRefused(code: PackProblem, name: string, what: string): PackRefused {
   return new PackRefused(nameRefusal(code, name, what));
 }
@@ -15,7 +15,10 @@ export function tooMany(limits: ArchiveLimits): PackRefused {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A name as bytes. A zip without the mark for UTF-8 has an old code page by the letter, and UTF-8 in practice; what is neither is refused. */
+/**
+ * Decodes a name as UTF-8. Zip entries without the UTF-8 flag should use an old code page, but contain UTF-8 in practice; anything else is
+ * refused.
+ */
 export function decodeName(raw: Uint8Array): string {
   try {
     return UTF8.decode(raw);

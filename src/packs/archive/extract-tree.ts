@@ -1,4 +1,4 @@
-/** Files written below one folder that is ours, by descriptors: whatever somebody puts in their way is refused, never followed. */
+/** Extracts files into a folder. All writes use descriptors: a path that another process puts in the way is refused and never followed. */
 import { closeSync, fchmodSync, mkdirSync, openSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -16,29 +16,29 @@ import { FOREIGN_FOLDER } from '../../platform/fs/open-flags.ts';
 export interface TreeWriter {
   folder(at: string): void;
   file(at: string, isExecutable: boolean): FileWriter;
-  /** Lets go of all folders. */
+  /** Closes all folders. */
   close(): void;
-  /** Before `close`. Removes what was written: the folder is empty, or gone where it was not there before. */
+  /** Removes what was written, and the folder itself if it was created. Call it before `close`. */
   undo(): Promise<void>;
 }
 
 interface OpenFolder {
   readonly descriptor: number;
-  /** Starts the names of what lies in it, for the system. */
+  /** Prefix of paths in the folder, for system calls. */
   readonly place: string;
   readonly name: string;
 }
 
-/** Throws `PackRefused` where the folder is not empty, a link, or cannot be made. */
+/** Throws `PackRefused` if the folder is not empty, is a link, or cannot be created. */
 export function openTreeWriter(to: string): TreeWriter {
   const isNew = isMade(to);
   const top = openEmptyFolder(to);
   const held: OpenFolder[] = [top];
   const made = new Set<string>();
-  /** Names of the top that are ours: what others put there is not ours to remove. */
+  /** Top-level names that we created. Only these may be removed. */
   const tops = new Set<string>();
 
-  /** The folder held open last is the one asked for; those on the way are made. */
+  /** Opens the folder and creates its missing parents. */
   const goTo = (parts: readonly string[]): OpenFolder => {
     let shared = 0;
     while (shared < parts.length && held[shared + 1]?.name === parts[shared]) shared += 1;
@@ -51,7 +51,7 @@ export function openTreeWriter(to: string): TreeWriter {
       if (place === 0) tops.add(part);
       const folder = hold(inside, part);
       held.push(folder);
-      // Whatever mask the process has.
+      // Sets the mode independently of the umask.
       if (!made.has(at)) fchmodSync(folder.descriptor, 0o755);
       made.add(at);
     }
@@ -75,14 +75,14 @@ export function openTreeWriter(to: string): TreeWriter {
       for (const folder of held.splice(0)) closeSync(folder.descriptor);
     },
     async undo() {
-      // By the descriptor too: the name may lead to somebody else's folder by now.
+      // Removes through the descriptor, because the path may refer to another folder by now.
       for (const name of tops) await removeTree(path.join(top.place, name));
       if (isNew) rmdirSync(to);
     },
   };
 }
 
-/** False: something is there. */
+/** Returns false if the path exists. */
 function isMade(to: string): boolean {
   try {
     mkdirSync(to);
@@ -93,7 +93,7 @@ function isMade(to: string): boolean {
   }
 }
 
-/** Looked at by its descriptor: what counts is the folder that is written to. */
+/** Checks through the descriptor, so that the checked folder is the one that is written to. */
 function openEmptyFolder(to: string): OpenFolder {
   const folder = hold(to, '');
   if (readdirSync(folder.place).length === 0) return folder;
@@ -106,7 +106,7 @@ function hold(folder: string, name: string): OpenFolder {
   return { descriptor, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : folder, name };
 }
 
-/** What the system said to the writing, as a refusal; other errors fly. */
+/** Maps a system error to a refusal. Rethrows other errors. */
 export function writingRefusal(error: unknown, to: string): PackRefusal {
   if (error instanceof PackRefused) return error.refusal;
   if (!isSystemError(error)) throw error;
@@ -114,7 +114,7 @@ export function writingRefusal(error: unknown, to: string): PackRefusal {
   return packRefusal(problem, `${quoted(to, 400)} cannot be written: ${error.code}`, to);
 }
 
-/** Runs `write` on a folder that is empty or not there; where it throws, the folder is as it was before. */
+/** Runs `write` on an empty or new folder. If it throws, restores the previous state of the folder. */
 export async function extractTree(
   to: string,
   write: (tree: TreeWriter) => Promise<Omit<Extracted, 'type'>>,
@@ -139,7 +139,7 @@ export async function extractTree(
   }
 }
 
-/** What the system said where the parts cannot be removed. */
+/** The error code if the files cannot be removed. */
 async function undone(tree: TreeWriter): Promise<string | undefined> {
   try {
     await tree.undo();
@@ -151,17 +151,17 @@ async function undone(tree: TreeWriter): Promise<string | undefined> {
 }
 
 export interface ArchiveEntry {
-  /** Below the archive's own top: `/` between the parts, NFC, visible, fit for every system. */
+  /** Relative to the archive: `/` as separator, NFC, visible characters, portable. */
   readonly path: string;
   readonly type: 'file' | 'folder';
-  /** Unpacked; 0 for folders. */
+  /** Uncompressed size; 0 for folders. */
   readonly bytes: number;
   readonly isExecutable: boolean;
 }
 
 export interface ExtractOptions {
   readonly signal?: AbortSignal;
-  /** Told of each file that was written. */
+  /** Called for each written file. */
   readonly onFile?: (path: string) => void;
 }
 
@@ -171,16 +171,19 @@ export interface Extracted {
   readonly bytes: number;
 }
 
-/** An archive that was judged and is held open: whatever takes its name meanwhile, what is extracted is what was judged. */
+/** A validated archive. It stays open, so the extracted bytes are the validated ones even if the file is replaced. */
 export interface OpenedArchive {
   readonly type: 'archive';
   readonly format: 'zip' | 'tar.gz';
   readonly entries: readonly ArchiveEntry[];
-  /** What is not extracted, and why, a line each: `.git/`, `.claude-plugin/`, `__MACOSX/`, `.DS_Store`, other hidden names. */
+  /**
+   * Entries that are not extracted, one line each with the reason: `.git/`, `.claude-plugin/`, `__MACOSX/`, `.DS_Store`, other hidden
+   * names.
+   */
   readonly leftOut: readonly string[];
   /**
-   * Writes the entries below a folder that is empty or not there, whose parent is there. All or nothing: where it refuses, or is
-   * stopped, the folder is as it was. Nothing is synced to the disk: that is for whoever puts the folder in its place.
+   * Extracts into an empty or new folder whose parent exists. All or nothing: if it refuses or is aborted, the folder is unchanged. Does
+   * not sync to disk; the caller does.
    */
   extract(to: string, options?: ExtractOptions): Promise<Extracted | PackRefusal>;
   close(): void;

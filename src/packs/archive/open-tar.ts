@@ -12,7 +12,7 @@ import type { OpenOptions } from './open-zip.ts';
 import { readTar } from './read-tar.ts';
 import type { TarEntry } from './read-tar.ts';
 
-/** Reads all of it twice: once to validator, once to write. Throws `PackRefused`. */
+/** Reads the archive twice: once to validate, once to extract. Throws `PackRefused`. */
 export async function openTar(file: ArchiveFile, { limits, signal }: OpenOptions): Promise<OpenedArchive> {
   const entries: ArchiveEntry[] = [];
   const validator = openEntryValidator(file.size, limits);
@@ -31,7 +31,7 @@ export async function openTar(file: ArchiveFile, { limits, signal }: OpenOptions
 }
 
 interface ValidatedTarEntry extends Pick<TarEntry, 'content'> {
-  /** Nothing where it is left out. */
+  /** Absent if the entry is not extracted. */
   readonly entry?: ArchiveEntry;
 }
 
@@ -47,10 +47,10 @@ async function* validatedEntries(
   }
 }
 
-/** What was judged. */
+/** Result of the validation. */
 interface Expected {
   readonly entries: readonly ArchiveEntry[];
-  /** Of the file. */
+  /** SHA-256 of the compressed file. */
   readonly digest: string;
 }
 
@@ -67,7 +67,7 @@ async function writeAll(
   for await (const { entry, content } of validatedEntries(source, limits, openEntryValidator(file.size, limits))) {
     signal?.throwIfAborted();
     if (entry === undefined) continue;
-    // Before anything is made of it, though the digest at the end would tell as well.
+    // Compares early, so that nothing is written for a changed entry. The digest at the end would detect it as well.
     if (!isSame(entry, expected.entries[place])) throw changed();
     place += 1;
     if (entry.type === 'folder') {
@@ -97,7 +97,7 @@ function isSame(one: ArchiveEntry, other: ArchiveEntry | undefined): boolean {
   );
 }
 
-/** Somebody wrote into the file that we hold open. */
+/** Another process wrote to the open file. */
 function changed(): PackRefused {
   return refused('source/changed', 'the archive changed while it was unpacked');
 }

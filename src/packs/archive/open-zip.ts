@@ -22,19 +22,19 @@ export interface OpenOptions {
 
 interface ValidatedZipEntry {
   readonly raw: ZipEntry;
-  /** Nothing where it is left out. */
+  /** Undefined if the entry is not extracted. */
   readonly entry: ArchiveEntry | undefined;
-  /** Where its bytes start. */
+  /** Offset of its data. */
   readonly start: number;
 }
 
 /** Some packers write an empty folder as two deflated bytes. */
 const EMPTY_DEFLATED_BYTES = 2;
 const NOWHERE: FileWriter = { write: () => undefined, close: () => undefined };
-/** Files between two pauses. */
+/** Files to extract before yielding to the event loop. */
 const SLICE = 64;
 
-/** Nothing where the file is no zip. Throws `PackRefused`. */
+/** Returns undefined if the file is not a zip. Throws `PackRefused`. */
 export async function openZip(file: ArchiveFile, { limits, signal }: OpenOptions): Promise<OpenedArchive | undefined> {
   const end = findZipEnd(file, limits);
   if (end === undefined) return undefined;
@@ -78,7 +78,7 @@ async function writeAll(
   for (const { raw, entry, start } of validated) {
     if (entry?.type === 'folder') tree.folder(entry.path);
     if (raw.name.endsWith('/')) continue;
-    // What is left out must be sound too: an archive is accepted as a whole.
+    // Entries that are not extracted are still validated, because an archive is accepted or refused as a whole.
     const writer = entry === undefined ? NOWHERE : tree.file(entry.path, entry.isExecutable);
     try {
       await unpackEntry(file, raw, start, writer, signal);
@@ -94,11 +94,13 @@ async function writeAll(
   return { files, bytes };
 }
 
-/** Up to here a file is unpacked at once, which is many times faster for small ones. */
+/** Files up to this size are inflated in one call, which is many times faster for small files. */
 const AT_ONCE = 1024 * 1024;
 const PIECE = 256 * 1024;
 
-/** Unpacks one entry, no byte more than it said, and compares its checksum. Throws `PackRefused`; a part may be written by then. */
+/**
+ * Inflates one entry to at most its declared size and compares the checksum. Throws `PackRefused`; the file may be partly written by then.
+ */
 export async function unpackEntry(
   file: ArchiveFile,
   entry: ZipEntry,
@@ -137,7 +139,7 @@ async function copyStored(
 
 function inflateAtOnce(entry: ZipEntry, packed: Buffer): Buffer {
   try {
-    // At least 1, or there is no limit at all.
+    // 0 would mean no limit.
     const result: unknown = inflateRawSync(packed, { maxOutputLength: Math.max(1, entry.bytes), info: true });
     if (!isInflated(result)) throw new TypeError('zlib gives the engine where it is asked for');
     refuseRest(entry, result.engine.bytesWritten);
@@ -147,7 +149,7 @@ function inflateAtOnce(entry: ZipEntry, packed: Buffer): Buffer {
   }
 }
 
-/** What `info` makes of the result; the types do not know it. `bytesWritten` is what was taken of the input. */
+/** Result of zlib with `info: true`, which the types do not describe. `bytesWritten` is the number of input bytes. */
 interface Inflated {
   readonly buffer: Buffer;
   readonly engine: { readonly bytesWritten: number };
@@ -171,7 +173,7 @@ async function inflateInPieces(
   try {
     for await (const piece of inflate) {
       signal?.throwIfAborted();
-      // A stream of bytes gives bytes.
+      // The stream has no encoding, so its chunks are buffers.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       take(piece as Buffer);
     }
@@ -188,7 +190,7 @@ function* piecesOf(file: ArchiveFile, start: number, length: number): Generator<
   for (let at = 0; at < length; at += PIECE) yield file.bytes(start + at, Math.min(PIECE, length - at));
 }
 
-/** Bytes behind the end of what is packed: another reader may make something of them. */
+/** Refuses data after the end of the compressed stream, which other readers may interpret. */
 function refuseRest(entry: ZipEntry, taken: number): void {
   if (taken !== entry.packed)
     throw entryRefused('archive/extra-data', entry.name, 'has bytes after the end of what is packed');

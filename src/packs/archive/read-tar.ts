@@ -6,27 +6,27 @@ import type { ByteSource } from './gunzip.ts';
 import type { RawEntry } from './validate-entries.ts';
 import { decodeName, tooMany } from './entry-name.ts';
 
-/** An entry and its bytes, which are to be read before the next entry is asked for, or not at all. */
+/** An entry and its data. The data must be read before the next entry is requested, or not at all. */
 export interface TarEntry {
   readonly raw: RawEntry;
   readonly content: () => AsyncGenerator<Buffer, void, undefined>;
 }
 
-/** Of a long name or an extended header: names are limited to less, and nothing else in them counts. */
+/** Limit for long names and extended headers. */
 const MAX_EXTENSION_BYTES = 64 * 1024;
 
-/** What headers before an entry say of it. */
+/** Properties that earlier headers set for the next entry. */
 interface Extensions extends PaxChanges {
   readonly longName?: string;
 }
 
-/** Every entry up to the end, after which nothing but zeros may stand. Throws `PackRefused`. */
+/** Reads all entries. Only zeros may follow the end. Throws `PackRefused`. */
 export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<TarEntry, void, undefined> {
   let extensions: Extensions = {};
   for (let blocks = 0; ; blocks += 1) {
     const block = await takeWhole(source, BLOCK_BYTES);
     if (isZero(block)) break;
-    // Extensions count too; two for each entry is what packers need at most.
+    // Extended headers count as well; packers need at most two per entry.
     if (blocks >= limits.maxEntries * 3) throw tooMany(limits);
     const header = readTarHeader(block);
     const changes = await readExtension(source, header);
@@ -46,7 +46,7 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
       }
     }
     if (!isTop(raw)) yield { raw, content };
-    // What nobody asked for is passed over.
+    // Skips data that the caller did not read.
     if (left > 0) for await (const piece of content()) void piece;
     await takePadding(source, raw.bytes);
   }
@@ -54,7 +54,7 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
   await takeEnd(source);
 }
 
-/** Nothing where the header is that of an entry. */
+/** Returns undefined for the header of an entry. */
 async function readExtension(source: ByteSource, header: TarHeader): Promise<Extensions | undefined> {
   if (!'xgLK'.includes(header.type)) return undefined;
   if (header.bytes > MAX_EXTENSION_BYTES)
@@ -68,7 +68,7 @@ async function readExtension(source: ByteSource, header: TarHeader): Promise<Ext
       throw refused('archive/mismatch', 'one name or size is given to all entries');
     return {};
   }
-  // The target of a link: the entry after it is refused for what it is.
+  // A long link target. The link itself is refused.
   if (header.type === 'K') return {};
   return { longName: decodeName(data.at(-1) === 0 ? data.subarray(0, -1) : data) };
 }
@@ -86,17 +86,17 @@ function nameOf({ path, longName }: Extensions): string | undefined {
 
 function tell(header: TarHeader, extensions: Extensions): RawEntry {
   const written = nameOf(extensions) ?? header.name;
-  // Programs that pack the folder they are in put `./` before every name.
+  // Packers that pack the current folder prefix every name with `./`.
   const bare = written.startsWith('./') && written !== './' ? written.slice(2) : written;
   const kind = kindOf(header.type, bare);
-  // A reader that does not know the extension would find the next header elsewhere.
+  // A reader without support for the extension would find the next header at another offset.
   if (extensions.bytes !== undefined && extensions.bytes !== header.bytes)
     throw refused('archive/mismatch', `${quoted(bare)} is given two sizes`);
   const name = kind === 'folder' && !bare.endsWith('/') ? `${bare}/` : bare;
   return { name, kind, mode: header.mode, bytes: header.bytes };
 }
 
-/** The folder that was packed, under no name of its own. */
+/** The packed folder itself, `./`. */
 function isTop({ name, kind, bytes }: RawEntry): boolean {
   return name === './' && kind === 'folder' && bytes === 0;
 }
@@ -104,7 +104,7 @@ function isTop({ name, kind, bytes }: RawEntry): boolean {
 function kindOf(type: string, name: string): RawEntry['kind'] {
   switch (type) {
     case '\0':
-      // Before there were types, a slash said it.
+      // Old archives have no types and mark folders by a slash.
       return name.endsWith('/') ? 'folder' : 'file';
     case '0':
     case '7':
@@ -129,7 +129,7 @@ async function takePadding(source: ByteSource, bytes: number): Promise<void> {
   if (bytes % BLOCK_BYTES !== 0) await takeWhole(source, BLOCK_BYTES - (bytes % BLOCK_BYTES));
 }
 
-/** The first of two zero blocks was taken. */
+/** The first of the two zero blocks was already read. */
 async function takeEnd(source: ByteSource): Promise<void> {
   let rest = await takeWhole(source, BLOCK_BYTES);
   for (; rest.length > 0; rest = await source.some(BLOCK_BYTES * 128))
@@ -142,12 +142,12 @@ function endsEarly(): PackRefused {
 
 export const BLOCK_BYTES = 512;
 
-/** One header block, nothing in it believed but its checksum. */
+/** One header block. Only its checksum is verified. */
 export interface TarHeader {
   readonly name: string;
   readonly type: string;
   readonly mode: number;
-  /** Of what follows the block. */
+  /** Size of the data after the header. */
   readonly bytes: number;
 }
 
@@ -171,11 +171,11 @@ export function isZero(bytes: Buffer): boolean {
 
 const ZEROS = Buffer.alloc(64 * 1024);
 const POSIX_MAGIC = Buffer.from('ustar\x0000', 'latin1');
-/** The first byte of a number that is not in octal. */
+/** Marks a number in base 256. */
 const BASE_256 = 0x80;
 const OCTAL = /^ *([0-7]*)[ \0]*$/;
 
-/** Octal digits, or the bytes of the number itself where it is too large for them. */
+/** Parses octal digits, or base 256 for large numbers. */
 function number(block: Buffer, at: number, length: number): number {
   const field = block.subarray(at, at + length);
   if (field[0] === BASE_256) {
@@ -188,14 +188,14 @@ function number(block: Buffer, at: number, length: number): number {
   return digits === '' ? 0 : Number.parseInt(digits, 8);
 }
 
-/** The field of the sum itself counts as spaces. By index: this is most of the work on an archive of many small files. */
+/** The checksum field counts as spaces. An index loop, because this dominates the time for archives with many small files. */
 function checksum(block: Buffer): number {
   let sum = 8 * 0x20;
   for (let at = 0; at < BLOCK_BYTES; at += 1) if (at < 148 || at >= 156) sum += block[at] ?? 0;
   return sum;
 }
 
-/** Ends at the first NUL, after which nothing else may stand: some readers would go on. */
+/** A name ends at the first NUL. Other bytes after it are refused, because some readers would include them. */
 function text(block: Buffer, at: number, length: number): string {
   const field = block.subarray(at, at + length);
   const end = field.indexOf(0);
@@ -204,7 +204,7 @@ function text(block: Buffer, at: number, length: number): string {
   return decodeName(field.subarray(0, end));
 }
 
-/** What the records of a pax header change of the entry after them; all else in them is of no interest here. */
+/** Properties of the next entry that a pax header changes. Other records are ignored. */
 export interface PaxChanges {
   readonly path?: string;
   readonly bytes?: number;
@@ -220,7 +220,7 @@ export function readPax(data: Buffer): PaxChanges {
   for (let at = 0; at < data.length;) {
     const { key, value, end } = readRecord(data, at);
     if (key.startsWith('GNU.sparse')) throw refused('archive/special-file', 'a file is stored with holes');
-    // Which of two counts is not the same everywhere.
+    // Readers disagree about which of two duplicate records counts.
     if (records.has(key)) throw refused('archive/mismatch', 'an entry is given the same property twice');
     records.set(key, value);
     at = end;

@@ -5,31 +5,31 @@ import { PackRefused, isRefusal, refused } from '../problems.ts';
 import type { ArchiveEntry } from './extract-tree.ts';
 import { entryRefused } from './entry-name.ts';
 
-/** An entry as the archive tells of it: nothing in it is believed. */
+/** An entry as the archive describes it. Untrusted. */
 export interface RawEntry {
-  /** With a slash at its end where it is written as a folder. */
+  /** Ends with a slash if it is a folder. */
   readonly name: string;
-  /** What its type says; `unsaid` where only the name tells. */
+  /** From the type field; `unsaid` if only the name tells. */
   readonly kind: 'file' | 'folder' | 'link' | 'special' | 'unsaid';
-  /** Permission bits with those above them; nothing where the archive has none. */
+  /** Permission bits including setuid, setgid and sticky; absent if the archive has none. */
   readonly mode?: number;
   readonly bytes: number;
-  /** Bytes in the archive, where each entry is packed by itself. */
+  /** Compressed size, if each entry is compressed separately. */
   readonly packed?: number;
 }
 
-/** `entry` is absent where it is left out. */
+/** `entry` is absent if it is not extracted. */
 export interface ValidatedEntry {
   readonly entry?: ArchiveEntry;
 }
 
-/** Looks at one entry after another: what they are together counts as much as each alone. Throws `PackRefused`. */
+/** Validates entries one after another, each alone and against the earlier ones. Throws `PackRefused`. */
 export interface EntryValidator {
   check(raw: RawEntry): ValidatedEntry;
   leftOut(): readonly string[];
 }
 
-/** Small files that compress well prove nothing. */
+/** Up to this size, a high compression ratio is not suspicious. */
 export const ALWAYS_ALLOWED_BYTES = 1024 * 1024;
 
 export function openEntryValidator(archiveBytes: number, limits: ArchiveLimits): EntryValidator {
@@ -58,7 +58,7 @@ export function openEntryValidator(archiveBytes: number, limits: ArchiveLimits):
   };
 }
 
-/** `type` is what its name says. */
+/** `type` follows from the name. */
 function validateType({ kind, mode = 0, bytes }: RawEntry, type: 'file' | 'folder', path: string): void {
   if (kind === 'link') throw entryRefused('archive/link', path, 'is a link');
   if (kind === 'special') throw entryRefused('archive/special-file', path, 'is neither a file nor a folder');

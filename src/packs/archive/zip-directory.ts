@@ -9,15 +9,15 @@ import type { RawEntry } from './validate-entries.ts';
 import { decodeName, entryRefused, tooMany } from './entry-name.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 
-/** An entry as the central directory tells of it. */
+/** An entry of the central directory. */
 export interface ZipEntry extends RawEntry {
   readonly rawName: Buffer;
   readonly flags: number;
-  /** 0 stored, 8 deflated. */
+  /** 0: stored, 8: deflated. */
   readonly method: number;
   readonly crc: number;
   readonly packed: number;
-  /** Of its local header. */
+  /** Offset of the local header. */
   readonly at: number;
 }
 
@@ -27,10 +27,10 @@ export const ZIP64 = 0x0001;
 const HEADER_BYTES = 46;
 export const LOCAL_HEADER_BYTES = 30;
 const WINDOW_BYTES = 64 * 1024;
-/** Entries between two pauses. */
+/** Entries to read before yielding to the event loop. */
 const SLICE = 512;
 
-/** All entries in the order of the directory, which must be of exactly the raw length. Throws `PackRefused`. */
+/** Reads all entries in directory order. The directory must have exactly the declared length. Throws `PackRefused`. */
 export async function readZipDirectory(
   file: ArchiveFile,
   end: ZipEnd,
@@ -44,14 +44,14 @@ export async function readZipDirectory(
       at += HEADER_BYTES + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
       entries.push(toZipEntry(entry, end));
       claimed += LOCAL_HEADER_BYTES + entry.compressedSize;
-      // More than there is: some bytes are claimed twice, whichever they are.
+      // Entries claim more bytes than there are, so some bytes are claimed twice.
       if (claimed > end.start) throw refused('archive/overlap', 'files share bytes with each other');
       if (entries.length % SLICE === 0) await pause(signal);
     }
   } catch (error) {
     throw asRefused(error, signal);
   }
-  // Some readers go by the count, others by the length.
+  // Some readers rely on the count, others on the length.
   if (at !== end.end || entries.length !== end.count)
     throw refused('archive/mismatch', 'the length and the count of its table of contents disagree');
   return entries;
@@ -71,7 +71,7 @@ async function yauzlEntries(file: ArchiveFile): Promise<AsyncIterableIterator<En
       callback(null, near.fill(buffer.subarray(offset, offset + length), position));
     }
   }
-  // Names come as bytes: their meaning is judged here, by one rule.
+  // Names stay bytes, because `decodeName` decides how to decode them.
   const options = { autoClose: false, decodeStrings: false, validateEntrySizes: false };
   const zip = await fromRandomAccessReaderPromise(new HeldReader(), file.size, options);
   return zip.eachEntry();
@@ -107,10 +107,10 @@ const FOLDER = 0o040000;
 const LINK = 0o120000;
 const DOS_FOLDER = 0x10;
 const DOS_VOLUME = 0x08;
-/** A link of Windows. */
+/** A link on Windows. */
 const DOS_REPARSE = 0x400;
 
-/** Whatever system it says it was made on: not every reader asks. */
+/** Ignores the declared operating system, because not every reader checks it. */
 function kindAndMode({ externalFileAttributes: attributes }: Entry): Pick<RawEntry, 'kind' | 'mode'> {
   const unix = attributes >>> 16;
   return { kind: kindOf(unix & FILE_TYPE, attributes & 0xffff), ...(unix === 0 ? {} : { mode: unix & 0o7777 }) };
@@ -123,12 +123,12 @@ function kindOf(type: number, dos: number): RawEntry['kind'] {
   return type === REGULAR ? 'file' : 'unsaid';
 }
 
-/** A second spelling of the name, which some readers take and others do not. */
+/** A second name in the Unicode path field, which only some readers use. */
 export function hasOtherUnicodePath(extraFields: readonly ExtraField[], rawName: Buffer): boolean {
   return extraFields.some(({ id, data }) => id === UNICODE_PATH && !data.subarray(5).equals(rawName));
 }
 
-/** The library says what is wrong in words only. */
+/** Maps errors of yauzl, which differ only in their message. */
 function asRefused(error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof PackRefused || !(error instanceof Error) || signal?.aborted === true) return error;
   if ('code' in error) return error;
@@ -137,11 +137,11 @@ function asRefused(error: unknown, signal: AbortSignal | undefined): unknown {
   return refused('archive/unreadable', 'its table of contents cannot be read');
 }
 
-/** Where the central directory lies, and how many entries it has. */
+/** Location of the central directory. */
 export interface ZipEnd {
   readonly count: number;
   readonly start: number;
-  /** Just after its last byte. */
+  /** Offset after its last byte. */
   readonly end: number;
 }
 
@@ -153,7 +153,10 @@ const LOCATOR_BYTES = 20;
 const END64 = 0x06064b50;
 const END64_BYTES = 56;
 
-/** Nothing where the file has no such record, and is no zip. Throws `PackRefused` where it has one that cannot be trusted. */
+/**
+ * Finds the end record. Readers search for it differently, so there must be exactly one candidate. Returns undefined if the file is not a
+ * zip; throws `PackRefused` if the record is not trustworthy.
+ */
 export function findZipEnd(file: ArchiveFile, limits: ArchiveLimits): ZipEnd | undefined {
   const length = Math.min(file.size, END_BYTES + MAX_COMMENT);
   const tail = file.bytes(file.size - length, length);
@@ -168,7 +171,7 @@ export function findZipEnd(file: ArchiveFile, limits: ArchiveLimits): ZipEnd | u
       ? refused('archive/unreadable', 'the archive ends too early')
       : refused('archive/extra-data', 'data stands after the end of the archive');
   }
-  // A stored zip within the zip has such a record too, but comes before ours and does not reach to the end.
+  // A zip stored inside the zip also has an end record, but before ours and not at the end of the file.
   if (fitting.length > 1 || places.at(-1) !== place)
     throw refused('archive/mismatch', 'the archive has two ends, each with a table of contents of its own');
   return readEnd(file, tail.subarray(place, place + END_BYTES), file.size - length + place, limits);
@@ -208,7 +211,7 @@ interface Told {
   readonly start: number;
 }
 
-/** The 64-bit record, which stands straight before its locator, which stands straight before the end. */
+/** The Zip64 record directly precedes its locator, which directly precedes the end record. */
 function readEnd64(file: ArchiveFile, at: number): { readonly raw: Told; readonly at: number } | undefined {
   const locatorAt = at - LOCATOR_BYTES;
   if (locatorAt < 0) return undefined;
@@ -232,7 +235,7 @@ function readEnd64(file: ArchiveFile, at: number): { readonly raw: Told; readonl
   };
 }
 
-/** The small record leaves a field to the large one by its highest value; where it says something, both must say the same. */
+/** The maximum value in the small record defers to the large one; any other value must be equal. */
 function refuseContradiction(small: Told, large: Told): void {
   const isSame = (value: number, highest: number, other: number): boolean => value === highest || value === other;
   const agrees =
@@ -254,7 +257,7 @@ function commentBytes(tail: Buffer, place: number): number {
   return tail.readUInt16LE(place + 20);
 }
 
-/** 64 bits; what a double cannot hold is far beyond every limit either way. */
+/** Reads 64 bits. Values beyond the precision of a double exceed every limit anyway. */
 export function wide(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at + 4) * 0x1_0000_0000 + bytes.readUInt32LE(at);
 }

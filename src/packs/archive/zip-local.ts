@@ -1,6 +1,6 @@
 /**
- * The second telling of a zip: each entry has a header of its own before its bytes, and readers differ in which of the two they
- * believe. Here both must say the same, and every byte of the file belongs to exactly one thing.
+ * Validates the local headers of a zip. Every entry is described twice, and readers differ in which description they use. Both must be
+ * equal, and every byte of the file must belong to exactly one structure.
  */
 import type { ExtraField } from 'yauzl';
 
@@ -15,13 +15,13 @@ import { refused } from '../problems.ts';
 
 const SIGNATURE = 0x04034b50;
 const DESCRIPTOR_SIGNATURE = 0x08074b50;
-/** The flags that change what is read; the others say how hard the packer tried. */
+/** Flags that affect reading. The others describe the compression level. */
 const TELLING_FLAGS = FLAGS.encrypted | FLAGS.descriptor | FLAGS.patch | FLAGS.utf8;
-/** A header with its name, and with small files also those after it. */
+/** Holds a header with its name and, for small files, the following ones. */
 const WINDOW_BYTES = 4096;
 const SLICE = 512;
 
-/** By where they lie in the file. Throws `PackRefused` where two of them share bytes, by what the directory alone says. */
+/** Sorts entries by offset. Throws `PackRefused` if two overlap according to the central directory. */
 export function inFileOrder(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   const sorted = entries.toSorted((one, other) => one.at - other.at);
   for (const [place, entry] of sorted.entries()) {
@@ -32,7 +32,7 @@ export function inFileOrder(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   return sorted;
 }
 
-/** Where the bytes of each entry start, in the order given, which is that of the file. `end`: where the directory starts. */
+/** Returns the data offsets of entries, which must be sorted by offset. `end` is the offset of the central directory. */
 export async function readLocalHeaders(
   file: ArchiveFile,
   sorted: readonly ZipEntry[],
@@ -84,19 +84,19 @@ function refuseSizes(entry: ZipEntry, header: Buffer, extraFields: readonly Extr
     bytes: header.readUInt32LE(22),
   };
   const isWide = raw.packed === 0xffffffff || raw.bytes === 0xffffffff;
-  // Both sizes, whatever the header leaves to them.
+  // The local header must contain both sizes.
   if (isWide && (zip64 === undefined || zip64.length < 16))
     throw entryRefused('archive/zip64', entry.name, 'has no 64-bit sizes where it says so');
   const bytes = isWide && zip64 !== undefined ? wide(zip64, 0) : raw.bytes;
   const packed = isWide && zip64 !== undefined ? wide(zip64, 8) : raw.packed;
-  // What was not known before is 0, and follows the bytes.
+  // With a data descriptor, sizes are 0 here and follow the data.
   const isLater = (entry.flags & FLAGS.descriptor) !== 0;
   const isSame = (value: number, known: number): boolean => value === known || (isLater && value === 0);
   if (!isSame(raw.crc, entry.crc) || !isSame(packed, entry.packed) || !isSame(bytes, entry.bytes))
     throw entryRefused('archive/mismatch', entry.name, 'has other sizes or another checksum in its own header');
 }
 
-/** What a packer that did not know the sizes before wrote after the bytes: nothing but that may stand there. */
+/** Validates the data descriptor after the data. Nothing else may follow. */
 function refuseDescriptor(entry: ZipEntry, gap: Buffer): void {
   const body =
     gap.length >= 16 && gap.readUInt32LE(0) === DESCRIPTOR_SIGNATURE && gap.length % 8 === 0 ? gap.subarray(4) : gap;
@@ -114,7 +114,7 @@ function refuseDescriptor(entry: ZipEntry, gap: Buffer): void {
 function readExtraFields(raw: Buffer, entry: ZipEntry): readonly ExtraField[] {
   const fields: ExtraField[] = [];
   let at = 0;
-  // Padding of fewer bytes than a field has at least is what aligning packers leave.
+  // Aligning packers leave padding that is shorter than a field.
   while (at + 4 <= raw.length) {
     const end = at + 4 + raw.readUInt16LE(at + 2);
     if (end > raw.length) throw entryRefused('archive/mismatch', entry.name, 'has fields that are not all there');

@@ -1,4 +1,4 @@
-/** Whose bytes these are: the manifest that came with them, the signature, and what was installed before. */
+/** Verifies the origin of staged skills: manifest, signature, and no downgrade of the installed versions. */
 import type { Drift, LockFile } from '../lock/lock.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
@@ -10,18 +10,18 @@ import type { InspectedSkill } from './inspect-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
 
 export interface Proof {
-  /** The id of the pinned key that signed it; absent where nobody did. */
+  /** Id of the pinned key that signed the source; absent if it is unsigned. */
   readonly signedBy?: string;
 }
 
 export interface ProveOptions {
   readonly settings: PackSettings;
   readonly lock: LockFile;
-  /** Taken knowingly: what is older, or not signed as before. A signature that does not fit is never taken. */
+  /** Accepts older versions and a changed or missing signer. An invalid signature is never accepted. */
   readonly force: boolean;
 }
 
-/** Refused where what came along does not fit the bytes, a signature is wanted and missing, or the order of versions is broken. */
+/** Refuses if the manifest does not match the files, a required signature is missing, or an installed version would be downgraded. */
 export async function verifySource(
   staged: StagedSource,
   skills: readonly Pick<InspectedSkill, 'name' | 'version'>[],
@@ -29,7 +29,7 @@ export async function verifySource(
 ): Promise<Proof | PackRefusal> {
   const manifest = await fittingManifest(staged);
   if (manifest !== undefined && isRefusal(manifest)) return manifest;
-  // A signature is for all of a pack, also where only some of it is wanted.
+  // A signature covers the whole pack, even if only some of its skills are wanted.
   const proof = await signatureOf(staged, manifest?.skills ?? skills, settings);
   if (isRefusal(proof)) return proof;
   for (const { name, version } of force ? [] : skills) {
@@ -41,7 +41,7 @@ export async function verifySource(
   return proof;
 }
 
-/** A source without a manifest promises nothing; nor does a file of that name that is not ours. */
+/** Returns undefined if there is no manifest, or if `manifest.json` is not a pack manifest. */
 async function fittingManifest({ manifest, folder }: StagedSource): Promise<PackManifest | PackRefusal | undefined> {
   if (manifest === undefined) return undefined;
   const { readPackManifest } = await import('../pack/read-pack-manifest.ts');
@@ -56,7 +56,7 @@ async function fittingManifest({ manifest, folder }: StagedSource): Promise<Pack
   return packRefusal('pack/manifest', `manifest.json and the files differ: ${driftText(check.drift)}`);
 }
 
-/** The first few of each kind. */
+/** Shows the first few files of each kind. */
 export function driftText({ changed, missing, added }: Drift): string {
   const part = (word: string, paths: readonly string[]): readonly string[] => {
     const more = paths.length > 5 ? ` and ${String(paths.length - 5)} more` : '';
@@ -80,7 +80,7 @@ async function signatureOf(
     keys: openPinnedKeys({ home }).list().keys,
     skills,
   });
-  // A stranger's signature proves nothing, and nobody asked for one.
+  // A signature by an unknown key proves nothing, and none is required here.
   if (isRefusal(verified)) return verified.code === 'signature/unknown-key' && !requireSigned ? {} : verified;
   return { signedBy: verified.keyId };
 }

@@ -1,4 +1,4 @@
-/** A source as a person names it to skills that were looked at: staged, proven, inspected. */
+/** Turns a typed source into staged and inspected skills. */
 import path from 'node:path';
 
 import { isRefusal, packRefusal } from '../problems.ts';
@@ -16,18 +16,18 @@ import type { PackSettings } from '../pack-settings.ts';
 
 export interface StagePackOptions {
   readonly settings: PackSettings;
-  /** A fresh folder of the root's staging. */
+  /** An empty staging folder of the root. */
   readonly to: string;
   readonly offline?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: StageProgress) => void;
-  /** From a lock: exactly this. */
+  /** From a lock: exactly this revision and archive. */
   readonly expect?: { readonly revision?: string; readonly archive?: string };
-  /** Names of the skills that are wanted, where not all are. */
+  /** Names of the wanted skills (default: all). */
   readonly only?: readonly string[];
 }
 
-/** What a person typed. Paths are looked at: a bare name that is there is meant before a repository of that name. */
+/** Parses a typed source. An existing path takes precedence over a repository shorthand. */
 export function readTypedSource(text: string, { surroundings, network }: PackSettings): PackSource | PackRefusal {
   const { cwd, home = cwd } = surroundings;
   return readSource(text, {
@@ -41,8 +41,8 @@ export function readTypedSource(text: string, { surroundings, network }: PackSet
 }
 
 /**
- * A source as the lock has it. A path of this machine that was typed relative to where somebody stood is written relative to the root: the
- * lock means the same wherever it is read, and in every clone of a project.
+ * The source as it is written into the lock. Relative paths are rewritten relative to the root, so that the lock has the same meaning in
+ * every working directory and clone.
  */
 export function lockedSource(source: PackSource, { surroundings: { cwd }, root }: PackSettings): PackSource {
   if (source.type !== 'folder' && source.type !== 'archive') return source;
@@ -51,7 +51,7 @@ export function lockedSource(source: PackSource, { surroundings: { cwd }, root }
   return { ...source, path: below.startsWith('..') ? below : `./${below}` };
 }
 
-/** The settings under which sources of the lock are read. */
+/** Settings for reading sources from the lock: paths are relative to the root. */
 export function settingsForLock(settings: PackSettings): PackSettings {
   return { ...settings, surroundings: { ...settings.surroundings, cwd: settings.root } };
 }
@@ -65,14 +65,14 @@ function stageOptions({ settings, ...rest }: StagePackOptions) {
   return { ...rest, cwd, home, env, limits: settings.limits, network: settings.network, extract: extractArchive };
 }
 
-/** The revision that a source has now, where it can be told without context it; nothing otherwise. */
+/** The current revision of a source; undefined if it is not known without staging the source. */
 export async function currentRevision(source: PackSource, options: StagePackOptions): Promise<string | undefined> {
   if (source.type !== 'git' || options.offline === true) return undefined;
   const { remoteCommit } = await import('../sources/git-repository.ts');
   return await remoteCommit(source, { ...stageOptions(options), tree: options.to });
 }
 
-/** The reader of archives is loaded where there is one. */
+/** Loads the archive reader on first use. */
 const extractArchive: ExtractArchive = async (file, to, options) => {
   const { openArchive } = await import('../archive/archive.ts');
   const opened = await openArchive(file, options);
@@ -87,19 +87,19 @@ const extractArchive: ExtractArchive = async (file, to, options) => {
 
 export interface InspectedSource {
   readonly type: 'inspected';
-  /** Those that were asked for, all where none was. */
+  /** The requested skills, or all if none was requested. */
   readonly wanted: readonly InspectedSkill[];
-  /** What the source has besides. */
+  /** The other skills of the source. */
   readonly others: readonly SourceSkill[];
 }
 
 export interface InspectSourceOptions extends InspectOptions {
-  /** Names; all where empty. */
+  /** Names of skills (default: all). */
   readonly names: readonly string[];
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Inspects those skills of a source that are wanted. Two of one name cannot both be meant. */
+/** Inspects the wanted skills of a source. Refuses two skills with the same name. */
 export async function inspectSource(
   { skills }: StagedSource,
   options: InspectSourceOptions,
@@ -133,5 +133,5 @@ export async function inspectSource(
   return { type: 'inspected', wanted, others: skills.filter((skill) => !isWanted(skill)) };
 }
 
-/** Between two pauses, in which an interruption is heard. */
+/** Skills to inspect before yielding to the event loop, so that an abort takes effect. */
 const INSPECTED_AT_ONCE = 32;

@@ -1,6 +1,6 @@
 /**
- * The lock files of `npx skills`, read so that what they list can be installed here: `skills-lock.json` of a project (version 1) and
- * `.skill-lock.json` of a person (version 3). They name no commit, so that a source may have moved on since.
+ * Reads the lock files of `npx skills`, so that their skills can be installed here: `skills-lock.json` of a project (version 1) and
+ * `.skill-lock.json` of a user (version 3). They contain no commits, so a source may have changed since.
  */
 import { readName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
@@ -12,18 +12,18 @@ import type { PackRefusal } from '../problems.ts';
 
 export interface ForeignSkill {
   readonly name: string;
-  /** With ref and folder, as `readSource` reads it, which also judges it: it is a stranger's word. */
+  /** Untrusted text with ref and folder. `readSource` parses and validates it. */
   readonly source: string;
-  /** A branch, a tag or a commit, as it was typed there. */
+  /** A branch, tag or commit, as written in the file. */
   readonly ref?: string;
-  /** Below the source; absent where the source itself is the skill, or has it somewhere. */
+  /** Relative to the source; absent if the source itself is the skill. */
   readonly folder?: string;
-  /** What is lost on the way, for people. */
+  /** Information that the file does not contain, for the user. */
   readonly note?: string;
 }
 
 export interface UnreadForeignSkill {
-  /** As it is written there: not to be shown as it is. */
+  /** Untrusted; do not print it unquoted. */
   readonly name: string;
   readonly reason: string;
 }
@@ -43,7 +43,7 @@ const SCOPES: ReadonlyMap<unknown, ForeignLock['scope']> = new Map([
   [3, 'person'],
 ]);
 
-/** Reads either of them; which one is told by its version. One entry that cannot be read does not spoil the others. */
+/** Reads both versions. An invalid entry does not affect the others. */
 export function readForeignLock(text: string): ForeignLock | PackRefusal {
   const value = parse(text);
   if (typeof value === 'string') return packRefusal('lock/invalid', value);
@@ -66,7 +66,7 @@ export function readForeignLock(text: string): ForeignLock | PackRefusal {
   return { type: 'read', scope, skills: read, unread };
 }
 
-/** An object, or what is wrong. */
+/** Returns an object or an error message. */
 function parse(text: string): object | string {
   if (text.length > MAX_CHARACTERS) return `it has more than ${String(MAX_CHARACTERS)} characters`;
   if (/^(?:<{7}|>{7}) /m.test(text)) return 'it has the marks of a merge that was not finished';
@@ -83,7 +83,7 @@ interface Entry {
   readonly folder?: string;
 }
 
-/** The skill, or why it cannot be read. */
+/** Returns the skill or an error message. */
 function readEntry(key: string, value: unknown): ForeignSkill | string {
   const { name } = readName(key);
   if (name === undefined) return `${quoted(key)} is no name for a skill`;
@@ -108,7 +108,7 @@ function readEntry(key: string, value: unknown): ForeignSkill | string {
 
 const FIELDS = ['source', 'sourceType', 'sourceUrl', 'ref', 'skillPath'] as const;
 const MAX_FIELD = 2048;
-/** Wide; `readSource` judges again. Never an option, never a second fragment. */
+/** `readSource` validates the ref again. This pattern only excludes options and second fragments. */
 const REF = /^[^\s\-:#~^?*[\\][^\s:#~^?*[\\]{0,249}$/;
 
 function textsOf(entry: object): Partial<Record<(typeof FIELDS)[number], string>> | undefined {
@@ -123,7 +123,7 @@ function textsOf(entry: object): Partial<Record<(typeof FIELDS)[number], string>
   return texts;
 }
 
-/** The folder of `skills/pdf/SKILL.md`; empty for the source itself; `undefined` for a path that leads elsewhere. */
+/** The folder of `skills/pdf/SKILL.md`; empty for the source itself; undefined for a path outside of the source. */
 function folderOf(skillPath = ''): string | undefined {
   const folder = skillPath.replace(/(?:^|\/)SKILL\.md$/, '');
   if (folder === '') return '';
@@ -133,7 +133,7 @@ function folderOf(skillPath = ''): string | undefined {
 
 type Place = Pick<ForeignSkill, 'source' | 'ref' | 'folder' | 'note'>;
 
-/** The place, or why it is not known. */
+/** Returns the source or an error message. */
 function placeOf(entry: Entry): Place | string {
   const { source, sourceType, sourceUrl } = entry;
   switch (sourceType) {
@@ -141,7 +141,7 @@ function placeOf(entry: Entry): Place | string {
       return inRepository(OWNER_AND_NAME.test(source) ? `github:${source}` : repository(source), entry);
     case 'gitlab':
     case 'git':
-      // Older versions kept `owner/name` alone, and nothing says on which host.
+      // Older versions wrote only `owner/name`, without the host.
       return inRepository(repository(sourceUrl ?? source), entry);
     case 'well-known':
       return /^[\w.-]+(?::\d+)?$/.test(source)
@@ -162,7 +162,7 @@ function placeOf(entry: Entry): Place | string {
 
 const OWNER_AND_NAME = /^[\w.-]+\/[\w.-]+$/;
 
-/** As `readSource` takes it for a repository and nothing else; `undefined` where no host is in it. */
+/** Spells a repository address for `readSource`. Undefined if the address has no host. */
 function repository(address: string): string | undefined {
   if (/^https?:\/\//i.test(address)) return `git+${address}`;
   return /^(?:ssh:\/\/|\w[\w.-]*@[\w.-]+:)/i.test(address) ? address : undefined;

@@ -1,4 +1,4 @@
-/** Reading and writing the text of `skills.lock.json`. */
+/** Reads and writes `skills.lock.json`. */
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
@@ -15,16 +15,16 @@ import { readTextFile } from '../../platform/fs/text-file.ts';
 
 export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
 
-/** A date as the lock has it: to the second. */
+/** ISO 8601 to the second. */
 export function lockTime(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
 
-/** A lock as its text says, or what is wrong with the first thing that is. Every field is checked: the file may come from anybody. */
+/** Parses a lock. Every field is validated, because the file is untrusted. */
 export function readLockFile(text: string): LockFile | PackRefusal {
   try {
     const lock = toLock(parsed(text));
-    // What we wrote ourselves is written in one way only. In any other text a key may stand twice, of which JSON tells nobody.
+    // Our own output is canonical. Any other text may contain duplicate keys, which `JSON.parse` does not report.
     if (lockFileText(lock) !== text) refuseRepeated(text);
     return lock;
   } catch (error) {
@@ -34,8 +34,8 @@ export function readLockFile(text: string): LockFile | PackRefusal {
 }
 
 /**
- * The text of a lock: keys sorted, a file a line. Equal locks give equal text, and where one skill changes only its own lines do, so
- * that version control can merge two changes.
+ * Formats a lock with sorted keys and one file per line. Equal locks give equal text, and a change of one skill changes only its own lines,
+ * so that version control can merge.
  */
 export function lockFileText(lock: LockFile): string {
   const skills = [...lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name)).map(skillText);
@@ -45,7 +45,7 @@ export function lockFileText(lock: LockFile): string {
 
 type LockedFiles = Readonly<Record<string, LockedFile>>;
 
-/** How present files differ from the locked ones. Folders are not compared: an empty one shows in the digest of the tree alone. */
+/** Compares present files with locked ones. Folders are not compared; an empty folder only changes the tree digest. */
 export function driftOf(locked: LockedFiles, present: LockedFiles): Drift {
   const changed: string[] = [];
   const missing: string[] = [];
@@ -70,7 +70,7 @@ function isSameFile(a: LockedFile, b: LockedFile): boolean {
   return a.sha256 === b.sha256 && a.bytes === b.bytes && a.executable === b.executable;
 }
 
-/** What keeps an entry from being written and read again; nothing where it is fit. */
+/** Why an entry cannot be written to a lock and read back; undefined if it can. */
 export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined {
   try {
     const { name, ...fields } = skill;
@@ -82,12 +82,12 @@ export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined 
   }
 }
 
-/** One entry read from elsewhere: the records of trashed skills hold the entry that they had. Throws `PackRefused`. */
+/** Parses the entry in a journal or in the record of a backup. Throws `PackRefused`. */
 export function toLockedSkill(name: string, value: unknown): LockedSkill {
   return toSkill(name, value);
 }
 
-/** An entry without its name, which is its key. */
+/** The entry without its name, which is the key. */
 export function lockedFields(skill: LockedSkill): Omit<LockedSkill, 'name'> {
   const { name: _, ...fields } = skill;
   return fields;
@@ -113,7 +113,7 @@ function filesText({ files }: LockedSkill): string {
   return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n      }`;
 }
 
-/** What version control leaves where two changes met. */
+/** Markers of an unresolved merge. */
 const MERGE_MARK = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
 function parsed(text: string): unknown {
@@ -178,7 +178,7 @@ function toSkill(name: string, value: unknown): LockedSkill {
 function toFiles(what: string, value: unknown): Readonly<Record<string, LockedFile>> {
   if (!isObject(value)) throw invalid(`"files" in ${what} is ${value === undefined ? 'missing' : 'no object'}`);
   const entries = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
-  // Makes own properties whatever the names are: a file may be called `__proto__`.
+  // `Object.fromEntries` creates own properties, so a file may be called `__proto__`.
   return Object.fromEntries(entries.map(([path, file]) => [path, toFile(what, path, file)]));
 }
 
@@ -213,7 +213,7 @@ function isOneLine(text: string): boolean {
   return !/[\t\n\r]/.test(text) && hiddenCharacters(text) === undefined;
 }
 
-/** A path below a folder, in its one spelling. */
+/** A canonical relative path. */
 function isFilePath(path: string): boolean {
   if (path.length > MAX_PATH || path.includes('\\') || !isOneLine(path)) return false;
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
@@ -238,12 +238,12 @@ function invalid(message: string): PackRefused {
 
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** The lock of a root, for readers: no right to change it is needed. Nothing where there is none. */
+/** Reads the lock of a root without opening the root. Returns undefined if there is none. */
 export function readLock(root: string): LockFile | PackRefusal | undefined {
   return readFileAt(path.join(root, LOCK_FILE_NAME));
 }
 
-/** The same for whoever changes the root: a missing lock is an empty one. */
+/** Reads a lock file; a missing one is an empty lock. */
 export function readLockAt(file: string): LockFile | PackRefusal {
   return readFileAt(file) ?? EMPTY_LOCK;
 }

@@ -1,4 +1,4 @@
-/** `install --frozen`: what the lock says and nothing else, byte for byte, or nothing at all. */
+/** `install --frozen`: installs exactly what the lock says, or nothing. */
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
@@ -30,14 +30,14 @@ export interface RestoreOptions {
 export interface Restored {
   readonly type: 'restored';
   readonly root: string;
-  /** Names that were as the lock says. */
+  /** Names of skills that already match the lock. */
   readonly same: readonly string[];
-  /** Names that were staged anew, or would be. */
+  /** Names of skills that were installed, or would be in a dry run. */
   readonly brought: readonly string[];
   readonly isDone: boolean;
 }
 
-/** Local edits are not overwritten: a folder that differs from its entry and is there is named and refused. */
+/** Refuses to overwrite local edits: a folder that differs from its lock entry is reported. */
 export async function restoreLock(options: RestoreOptions): Promise<Restored | PackRefusal> {
   const { settings, signal, onNote } = options;
   const { root } = settings;
@@ -61,7 +61,7 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
         'install/edited',
         `${quoted(edited.name)} is not what the lock says, and may have been edited here`,
       ),
-      // The ways of an update are none here: nothing that stands there is touched.
+      // The default hint offers options of update, which do not exist here.
       hint: 'verify names the files; move the folder away, and --frozen brings it as the lock says',
     };
   const wanted = found.filter(({ status }) => status === 'missing').map(({ locked }) => locked);
@@ -78,7 +78,7 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   return isRefusal(committed) ? committed : { ...done, isDone: true };
 }
 
-/** Each source once, at the revision of the lock, and of it the skills whose digests fit. */
+/** Stages each source once, at the locked revision, and selects the skills with the locked digests. */
 async function stageLocked(
   wanted: readonly LockedSkill[],
   open: OpenRoot,
@@ -121,11 +121,11 @@ async function stageGroup(
       ...(onProgress === undefined ? {} : { onProgress }),
     });
   const staged = await stage(archive === undefined ? {} : { archive });
-  // A pack that was built anew may hold these very skills: their own digests decide, and every one is compared.
+  // A rebuilt archive may contain the same skills. Their own digests decide.
   return isRefusal(staged) && staged.code === 'source/digest' && archive !== undefined ? await stage({}) : staged;
 }
 
-/** Who wants signatures wants them here too: that an entry says who signed is the word of whoever wrote the lock. */
+/** Verifies signatures if they are required. `signedBy` in the lock is not proof, because anyone can write the lock. */
 async function signatureProblem(
   staged: StagedSource,
   group: readonly LockedSkill[],
@@ -133,12 +133,12 @@ async function signatureProblem(
   { settings }: RestoreOptions,
 ): Promise<PackRefusal | undefined> {
   if (!settings.requireSigned) return undefined;
-  // The lock names the version: which one may follow which is not asked again.
+  // The lock determines the version, so the downgrade check does not apply.
   const proof = await verifySource(staged, group, { settings, lock, force: true });
   return isRefusal(proof) ? proof : undefined;
 }
 
-/** The skill of the source that has the very bytes of the entry. */
+/** Finds the skill with the locked bytes. */
 function changeFor(locked: LockedSkill, { skills }: StagedSource): PutChange | PackRefusal {
   const { name, folder = '', source } = locked;
   const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);

@@ -1,6 +1,6 @@
 /**
- * The steps of a journal, done and undone. Each looks at what stands where before it moves anything, so that it can be done again after any
- * interruption, at any place, and changes nothing where it was done already.
+ * Applies and undoes the steps of a journal. Each step checks the current state before it moves a folder, so that it can be repeated after
+ * any interruption and has no effect if it was already applied.
  */
 import { renameSync } from 'node:fs';
 import path from 'node:path';
@@ -16,20 +16,20 @@ import { STATE_FOLDER, identityAt, displayPath, skillPath, statePath } from './r
 import type { RootHandle } from './root-paths.ts';
 import { presentFiles } from './present-files.ts';
 
-/** What came of a step. `isDone`: the lock follows it. `note`: the world was not as the journal had it, and this was done about it. */
+/** Result of a step. `isDone`: the lock must follow it. `note`: what was done because the folders were not as the journal expected. */
 export interface StepOutcome {
   readonly step: Step;
   readonly isDone: boolean;
   readonly note?: string;
 }
 
-/** Told after everything that is visible to others: tests end the process there. */
+/** Called after every change that other processes can see. Tests end the process there. */
 export type OnStep = (what: string) => void;
 
 type Put = Extract<Step, { type: 'put' }>;
 type Remove = Extract<Step, { type: 'remove' }>;
 
-/** Does all steps. Throws the system's error; then some are done. */
+/** Applies all steps. If it throws a system error, some steps are applied. */
 export async function applySteps(
   handle: RootHandle,
   steps: readonly Step[],
@@ -48,7 +48,7 @@ export async function applySteps(
   });
 }
 
-/** The same where the world may have changed since: a step that cannot be done is told and passed over, unless it may work later. */
+/** Applies steps after a crash, when folders may have changed since. Reports and skips a step that fails, unless a retry may succeed. */
 export async function reapplySteps(
   handle: RootHandle,
   steps: readonly Step[],
@@ -76,7 +76,10 @@ const MAY_WORK_LATER: ReadonlySet<string> = new Set([
   'ENFILE',
 ]);
 
-/** Undoes steps, the last first, also half of one. Whatever ends it, doing the steps again is still possible. Throws the system's error. */
+/**
+ * Undoes steps in reverse order, including partly applied ones. After a failure, the steps can still be applied again. Throws system
+ * errors.
+ */
 export function undoSteps(handle: RootHandle, steps: readonly Step[]): void {
   for (const step of steps.toReversed()) {
     const target = skillPath(handle, step.name);
@@ -96,7 +99,7 @@ function undoPut(handle: RootHandle, step: Put, target: string): void {
   if (old !== undefined && isThere(old) && !isThere(target)) move(old, target);
 }
 
-/** The lock after the steps that were done. */
+/** The lock that results from the applied steps. */
 export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): LockFile {
   const skills = new Map<string, LockedSkill>(lock.skills);
   for (const { step, isDone } of outcomes) {
@@ -108,7 +111,7 @@ export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): Loc
 }
 
 function isToExchange(handle: RootHandle, { name, from, identity, old }: Put): boolean {
-  // Most are new: nothing stood there when the journal was written.
+  // Usually there was no folder to replace.
   if (old === undefined) return false;
   const target = identityAt(skillPath(handle, name));
   const isNew = identityAt(statePath(handle, from)) === identity;
@@ -122,7 +125,7 @@ function put(handle: RootHandle, step: Put, onStep: OnStep): StepOutcome {
   const stands = locateSkill(step, target, from);
   if (stands === 'nowhere') return restorePrevious(step, target, old);
   if (stands === 'target') {
-    // They were exchanged, and the old one lies where the new one did.
+    // The folders were exchanged: the old one is in the staging folder.
     if (old !== undefined && isThere(from) && !isThere(old)) move(from, old);
     return { step, isDone: true };
   }
@@ -136,7 +139,7 @@ function put(handle: RootHandle, step: Put, onStep: OnStep): StepOutcome {
   return { step, isDone: true, ...(note === undefined ? {} : { note }) };
 }
 
-/** By identity; where a root was copied to another disk in between, by what is in the folders. */
+/** Compares by identity. If the root was copied to another disk in between, compares by content. */
 function locateSkill(step: Put, target: string, from: string): 'target' | 'staging' | 'nowhere' {
   if (identityAt(target) === step.identity) return 'target';
   if (identityAt(from) === step.identity) return 'staging';
@@ -148,7 +151,7 @@ function locateSkill(step: Put, target: string, from: string): 'target' | 'stagi
   return isIt(from) ? 'staging' : 'nowhere';
 }
 
-/** The new one was taken away by hand: what was there before comes back, and the lock goes on to say so. */
+/** The new folder was deleted by hand. Restores the previous version, which the lock still describes. */
 function restorePrevious(step: Put, target: string, old: string | undefined): StepOutcome {
   const note = `the new ${quoted(step.name)} is gone from the staging folder`;
   if (old === undefined || !isThere(old) || isThere(target)) return { step, isDone: false, note };
@@ -156,7 +159,7 @@ function restorePrevious(step: Put, target: string, old: string | undefined): St
   return { step, isDone: false, note: `${note}; the version before is back` };
 }
 
-/** Somebody put a folder where ours belongs, since we looked. Theirs is not lost. */
+/** Another process created a folder at the target in the meantime. Moves it to the trash instead of deleting it. */
 function moveForeign(handle: RootHandle, name: string, target: string): string {
   const below = prepareBackup(handle, { part: 'trash', name, at: new Date() });
   move(target, statePath(handle, below));
@@ -182,7 +185,7 @@ function move(from: string, to: string): void {
     renameSync(from, to);
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
-    // Somebody removed the folder that was made for it.
+    // The folder for the backup was deleted in the meantime.
     makeFolders(path.dirname(to), 0o700);
     renameSync(from, to);
   }

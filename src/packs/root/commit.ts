@@ -1,6 +1,6 @@
 /**
- * One change of a root, of any number of skills: all of it or nothing. What is staged is looked at once more and written to the disk, then the
- * journal is, and from that moment on the new state is the one that will be, whatever happens.
+ * Commits a change of any number of skills atomically. Checks the staged folders again and syncs them to disk, then writes the journal.
+ * Once the journal exists, the change is completed even after a crash.
  */
 import { renameSync } from 'node:fs';
 import path from 'node:path';
@@ -29,21 +29,21 @@ import type { PresentTree } from './present-files.ts';
 import type { RootLock } from './root-lock.ts';
 
 export interface CommitProgress {
-  /** `check`: staged folders are looked at. `write`: they go to the disk. `apply`: they go to their places. */
+  /** `check`: the staged folders are compared. `write`: they are synced to disk. `apply`: they are moved into the root. */
   readonly phase: 'check' | 'write' | 'apply';
   readonly done: number;
   readonly total: number;
 }
 
 export interface CommitOptions {
-  /** Heeded until the commit counts. */
+  /** Takes effect until the journal is written. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: CommitProgress) => void;
-  /** Of `startSync`: the staged folders are on the disk when it is done. */
+  /** Result of `startSync`. When it is done, the staged folders are on disk. */
   readonly backgroundSync?: BackgroundSync;
-  /** When it is done; now. */
+  /** The time to record (default: now). */
   readonly at?: Date;
-  /** For tests: told after everything that others can see. */
+  /** For tests: called after every change that other processes can see. */
   readonly onStep?: OnStep;
 }
 
@@ -51,7 +51,7 @@ export interface Work {
   readonly handle: RootHandle;
   readonly rootLock: RootLock;
   readonly lock: LockFile;
-  /** Our folder of the staging part, below the state folder. */
+  /** The staging folder of this session, relative to the state folder. */
   readonly staging: string;
 }
 
@@ -62,12 +62,11 @@ export type CommitEnd =
       readonly steps: readonly Step[];
       readonly notes: readonly string[];
     }
-  /** Nothing was changed. */
   | PackRefusal
-  /** The system failed us twice: the journal stands, and whoever opens the root next does the rest. */
+  /** The commit and its rollback both failed. The journal remains, and the next process that opens the root completes the change. */
   | { readonly type: 'unfinished'; readonly refusal: PackRefusal };
 
-/** Does all changes or none. `staged` are those whose folders have to be what their entries say. */
+/** Makes all changes or none. `staged` lists the changes whose folders must match their lock entries. */
 export async function commitChanges(
   work: Work,
   changes: readonly PlannedChange[],
@@ -96,7 +95,7 @@ export async function commitChanges(
 
 const asDone = (step: Step): StepOutcome => ({ step, isDone: true });
 
-/** Throws `PackRefused` where a staged folder is not what was inspected. */
+/** Throws `PackRefused` if a staged folder differs from what was inspected. */
 async function checkStaged(staged: readonly PutChange[], { signal, onProgress }: CommitOptions): Promise<void> {
   const buffer = presentBuffer();
   for (const [done, change] of staged.entries()) {
@@ -123,13 +122,13 @@ function whyLeftOut({ leftOut: [file] }: Pick<PresentTree, 'leftOut'>): string |
   return file === undefined ? undefined : `has ${quoted(file)}, which is never installed`;
 }
 
-/** What can no longer be read as it was is another thing than was inspected. */
+/** A folder that can no longer be read has changed since the inspection. */
 function orThrow<T extends object>(value: T | PackRefusal): T {
   if (isRefusal(value)) throw refused('source/changed', value.message, value.path);
   return value;
 }
 
-/** The next lock is written while there still may be no room for it: later it only gets its name. */
+/** Writes the next lock before the commit, so that a full disk is detected early. Later it is only renamed. */
 function writeNextLock({ handle, staging }: Work, lock: LockFile): string {
   const file = statePath(handle, `${staging}/next-lock.json`);
   writeFileAtomically(file, Buffer.from(lockFileText(lock)), { mode: 0o644, sync: true });
@@ -159,14 +158,14 @@ async function syncBefore(
   });
 }
 
-/** Folders of the state that get or lose a skill. */
+/** Folders of the state folder in which entries are added or removed. */
 function partsOf(steps: readonly Step[], staging: string): readonly string[] {
   const kept = backupFolders(steps).map((below) => path.posix.dirname(below));
   const from = steps.flatMap((step) => (step.type === 'put' ? [path.posix.dirname(step.from)] : []));
   return [...new Set([staging, 'staging', ...kept, ...from])];
 }
 
-/** Folders that were made for what goes out of the root, with a record in each. */
+/** Folders that were created for backups, each with a record. */
 function backupFolders(steps: readonly Step[]): readonly string[] {
   return steps
     .flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? [])
@@ -220,7 +219,7 @@ async function syncAfter({ handle, staging }: Work, steps: readonly Step[]): Pro
   });
 }
 
-/** The old state again: the lock is still the old one, because it is replaced last. */
+/** Restores the old state. The lock is still the old one, because it is replaced last. */
 function undone(work: Work, steps: readonly Step[], refusal: PackRefusal): CommitEnd {
   try {
     undoSteps(work.handle, steps);

@@ -1,6 +1,6 @@
 /**
- * `transaction.json`: what a commit is going to do, written before the first folder moves. Where it stands, the work is done to its end, by
- * whoever comes next; where it does not, nothing has happened. Its presence is the commit.
+ * `transaction.json` describes a commit and is written before the first folder moves. If it exists, the commit is completed, by the next
+ * process if necessary. If it does not exist, nothing has happened.
  */
 import { lstatSync, renameSync, unlinkSync } from 'node:fs';
 
@@ -16,23 +16,23 @@ import { syncPath } from './sync.ts';
 import { JOURNAL_NAME, STATE_PARTS, displayPath, statePath, timedName, unusable } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
 
-/** One folder comes into the root, or goes out of it. Places are below the state folder. */
+/** Moves one folder into or out of the root. Paths are relative to the state folder. */
 export type Step =
   | {
       readonly type: 'put';
       readonly name: string;
       readonly from: string;
-      /** Which folder `from` is, so that it is known again wherever it stands. */
+      /** Device and inode of `from`, to recognize the folder after it was moved. */
       readonly identity: string;
-      /** Where what stands there goes; absent where nothing did. */
+      /** Where the replaced folder goes; absent if there was none. */
       readonly old?: string;
-      /** Absent: a folder that is not in the lock is staged back. */
+      /** Absent if a folder without a lock entry is restored. */
       readonly lock?: LockedSkill;
     }
   | {
       readonly type: 'remove';
       readonly name: string;
-      /** Absent where the folder was missing already. */
+      /** Absent if the folder did not exist. */
       readonly to?: string;
     };
 
@@ -44,7 +44,10 @@ export type JournalReading =
 const SCHEMA = 1;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** From here on the commit counts. Throws the system's error; then it does not. `staging` is where half a file does no harm. */
+/**
+ * Commits. If it throws a system error, the commit has not happened. The file is first written to `staging`, where a partial file does no
+ * harm.
+ */
 export function writeJournal(handle: RootHandle, steps: readonly Step[], staging: string): void {
   const shown = steps.map((step) =>
     step.type === 'put' && step.lock !== undefined ? { ...step, lock: lockedFields(step.lock) } : step,
@@ -61,7 +64,7 @@ export function removeJournal(handle: RootHandle): void {
   syncPath(statePath(handle));
 }
 
-/** Throws `PackRefused` for the journal of a newer version. */
+/** Throws `PackRefused` for a journal of a newer version. */
 export function readJournal(handle: RootHandle): JournalReading {
   const file = statePath(handle, JOURNAL_NAME);
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return { type: 'absent' };
@@ -76,7 +79,7 @@ export function readJournal(handle: RootHandle): JournalReading {
   }
 }
 
-/** A journal that cannot be understood must not stop everything for ever: it is kept under another name. Gives that. */
+/** Renames a journal that cannot be parsed, so that it does not block the root forever. Returns the new path. */
 export function setJournalAside(handle: RootHandle, at: Date): string {
   const name = timedName(at, 'transaction');
   renameSync(statePath(handle, JOURNAL_NAME), statePath(handle, name));
@@ -109,7 +112,7 @@ function toStep(value: unknown): Step {
   };
 }
 
-/** Inside one of the parts, and nowhere else: the file may come with a cloned repository. */
+/** Accepts only paths inside the state folder, because the journal may come with a cloned repository. */
 function toPlace(value: unknown): string {
   const parts = typeof value === 'string' ? value.split('/') : [];
   const isFit =
@@ -120,7 +123,7 @@ function toPlace(value: unknown): string {
   return parts.join('/');
 }
 
-/** Throws `PackRefused` where the way to a place leads through a link. */
+/** Throws `PackRefused` if a parent folder of the path is a link. */
 export function refuseLinkedWay(handle: RootHandle, below: string): void {
   const parts = below.split('/');
   for (let length = 1; length < parts.length; length += 1) {

@@ -1,4 +1,4 @@
-/** A root of skills, opened for changes by one process at a time. */
+/** Opens a root for changes by one process at a time. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
@@ -43,19 +43,18 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 
 export interface WithRootOptions {
   readonly signal?: AbortSignal;
-  /** How long to wait for another process; 30 s. */
+  /** How long to wait for another process (default: 30 s). */
   readonly timeoutMs?: number;
-  /** Make the root where there is none. */
+  /** Creates the root if it does not exist. */
   readonly create?: boolean;
   readonly onRecovered?: (what: Recovered) => void;
-  /** For tests: told after everything that recovery does and others can see. */
+  /** For tests: called after every change of the recovery that other processes can see. */
   readonly onStep?: OnStep;
 }
 
 /**
- * Opens a root, brings it to rest where somebody left it in the middle, and lets `act` change it while nobody else does. Refused where the
- * root cannot be used, is in use for too long, or has a lock that cannot be read. A `PackRefused` of `act` is its refusal; all else that it
- * throws flies on.
+ * Opens a root exclusively, completes or clears interrupted changes, and calls `act`. Refuses if the root cannot be used, stays busy, or
+ * has an invalid lock. A `PackRefused` thrown by `act` becomes the result; other errors are rethrown.
  */
 export async function withRoot<T>(
   root: string,
@@ -74,7 +73,7 @@ export async function withRoot<T>(
   }
 }
 
-/** Brings a root to rest; nothing more. */
+/** Only recovers a root. */
 export async function recoverRoot(
   root: string,
   options: Omit<WithRootOptions, 'create'> = {},
@@ -82,7 +81,7 @@ export async function recoverRoot(
   return withRoot(root, options, ({ lock }) => Promise.resolve({ type: 'recovered', lock }));
 }
 
-/** Somebody is in the middle of a change, or died there. One look, for readers. */
+/** Whether a change is in progress or was interrupted. A cheap check for readers. */
 export function needsRecovery(root: string): boolean {
   return existsSync(path.join(root, STATE_FOLDER, JOURNAL_NAME));
 }
@@ -107,53 +106,52 @@ async function open(root: string, options: WithRootOptions): Promise<RootSession
 export interface Committed {
   readonly type: 'committed';
   readonly lock: LockFile;
-  /** What was taken out of the root, and where it lies now. */
+  /** Backups of what was moved out of the root. */
   readonly kept: readonly SkillBackup[];
-  /** Versions before, of which there were more than are kept: removed for good. */
+  /** Previous versions that were deleted because there were too many. */
   readonly pruned: readonly SkillBackup[];
-  /** What somebody else did meanwhile, and what became of it. For people. */
+  /** What other processes changed in the meantime and how it was handled, for the user. */
   readonly notes: readonly string[];
 }
 
-/** Which of those that are kept; the newest where only a name is given. */
+/** Selects a backup (default: the newest of that name). */
 export interface BackupChoice {
   readonly name: string;
   readonly id?: string;
-  /** What to do with what stands there; refuse. */
+  /** What to do with an existing skill (default: refuse). */
   readonly existing?: Existing;
 }
 
 export interface OpenRoot {
-  /** Real and absolute. */
+  /** Absolute path without links. */
   readonly path: string;
-  /** As it is now: a commit changes it. */
+  /** The current lock. A commit replaces it. */
   readonly lock: LockFile;
-  /** A fresh folder that nobody else can enter, on the file system of the root. Removed when the root is closed. Throws `PackRefused`. */
+  /** Creates a private folder on the file system of the root. It is deleted when the root is closed. Throws `PackRefused`. */
   staging(): string;
   /**
-   * Says that all is staged, about so many files: they begin to go to the disk, while they are looked at. Given to the commit, which then waits
-   * for the end of that. Nothing may be written into the staging folders after this; a further folder takes it back.
+   * Declares that staging is complete with about `count` files and starts to sync them to disk in the background. Pass the result to
+   * `commit`, which waits for it. Do not write into the staging folders afterwards; a new staging folder cancels the sync.
    */
   startSync(count: number): BackgroundSync | undefined;
-  /** All changes or none. */
+  /** Makes all changes or none. */
   commit(changes: readonly RootChange[], options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Removed skills, newest first. */
   trash(): readonly SkillBackup[];
-  /** Earlier versions of a skill, newest first. */
+  /** Previous versions of a skill, newest first. */
   versions(name: string): readonly SkillBackup[];
   backups(): readonly SkillBackup[];
-  /** Brings a removed skill back, with its entry in the lock. */
+  /** Restores a removed skill with its lock entry. */
   restore(choice: BackupChoice, options?: CommitOptions): Promise<Committed | PackRefusal>;
-  /** The version before takes the place of the present one, which is then the version before. */
+  /** Replaces a skill by its previous version and backs up the replaced one. */
   rollback(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal>;
-  /** Removes for good what is kept, and says what it was: of one skill, or all of a part. */
+  /** Deletes backups of one kind, optionally of one skill, and returns them. */
   purge(part: BackupKind, choice?: { readonly name?: string; readonly before?: Date }): Promise<readonly SkillBackup[]>;
 }
 
-/** Versions before the present one that are kept of each skill. */
+/** Number of previous versions to keep per skill. */
 const KEEP_VERSIONS = 5;
 
-/** The handle of an opened root. */
 export class RootSession {
   readonly #handle: RootHandle;
   readonly #rootLock: RootLock;
@@ -198,11 +196,11 @@ export class RootSession {
     this.#isClosed = true;
     this.#backgroundSync?.drop();
     try {
-      // What a journal still speaks of is for whoever comes next.
+      // A remaining journal refers to the staging folder, so the next process still needs it.
       if (identityAt(statePath(this.#handle, JOURNAL_NAME)) === undefined)
         await removeTree(statePath(this.#handle, this.#staging));
     } catch (error) {
-      // What is left is removed by whoever opens the root next.
+      // The next process that opens the root removes the rest.
       if (!isSystemError(error)) throw error;
     } finally {
       this.#rootLock.release();
@@ -306,7 +304,7 @@ export class RootSession {
     const { lock } = found;
     const entry = lock === undefined ? {} : { lock };
     const end = await this.#commit([{ type: 'put', name, from: backupPath(found), existing, ...entry }], [], options);
-    // The record alone is left of it.
+    // Only the record is left.
     if (!isRefusal(end)) await removeBackup(this.#handle, found);
     return end;
   }
@@ -345,10 +343,10 @@ function isPut(change: RootChange): change is PutChange {
   return change.type === 'put';
 }
 
-/** How long a reader waits for somebody who is at work: they are done in a moment, or hold a root for a download. */
+/** How long a reader waits for a writer, which is either nearly done or busy with a download. */
 const WAIT_MS = 5_000;
 
-/** What could not be staged to rest is told, and read as it is. */
+/** Recovers roots before they are read. A root that cannot be recovered is reported and read as it is. */
 export async function recoverRoots(roots: readonly string[], signal?: AbortSignal): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = [];
   for (const path of roots) {

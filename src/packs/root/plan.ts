@@ -1,4 +1,4 @@
-/** From what is asked of a root to the steps of a journal. All is judged before the first thing is written. */
+/** Turns requested changes of a root into journal steps. Validates everything before it writes anything. */
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -15,17 +15,20 @@ import type { BackupKind } from './skill-backups.ts';
 import { identityAt, displayPath, skillPath, statePath } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
 
-/** `backup` keeps what stands there in `backups`; `replace` keeps an installed version in `previous` and anything else in the trash. */
+/** `backup` moves the existing folder to `backups`. `replace` moves an installed version to `previous` and anything else to the trash. */
 export type Existing = 'refuse' | 'backup' | 'replace';
 
 export interface PutChange {
   readonly type: 'put';
   readonly name: string;
-  /** Absolute, below a folder that `staging()` gave. It is moved, not copied. */
+  /** Absolute path inside a folder from `staging()`. It is moved, not copied. */
   readonly from: string;
   readonly lock: LockedSkill;
   readonly existing: Existing;
-  /** `looks` of `presentFiles` when `lock` was made: then it is enough that the staged folder still looks so. Else every file is hashed. */
+  /**
+   * Stat fingerprint of the staged folder at the time `lock` was made. If present, the folder only needs to have the same fingerprint;
+   * otherwise every file is hashed again.
+   */
   readonly looks?: string;
 }
 
@@ -37,19 +40,19 @@ export interface RemoveChange {
 
 export type RootChange = PutChange | RemoveChange;
 
-/** The same inside: what is staged back comes from a part of the state folder, with or without an entry in the lock. */
+/** The internal form. A restored skill comes from the state folder and may have no lock entry. */
 export type PlannedChange =
   | {
       readonly type: 'put';
       readonly name: string;
-      /** Below the state folder. */
+      /** Relative to the state folder. */
       readonly from: string;
       readonly lock?: LockedSkill;
       readonly existing: Existing;
     }
   | RemoveChange;
 
-/** Throws `PackRefused` for whatever cannot be done. Nothing is written. */
+/** Throws `PackRefused` if a change is not possible. Writes nothing. */
 export function refuseChanges(handle: RootHandle, lock: LockFile, changes: readonly PlannedChange[]): void {
   const spellings = spellingsIn(handle);
   for (const change of changes) {
@@ -66,7 +69,7 @@ export function refuseChanges(handle: RootHandle, lock: LockFile, changes: reado
   refuseRepeated(changes);
 }
 
-/** Makes the places for what goes out of the root. Throws the system's error. */
+/** Creates the backup folders. Throws system errors. */
 export function planSteps(
   handle: RootHandle,
   lock: LockFile,
@@ -108,7 +111,7 @@ function partFor(
   return isOurs ? 'previous' : 'trash';
 }
 
-/** A place from which it is removed when the work is over, or by whoever comes next. */
+/** A path in the staging folder, which is deleted at the end. */
 function pathForRemoval(handle: RootHandle, staging: string, name: string): string {
   makeFolders(statePath(handle, `${staging}/removed`), 0o700);
   return `${staging}/removed/${name}`;
@@ -150,10 +153,10 @@ function refuseRepeated(changes: readonly PlannedChange[]): void {
   }
 }
 
-/** What stands in the root, by what some systems take for the same name. */
+/** Names in the root by collision key. */
 function spellingsIn(handle: RootHandle): ReadonlyMap<string, string> {
   const spellings = new Map<string, string>();
-  // Its own spelling wins over others of the same name.
+  // A valid skill name takes precedence over other spellings.
   for (const name of readdirSync(handle.place))
     if (!spellings.has(collisionKey(name)) || isValidName(name)) spellings.set(collisionKey(name), name);
   return spellings;

@@ -1,6 +1,6 @@
 /**
- * What lies in the folder of a skill, every file hashed: for the lock, for `verify`, and for the look at what was staged right before it is
- * committed. One pass gives the files and the digest of the tree. Nothing is opened through a link.
+ * Reads and hashes the files of a skill folder: for the lock, for `verify`, and for the check right before a commit. One pass returns the
+ * files and the tree digest. Links are never followed.
  */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
@@ -19,38 +19,38 @@ import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 export interface PresentTree {
   readonly type: 'present';
-  /** `sha256-tree:<hex>`, as `platform/fs/tree-digest.ts` gives it. */
+  /** `sha256-tree:<hex>`, see `platform/fs/tree-digest.ts`. */
   readonly digest: string;
-  /** By path. What is no file (a link, a pipe) has an empty `sha256`, which no locked file has. */
+  /** By path. Links and special files have an empty `sha256`, which never occurs in a lock. */
   readonly files: Readonly<Record<string, LockedFile>>;
   /** Paths of all folders below the tree. */
   readonly folders: readonly string[];
   readonly bytes: number;
-  /** What the tree looks like from outside: changes with every write and every exchanged file. Empty where nobody asked for it. */
+  /** Stat fingerprint of the tree. It changes with every write and every replaced file. Empty if `withoutLooks` is set. */
   readonly looks: string;
-  /** Whatever is called `.git`: no part of the tree, and never part of what is installed. */
+  /** Paths of `.git` entries, which are never part of a skill. */
   readonly leftOut: readonly string[];
 }
 
 export interface PresentOptions {
-  /** Files, folders and links. */
+  /** Maximum number of files, folders and links. */
   readonly maxEntries?: number;
   readonly maxDepth?: number;
-  /** For whoever only compares files: a tenth of the time. */
+  /** Skips the fingerprint, which saves a tenth of the time. */
   readonly withoutLooks?: boolean;
-  /** One for many calls; else each makes its own. */
+  /** A buffer to share between calls. */
   readonly buffer?: Buffer;
 }
 
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
 
-/** A buffer that serves any number of calls of `presentFiles`. */
+/** Allocates a buffer for `presentFiles`. */
 export function presentBuffer(): Buffer {
   return Buffer.allocUnsafeSlow(SMALL_FILE);
 }
 
-/** Reads a whole tree. Refused where it cannot be read, or changes meanwhile. */
+/** Reads a tree. Refuses if it cannot be read or changes in the meantime. */
 export function presentFiles(folder: string, options: PresentOptions = {}): PresentTree | PackRefusal {
   return orRefused(folder, () => {
     const walk = newWalk(folder, options);
@@ -68,7 +68,7 @@ export function presentFiles(folder: string, options: PresentOptions = {}): Pres
   });
 }
 
-/** What a tree looks like from outside, without opening a file. */
+/** Computes the stat fingerprint of a tree without opening its files. */
 export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> | PackRefusal {
   return orRefused(folder, () => {
     const walk = newWalk(folder, {});
@@ -77,7 +77,7 @@ export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> 
   });
 }
 
-/** Every file and folder of a tree, the tree itself last: what has to be on the disk before it counts. */
+/** Paths of all files and folders of a tree, children before parents, to sync them to disk. */
 export function pathsIn(folder: string): readonly string[] {
   const places: string[] = [];
   const walk = newWalk(folder, {});
@@ -99,7 +99,7 @@ interface Walk {
 }
 
 interface Met {
-  /** Below the tree. */
+  /** Relative to the tree. */
   readonly path: string;
   readonly place: string;
   readonly entry: Dirent;
@@ -114,11 +114,14 @@ function newWalk(
   return { folder, maxEntries, maxDepth, ...found, bytes: 0, met: 0 };
 }
 
-/** By names: who may exchange a folder for a link meanwhile may as well change the files afterwards. Links that lie there are not followed. */
+/**
+ * Opens folders by name: whoever could replace a folder by a link at this point could also change the files later. Existing links are not
+ * followed.
+ */
 function readFolder(walk: Walk, at: string, file: (met: Met) => void, depth = 0): void {
   const place = at === '' ? walk.folder : `${walk.folder}/${at}`;
   if (depth > walk.maxDepth) throw unfit(walk, at, `is more than ${String(walk.maxDepth)} folders deep`);
-  // Of a folder inside the one above has said what it is.
+  // The parent's listing already tells that a subfolder is a folder.
   if (at === '' || walk.looks !== undefined) {
     const stats = lstatSync(place);
     if (!stats.isDirectory()) throw unfit(walk, at, 'is no folder');
@@ -141,7 +144,7 @@ function readFolder(walk: Walk, at: string, file: (met: Met) => void, depth = 0)
 
 const NOTHING = new Uint8Array();
 
-/** In one order, so that equal trees look alike. */
+/** Sorted, so that equal trees have equal fingerprints. */
 function entriesOf(walk: Walk, place: string, at: string): readonly Dirent[] {
   const entries = readdirSync(place, { withFileTypes: true });
   const isOdd = entries.some(({ name }) => name.includes('\uFFFD'));
@@ -169,7 +172,7 @@ function hashEntry(walk: Walk, { path, place, entry }: Met, buffer: Buffer): voi
   }
 }
 
-/** A link is part of the digest as elsewhere. A pipe has no place in it, and stands as a link to what no link can lead to. */
+/** Links are part of the tree digest. Special files are hashed like a link to NUL, which no real link can contain. */
 function noFile(walk: Walk, path: string, place: string): void {
   const stats = lstatSync(place);
   look(walk, path, stats);

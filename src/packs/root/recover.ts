@@ -1,4 +1,4 @@
-/** What a process that ended in the middle left in a root: finished where it had committed, removed where it had not. */
+/** Recovers a root after a crash: completes a committed change and clears an uncommitted one. */
 import { readdirSync, renameSync } from 'node:fs';
 
 import type { LockFile } from '../lock/lock.ts';
@@ -18,17 +18,17 @@ import { lockPath, rootPath, statePath, timedName } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
 
 /**
- * `finished`: a change that had been committed is now done. `cleared`: one that had not is as if it had never begun. `set-aside`: a journal
- * cannot be read and is kept under another name. `message` is lower case and safe to print.
+ * `finished`: a committed change was completed. `cleared`: an uncommitted change was removed. `set-aside`: a journal could not be parsed
+ * and was renamed. `message` starts in lower case and is safe to print.
  */
 export interface Recovered {
   readonly type: 'finished' | 'cleared' | 'set-aside';
-  /** Of the skills it was about. */
+  /** Names of the changed skills. */
   readonly names: readonly string[];
   readonly message: string;
 }
 
-/** Brings a root to rest; the lock of the root is handle. Throws `PackRefused` and what the system says: then it can be tried again. */
+/** Recovers a root while holding its lock. Throws `PackRefused` and system errors; it can then be tried again. */
 export async function recoverOpenRoot(
   handle: RootHandle,
   {
@@ -45,7 +45,7 @@ export async function recoverOpenRoot(
     const finished = await finish(handle, journal.steps, onStep);
     onRecovered?.(finished);
   }
-  // Nobody else works here while we hold the lock: whatever lies there is left over.
+  // No other process works here while we hold the lock, so everything in the staging folder is left over.
   const left = readdirSync(statePath(handle, 'staging'));
   if (left.length === 0 && journal.type === 'absent') return;
   for (const name of left) await removeTree(statePath(handle, `staging/${name}`));
@@ -60,7 +60,7 @@ async function finish(handle: RootHandle, steps: readonly Step[], onStep: OnStep
       if (place !== undefined) refuseLinkedWay(handle, place);
   if (!(await isExchangeOver(handle)))
     throw refused('install/busy', `folders of ${quoted(handle.path, 200)} are still being moved`);
-  // First: folders move only where the lock can follow.
+  // Reads the lock first, so that folders move only if the lock can follow.
   const lock = readLockAt(lockPath(handle));
   if (isRefusal(lock)) throw new PackRefused(lock);
   const outcomes = await reapplySteps(handle, steps, onStep);
@@ -75,7 +75,7 @@ async function finish(handle: RootHandle, steps: readonly Step[], onStep: OnStep
   return { type: 'finished', names, message: [what, ...notes].join('; ') };
 }
 
-/** By way of the staging folder, where nothing is left of a file that was not finished. */
+/** Writes to the staging folder first, which is cleared after a crash. */
 function writeLock(handle: RootHandle, lock: LockFile): void {
   const file = statePath(handle, `staging/${timedName(new Date(), 'lock')}`);
   writeFileAtomically(file, Buffer.from(lockFileText(lock)), { mode: 0o644, sync: true });

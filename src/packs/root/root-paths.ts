@@ -1,7 +1,6 @@
 /**
- * Where everything lies in a root. Skills are folders of the root itself; all that belongs to the work on them lies in `.skillwright`, a
- * folder whose name starts with a dot, so that no scan takes what is in it for skills. It may come with a cloned repository: nothing in it is
- * followed through a link, and only our own files are believed.
+ * Paths in a root. Skills are folders of the root itself. All other files are in `.skillwright`; its leading dot keeps it out of scans for
+ * skills. It may come with a cloned repository, so links in it are never followed and only files of our own user are trusted.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
@@ -18,23 +17,23 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 export const STATE_FOLDER = '.skillwright';
 export const JOURNAL_NAME = 'transaction.json';
-/** `staging`: work under way. The others keep what was taken out of the root. */
+/** `staging` holds work in progress. The others hold backups. */
 export const STATE_PARTS = ['staging', 'trash', 'previous', 'backups'] as const;
 export type StatePart = (typeof STATE_PARTS)[number];
 
-/** A root handle open: it stays the folder that it was, whatever its name leads to later. */
+/** An open root. The descriptor keeps referring to the same folder, even if the path changes. */
 export interface RootHandle {
-  /** As people know it, links resolved. */
+  /** Absolute path without links, for display. */
   readonly path: string;
-  /** As it was given. */
+  /** The path that the caller passed, made absolute. */
   readonly given: string;
-  /** Starts the names of what lies in it, for the system. */
+  /** Prefix of paths in the root, resolved through the descriptor where the system supports it. */
   readonly place: string;
   readonly descriptor: number;
   readonly identity: string;
 }
 
-/** Opens a root, and makes it where it may. Throws `PackRefused` and what the system says. */
+/** Opens a root and optionally creates it. Throws `PackRefused` and system errors. */
 export function openRootHandle(given: string, { create }: { readonly create: boolean }): RootHandle {
   if (create) makeFolders(given);
   const real = tryRealPath(given);
@@ -54,25 +53,25 @@ export function closeRootHandle({ descriptor }: RootHandle): void {
   closeSync(descriptor);
 }
 
-/** Throws `PackRefused` where the name of the root leads to another folder by now. */
+/** Throws `PackRefused` if the path now refers to another folder. */
 export function refuseReplaced({ given, path: real, identity }: RootHandle): void {
   const stats = tryRealPath(given) === real ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
   if (stats === undefined || identityOf(stats) !== identity)
     throw unusable(`${quoted(given, 200)} was replaced while it was worked on`, given);
 }
 
-/** Which file or folder it is, by whatever name. */
+/** Identifies a file or folder independently of its path. */
 export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
   return `${String(dev)}:${String(ino)}`;
 }
 
-/** Which file or folder stands there, a link itself; nothing where none does. */
+/** Identity of the entry at a path, without following links; undefined if there is none. */
 export function identityAt(place: string): string | undefined {
   const stats = lstatSync(place, { throwIfNoEntry: false });
   return stats === undefined ? undefined : identityOf(stats);
 }
 
-/** The root itself. The dot: what starts the names is a link in the eyes of the system. */
+/** The root itself. The trailing dot is needed because a descriptor path is a link. */
 export function rootPath({ place }: RootHandle): string {
   return `${place}/.`;
 }
@@ -85,17 +84,17 @@ export function lockPath({ place }: RootHandle): string {
   return `${place}/${LOCK_FILE_NAME}`;
 }
 
-/** A place of the state folder; `below` is relative to it. */
+/** A path in the state folder; `below` is relative to it. */
 export function statePath({ place }: RootHandle, below = ''): string {
   return below === '' ? `${place}/${STATE_FOLDER}` : `${place}/${STATE_FOLDER}/${below}`;
 }
 
-/** The same as people know it. */
+/** The same path for display. */
 export function displayPath({ path: root }: RootHandle, below: string): string {
   return path.join(root, STATE_FOLDER, below);
 }
 
-/** Sees to it that the state folder and its parts are there, are folders and ours. Throws `PackRefused` and what the system says. */
+/** Creates the state folder and its subfolders and checks that they belong to us. Throws `PackRefused` and system errors. */
 export function prepareState(handle: RootHandle): void {
   makeOwn(handle, '');
   const ignore = statePath(handle, '.gitignore');
@@ -117,7 +116,7 @@ function makeOwn(handle: RootHandle, part: StatePart | ''): void {
   requireOwnFolder(handle, part);
 }
 
-/** Throws `PackRefused` where a folder of the state is a link, a file or somebody else's. */
+/** Throws `PackRefused` if a folder of the state is a link, a file, or owned by another user. */
 export function requireOwnFolder(handle: RootHandle, below: string): void {
   const stats = lstatSync(statePath(handle, below));
   const shown = displayPath(handle, below);
@@ -135,7 +134,7 @@ function writeOnce(file: string, text: string): void {
   }
 }
 
-/** A name that sorts by time and that nobody else takes. */
+/** A unique name that sorts by time. */
 export function timedName(at: Date, what: string): string {
   const time = at.toISOString().replaceAll(/[-:]|\.\d+/g, '');
   return `${time}-${String(at.getMilliseconds()).padStart(3, '0')}-${what}-${randomBytes(4).toString('hex')}`;

@@ -1,6 +1,6 @@
 /**
- * What was taken out of a root and is not lost: removed skills, versions before an update or a rollback, and folders that had to make room.
- * Each lies in a folder of its own, `<part>/<time>-<name>-<chance>/<name>`, with a record beside it.
+ * Backups of skills: the trash, previous versions, and folders that were replaced. Each is in its own folder,
+ * `<kind>/<time>-<name>-<random>/<name>`, with a record beside it.
  */
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 
@@ -21,24 +21,23 @@ export type BackupKind = Exclude<StatePart, 'staging'>;
 
 export interface SkillBackup {
   readonly part: BackupKind;
-  /** The name of its folder: sorts by time. */
+  /** Name of the backup folder. Sorts by time. */
   readonly id: string;
   readonly name: string;
-  /** When it was taken out; ISO 8601, to the second. */
+  /** When the backup was made; ISO 8601 to the second. */
   readonly at: string;
-  /** Its entry in the lock. Absent: the folder was not made by install. */
+  /** Its lock entry; absent if install did not create the folder. */
   readonly lock?: LockedSkill;
-  /** Absolute: where it lies now. */
+  /** Absolute path of the backup. */
   readonly path: string;
 }
 
-/** Lies beside what is kept. */
 export const RECORD_NAME = 'record.json';
 const RECORD_SCHEMA = 1;
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 const ID = /^\d{8}T\d{6}Z-\d{3}-([\p{L}\p{N}-]+)-[0-9a-f]{8}$/u;
 
-/** Makes the folder for what will be taken out, and its record, not yet on the disk. Gives where it will lie, below the state folder. */
+/** Creates a backup folder with its record, not yet synced to disk. Returns the future path of the backup, relative to the state folder. */
 export function prepareBackup(
   handle: RootHandle,
   {
@@ -60,7 +59,7 @@ export function prepareBackup(
   return `${below}/${name}`;
 }
 
-/** What is kept in a part, newest first; of one skill where a name is given. A folder without a record of ours is passed over. */
+/** Lists backups of one kind, newest first, optionally of one skill. Folders without a valid record are skipped. */
 export function listBackups(handle: RootHandle, part: BackupKind, name?: string): readonly SkillBackup[] {
   return readdirSync(statePath(handle, part))
     .filter((id) => nameOf(id) !== undefined && (name === undefined || nameOf(id) === name))
@@ -68,12 +67,12 @@ export function listBackups(handle: RootHandle, part: BackupKind, name?: string)
     .flatMap((id) => readBackup(handle, part, id) ?? []);
 }
 
-/** The skill that an entry is of, by the name of its folder. */
+/** The skill name in the name of a backup folder. */
 function nameOf(id: string): string | undefined {
   return ID.exec(id)?.[1];
 }
 
-/** All but the newest few of each of these skills. */
+/** Backups of these skills beyond the newest `keep`. */
 export function surplusBackups(
   handle: RootHandle,
   part: BackupKind,
@@ -99,7 +98,7 @@ function readBackup(handle: RootHandle, part: BackupKind, id: string): SkillBack
   if (!isObject(record) || record['schema'] !== RECORD_SCHEMA) return undefined;
   const { name, at, lock } = record;
   if (typeof name !== 'string' || name !== nameOf(id) || !isValidName(name) || typeof at !== 'string') return undefined;
-  // The record is made first: a crash leaves it alone.
+  // The record is written first, so a crash may leave it without a backup.
   if (lstatSync(statePath(handle, `${below}/${name}`), { throwIfNoEntry: false }) === undefined) return undefined;
   const entry = lock === undefined ? undefined : entryOf(name, lock);
   const path = displayPath(handle, `${below}/${name}`);
@@ -115,17 +114,16 @@ function entryOf(name: string, value: unknown): LockedSkill | undefined {
   }
 }
 
-/** Below the state folder. */
+/** Relative to the state folder. */
 export function backupPath({ part, id, name }: SkillBackup): string {
   return `${part}/${id}/${name}`;
 }
 
-/** Removes one for good. */
 export async function removeBackup(handle: RootHandle, { part, id }: SkillBackup): Promise<void> {
   await removeTree(statePath(handle, `${part}/${id}`));
 }
 
-/** Removes records that have nothing beside them: of work that never came to its commit, and of what was staged back. */
+/** Removes records without a backup: from uncommitted changes and from restored skills. */
 export async function removeEmptyBackups(handle: RootHandle): Promise<void> {
   for (const part of ['trash', 'previous', 'backups'] as const)
     for (const id of readdirSync(statePath(handle, part))) {
