@@ -1,6 +1,6 @@
 /**
- * Builds a pack: a zip of one or more skills with a manifest of every file. Two builds of equal skills are equal bytes, on any machine.
- * All is judged before the first byte is written, and the file appears whole or not at all.
+ * Builds a pack: a zip of one or more skills with a manifest of all files. Equal skills give equal bytes on every machine. Everything is
+ * validated before the first byte is written, and the file is written atomically.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -31,7 +31,7 @@ import { pause } from '../../platform/fs/tree-digest.ts';
 
 export interface PackProgress {
   readonly step: 'read' | 'write';
-  /** Files so far; `total` is known when all were read. */
+  /** Number of files so far; `total` is known after all were read. */
   readonly done: number;
   readonly total?: number;
   readonly path: string;
@@ -39,13 +39,13 @@ export interface PackProgress {
 
 export interface BuildPackOptions {
   readonly skills: readonly { readonly dir: string; readonly name: string }[];
-  /** Where to. Absent: all is done but the writing, to see what would come of it. */
+  /** Output file. Without it, everything is done except writing. */
   readonly out?: string;
-  /** Replaces what is there. */
+  /** Replaces an existing file. */
   readonly force?: boolean;
-  /** The strict check of a skill; its errors stop the pack. */
+  /** Strict check of a skill. Its errors stop the build. */
   readonly check?: (dir: string) => readonly Diagnostic[];
-  /** Packs what looks like a secret: for skills about secrets. */
+  /** Packs files that look like secrets, for skills about secrets. */
   readonly allowSecrets?: boolean;
   readonly limits?: ArchiveLimits;
   readonly signal?: AbortSignal;
@@ -54,19 +54,18 @@ export interface BuildPackOptions {
 
 export interface BuiltPack {
   readonly type: 'packed';
-  /** Absent where nothing was written. */
+  /** Absent if nothing was written. */
   readonly path?: string;
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
-  /** Files of skills, the manifest not counted. */
+  /** Number of files in skills, without the manifest. */
   readonly files: number;
-  /** What was not taken, and which file says so. */
+  /** Files that were not packed, each with the rule that excluded it. */
   readonly leftOut: readonly string[];
   readonly manifest: PackManifest;
 }
 
-/** Throws only what `signal` gives. */
+/** Throws only the abort reason. */
 export async function buildPack(options: BuildPackOptions): Promise<BuiltPack | PackRefusal> {
   try {
     return await build(options);
@@ -135,7 +134,7 @@ async function readSkill(dir: string, name: string, options: BuildPackOptions, b
   };
 }
 
-/** The pack, the signature that lies beside it, and what a killed process left of either. */
+/** The pack, its signature, and temporary files of killed processes. */
 function ownFiles(out: string): (file: string) => boolean {
   const place = path.join(realPath(path.dirname(path.resolve(out))), path.basename(out));
   const names = [place, `${place}${SIGNATURE_SUFFIX}`];
@@ -199,21 +198,21 @@ async function writeZip(
 export interface PackableSkill {
   readonly dir: string;
   readonly manifest: ManifestSkill;
-  /** Names on the disk, by path, where they are others. */
+  /** Names on disk by path, where they differ. */
   readonly spellings: ReadonlyMap<string, string>;
 }
 
 export interface PackedFile {
-  /** In the pack. */
+  /** Path in the pack. */
   readonly name: string;
   readonly isExecutable: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** Files between two pauses. */
+/** Files to read before yielding to the event loop. */
 const SLICE = 16;
 
-/** Sorted by the bytes of their names. Throws `PackRefused` where a file is not what it was. */
+/** Yields the files sorted by the bytes of their names. Throws `PackRefused` if a file changed since it was validated. */
 export async function* packedFiles(
   skills: readonly PackableSkill[],
   signal: AbortSignal | undefined,
@@ -235,10 +234,10 @@ export async function* packedFiles(
 
 interface Ordered {
   readonly skill: string;
-  /** On the disk. */
+  /** Path on disk. */
   readonly at: string;
   readonly file: LockedFile;
-  /** Its name in the pack. */
+  /** Path in the pack. */
   readonly key: Buffer;
 }
 

@@ -1,4 +1,6 @@
-/** `manifest.json` of a pack: every file of every skill with its SHA-256. Reading judges a stranger's text; writing gives one spelling. */
+/**
+ * `manifest.json` of a pack lists every file of every skill with its SHA-256. Parsing validates untrusted text; formatting is canonical.
+ */
 import { compareText } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
@@ -14,7 +16,7 @@ import type { PackRefusal } from '../problems.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 export const MANIFEST_SCHEMA = 1;
-/** A name of 1 KiB and a sum for each of the files that a pack may have. */
+/** Room for a name of 1 KiB and a hash for each file of the largest pack. */
 export const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
 
 export interface ManifestSkill {
@@ -22,23 +24,23 @@ export interface ManifestSkill {
   readonly version?: string;
   /** `sha256-tree:<hex>`, see `platform/fs/tree-digest.ts`. */
   readonly digest: string;
-  /** By path below the skill. */
+  /** By path relative to the skill. */
   readonly files: Readonly<Record<string, LockedFile>>;
 }
 
 export interface PackManifest {
   readonly schema: typeof MANIFEST_SCHEMA;
-  /** By name. */
+  /** Sorted by name. */
   readonly skills: readonly ManifestSkill[];
 }
 
 export type ManifestReading =
   | { readonly type: 'manifest'; readonly manifest: PackManifest }
-  /** JSON of somebody else's that happens to have this name: no pack of ours. */
+  /** Other JSON that happens to have this file name. */
   | { readonly type: 'foreign' }
   | PackRefusal;
 
-/** The same text for equal manifests, whatever order things were given in. */
+/** Equal manifests give equal text, independent of the input order. */
 export function formatManifest({ schema, skills }: PackManifest): string {
   const sorted = skills
     .toSorted((a, b) => compareText(a.name, b.name))
@@ -58,7 +60,7 @@ export function formatManifest({ schema, skills }: PackManifest): string {
   return `${JSON.stringify({ schema, skills: sorted }, undefined, 2)}\n`;
 }
 
-/** Reads a manifest. Keys that are not known, or stand twice, are refused: two readers must see one thing. */
+/** Parses a manifest. Refuses unknown and duplicate keys, so that all readers see the same content. */
 export function readManifest(text: string): ManifestReading {
   try {
     const value = parsed(text);
@@ -78,16 +80,16 @@ function parsed(text: string): unknown {
   return value;
 }
 
-/** Objects in lists in objects, five in all; somebody else's may have more. */
+/** A manifest has five levels; foreign files may have more. */
 const MAX_DEPTH = 64;
 
 interface Measure {
   readonly depth: number;
-  /** As they are written: of one that stands twice `JSON.parse` takes the last, and others the first. */
+  /** Number of keys in the text. `JSON.parse` keeps the last of duplicate keys, other parsers the first. */
   readonly keys: number;
 }
 
-/** How a text of JSON is written. A list in a list, a million times, takes far longer to make than to count: so this comes first. */
+/** Measures JSON text before it is parsed, because parsing a million nested lists takes far longer. */
 function measured(text: string): Measure {
   let open = 0;
   let depth = 0;
@@ -129,7 +131,7 @@ function manifestOf(value: unknown, text: string): PackManifest {
   return { schema, skills: read };
 }
 
-/** Keys that a manifest has: no others are known. */
+/** The number of keys that a manifest with these skills has. */
 function keysOf(skills: readonly ManifestSkill[]): number {
   let count = 2;
   for (const { version, files } of skills) {
@@ -156,7 +158,7 @@ function filesOf(skill: string, files: Readonly<Record<string, unknown>>): Reado
   if (names.size < entries.length) throw wrong(`two files of the skill ${quoted(skill)} are one on some systems`);
   for (const folder of new Set(entries.flatMap(([path]) => foldersOf(path))))
     if (names.has(collisionKey(folder))) throw wrong(`${quoted(`${skill}/${folder}`)} is a file and a folder`);
-  // Own properties, whatever their names: `__proto__` is a file like others.
+  // Creates own properties, so a file may be called `__proto__`.
   return Object.fromEntries(entries);
 }
 

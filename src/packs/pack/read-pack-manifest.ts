@@ -1,4 +1,4 @@
-/** The manifest of a pack, from its folder or from the zip itself. */
+/** Reads the manifest of a pack from a file or from the zip. */
 import { isUtf8 } from 'node:buffer';
 
 import { openPromise } from 'yauzl';
@@ -15,7 +15,7 @@ import { readTextFile } from '../../platform/fs/text-file.ts';
 
 export type PackManifestReading = ManifestReading | { readonly type: 'absent' };
 
-/** `manifest.json` as a file. */
+/** Reads `manifest.json` as a file. */
 export function readPackManifest(file: string): PackManifestReading {
   const read = readTextFile(file, MAX_MANIFEST_BYTES);
   if (read.type === 'absent') return { type: 'absent' };
@@ -25,8 +25,8 @@ export function readPackManifest(file: string): PackManifestReading {
 }
 
 /**
- * The manifest inside a zip, for one that is about to be signed. Nothing else of the zip is judged: whoever takes it from a stranger uses
- * the archive reader.
+ * Reads the manifest inside a zip that is about to be signed. Does not validate the rest of the zip; untrusted archives need the archive
+ * reader.
  */
 export async function readManifestOfPack(file: string): Promise<PackManifestReading> {
   try {
@@ -40,7 +40,7 @@ export async function readManifestOfPack(file: string): Promise<PackManifestRead
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
     if (isSystemError(error)) return readRefusal(error, file);
-    // The library throws plain errors, with a sentence about the file.
+    // yauzl throws plain errors for invalid files.
     if (error instanceof Error) return packRefusal('archive/unreadable', `${quoted(file, 200)} is no whole zip`, file);
     throw error;
   }
@@ -66,7 +66,7 @@ async function readEntry(zip: ZipFile, entry: Entry, file: string): Promise<Pack
     throw refused('pack/manifest', `${MANIFEST_NAME} is too large`, MANIFEST_NAME);
   const stream = await zip.openReadStreamPromise(entry);
   const pieces: Buffer[] = [];
-  // The library ends a stream that gives more than its entry says.
+  // yauzl ends a stream that exceeds the declared size.
   for await (const piece of stream) if (Buffer.isBuffer(piece)) pieces.push(piece);
   const bytes = Buffer.concat(pieces);
   return isUtf8(bytes) ? readManifest(bytes.toString('utf8')) : notUtf8(file);

@@ -1,4 +1,4 @@
-/** The bill of materials of a root: what really lies there, with what the lock knows about where it came from. */
+/** Creates the bill of materials of a root from the installed files and the lock. */
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
@@ -18,17 +18,17 @@ export interface SbomOfRoot {
   readonly type: 'sbom';
   readonly sbom: Sbom;
   readonly names: readonly string[];
-  /** For people: what is not as the lock says, and so not all of it is known. */
+  /** Differences from the lock, for the user. */
   readonly notes: readonly string[];
 }
 
 export interface SbomOfRootOptions {
-  /** Names; all of the lock where empty. */
+  /** Names of skills (default: all in the lock). */
   readonly names?: readonly string[];
   readonly now?: Date;
 }
 
-/** Refused where a skill cannot be read: a list with gaps is no list. */
+/** Refuses if a skill cannot be read, because the list would be incomplete. */
 export function sbomOfRoot(
   settings: PackSettings,
   { names = [], now = new Date() }: SbomOfRootOptions = {},
@@ -70,7 +70,7 @@ function sbomSkill(
     ...(isRefusal(source) ? {} : { source }),
     ...(revision === undefined ? {} : { revision }),
     ...(requires === undefined ? {} : { requires }),
-    // What was changed here, nobody signed.
+    // The signature does not cover changed files.
     ...(signedBy === undefined || digest !== lockedDigest ? {} : { signedBy }),
   };
 }

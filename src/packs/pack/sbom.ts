@@ -1,7 +1,7 @@
 /**
- * What is installed, as a CycloneDX 1.6 bill of materials. The same text for the same skills: its number comes from their digests, its
- * time is given. A skill is an `application` where it has something to run, else `data`; each file is a component with its SHA-256.
- * The digest of the tree is no hash that CycloneDX knows, so it is a property.
+ * Formats skills as a CycloneDX 1.6 bill of materials. Equal skills give equal text: the serial number is derived from their digests, and
+ * the time is passed in. A skill is an `application` if it has something to run, otherwise `data`; each file is a component with its
+ * SHA-256. CycloneDX has no hash type for the tree digest, so it is a property.
  */
 import parseLicense from 'spdx-expression-parse';
 
@@ -18,12 +18,12 @@ export interface SbomSkill {
   readonly digest: string;
   readonly files: Readonly<Record<string, LockedFile>>;
   readonly description?: string;
-  /** As the frontmatter has it. */
+  /** From the frontmatter. */
   readonly license?: string;
   readonly source?: PackSource;
-  /** A commit, an exact version. */
+  /** A commit or an exact version. */
   readonly revision?: string;
-  /** Names of skills that it needs. */
+  /** Names of the required skills. */
   readonly requires?: readonly string[];
   readonly signedBy?: string;
 }
@@ -34,7 +34,7 @@ export interface SbomOptions {
   readonly tool: string;
   /** ISO 8601. */
   readonly timestamp: string;
-  /** 64 hex digits that stand for all of the skills: the hash of their digests. */
+  /** 64 hex digits: the hash of all skill digests. */
   readonly identity: string;
 }
 
@@ -130,7 +130,7 @@ function reference(name: string): string {
   return `skill:${name}`;
 }
 
-/** Version 8 is for numbers of one's own making. */
+/** UUID version 8 is for custom formats. */
 function uuidOf(identity: string): string {
   const hex = identity
     .toLowerCase()
@@ -170,7 +170,7 @@ function licenseOf(text: string): object {
   }
 }
 
-/** The bill of materials of these skills. Its number is that of their names, versions and digests: the same skills, the same number. */
+/** Creates the bill of materials. Its serial number depends only on names, versions and digests. */
 export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: Date }): Sbom {
   const lines = skills.map(({ name, version = '', digest }) => JSON.stringify([name, version, digest]));
   return sbomOf({
@@ -188,13 +188,13 @@ export interface SourcedSkill {
   readonly revision?: string;
 }
 
-/** Forges with a type of their own. */
+/** Forges with their own purl type. */
 const FORGES: ReadonlyMap<string, string> = new Map([
   ['github.com', 'github'],
   ['bitbucket.org', 'bitbucket'],
 ]);
 
-/** Nothing for folders, archives and addresses: nobody else could find the skill by what is known of them. */
+/** The package URL (purl) of an npm or git source. Undefined for folders, archives and addresses, which others could not resolve. */
 export function packageUrl({ name, version, source, revision }: SourcedSkill): string | undefined {
   if (source?.type === 'npm') {
     const at = revision ?? version;
@@ -212,7 +212,9 @@ export function packageUrl({ name, version, source, revision }: SourcedSkill): s
   return `pkg:generic/${encoded(name)}${version === undefined ? '' : `@${encoded(version)}`}?vcs_url=${encoded(address)}${folder}`;
 }
 
-/** `https://host/owner/name.git`, `ssh://git@host/…`, `git@host:owner/name`; without who logs in. Nothing for what lies on this machine. */
+/**
+ * Parses `https://host/owner/name.git`, `ssh://git@host/…` and `git@host:owner/name` without the user. Undefined for local repositories.
+ */
 function placeOf(url: string): { readonly host: string; readonly path: string } | undefined {
   const [, host, path] =
     /^(?:git\+)?(?:https?|ssh|git):\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??

@@ -1,12 +1,11 @@
 /**
- * Secrets in files that are about to be published. Only shapes that are nothing else are looked for, since a find stops a pack; what
- * `journal/redact/redact-shapes.ts` takes out of logs is wider, because there a mark too many does no harm. Placeholders of documentation are
- * no secrets.
+ * Finds secrets in files that are about to be published. Only unambiguous formats are searched, because a match stops the pack;
+ * `journal/redact/redact-shapes.ts` is broader, because there a false positive does no harm. Placeholders in documentation are ignored.
  */
 import { positionOf } from '../../core/json/json-position.ts';
 
 export interface FoundSecret {
-  /** What it is, for a person. Never the secret itself. */
+  /** Description of the secret, never the secret itself. */
   readonly kind: string;
   /** 1-based. */
   readonly line: number;
@@ -15,9 +14,9 @@ export interface FoundSecret {
 
 interface Shape {
   readonly kind: string;
-  /** What every one starts with. */
+  /** Prefixes of the secret. */
   readonly starts: readonly string[];
-  /** From the start on. The first group, where there is one, is what must not look made up. */
+  /** Full pattern. The first group, if any, must not look like a placeholder. */
   readonly whole: RegExp;
 }
 
@@ -73,20 +72,20 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** Not inside a longer word: that would be another thing. A private key begins after anything. */
+/** Must not start inside a longer word, except for private keys. */
 const STARTS = new RegExp(
   `-----BEGIN |(?<![A-Za-z0-9_])(?:${SHAPES.flatMap(({ starts }) => starts)
     .join('|')
     .replaceAll('.', '\\.')})`,
   'g',
 );
-/** Words and runs that only made-up values have. */
+/** Texts and runs that occur only in placeholders. */
 const MADE_UP =
   /example|sample|dummy|placeholder|changeme|your|redacted|secret|fake|x{4}|0123456|1234567|abcdefg|(.)\1{5}/i;
 const MIN_DIFFERENT = 8;
 const MAX_FOUND = 100;
 
-/** The secrets in a text, or in bytes that were decoded one for one: nothing that is looked for goes beyond ASCII. */
+/** Finds secrets in text, or in bytes decoded as latin1: all patterns are ASCII. */
 export function secretsInText(text: string): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   let from = 0;
@@ -130,7 +129,7 @@ const SECRET_FILES: readonly (readonly [kind: string, path: RegExp])[] = [
   ['a store of private keys', /\.(?:p12|pfx|jks|keystore|kdbx)$/i],
 ];
 
-/** What a file is that holds secrets by its very name; nothing for all others. */
+/** The kind of secret that a file contains according to its name; undefined for other files. */
 export function secretFileKind(path: string): string | undefined {
   return SECRET_FILES.find(([, pattern]) => pattern.test(path))?.[0];
 }

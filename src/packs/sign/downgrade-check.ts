@@ -1,4 +1,4 @@
-/** Whether one version of a skill may follow another: never an older one, never one with a weaker signature, unless somebody says so. */
+/** Checks whether a version may replace the installed one: it must not be older, and not unsigned or signed by another key. */
 import { quoted } from '../../core/text/text.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
@@ -7,11 +7,11 @@ import { compareVersions } from '../../platform/version-range.ts';
 export interface VersionAndSigner {
   readonly name: string;
   readonly version?: string;
-  /** The id of the key; absent where it is not signed. */
+  /** Key id; absent if it is unsigned. */
   readonly signedBy?: string;
 }
 
-/** `rules`: signed skills are held to the order of their versions; with `always`, unsigned ones too. */
+/** Checks signed skills only. Returns undefined if the replacement is allowed. */
 export function downgradeProblem(installed: VersionAndSigner, next: VersionAndSigner): PackRefusal | undefined {
   const name = quoted(installed.name);
   if (installed.signedBy !== undefined && next.signedBy === undefined)

@@ -1,10 +1,9 @@
 /**
- * The texts of minisign: public keys, secret keys and signatures, read and written. Nothing is computed here; `packs/sign/sign.ts`
- * signs and verifies. What is read must be exactly what would be written: one spelling for each key and each signature.
+ * Parses and formats minisign public keys, secret keys and signatures. `sign.ts` does the cryptography. Only canonical text is accepted.
  */
 import { hiddenCharacters } from '../../core/text/text.ts';
 
-/** Why a text is no key or no signature: one clause, lower case. */
+/** Why a text is not a key or signature, in lower case. */
 export interface MinisignProblem {
   readonly type: 'invalid';
   readonly reason: string;
@@ -12,7 +11,7 @@ export interface MinisignProblem {
 
 export interface MinisignPublicKey {
   readonly type: 'public-key';
-  /** As minisign prints it: 16 digits. */
+  /** 16 hex digits, as minisign prints it. */
   readonly id: string;
   /** Ed25519, 32 bytes. */
   readonly key: Uint8Array;
@@ -20,25 +19,25 @@ export interface MinisignPublicKey {
 
 export interface MinisignSignature {
   readonly type: 'signature';
-  /** Of the key that is said to have made it: nothing proves it but the signature itself. */
+  /** Claimed key id. Only the signature itself proves it. */
   readonly keyId: string;
-  /** Over BLAKE2b-512 of the bytes; the older kind is over the bytes themselves. */
+  /** Signs the BLAKE2b-512 hash; the legacy format signs the bytes. */
   readonly isPrehashed: boolean;
   /** 64 bytes. */
   readonly signature: Uint8Array;
   readonly untrustedComment: string;
-  /** Covered by `globalSignature`, together with `signature`. */
+  /** Covered by `globalSignature` together with `signature`. */
   readonly trustedComment: string;
   readonly globalSignature: Uint8Array;
 }
 
-/** A secret key as its file has it. */
+/** A secret key as stored in its file. */
 export interface MinisignSecretKey {
   readonly type: 'secret-key';
   readonly comment: string;
-  /** Absent: the key is not encrypted. */
+  /** Absent if the key is not encrypted. */
   readonly encryption?: { readonly salt: Uint8Array; readonly opsLimit: number; readonly memLimit: number };
-  /** Id, seed, public key and sum: 104 bytes, encrypted or not. */
+  /** Id, seed, public key and checksum: 104 bytes, possibly encrypted. */
   readonly box: Uint8Array;
 }
 
@@ -46,7 +45,7 @@ export const BOX_BYTES = 104;
 const KEY_BYTES = 2 + 8 + 32;
 const SIGNATURE_BYTES = 2 + 8 + 64;
 const SECRET_BYTES = 6 + 32 + 16 + BOX_BYTES;
-/** What minisign reads of either comment. */
+/** Limits of minisign. */
 const MAX_COMMENT = 1_024;
 const MAX_TRUSTED_COMMENT = 8_192;
 const MAX_TEXT = 16_384;
@@ -59,7 +58,7 @@ const SCRYPT = 'Sc';
 const BLAKE2B = 'B2';
 const NO_ENCRYPTION = '\0\0';
 
-/** A file of minisign, or its second line alone, as `minisign -P` takes it. */
+/** Parses a public key file, or its key line alone as for `minisign -P`. */
 export function parsePublicKey(text: string): MinisignPublicKey | MinisignProblem {
   const lines = linesOf(text);
   const [first = '', second] = lines ?? [];
@@ -134,7 +133,7 @@ export function parseSecretKey(text: string): MinisignSecretKey | MinisignProble
   };
 }
 
-/** Twice what minisign uses: a key is a stranger's file until it is opened. */
+/** Twice the values of minisign, because the file is untrusted until it is opened. */
 const MAX_LIMIT = 2n ** 31n;
 
 export function formatSecretKey({ comment, encryption, box }: Omit<MinisignSecretKey, 'type'>): string {
@@ -163,13 +162,13 @@ export function isKeyId(text: string): boolean {
   return /^[0-9A-F]{16}$/.test(text);
 }
 
-/** The lines of a short text, whichever of the two line ends it has; nothing where it is no such text. */
+/** Splits at LF or CRLF. Undefined if the text is too long. */
 function linesOf(text: string): readonly string[] | undefined {
   if (text.length > MAX_TEXT) return undefined;
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-/** Comments are shown to people: nothing in one may hide or act. */
+/** Comments are shown to users, so they must not contain invisible characters. */
 function isComment(line: string, start: string, most: number): boolean {
   return line.startsWith(start) && line.length <= start.length + most && hiddenCharacters(line) === undefined;
 }

@@ -1,4 +1,4 @@
-/** Signs packs, and says whether a signature is one of a pinned key for just these skills. Minisign's format; nothing but `node:crypto`. */
+/** Signs packs and verifies signatures of pinned keys, in minisign's format. */
 import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
@@ -26,10 +26,10 @@ export interface SignPackOptions {
   readonly manifest: PackManifest;
   readonly key: SigningKey;
   readonly now?: Date;
-  /** Where the signature goes; beside the file where absent. */
+  /** Output file (default: beside the signed file). */
   readonly out?: string;
   readonly force?: boolean;
-  /** All is done but the writing. */
+  /** Does everything except writing. */
   readonly dryRun?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface SignedPack {
   readonly text: string;
 }
 
-/** Writes `<file>.minisig`. Every skill needs a version: a signature without one could be used for an older pack. */
+/** Writes `<file>.minisig`. Every skill needs a version; otherwise the signature would also be valid for an older pack. */
 export function signPack(options: SignPackOptions): SignedPack | PackRefusal {
   return orRefusal(() => {
     const { file, manifest, key, now = new Date(), out = file + SIGNATURE_SUFFIX, force = false } = options;
@@ -67,26 +67,26 @@ function signableSkills({ skills }: PackManifest): readonly SignedSkill[] {
 
 export interface VerifyOptions {
   readonly payload: Payload;
-  /** The text of the signature; absent where there is none. */
+  /** Text of the signature; undefined if there is none. */
   readonly signature: string | undefined;
   readonly keys: readonly PinnedKey[];
-  /** What the bytes turned out to hold: every one of them must be named by the signature, with its version, and no other. */
+  /** The skills in the payload. The signature must name exactly these, with their versions. */
   readonly skills?: readonly { readonly name: string; readonly version?: string }[];
 }
 
 export interface VerifiedSignature {
   readonly type: 'verified';
   readonly keyId: string;
-  /** What the person calls the key. */
+  /** The user's name for the key. */
   readonly keyName: string;
-  /** Hex, of the bytes that were looked at: what is unpacked later must be these. */
+  /** Hash of the verified bytes, in hex. The bytes that are unpacked later must be these. */
   readonly sha256: string;
-  /** As it was signed; `comment` where it is one of ours. */
+  /** The signed comment; `comment` is its parsed form, if it is one of ours. */
   readonly trustedComment: string;
   readonly comment?: PackComment;
 }
 
-/** Whether a pinned key signed these bytes for these skills. */
+/** Verifies that a pinned key signed these bytes for these skills. */
 export function verifySignature(options: VerifyOptions): VerifiedSignature | PackRefusal {
   return orRefusal(() => verified(options));
 }
@@ -95,7 +95,7 @@ function verified({ payload, signature: text, keys, skills }: VerifyOptions): Ve
   if (text === undefined) return packRefusal('signature/missing', 'there is no signature');
   const signature = parseSignature(text);
   if (signature.type === 'invalid') return packRefusal('signature/invalid', `it is no signature: ${signature.reason}`);
-  // An id is nobody's property: all keys that have it are asked.
+  // Ids are not unique, so all keys with this id are tried.
   const named = keys.filter(({ key }) => key.id === signature.keyId);
   if (named.length === 0)
     return packRefusal('signature/unknown-key', `it is signed with the key ${signature.keyId}, which is not pinned`);
@@ -143,18 +143,16 @@ function orRefusal<T>(act: () => T): T | PackRefusal {
   }
 }
 
-/** What is signed. */
 export type Payload = Uint8Array | { readonly file: string };
 
 export interface PayloadSums {
   readonly blake2b512: Buffer;
-  /** Hex. */
   readonly sha256: string;
 }
 
 const PIECE = 4 * 1024 * 1024;
 
-/** Both sums in one reading. Throws `PackRefused`. */
+/** Computes both hashes in one pass. Throws `PackRefused`. */
 export function sumsOf(payload: Payload): PayloadSums {
   if (payload instanceof Uint8Array)
     return { blake2b512: hashAtOnce('blake2b512', payload, 'buffer'), sha256: hashAtOnce('sha256', payload, 'hex') };
@@ -166,7 +164,7 @@ export function sumsOf(payload: Payload): PayloadSums {
   return { blake2b512: long.digest(), sha256: short.digest('hex') };
 }
 
-/** The text of a signature; its comment is covered by it. */
+/** Formats a signature, which also covers the comment. */
 export function signed(sums: PayloadSums, key: SigningKey, trustedComment: string): string {
   const signature = sign(null, sums.blake2b512, key.key);
   const globalSignature = sign(null, Buffer.concat([signature, Buffer.from(trustedComment, 'utf8')]), key.key);
@@ -181,7 +179,7 @@ export function signed(sums: PayloadSums, key: SigningKey, trustedComment: strin
   });
 }
 
-/** Whether a key made this signature, over these bytes, with this comment. */
+/** Whether the key made this signature over these bytes and this comment. */
 export function isSignedBy(
   { key }: MinisignPublicKey,
   signature: MinisignSignature,
@@ -194,7 +192,7 @@ export function isSignedBy(
   return verify(null, comment, object, signature.globalSignature);
 }
 
-/** Signatures of the older kind are over all bytes at once. */
+/** Legacy signatures are computed over the bytes, not their hash. */
 function wholeOf(payload: Payload): Uint8Array {
   if (payload instanceof Uint8Array) return payload;
   try {

@@ -1,4 +1,4 @@
-/** Skills of an archive: a file of this machine, or one that was downloaded. */
+/** Stages skills from an archive: a local file or a download. */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -26,7 +26,7 @@ export async function stageArchive(
 ): Promise<StagedSource | PackRefusal> {
   const from = placeOf(source.path, context);
   const file = path.join(context.to, `archive${archiveEnding(from)}`);
-  // What is hashed, judged and unpacked is a copy that nobody else can exchange.
+  // Works on a private copy, so that the hashed bytes are the validated and unpacked ones.
   const archive = await copyHashed(from, file, context);
   const signature = readSignature(from);
   return await unpack(
@@ -41,26 +41,26 @@ export async function stageArchive(
   );
 }
 
-/** The part of a name by which an archive is known: `.zip`, `.skill`, `.tar.gz`, `.tgz`; in lower case. */
+/** The archive extension in lower case: `.zip`, `.skill`, `.tar.gz` or `.tgz`. */
 export function archiveEnding(name: string): string {
   return ARCHIVE_NAME.exec(name)?.[0].toLowerCase() ?? '';
 }
 
 export interface ArchiveHere {
-  /** In the staging folder. */
+  /** Path in the staging folder. */
   readonly file: string;
-  /** What to call it in messages. */
+  /** Name of the archive for messages. */
   readonly shown: string;
   readonly fallbackName: string;
   readonly resolved: ResolvedSource;
   readonly signature?: StagedSource['signature'];
-  /** Which of the skills count; all of them otherwise. */
+  /** Filters skills by folder (default: all). */
   readonly isMeant?: (folder: string) => boolean;
-  /** The one folder that everything in it lies in is no part of the source. */
+  /** The archive has a single top-level folder, which is not part of the source. */
   readonly hasTopFolder?: boolean;
 }
 
-/** Unpacks an archive that lies in the staging folder, and says which skills it has. */
+/** Unpacks an archive from the staging folder and finds its skills. */
 export async function unpack(archive: ArchiveHere, context: StageContext): Promise<StagedSource | PackRefusal> {
   const { file, shown, resolved, signature, isMeant = () => true } = archive;
   const { expect, tree, limits, signal } = context;
@@ -90,7 +90,7 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
   return meant[0] === '' ? staged : withManifest(staged, folder);
 }
 
-/** A skill that was unpacked. */
+/** Describes an unpacked skill. */
 export async function skillAt(tree: string, folder: string, fallbackName: string): Promise<SourceSkill> {
   const place = path.join(tree, folder);
   const named = folder === '' ? fallbackName : path.posix.basename(folder);
@@ -103,7 +103,7 @@ function topFolder(tree: string): string {
   return isDirectory(inside) ? inside : tree;
 }
 
-/** Copies a file, and gives `sha256:<hex>` of the bytes of the copy. Throws `PackRefused`. */
+/** Copies a file and returns `sha256:<hex>` of the copy. Throws `PackRefused`. */
 async function copyHashed(from: string, to: string, { limits, signal }: StageContext): Promise<string> {
   const { maxArchiveBytes } = limits;
   const input = openSource(from);

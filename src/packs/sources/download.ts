@@ -1,4 +1,7 @@
-/** Files behind addresses of the web: within limits of size, time and redirections, whatever the server says of them. */
+/**
+ * Downloads files within limits of size, time and redirects. Each GET uses its own connection through the network gate, which checks the
+ * resolved address; no cookies, no proxies, no connection pool.
+ */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -17,7 +20,7 @@ import { isRefused, networkGate, readGrant } from '../../platform/net/network-ga
 const MAX_REDIRECTS = 5;
 const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const TIMEOUT_MS = 300_000;
-/** Nothing came for so long: nothing will. */
+/** Aborts a download that is silent for this long. */
 const SILENCE_MS = 30_000;
 
 export type Asking = Pick<StageContext, 'network' | 'env' | 'signal' | 'onProgress'> & { readonly maxBytes: number };
@@ -25,11 +28,10 @@ export type Asking = Pick<StageContext, 'network' | 'env' | 'signal' | 'onProgre
 export interface Downloaded {
   readonly type: 'downloaded';
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
 }
 
-/** Downloads into a file that is not there yet. */
+/** Downloads to a new file. */
 export async function downloadTo(address: string, file: string, asking: Asking): Promise<Downloaded | PackRefusal> {
   const descriptor = openSync(file, 'wx', 0o600);
   try {
@@ -117,7 +119,7 @@ interface Receiving {
   readonly stop: AbortSignal;
 }
 
-/** The length that a server announces is shown and saves a useless download; it is the bytes that are counted. */
+/** `content-length` is used for progress and to reject large files early. The limit applies to the received bytes. */
 async function receive(response: IncomingMessage, { asking, shown, take, stop }: Receiving): Promise<Downloaded> {
   const { maxBytes, onProgress } = asking;
   const tooLarge = refused('archive/too-large', `${shown} has more than ${String(maxBytes)} bytes`);
@@ -132,7 +134,7 @@ async function receive(response: IncomingMessage, { asking, shown, take, stop }:
   try {
     if (announced > maxBytes) throw tooLarge;
     expectMore();
-    // Without an encoding a response gives bytes; its type says anything.
+    // A response without an encoding yields buffers; its type is too wide.
     for await (const piece of response as AsyncIterable<Buffer>) {
       stop.throwIfAborted();
       expectMore();
@@ -153,7 +155,7 @@ function silent(shown: string): PackRefusal {
   return packRefusal('source/failed', `${shown}: nothing came for ${String(SILENCE_MS)} ms`);
 }
 
-/** Whatever servers and connections do wrong has a code. Errors of files fly on, and so do bugs. */
+/** Describes errors of servers and connections. Rethrows file errors and bugs. */
 function networkReason(error: unknown): string {
   const isOurs = isSystemError(error) && !NETWORK_CALLS.has(error.syscall ?? '');
   if (isOurs || !(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
@@ -165,17 +167,17 @@ const NETWORK_CALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo', 'r
 export interface GetOptions {
   readonly network: SourceNetwork;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The person named this machine, so that it may be reached. */
+  /** The user named a loopback address, so it may be reached. */
   readonly mayReachLoopback: boolean;
   readonly stop: AbortSignal;
 }
 
-/** The key for one host, and the host it is for: both or nothing is sent. */
+/** A bearer token and the host it is for. It is sent only if both are set. */
 const TOKEN = 'SKILLWRIGHT_HTTP_TOKEN';
 const TOKEN_HOST = 'SKILLWRIGHT_HTTP_TOKEN_HOST';
 const CONNECT_MS = 10_000;
 
-/** An address as a target, or why it is none. `from` is who sends us there. */
+/** Parses an address, relative to `from` for a redirect. Returns a refusal if it is not allowed. */
 export function targetOf(
   text: string,
   { allowHttp = false }: SourceNetwork,
@@ -197,12 +199,12 @@ export function targetOf(
   return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
 }
 
-/** Without what could be a key. */
+/** Removes the query, which may contain a secret. */
 export function withoutQuery(address: string): string {
   return address.replace(/[?#].*$/s, '');
 }
 
-/** Sends the request. Throws the errors of connections; what the rules do not allow is a refusal. */
+/** Sends the request. Throws connection errors; returns a refusal if the address is not allowed. */
 export async function sendGet(target: HttpTarget, options: GetOptions): Promise<IncomingMessage | PackRefusal> {
   const { network, stop, env } = options;
   const mayBePrivate = network.allowPrivate === true || (options.mayReachLoopback && isLoopback(target));
@@ -223,14 +225,14 @@ export async function sendGet(target: HttpTarget, options: GetOptions): Promise<
   return await exchangeOver(reached, {
     target,
     method: 'GET',
-    // What is hashed are the bytes of the file.
+    // The hash is computed over the file, so it must not be compressed on the way.
     headers: { 'accept-encoding': 'identity', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
     certificates: network.certificates,
     stop,
   });
 }
 
-/** Never over an open connection to another machine, never to another host. */
+/** Never sends the token over plain HTTP to another machine, and never to another host. */
 function tokenFor(target: HttpTarget, env: GetOptions['env']): string | undefined {
   const { [TOKEN]: token = '', [TOKEN_HOST]: host = '' } = env;
   if (token === '' || !/^[\x21-\x7e]+$/.test(token) || (!target.isSecure && !isLoopback(target))) return undefined;

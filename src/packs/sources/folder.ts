@@ -1,4 +1,4 @@
-/** Skills of a folder on this machine: found, and copied into staging, each file read once and hashed on the way. */
+/** Stages skills from a local folder. Each file is read once and hashed while it is copied. */
 import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -17,12 +17,12 @@ import type { OpenedEntry } from '../../platform/fs/tree-walk.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill, withManifest } from './top-files.ts';
 
-/** Folders that are looked into for skills. */
+/** Limit of folders to search for skills. */
 const MAX_FOLDERS = 100_000;
-/** Entries copied between two pauses, in which timers and others have their turn. */
+/** Entries to copy before yielding to the event loop. */
 const SLICE = 64;
 
-/** What is kept of the bytes for the inspection that follows: reading them again takes longer than copying them. */
+/** Limits of file contents to keep in memory for the inspection, because reading them again takes longer than copying them. */
 const MAX_KEPT = 64 * 1024 * 1024;
 const MAX_KEPT_OF_SKILL = 4 * 1024 * 1024;
 
@@ -63,20 +63,20 @@ export async function stageFolder(
   return folders[0] === '' ? staged : withManifest(staged, root);
 }
 
-/** A path as it was typed, as an absolute one. */
+/** Resolves a typed path to an absolute one. */
 export function placeOf(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
   const inHome = /^~(?:[/\\]|$)/.test(typed);
   return inHome ? path.join(home, typed.slice(1)) : path.resolve(cwd, typed);
 }
 
-/** Every folder with a SKILL.md, from the top down; nothing inside a skill is looked at. No link is followed but the top itself. */
+/** Finds all folders with a SKILL.md. Does not search inside skills and follows no links except the top folder itself. */
 export function findSkills(root: string): FoundFolders {
   const folders: string[] = [];
   const leftOut: string[] = [];
   const pending: string[] = [''];
   for (let at = pending.pop(), seen = 0; at !== undefined; at = pending.pop(), seen += 1) {
     if (seen > MAX_FOLDERS) refuse(packRefusal('archive/too-many', `it has more than ${String(MAX_FOLDERS)} folders`));
-    // Asked first: what a skill has else is read when it is copied.
+    // Checks for SKILL.md first; the other files of a skill are read when it is copied.
     const skillFile = `${root}/${at}/${SKILL_FILE_NAME}`;
     if (existsSync(skillFile) && !isDirectory(skillFile)) {
       folders.push(at);
@@ -102,7 +102,7 @@ export function findSkills(root: string): FoundFolders {
 
 function listFolder(root: string, at: string) {
   try {
-    // Told apart from a folder that may not be read: the walk would say the same of both.
+    // Distinguishes a file from an unreadable folder.
     if (at === '' && !statSync(root).isDirectory())
       throw refused('source/missing', `${quoted(root, 200)} is no folder`, root);
     return readdirSync(path.join(root, at), { withFileTypes: true });
@@ -122,7 +122,7 @@ interface Copying {
   readonly context: StageContext;
   readonly root: string;
   readonly fallbackName: string;
-  /** For the bytes of one small file after another. */
+  /** Shared by all small files. */
   readonly buffer: Buffer;
   readonly leftOut: string[];
   count: number;
@@ -137,7 +137,7 @@ async function copySkill(folder: string, copying: Copying): Promise<SourceSkill>
   const skill = new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, room, isInOrder: true });
   const skip = (at: string, isFolder: () => boolean): boolean => {
     const name = at.slice(at.lastIndexOf('/') + 1);
-    // Nearly all: only what starts so is asked about.
+    // Most names need no further check.
     if (!name.startsWith('.') && !name.startsWith('_')) return false;
     const type = isFolder() ? 'folder' : 'file';
     const reason = whyLeftOut(name, type);
@@ -166,8 +166,8 @@ async function copySkill(folder: string, copying: Copying): Promise<SourceSkill>
 }
 
 /**
- * A file that has another name outside of its skill may be anybody's, and whoever made the skill may not have been able to read it. Names
- * inside the skill are its own affair: they become files of their own.
+ * Refuses files with a hard link outside of the skill: they may belong to another user, and the author of the skill may not have had
+ * permission to read them. Hard links inside the skill become separate files.
  */
 function openOtherNames(folder: string): {
   readonly see: (entry: OpenedEntry) => void;
@@ -191,7 +191,7 @@ function openOtherNames(folder: string): {
   };
 }
 
-/** Closes the file. */
+/** Closes the descriptor. */
 function copyFile(
   { path: at, descriptor, stats }: OpenedEntry,
   skill: StagedSkill,
@@ -203,7 +203,7 @@ function copyFile(
       refuse(packRefusal('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at));
     skill.file(at, isProgram(stats), (write) => {
       const hash = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
-      // A small file is read in one go; whether a large one stayed the same is seen afterwards.
+      // Small files are read in one call. Large files are checked for changes afterwards.
       if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
         refuse(packRefusal('source/changed', `${quoted(at)} changed while it was read`, at));
       return { hash, bytes: stats.size };

@@ -1,4 +1,4 @@
-/** The program git as we use it: to fetch objects, and to print them. No checkout, so no filter, hook or link of a repository acts. */
+/** Runs git to fetch and print objects. There is no checkout, so filters, hooks and links of the repository have no effect. */
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,9 @@ import { runProgram } from './run-program.ts';
 import type { Program, ProgramResult } from './run-program.ts';
 import { refuse } from './staged-skill.ts';
 
-/** What a person sets to reach their servers. All else of git's own would turn it to other repositories, programs or settings. */
+/**
+ * Variables that users set to reach their servers. All other GIT_ variables could redirect git to other repositories, programs or settings.
+ */
 const KEPT =
   /^GIT_(?:ASKPASS|SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|PROXY_\w+|HTTP_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH)$/;
 const TIMEOUT_MS = 300_000;
@@ -27,15 +29,15 @@ const SETTINGS = [
   'submodule.recurse=false',
 ].flatMap((setting) => ['-c', setting]);
 
-/** A bare repository of ours, in the staging folder. */
+/** A temporary bare repository in the staging folder. */
 export interface ScratchRepository {
   readonly folder: string;
-  /** Where it is fetched from. */
+  /** Address to fetch from. */
   readonly url: string;
   readonly context: StageContext;
 }
 
-/** Credentials come from the environment and from git's own helpers; nobody is asked: without a terminal ssh would ask by a window. */
+/** Credentials come from the environment and git's helpers. Prompts are disabled, including the graphical prompt of ssh. */
 export function gitEnvironment(url: string, env: StageContext['env']): Readonly<Record<string, string>> {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env))
@@ -54,8 +56,7 @@ export function gitEnvironment(url: string, env: StageContext['env']): Readonly<
 }
 
 /**
- * The way that was asked for, and the secure ones: a person's settings may turn https into ssh. A server that sends on from a secure
- * connection to an open one is not followed.
+ * Allows the requested protocol and the secure ones, because users may rewrite https to ssh. A redirect from https to http is not followed.
  */
 function protocolsFor(url: string): string {
   const [, scheme = 'ssh'] = /^(https?|ssh|git|file):/.exec(url) ?? [];
@@ -80,7 +81,7 @@ export async function runGit(
   });
 }
 
-/** Runs git where only its success will do. Throws `PackRefused`. */
+/** Runs git and throws `PackRefused` if it fails. */
 export async function mustGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
   const result = await runGit(own, args, run);
   if (result.exitCode !== 0) throw gitFailed(result);
@@ -93,7 +94,7 @@ export function gitFailed({ errors }: Pick<ProgramResult, 'errors'>): PackRefuse
 
 const MAX_SHOWN = 300;
 
-/** The last lines, without what git itself may have put into an address. */
+/** The last lines of stderr, without user information in addresses. */
 export function shownErrors(errors: string): string {
   const lines = errors
     .split('\n')
@@ -106,7 +107,7 @@ export function shownErrors(errors: string): string {
   return text === '' ? 'it failed without a word' : printable(text.slice(0, MAX_SHOWN));
 }
 
-/** Bytes of the packs that were fetched. */
+/** Size of the fetched packs in bytes. */
 export function packBytes({ folder }: ScratchRepository): number {
   try {
     const packs = path.join(folder, 'objects', 'pack');
@@ -120,24 +121,24 @@ export function packBytes({ folder }: ScratchRepository): number {
   }
 }
 
-/** Where the fetched commit is kept in our repository. */
+/** Ref of the fetched commit. */
 const OURS = 'refs/skillwright/brought';
 const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const SHORT_COMMIT = /^[0-9a-f]{4,63}$/;
-/** What servers and transports say when one commit cannot be had by itself. All in English: the language is set. */
+/** Messages for servers that cannot send a single commit. They are in English because the locale is set. */
 const NO_SHALLOW = /does not support shallow|dumb http/i;
 const NO_SUCH_REF =
   /couldn't find remote ref|not our ref|unadvertised object|no such ref|Server does not allow request/i;
 const NO_REPOSITORY = /repository .* not found|does not appear to be a git repository|Repository not found|404/i;
 
-/** Fetches and gives the full name of the commit. `wanted`: the default branch where nothing is said. Throws `PackRefused`. */
+/** Fetches a commit (default: the default branch) and returns its full id. Throws `PackRefused`. */
 export async function fetchCommit(own: ScratchRepository, wanted: string | undefined): Promise<string> {
   const failure = await tryFetch(own, [`${wanted ?? 'HEAD'}:${OURS}`]);
   if (failure === undefined) return await commitOf(own, OURS, wanted);
   if (!NO_SUCH_REF.test(failure)) throw ofFailure(failure);
   if (wanted === undefined) throw refused('source/revision', 'the repository is empty: it has no default branch');
   if (!SHORT_COMMIT.test(wanted) && !FULL_COMMIT.test(wanted)) throw noRevision(wanted);
-  // A commit that no server gives by itself is among all of them, or nowhere.
+  // The server does not send this commit by id, so fetch all branches and tags.
   const all = await tryFetch(
     own,
     ['+refs/heads/*:refs/skillwright/heads/*', '+refs/tags/*:refs/skillwright/tags/*'],
@@ -147,7 +148,7 @@ export async function fetchCommit(own: ScratchRepository, wanted: string | undef
   return await commitOf(own, wanted, wanted);
 }
 
-/** What git complained of; nothing where it worked. */
+/** Returns the error output of git; undefined if the fetch succeeded. */
 async function tryFetch(
   own: ScratchRepository,
   refs: readonly string[],
@@ -190,13 +191,13 @@ export interface TreeFile {
   readonly bytes: number;
 }
 
-/** Of one repository; a skill has fewer. */
+/** Limit for one repository. */
 const MAX_FILES = 200_000;
 const MAX_LISTING = 64 * 1024 * 1024;
 const ENTRY = /^(\d{6}) (blob|commit|tree) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s;
 const NOTHING_THERE = /Not a valid object name|not a tree object|does not exist/i;
 
-/** Everything below `folder` of a commit; links and submodules as what they are. Throws `PackRefused`. */
+/** Lists the files below `folder` in a commit, including links and submodules. Throws `PackRefused`. */
 export async function listTree(
   own: ScratchRepository,
   commit: string,
@@ -228,8 +229,8 @@ function tooMany(): PackRefused {
 const LINE = /^([0-9a-f]{40}|[0-9a-f]{64})\t(.+)$/;
 
 /**
- * Nothing where it cannot be told this way: no such ref, the start of a commit's name, a server that does not answer. Whoever wants to
- * know why brings the source. Nothing is written.
+ * The commit of a branch or tag, without fetching. Undefined if `ls-remote` cannot tell: unknown ref, abbreviated commit, or an unreachable
+ * server. Staging the source reports the reason. Writes nothing.
  */
 export async function remoteCommit(
   source: Extract<PackSource, { type: 'git' }>,
@@ -239,7 +240,7 @@ export async function remoteCommit(
   if (FULL_COMMIT.test(ref)) return ref;
   if (url.startsWith('file:') && context.network.allowFile !== true) return undefined;
   const commits = await listRefs(ref, { folder: path.join(context.to, 'repository'), url, context });
-  // The order in which git itself takes a name; what a tag points at stands behind it.
+  // Same precedence as git. `^{}` is the commit that an annotated tag points to.
   for (const name of [ref, `refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`]) {
     const commit = commits.get(`${name}^{}`) ?? commits.get(name);
     if (commit !== undefined) return commit;
@@ -247,7 +248,7 @@ export async function remoteCommit(
   return undefined;
 }
 
-/** Commits by the names of their refs; none where git fails, or is not there. */
+/** Commits by ref name; empty if git fails or is not installed. */
 async function listRefs(ref: string, own: ScratchRepository): Promise<ReadonlyMap<string, string>> {
   const commits = new Map<string, string>();
   try {

@@ -1,4 +1,4 @@
-/** Skills of a git repository: one commit is fetched, its tree read, and the files of its skills written from the objects themselves. */
+/** Stages skills from a git repository: fetches one commit, lists its tree and writes the files of its skills from the objects. */
 import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
@@ -27,7 +27,7 @@ export async function stageGit(
       `${quoted(source.url, 200)} is a repository of this machine: name its folder instead`,
     );
   const wanted = expect?.revision ?? source.ref;
-  // A lock, or who made the source without `readSource`, may say anything.
+  // The ref may come from a lock or from a caller that did not use `readSource`.
   if (wanted !== undefined && !isRef(wanted))
     return packRefusal('source/revision', `${quoted(wanted)} is no name of a branch, tag or commit`);
   const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
@@ -55,7 +55,7 @@ function nameOf({ url, folder }: Extract<PackSource, { type: 'git' }>): string {
   return path.posix.basename(folder ?? url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill';
 }
 
-/** A file that will be written: of which skill, and where in it. */
+/** A file to write, with its skill and its path in the skill. */
 interface ChosenFile extends TreeFile {
   readonly folder: string;
   readonly inside: string;
@@ -67,7 +67,7 @@ interface Choice {
   readonly leftOut: string[];
 }
 
-/** All that is written is known, judged and counted before the first byte is asked for. Throws `PackRefused`. */
+/** Selects, validates and counts all files before the first object is read. Throws `PackRefused`. */
 function choose({ files, folders, leftOut }: Choice, { maxFileBytes, maxBytes }: ArchiveLimits): readonly ChosenFile[] {
   const isSkill = new Set(folders);
   const hidden = new Set<string>();
@@ -118,21 +118,21 @@ async function writeSkills(
   return await Promise.all([...staged.values()].map((skill) => skill.finish()));
 }
 
-/** Of the whole repository, as of a whole archive: what was packed small may be large. */
+/** The limit applies to the whole repository, because small packs can contain large files. */
 function refuseTotal(chosen: readonly { readonly bytes: number }[], maxBytes: number): void {
   const total = chosen.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total > maxBytes)
     refuse(packRefusal('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`));
 }
 
-/** The skill that a file belongs to: the folder above it that is one. */
+/** The skill folder that contains a file. */
 function skillOf(file: string, isSkill: ReadonlySet<string>): string | undefined {
   for (let at = path.posix.dirname(file); at !== '.'; at = path.posix.dirname(at)) if (isSkill.has(at)) return at;
   return isSkill.has('') ? '' : undefined;
 }
 
 export interface Blob {
-  /** The name of the object, in hex. */
+  /** Object id in hex. */
   readonly object: string;
   readonly bytes: number;
 }
@@ -141,8 +141,8 @@ const NEW_LINE = 0x0a;
 const MAX_HEADER = 200;
 
 /**
- * Takes what `git cat-file --batch` prints, in pieces of any size: for each object that was asked for, in turn, a line and its bytes.
- * Memory is that of one object. What is done with a blob may throw: the program is ended, and `finish` throws it.
+ * Parses the output of `git cat-file --batch` in chunks of any size: a header line and the content for each object, in order. Buffers one
+ * object at a time. If the callback throws, the program is ended and `finish` rethrows.
  */
 export class BlobReader<T extends Blob> {
   readonly #blobs: readonly T[];
@@ -158,7 +158,7 @@ export class BlobReader<T extends Blob> {
     this.#found = found;
   }
 
-  /** False where nothing more is wanted. */
+  /** Returns false to stop the program. */
   take(chunk: Uint8Array): boolean {
     if (this.#problem !== undefined) return false;
     try {
@@ -171,7 +171,7 @@ export class BlobReader<T extends Blob> {
     }
   }
 
-  /** Throws where not all that was asked for came. */
+  /** Throws if objects are missing. */
   finish(): void {
     if (this.#problem !== undefined) throw this.#problem.error;
     if (this.#next < this.#blobs.length) throw damaged();
@@ -186,7 +186,7 @@ export class BlobReader<T extends Blob> {
     if (blob === undefined || this.#header !== `${blob.object} blob ${String(blob.bytes)}`) throw damaged();
     this.#header = '';
     this.#length = 0;
-    // A line end follows the bytes.
+    // A newline follows the content.
     this.#content = Buffer.allocUnsafe(blob.bytes + 1);
     return end + 1 - from;
   }

@@ -1,6 +1,6 @@
 /**
- * Skills of an npm package: `skills/<name>/SKILL.md`, or one at its top. The program npm gets it, so that a person's registries and keys
- * count; nothing of the package runs, and the settings of the project at hand, which may be a stranger's, do not count.
+ * Stages skills from an npm package: `skills/<name>/SKILL.md`, or one at its top. npm fetches the package, so the user's registries and
+ * tokens apply. No code of the package runs, and the npm settings of the current project, which may be untrusted, are not used.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
@@ -31,7 +31,7 @@ export async function stageNpm(
   context: StageContext,
 ): Promise<StagedSource | PackRefusal> {
   const { expect } = context;
-  // A lock may say anything, and npm takes addresses and folders for versions.
+  // The lock is untrusted, and npm would accept addresses and folders as versions.
   if (expect?.revision !== undefined && !EXACT_VERSION.test(expect.revision))
     return packRefusal('source/revision', `${quoted(expect.revision)} is no version of a package`);
   const packed = await packPackage(source, context);
@@ -52,7 +52,7 @@ export async function stageNpm(
   );
 }
 
-/** The package as a file in the staging folder. */
+/** Downloads the package into the staging folder. */
 async function packPackage(
   { name, range }: Extract<PackSource, { type: 'npm' }>,
   context: StageContext,
@@ -68,7 +68,7 @@ async function packPackage(
       'pack',
       '--json',
       '--ignore-scripts',
-      // An empty folder of ours: the settings of the project at hand lie elsewhere.
+      // An empty folder, so that npm does not read the settings of the current project.
       `--prefix=${destination}`,
       `--pack-destination=${destination}`,
       ...(network.npmRegistry === undefined ? [] : [`--registry=${network.npmRegistry}`]),
@@ -90,7 +90,7 @@ async function packPackage(
   );
 }
 
-/** All of the person's: registries may take their keys from any variable. */
+/** Passes all variables, because registries may read tokens from any of them. */
 function npmEnvironment(env: StageContext['env']): Readonly<Record<string, string>> {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) given[name] = value;
@@ -110,7 +110,7 @@ function sizeOf(folder: string): number {
   );
 }
 
-/** npm has compared the file with what the registry promised; here it is seen to be the file that npm means. */
+/** npm has verified the registry's integrity. This checks that the file is the one npm reported. */
 function readPacked(destination: string, said: unknown): PackedPackage | PackRefusal | undefined {
   const first: unknown = Array.isArray(said) ? said[0] : undefined;
   const [name, second] = readdirSync(destination).filter((each) => each.endsWith('.tgz'));

@@ -1,4 +1,4 @@
-/** Addresses of the web and of git repositories: which source is meant, and what must not stand in one. */
+/** Parses web and git addresses, and refuses addresses that contain secrets or options. */
 import { readAuthority } from '../../core/network/host-pattern.ts';
 import type { HostAndPort } from '../../core/network/host-pattern.ts';
 import { readAddress as readIpAddress } from '../../core/network/network-address.ts';
@@ -15,14 +15,14 @@ export interface AddressOptions {
 export const ARCHIVE_NAME = /\.(?:zip|skill|tar\.gz|tgz)$/i;
 const SKILL_FILE = /\/SKILL\.md$/;
 const MAX_REF = 250;
-/** What git allows in no name of a branch or tag, a plus that would force a refspec, and what looks like an option. */
+/** Excludes what git does not allow in refs, a leading plus (a forced refspec) and options. */
 const NO_REF = /^[-+/]|[\s~^:?*[\\\x7f]|\.\.|@\{|\/\/|\.$|\/$|\.lock(?:\/|$)|(?:^|\/)\.|^@$/;
-/** Parameters of a query that carry a secret: an address is written into the lock. */
+/** Query parameters with secrets. Addresses are written into the lock. */
 const SECRET_PARAMETER = /token|secret|signature|password|passwd|credential|api[-_]?key|^(?:sig|auth|key)$/i;
 const SSH = /^ssh:\/\/(?:\w[\w.-]*@)?([^/@\s]+)(\/[^?#\s]+)$/i;
 const SCP = /^\w[\w.-]*@([\w.-]+):([^\s:][^\s]*)$/;
 
-/** An address of the web: an archive, a SKILL.md, a repository, or a site. */
+/** Parses a web address: an archive, a SKILL.md, a repository or a site. */
 export function readAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
   const [address, fragment] = splitFragment(text);
   const url = readWebUrl(address, options);
@@ -46,7 +46,7 @@ function unclear(text: string): PackRefusal {
   );
 }
 
-/** A site that lists its skills, with or without the path of its list. */
+/** Parses a site, with or without the path of its index. */
 export function readSiteAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
   const url = readWebUrl(text, options);
   if (!(url instanceof URL)) return url;
@@ -57,7 +57,7 @@ export function readSiteAddress(text: string, options: AddressOptions): PackSour
   return { type: 'well-known', url: url.origin + base };
 }
 
-/** A repository, with or without `#ref`, `#ref:folder` or `#:folder`. */
+/** Parses a repository, optionally with `#ref`, `#ref:folder` or `#:folder`. */
 export function readGitAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
   const [address, fragment] = splitFragment(text);
   const url = readRepository(address, options);
@@ -75,7 +75,7 @@ export function readGitAddress(text: string, options: AddressOptions): PackSourc
   return { type: 'git', url, ...(ref === '' ? {} : { ref }), folder: read.path };
 }
 
-/** A name that git takes for a branch, a tag or a commit, and for nothing else. */
+/** Whether git accepts the text as a branch, tag or commit, and as nothing else. */
 export function isRef(text: string): boolean {
   return text !== '' && text.length <= MAX_REF && !NO_REF.test(text);
 }
@@ -83,7 +83,7 @@ export function isRef(text: string): boolean {
 function readRepository(address: string, options: AddressOptions): string | PackRefusal {
   const shown = quoted(address, 200);
   if (/^(?:https?|git):/i.test(address)) {
-    // The parser treats only schemes of the web as such: hosts in one spelling, paths without `..`.
+    // `URL` normalizes hosts and paths only for web schemes.
     const url = readWebUrl(address.replace(/^git:/i, 'http:'), options);
     if (!(url instanceof URL)) return url;
     const path = url.pathname.replace(/\/+$/, '');
@@ -109,7 +109,7 @@ function readRepository(address: string, options: AddressOptions): string | Pack
   return address;
 }
 
-/** A plain address: no user, no other spelling of the host, no secret in the query, nothing open to everybody on the way. */
+/** Parses a web address without user, with a canonical host, without secrets in the query, and over https unless allowed otherwise. */
 function readWebUrl(text: string, { allowHttp = false }: AddressOptions): URL | PackRefusal {
   const shown = quoted(withoutSecrets(text), 200);
   const authority = /^https?:\/\/([^/?#]*)/i.exec(text)?.[1];
@@ -140,7 +140,7 @@ function hasSecret(text: string): PackRefusal {
   );
 }
 
-/** For messages: neither the user nor the query. */
+/** Removes user and query, for messages. */
 function withoutSecrets(text: string): string {
   return text.replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1').replace(/\?.*$/s, '');
 }
@@ -150,7 +150,7 @@ function splitFragment(text: string): readonly [address: string, fragment: strin
   return hash === -1 ? [text, undefined] : [text.slice(0, hash), text.slice(hash + 1)];
 }
 
-/** Pages of the well known hosts that show a folder: `#ref:folder` in our spelling; the address itself where it is a repository. */
+/** Translates a web page of a known forge into `repository#ref:folder`. */
 function readPage({ origin, hostname }: URL, parts: readonly string[]): string | undefined {
   const rules = PAGES.get(hostname);
   if (rules === undefined) return undefined;
@@ -173,7 +173,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A ref with a slash in it cannot be told from a folder here: such are written with `#`. */
+/** A ref with a slash is ambiguous here. Users can write it with `#`. */
 const PAGES: ReadonlyMap<string, readonly RegExp[]> = new Map([
   ['github.com', [/^(?<repository>[^/]+\/[^/]+)(?:\/(?:tree|blob)\/(?<ref>[^/]+)(?:\/(?<folder>.+))?)?$/]],
   [

@@ -1,4 +1,4 @@
-/** A source as a person types it, and the one spelling under which a lock keeps it. Nothing is looked up but what lies at a path. */
+/** Parses a typed source, and formats it as the lock stores it. Accesses nothing except local paths. */
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
@@ -6,16 +6,16 @@ import { ARCHIVE_NAME, readAddress, readGitAddress, readSiteAddress } from './so
 import type { PackSource } from './source.ts';
 
 export interface ReadSourceOptions {
-  /** What stands at a path as it was typed; a link counts as what it leads to. */
+  /** What exists at the typed path. Links are followed. */
   readonly looksLikeFolder: (path: string) => 'folder' | 'file' | 'absent';
-  /** Takes addresses that anybody on the way can change: `http://`, `git://`. Loopback needs no leave. */
+  /** Accepts `http://` and `git://`, which are not protected against tampering. Loopback is always allowed. */
   readonly allowHttp?: boolean;
 }
 
 const MAX_TEXT = 4096;
-/** `./x`, `../x`, `/x`, `~/x`, `C:\x`: a path whatever stands there. */
+/** A path, whether it exists or not: `./x`, `../x`, `/x`, `~/x`, `C:\\x`. */
 const EXPLICIT_PATH = /^(?:\/|(?:\.{1,2}|~)(?:\/|$)|[a-z]:[\\/])/i;
-/** `ext::sh -c ...`: git hands the rest to a program of that name. */
+/** `ext::sh -c ...`: git would run a program. */
 const REMOTE_HELPER = /^[\w+.-]*::/;
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 const SCP = /^[\w.-]+@[\w.-]+:/;
@@ -25,7 +25,7 @@ const SHORTHAND_HOSTS: ReadonlyMap<string, string> = new Map([
   ['gitlab', 'https://gitlab.com/'],
 ]);
 
-/** Reads what a person typed. What could mean an option, a program or a secret to whoever is given it later is refused. */
+/** Parses a typed source. Refuses text that a later program could interpret as an option, a program or a secret. */
 export function readSource(text: string, options: ReadSourceOptions): PackSource | PackRefusal {
   const shown = quoted(text, 200);
   if (text.trim() !== text || text === '' || text.length > MAX_TEXT)
@@ -46,7 +46,7 @@ export function readSource(text: string, options: ReadSourceOptions): PackSource
   return packRefusal('source/unknown', `there is no folder ${shown}, and it is no address`);
 }
 
-/** The spelling that `readSource` reads as the same source. */
+/** Formats a source so that `readSource` parses it to the same value. */
 export function sourceText(source: PackSource): string {
   switch (source.type) {
     case 'folder':
@@ -112,7 +112,7 @@ function readPath(path: string, { looksLikeFolder }: ReadSourceOptions): PackSou
   if (found === 'absent') return packRefusal('source/missing', `there is no ${quoted(path, 200)}`, path);
   if (found === 'folder') return { type: 'folder', path };
   if (ARCHIVE_NAME.test(path)) return { type: 'archive', path };
-  // Who names the file means the skill.
+  // SKILL.md stands for its folder.
   const folder = /^(.*?)\/SKILL\.md$/.exec(path)?.[1];
   if (folder !== undefined) return { type: 'folder', path: folder === '' ? '/' : folder };
   return packRefusal('archive/format', `${quoted(path, 200)} is a file, and no archive by its name`, path);
@@ -128,10 +128,10 @@ function decode(text: string): string | undefined {
 
 const MAX_NAME = 214;
 const PACKAGE = /^((?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*)(?:@(.+))?$/;
-/** Versions, ranges and tags: nothing with a colon or a slash in it. */
+/** Versions, ranges and tags. A colon or slash is not allowed, because npm would accept addresses and folders. */
 const RANGE = /^[\w^~<>=*][\w.+^~<>=|* -]{0,127}$/;
 
-/** `name`, `@scope/name`, each with or without `@range`. */
+/** `name` or `@scope/name`, optionally with `@range`. */
 export function readNpmPackage(text: string): PackSource | PackRefusal {
   const [, name = '', range] = PACKAGE.exec(text) ?? [];
   if (name === '' || name.length > MAX_NAME || (range !== undefined && !(RANGE.test(range) && range.trim() === range)))

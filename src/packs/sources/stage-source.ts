@@ -1,4 +1,4 @@
-/** The one way in for every source: its bytes come to the staging folder, and what was found there is said. Nothing is judged but names. */
+/** Stages any kind of source: fetches its bytes into the staging folder and finds its skills. Only file names are validated here. */
 import path from 'node:path';
 
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
@@ -11,8 +11,7 @@ import { stageArchive } from './archive.ts';
 import { stageFolder } from './folder.ts';
 
 /**
- * Brings a source into `to`. Folders and archives of this machine load nothing that knows of a network. Throws what the signal was
- * aborted with; all else that can go wrong is a refusal.
+ * Stages a source into `to`. Local folders and archives load no network code. Throws the abort reason; every other failure is a refusal.
  */
 export async function stageSource(source: PackSource, options: StageOptions): Promise<StagedSource | PackRefusal> {
   options.signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-/** An archive or a SKILL.md behind an address. */
+/** Stages an archive or a SKILL.md from an address. */
 import path from 'node:path';
 
 import { isRefusal, packRefusal } from '../problems.ts';
@@ -13,7 +13,7 @@ import { downloadBytes, downloadTo } from './download.ts';
 import { StagedSkill } from './staged-skill.ts';
 import { MAX_SIGNATURE_BYTES } from './top-files.ts';
 
-/** Larger than any that is loaded. */
+/** Larger than any SKILL.md that the loader accepts. */
 export const MAX_SKILL_FILE_BYTES = 8 * 1024 * 1024;
 
 type UrlSource = Extract<PackSource, { type: 'url' }>;
@@ -62,12 +62,12 @@ async function stageSkillFile(
   };
 }
 
-/** Who demands a signature misses one that could not be had: no reason to say more of it. */
+/** Failures are ignored: if a signature is required, its absence is reported later. */
 async function signatureBeside(url: string, context: StageContext): Promise<string | undefined> {
   if (new URL(url).search !== '') return undefined;
   const { onProgress: _, ...quiet } = context;
   const found = await downloadBytes(`${url}.minisig`, { ...quiet, maxBytes: MAX_SIGNATURE_BYTES });
   const text = isRefusal(found) ? '' : found.content.toString('utf8');
-  // Some servers answer everything with a page.
+  // Some servers answer every request with a page.
   return text.startsWith('untrusted comment:') ? text : undefined;
 }

@@ -1,4 +1,4 @@
-/** Skills that a site lists. What the list promises of their bytes must hold for every one of them, or nothing is taken. */
+/** Stages skills from the index of a site. Every digest in the index must match, or nothing is staged. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -22,7 +22,7 @@ import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import { openPathValidator } from './portable-name.ts';
 
 interface SiteIndex {
-  /** Of the folder that the list lies in. */
+  /** Address of the folder that contains the index. */
   readonly base: string;
   readonly skills: readonly SiteSkill[];
 }
@@ -80,7 +80,7 @@ interface Site {
   readonly index: SiteIndex;
   readonly context: StageContext;
   readonly leftOut: string[];
-  /** What may still come, of all skills together. */
+  /** Remaining limits for all skills together. */
   readonly budget: { bytes: number; files: number };
 }
 
@@ -131,7 +131,7 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
   if (isRefusal(extracted)) throw new PackRefused(extracted);
   budget.bytes -= extracted.bytes;
   leftOut.push(...extracted.leftOut.map((line) => `${skill.name}/${line}`));
-  // The proposal wants the skill at the top of its archive; packs have a folder of its name there.
+  // The proposal requires the skill at the top of its archive; packs have a folder of its name there.
   const [found, second] = findSkills(folder).folders;
   if (found === undefined || second !== undefined) {
     const much = found === undefined ? 'no skill' : 'more than one skill';
@@ -140,7 +140,7 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
   return await skillAt(tree, found === '' ? skill.name : `${skill.name}/${found}`, skill.name);
 }
 
-/** An address of the list; it must be of the same site. */
+/** Resolves an address of the index, which must be on the same site. */
 function addressOf(url: string, { index }: Site): string {
   const isPlain = !/[\x00-\x20\x7f\\]/.test(url) && URL.canParse(url, index.base);
   const resolved = isPlain ? new URL(url, index.base) : undefined;
@@ -159,13 +159,13 @@ function mustBe(address: string, found: string, promised: string): void {
     );
 }
 
-/** Paths of lists, the newer first; the files of a skill lie beside the list. */
+/** Paths of the index, newest version first. The files of a skill are relative to it. */
 export const INDEX_PATHS = ['/.well-known/agent-skills/', '/.well-known/skills/'] as const;
 export const MAX_INDEX_BYTES = 4 * 1024 * 1024;
 const MAX_SKILLS = 2_000;
 const MAX_FILES = 1_000;
 
-/** `url` as it stands in the list; `sha256` in hex. */
+/** `url` as in the index; `sha256` in hex. */
 interface PromisedSkill<T extends string> {
   readonly type: T;
   readonly name: string;
@@ -173,7 +173,7 @@ interface PromisedSkill<T extends string> {
   readonly sha256: string;
 }
 
-/** The older version: files below `<name>/`, nothing promised of their bytes. */
+/** The older version: files below `<name>/`, without digests. */
 interface ListedSkill {
   readonly type: 'files';
   readonly name: string;
@@ -182,7 +182,7 @@ interface ListedSkill {
 
 export type SiteSkill = PromisedSkill<'skill-md'> | PromisedSkill<'archive'> | ListedSkill;
 
-/** Reads a list. One wrong entry refuses all of it: who leaves out silently hides what was changed. */
+/** Parses an index. One invalid entry refuses the whole index, so that no change goes unnoticed. */
 export function readSiteIndex(text: string): readonly SiteSkill[] | PackRefusal {
   const value = parseJson(text);
   const entries = isObject(value) ? value['skills'] : undefined;
@@ -239,7 +239,7 @@ function readFiles(name: string, files: readonly unknown[]): SiteSkill | PackRef
   return { type: 'files', name, files: names };
 }
 
-/** `sha256:<hex>` or `sha256-<base64>`, as hex. */
+/** Converts `sha256:<hex>` or `sha256-<base64>` to hex. */
 export function readDigest(text: string): string | undefined {
   const hex = /^sha256:([0-9a-f]{64})$/i.exec(text)?.[1];
   if (hex !== undefined) return hex.toLowerCase();
