@@ -42,7 +42,7 @@ export async function uninstallSkills(options: UninstallOptions): Promise<Change
     const missing = names.find((name) => !root.lock.skills.has(name));
     if (missing !== undefined)
       return packRefusal('install/not-installed', `${quoted(missing)} is not installed in ${quoted(root.path, 200)}`);
-    const what = `${purge ? 'remove for good' : 'move to the trash'}: ${names.join(', ')}`;
+    const what = `${purge ? 'delete permanently' : 'move to the trash'}: ${names.join(', ')}`;
     return await change(root, options, names, {
       what,
       act: (commit) =>
@@ -58,7 +58,7 @@ function neededBy(root: OpenRoot, names: readonly string[]): PackRefusal | undef
   for (const { name, requires = [] } of root.lock.skills.values()) {
     const need = names.includes(name) ? undefined : requires.find((required) => names.includes(required));
     if (need !== undefined)
-      return packRefusal('requires/missing', `${quoted(name)} needs ${quoted(need)}: uninstall both, or keep it`);
+      return packRefusal('requires/missing', `${quoted(name)} needs ${quoted(need)}: uninstall both, or keep both`);
   }
   return undefined;
 }
@@ -75,9 +75,9 @@ export async function restoreSkill(options: RestoreSkillOptions): Promise<Change
   const { name, id, force = false } = options;
   return await inRoot(options, async (root) => {
     const found = root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id));
-    if (found === undefined) return packRefusal('install/trash', `nothing of ${quoted(name)} is in the trash`);
+    if (found === undefined) return packRefusal('install/trash', `${quoted(name)} is not in the trash`);
     return await change(root, options, [name], {
-      what: `bring ${name} back, as it was removed on ${found.at}`,
+      what: `restore ${name}, removed on ${found.at}`,
       act: (commit) => root.restore({ name, id: found.id, existing: force ? 'replace' : 'refuse' }, commit),
     });
   });
@@ -87,9 +87,9 @@ export async function rollbackSkill(options: RestoreSkillOptions): Promise<Chang
   const { name, id } = options;
   return await inRoot(options, async (root) => {
     const found = root.versions(name).find((kept) => id === undefined || kept.id === id);
-    if (found === undefined) return packRefusal('install/trash', `no earlier version of ${quoted(name)} is kept`);
+    if (found === undefined) return packRefusal('install/trash', `there is no earlier version of ${quoted(name)}`);
     return await change(root, options, [name], {
-      what: `put ${name} back to ${found.lock?.version ?? 'the version'} of before ${found.at}`,
+      what: `roll ${name} back to ${found.lock?.version ?? 'the version'} from before ${found.at}`,
       act: (commit) => root.rollback({ name, id: found.id }, commit),
     });
   });
@@ -108,7 +108,7 @@ async function change(
 ): Promise<Changed | PackRefusal> {
   const done = { type: 'changed', root: root.path, names, kept: [], notes: [] } as const;
   if (dryRun === true) return { ...done, notes: [`would ${what}`], isDone: false };
-  if (!(await confirm(what))) return packRefusal('install/refused', 'nobody said yes: nothing was changed');
+  if (!(await confirm(what))) return packRefusal('install/refused', 'not confirmed: nothing was changed');
   const committed = await act(signal === undefined ? {} : { signal });
   if (isRefusal(committed)) return committed;
   return { ...done, kept: committed.kept, notes: committed.notes, isDone: true };
@@ -140,10 +140,10 @@ export async function emptyTrash(options: ChangeOptions): Promise<Changed | Pack
   return await inRoot(options, async (root) => {
     const names = root.trash().map(({ name }) => name);
     const done = { type: 'changed', root: root.path, names, kept: [], notes: [] } as const;
-    const what = `remove for good: ${names.join(', ')}`;
+    const what = `delete permanently: ${names.join(', ')}`;
     if (options.dryRun === true) return { ...done, notes: names.length === 0 ? [] : [`would ${what}`], isDone: false };
     if (names.length > 0 && !(await options.confirm(what)))
-      return packRefusal('install/refused', 'nobody said yes: nothing was changed');
+      return packRefusal('install/refused', 'not confirmed: nothing was changed');
     await root.purge('trash');
     return { ...done, isDone: true };
   });

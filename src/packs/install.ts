@@ -236,7 +236,7 @@ async function applyPlan(
   const done = { type: 'installed', plan, kept: [], notes: [] } as const;
   if (options.dryRun === true) return { ...done, isDone: false };
   if (changing.length === 0) return { ...done, isDone: true };
-  if (!(await options.confirm(plan))) return packRefusal('install/refused', 'nobody said yes: nothing was installed');
+  if (!(await options.confirm(plan))) return packRefusal('install/refused', 'not confirmed: nothing was installed');
   const committed: Committed | PackRefusal = await root.commit(
     changing.map(({ skill, lock }) => ({
       type: 'put',

@@ -79,8 +79,8 @@ export function installRoot(
   if (home !== undefined) return path.join(home, INSTALL_FOLDER);
   throw new SkillError({
     code: 'input/invalid',
-    message: 'there is no home folder to install to',
-    hint: 'name a root: --to FOLDER',
+    message: 'cannot install: there is no home folder',
+    hint: 'choose a root with --to FOLDER',
     data: { expected: 'a root, a project or a home folder' },
   });
 }
@@ -92,9 +92,9 @@ function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy |
   const refused = (why: string): PackRefusal =>
     packRefusal('pack/scan', `the scan policy ${quoted(absolute, 200)} cannot be used: ${why}`, absolute);
   const read = readTextFile(absolute, MAX_POLICY_BYTES);
-  if (read.type !== 'read') return refused(read.type === 'absent' ? 'there is no such file' : read.reason);
+  if (read.type !== 'read') return refused(read.type === 'absent' ? 'the file does not exist' : read.reason);
   const value = parseJson(read.text);
-  if (value === undefined) return refused('it is no JSON');
+  if (value === undefined) return refused('the file is not valid JSON');
   const policy = readScanPolicy(value);
   return isScanPolicy(policy) ? policy : refused(policy.problems.join('; '));
 }

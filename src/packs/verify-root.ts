@@ -79,5 +79,5 @@ export function verifySkill(dir: string, locked: LockedSkill, buffer = presentBu
   if (digest === locked.digest) return { name, status: 'same', locked, digest, drift: NO_DRIFT, reason: '' };
   const drift = driftOf(locked.files, present.files);
   const isNamed = drift.changed.length + drift.missing.length + drift.added.length > 0;
-  return { name, status: 'drift', locked, digest, drift, reason: isNamed ? '' : 'folders without files differ' };
+  return { name, status: 'drift', locked, digest, drift, reason: isNamed ? '' : 'only empty folders differ' };
 }

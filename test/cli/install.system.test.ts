@@ -202,7 +202,7 @@ describe('install', () => {
             hint: 'use the name of a skill that the source has',
           },
         ],
-        unread: [{ name: 'odd', reason: 'its source is of a kind that is not known here: "bucket"' }],
+        unread: [{ name: 'odd', reason: 'unknown source type: "bucket"' }],
         indexHash: expect.any(String),
       },
     });
@@ -266,7 +266,7 @@ describe('install', () => {
     const homeless = await spawnCli(project, ['install', sourceWith('tables'), '-y', '--scope', 'user'], { HOME: '' });
     expect(homeless).toMatchObject({
       status: 1,
-      err: expect.stringMatching(/no home folder[^]*hint: name a root: --to FOLDER/),
+      err: expect.stringMatching(/no home folder[^]*hint: choose a root with --to FOLDER/),
     });
   });
 

@@ -79,8 +79,8 @@ function openOrRefuse(file: string): number {
 function closedError(): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: 'the archive was closed',
+    message: 'the archive is closed',
     hint: 'extract before closing',
-    data: { expected: 'an archive that is open' },
+    data: { expected: 'an open archive' },
   });
 }

@@ -133,7 +133,7 @@ export async function extractTree(
     const refusal = writingRefusal(error, to);
     return left === undefined
       ? refusal
-      : { ...refusal, message: `${refusal.message}; its parts are still there: ${left}` };
+      : { ...refusal, message: `${refusal.message}; the partly extracted files could not be removed: ${left}` };
   } finally {
     tree.close();
   }

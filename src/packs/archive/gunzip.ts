@@ -89,14 +89,14 @@ async function* unpack(
       if (produced > ALWAYS_ALLOWED_BYTES + gunzip.bytesWritten * limits.maxRatio)
         throw refused(
           'archive/bomb',
-          `the archive has become ${String(produced)} bytes from ${String(gunzip.bytesWritten)}`,
+          `the archive expands from ${String(gunzip.bytesWritten)} to ${String(produced)} bytes`,
         );
       if (produced > most) throw refused('archive/too-large', `the archive unpacks to more than ${String(most)} bytes`);
       yield bytes;
     }
     // zlib silently ignores zeros after the end, but no other data.
     if (gunzip.bytesWritten !== file.size)
-      throw refused('archive/extra-data', 'data stands after the end of the archive');
+      throw refused('archive/extra-data', 'there is data after the end of the archive');
   } catch (error) {
     throw asRefused(error);
   } finally {
@@ -111,8 +111,8 @@ function asRefused(error: unknown): unknown {
   if (!error.code.startsWith('Z_')) return error;
   // The header of the first member is valid, so this is data after the last one.
   if (/header check/.test(error.message))
-    return refused('archive/extra-data', 'data stands after the end of the archive');
+    return refused('archive/extra-data', 'there is data after the end of the archive');
   if (/(?:data|length) check/.test(error.message))
-    return refused('archive/checksum', 'the archive does not have the checksum it says');
-  return refused('archive/unreadable', 'the archive cannot be unpacked');
+    return refused('archive/checksum', 'the checksum of the archive does not match');
+  return refused('archive/unreadable', 'the archive cannot be decompressed');
 }

@@ -63,7 +63,7 @@ export async function openZip(file: ArchiveFile, { limits, signal }: OpenOptions
 
 function refuseFolderContent({ name, packed }: ZipEntry): void {
   if (name.endsWith('/') && packed > EMPTY_DEFLATED_BYTES)
-    throw refused('archive/extra-data', `the folder ${quoted(name)} has bytes of its own`);
+    throw refused('archive/extra-data', `the folder ${quoted(name)} has content`);
 }
 
 async function writeAll(
@@ -112,7 +112,7 @@ export async function unpackEntry(
   let crc = 0;
   const take = (piece: Buffer): void => {
     bytes += piece.length;
-    if (bytes > entry.bytes) throw entryRefused('archive/bomb', entry.name, 'unpacks to more than it says');
+    if (bytes > entry.bytes) throw entryRefused('archive/bomb', entry.name, 'unpacks to more bytes than it declares');
     crc = crc32(piece, crc);
     writer.write(piece);
   };
@@ -120,8 +120,9 @@ export async function unpackEntry(
   else if (entry.bytes <= AT_ONCE && entry.packed <= AT_ONCE)
     take(inflateAtOnce(entry, file.bytes(start, entry.packed)));
   else await inflateInPieces(file, entry, start, take, signal);
-  if (bytes !== entry.bytes) throw entryRefused('archive/checksum', entry.name, 'unpacks to fewer bytes than it says');
-  if (crc !== entry.crc) throw entryRefused('archive/checksum', entry.name, 'does not have the checksum it says');
+  if (bytes !== entry.bytes)
+    throw entryRefused('archive/checksum', entry.name, 'unpacks to fewer bytes than it declares');
+  if (crc !== entry.crc) throw entryRefused('archive/checksum', entry.name, 'does not match its checksum');
 }
 
 async function copyStored(
@@ -141,7 +142,7 @@ function inflateAtOnce(entry: ZipEntry, packed: Buffer): Buffer {
   try {
     // 0 would mean no limit.
     const result: unknown = inflateRawSync(packed, { maxOutputLength: Math.max(1, entry.bytes), info: true });
-    if (!isInflated(result)) throw new TypeError('zlib gives the engine where it is asked for');
+    if (!isInflated(result)) throw new TypeError('zlib did not return its engine');
     refuseRest(entry, result.engine.bytesWritten);
     return result.buffer;
   } catch (error) {
@@ -193,13 +194,13 @@ function* piecesOf(file: ArchiveFile, start: number, length: number): Generator<
 /** Refuses data after the end of the compressed stream, which other readers may interpret. */
 function refuseRest(entry: ZipEntry, taken: number): void {
   if (taken !== entry.packed)
-    throw entryRefused('archive/extra-data', entry.name, 'has bytes after the end of what is packed');
+    throw entryRefused('archive/extra-data', entry.name, 'has data after the end of the compressed stream');
 }
 
 function asRefused(error: unknown, entry: ZipEntry): unknown {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error;
   if (error.code === 'ERR_BUFFER_TOO_LARGE')
-    return entryRefused('archive/bomb', entry.name, 'unpacks to more than it says');
-  if (error.code.startsWith('Z_')) return entryRefused('archive/checksum', entry.name, 'cannot be unpacked');
+    return entryRefused('archive/bomb', entry.name, 'unpacks to more bytes than it declares');
+  if (error.code.startsWith('Z_')) return entryRefused('archive/checksum', entry.name, 'cannot be decompressed');
   return error;
 }

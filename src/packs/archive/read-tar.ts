@@ -50,7 +50,7 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
     if (left > 0) for await (const piece of content()) void piece;
     await takePadding(source, raw.bytes);
   }
-  if (Object.keys(extensions).length > 0) throw refused('archive/unreadable', 'an extended header belongs to nothing');
+  if (Object.keys(extensions).length > 0) throw refused('archive/unreadable', 'an extended header has no entry');
   await takeEnd(source);
 }
 
@@ -65,7 +65,7 @@ async function readExtension(source: ByteSource, header: TarHeader): Promise<Ext
   if (header.type === 'g') {
     const { path, bytes } = readPax(data);
     if (path !== undefined || bytes !== undefined)
-      throw refused('archive/mismatch', 'one name or size is given to all entries');
+      throw refused('archive/mismatch', 'a global header sets the name or size of all entries');
     return {};
   }
   // A long link target. The link itself is refused.
@@ -76,7 +76,7 @@ async function readExtension(source: ByteSource, header: TarHeader): Promise<Ext
 function merge(before: Extensions, more: Extensions): Extensions {
   const repeated = Object.keys(more).some((key) => key in before);
   const isNamedTwice = (more.path !== undefined || more.longName !== undefined) && nameOf(before) !== undefined;
-  if (repeated || isNamedTwice) throw refused('archive/mismatch', 'an entry is given the same property twice');
+  if (repeated || isNamedTwice) throw refused('archive/mismatch', 'an entry has a duplicate property');
   return { ...before, ...more };
 }
 
@@ -91,7 +91,7 @@ function tell(header: TarHeader, extensions: Extensions): RawEntry {
   const kind = kindOf(header.type, bare);
   // A reader without support for the extension would find the next header at another offset.
   if (extensions.bytes !== undefined && extensions.bytes !== header.bytes)
-    throw refused('archive/mismatch', `${quoted(bare)} is given two sizes`);
+    throw refused('archive/mismatch', `${quoted(bare)} has two different sizes`);
   const name = kind === 'folder' && !bare.endsWith('/') ? `${bare}/` : bare;
   return { name, kind, mode: header.mode, bytes: header.bytes };
 }
@@ -133,7 +133,7 @@ async function takePadding(source: ByteSource, bytes: number): Promise<void> {
 async function takeEnd(source: ByteSource): Promise<void> {
   let rest = await takeWhole(source, BLOCK_BYTES);
   for (; rest.length > 0; rest = await source.some(BLOCK_BYTES * 128))
-    if (!isZero(rest)) throw refused('archive/extra-data', 'data stands after the end of the archive');
+    if (!isZero(rest)) throw refused('archive/extra-data', 'there is data after the end of the archive');
 }
 
 function endsEarly(): PackRefused {
@@ -154,7 +154,7 @@ export interface TarHeader {
 /** Throws `PackRefused`. */
 export function readTarHeader(block: Buffer): TarHeader {
   if (number(block, 148, 8) !== checksum(block))
-    throw refused('archive/unreadable', 'a header does not have the checksum it says');
+    throw refused('archive/unreadable', 'the checksum of a header does not match');
   const isPosix = block.subarray(257, 265).equals(POSIX_MAGIC);
   const [prefix, name] = [isPosix ? text(block, 345, 155) : '', text(block, 0, 100)];
   return {
@@ -181,10 +181,10 @@ function number(block: Buffer, at: number, length: number): number {
   if (field[0] === BASE_256) {
     const value = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
     if (Number.isSafeInteger(value)) return value;
-    throw refused('archive/unreadable', 'a header has a number that makes no sense');
+    throw refused('archive/unreadable', 'a header has an invalid number');
   }
   const digits = OCTAL.exec(field.toString('latin1'))?.[1];
-  if (digits === undefined) throw refused('archive/unreadable', 'a header has a number that makes no sense');
+  if (digits === undefined) throw refused('archive/unreadable', 'a header has an invalid number');
   return digits === '' ? 0 : Number.parseInt(digits, 8);
 }
 
@@ -200,7 +200,7 @@ function text(block: Buffer, at: number, length: number): string {
   const field = block.subarray(at, at + length);
   const end = field.indexOf(0);
   if (end === -1) return decodeName(field);
-  if (!isZero(field.subarray(end))) throw refused('archive/name', 'a name has bytes after its end');
+  if (!isZero(field.subarray(end))) throw refused('archive/name', 'a name has data after its end');
   return decodeName(field.subarray(0, end));
 }
 
@@ -219,9 +219,9 @@ export function readPax(data: Buffer): PaxChanges {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < data.length;) {
     const { key, value, end } = readRecord(data, at);
-    if (key.startsWith('GNU.sparse')) throw refused('archive/special-file', 'a file is stored with holes');
+    if (key.startsWith('GNU.sparse')) throw refused('archive/special-file', 'sparse files are not supported');
     // Readers disagree about which of two duplicate records counts.
-    if (records.has(key)) throw refused('archive/mismatch', 'an entry is given the same property twice');
+    if (records.has(key)) throw refused('archive/mismatch', 'an entry has a duplicate property');
     records.set(key, value);
     at = end;
   }
@@ -245,5 +245,5 @@ function readRecord(data: Buffer, at: number): { readonly key: string; readonly 
 
 function readSize(text: string): number {
   if (SIZE.test(text)) return Number(text);
-  throw refused('archive/unreadable', 'an extended header has a size that makes no sense');
+  throw refused('archive/unreadable', 'an extended header has an invalid size');
 }

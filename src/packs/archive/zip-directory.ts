@@ -45,7 +45,7 @@ export async function readZipDirectory(
       entries.push(toZipEntry(entry, end));
       claimed += LOCAL_HEADER_BYTES + entry.compressedSize;
       // Entries claim more bytes than there are, so some bytes are claimed twice.
-      if (claimed > end.start) throw refused('archive/overlap', 'files share bytes with each other');
+      if (claimed > end.start) throw refused('archive/overlap', 'entries share bytes');
       if (entries.length % SLICE === 0) await pause(signal);
     }
   } catch (error) {
@@ -53,7 +53,7 @@ export async function readZipDirectory(
   }
   // Some readers rely on the count, others on the length.
   if (at !== end.end || entries.length !== end.count)
-    throw refused('archive/mismatch', 'the length and the count of its table of contents disagree');
+    throw refused('archive/mismatch', 'the length and the count of the central directory contradict each other');
   return entries;
 }
 
@@ -83,7 +83,7 @@ function toZipEntry(entry: Entry, end: ZipEnd): ZipEntry {
   const refuse = (code: PackProblem, what: string): PackRefused => entryRefused(code, name, what);
   if ((flags & FLAGS.encrypted) !== 0) throw refuse('archive/encrypted', 'is encrypted');
   if ((method !== 0 && method !== 8) || (flags & FLAGS.patch) !== 0)
-    throw refuse('archive/method', `is packed by method ${String(method)}`);
+    throw refuse('archive/method', `uses compression method ${String(method)}`);
   if (hasOtherUnicodePath(entry.extraFields, rawName)) throw refuse('archive/mismatch', 'has a second name');
   const { compressedSize: packed, uncompressedSize: bytes, relativeOffsetOfLocalHeader: at } = entry;
   refuseSizes(entry, end, refuse);
@@ -95,10 +95,13 @@ function refuseSizes(entry: Entry, end: ZipEnd, refuse: (code: PackProblem, what
   const wideFields = extraFields.filter(({ id }) => id === ZIP64).length;
   const isInside = at + packed <= end.start;
   if (wideFields > 1 || (wideFields === 1 && (!isInside || !Number.isSafeInteger(bytes))))
-    throw refuse('archive/zip64', 'has 64-bit sizes that make no sense');
-  if (!isInside) throw refuse('archive/overlap', 'reaches beyond the files of the archive');
+    throw refuse('archive/zip64', 'has invalid 64-bit sizes');
+  if (!isInside) throw refuse('archive/overlap', 'extends beyond the data of the archive');
   if (entry.compressionMethod === 0 && packed !== bytes)
-    throw refuse('archive/mismatch', `is stored, but has ${String(packed)} bytes for ${String(bytes)}`);
+    throw refuse(
+      'archive/mismatch',
+      `is stored uncompressed, but its sizes are ${String(packed)} and ${String(bytes)} bytes`,
+    );
 }
 
 const FILE_TYPE = 0o170000;
@@ -133,8 +136,8 @@ function asRefused(error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof PackRefused || !(error instanceof Error) || signal?.aborted === true) return error;
   if ('code' in error) return error;
   if (/encryption/.test(error.message)) return refused('archive/encrypted', 'the archive is encrypted');
-  if (/zip64/.test(error.message)) return refused('archive/zip64', 'its 64-bit sizes are not all there');
-  return refused('archive/unreadable', 'its table of contents cannot be read');
+  if (/zip64/.test(error.message)) return refused('archive/zip64', 'its 64-bit sizes are incomplete');
+  return refused('archive/unreadable', 'the central directory cannot be read');
 }
 
 /** Location of the central directory. */
@@ -169,11 +172,11 @@ export function findZipEnd(file: ArchiveFile, limits: ArchiveLimits): ZipEnd | u
     const isCut = last + END_BYTES + commentBytes(tail, last) > length;
     throw isCut
       ? refused('archive/unreadable', 'the archive ends too early')
-      : refused('archive/extra-data', 'data stands after the end of the archive');
+      : refused('archive/extra-data', 'there is data after the end of the archive');
   }
   // A zip stored inside the zip also has an end record, but before ours and not at the end of the file.
   if (fitting.length > 1 || places.at(-1) !== place)
-    throw refused('archive/mismatch', 'the archive has two ends, each with a table of contents of its own');
+    throw refused('archive/mismatch', 'the archive has two end records with different central directories');
   return readEnd(file, tail.subarray(place, place + END_BYTES), file.size - length + place, limits);
 }
 
@@ -190,16 +193,14 @@ function readEnd(file: ArchiveFile, record: Buffer, at: number, limits: ArchiveL
   const { disks, countHere, count, bytes, start } = end64?.raw ?? raw;
   const end = end64?.at ?? at;
   if (disks.some((disk) => disk !== 0) || countHere !== count)
-    throw refused('archive/unreadable', 'the archive is one of several parts');
+    throw refused('archive/unreadable', 'multi-part archives are not supported');
   if (count > limits.maxEntries) throw tooMany(limits);
   if (start + bytes > end)
-    throw refused(
-      end64 === undefined ? 'archive/unreadable' : 'archive/zip64',
-      'its table of contents is not all there',
-    );
+    throw refused(end64 === undefined ? 'archive/unreadable' : 'archive/zip64', 'the central directory is incomplete');
   if (start + bytes < end)
-    throw refused('archive/extra-data', 'data stands before the archive, or after its table of contents');
-  if (count * HEADER_BYTES > bytes) throw refused('archive/mismatch', 'its table of contents is shorter than it says');
+    throw refused('archive/extra-data', 'there is data before the archive or after the central directory');
+  if (count * HEADER_BYTES > bytes)
+    throw refused('archive/mismatch', 'the central directory is shorter than it declares');
   return { count, start, end };
 }
 
@@ -219,10 +220,10 @@ function readEnd64(file: ArchiveFile, at: number): { readonly raw: Told; readonl
   if (locator.readUInt32LE(0) !== LOCATOR) return undefined;
   const recordAt = wide(locator, 8);
   if (locator.readUInt32LE(4) !== 0 || locator.readUInt32LE(16) > 1 || recordAt + END64_BYTES > locatorAt)
-    throw refused('archive/zip64', 'its 64-bit end record is not where it should be');
+    throw refused('archive/zip64', 'the 64-bit end record is not at its declared offset');
   const record = file.bytes(recordAt, END64_BYTES);
   if (record.readUInt32LE(0) !== END64 || recordAt + 12 + wide(record, 4) !== locatorAt)
-    throw refused('archive/zip64', 'its 64-bit end record is not where it should be');
+    throw refused('archive/zip64', 'the 64-bit end record is not at its declared offset');
   return {
     raw: {
       disks: [record.readUInt32LE(16), record.readUInt32LE(20)],
@@ -243,7 +244,7 @@ function refuseContradiction(small: Told, large: Told): void {
     isSame(small.countHere, 0xffff, large.countHere) &&
     isSame(small.bytes, 0xffffffff, large.bytes) &&
     isSame(small.start, 0xffffffff, large.start);
-  if (!agrees) throw refused('archive/zip64', 'its two end records disagree');
+  if (!agrees) throw refused('archive/zip64', 'the two end records contradict each other');
 }
 
 function placesOf(needle: Buffer, bytes: Buffer): readonly number[] {

@@ -42,16 +42,15 @@ export async function readLocalHeaders(
   const starts: number[] = [];
   const near = windowedReads(file, WINDOW_BYTES);
   const first = sorted[0]?.at ?? end;
-  if (first !== 0) throw refused('archive/extra-data', 'data stands before the first file');
+  if (first !== 0) throw refused('archive/extra-data', 'there is data before the first entry');
   for (const [place, entry] of sorted.entries()) {
     const start = readLocalHeader(near, entry);
     const next = sorted[place + 1]?.at ?? end;
     const gap = next - (start + entry.packed);
-    if (gap < 0) throw entryRefused('archive/overlap', entry.name, 'shares bytes with what follows it');
+    if (gap < 0) throw entryRefused('archive/overlap', entry.name, 'shares bytes with the next entry');
     if ((entry.flags & FLAGS.descriptor) !== 0)
       refuseDescriptor(entry, near.bytes(start + entry.packed, Math.min(gap, 25)));
-    else if (gap > 0)
-      throw entryRefused('archive/extra-data', entry.name, 'is followed by bytes that belong to nothing');
+    else if (gap > 0) throw entryRefused('archive/extra-data', entry.name, 'is followed by unused bytes');
     starts.push(start);
     if (starts.length % SLICE === 0) await pause(signal);
   }
@@ -61,7 +60,7 @@ export async function readLocalHeaders(
 function readLocalHeader(file: Pick<ArchiveFile, 'bytes'>, entry: ZipEntry): number {
   const header = file.bytes(entry.at, LOCAL_HEADER_BYTES);
   if (header.readUInt32LE(0) !== SIGNATURE)
-    throw entryRefused('archive/mismatch', entry.name, 'is not where it should be');
+    throw entryRefused('archive/mismatch', entry.name, 'is not at its declared offset');
   const nameBytes = header.readUInt16LE(26);
   const extraBytes = header.readUInt16LE(28);
   const rest = file.bytes(entry.at + LOCAL_HEADER_BYTES, nameBytes + extraBytes);
@@ -71,7 +70,7 @@ function readLocalHeader(file: Pick<ArchiveFile, 'bytes'>, entry: ZipEntry): num
     !hasOtherUnicodePath(extraFields, entry.rawName) &&
     header.readUInt16LE(8) === entry.method &&
     ((header.readUInt16LE(6) ^ entry.flags) & TELLING_FLAGS) === 0;
-  if (!isSame) throw entryRefused('archive/mismatch', entry.name, 'has another name or kind in its own header');
+  if (!isSame) throw entryRefused('archive/mismatch', entry.name, 'has a different name or type in its local header');
   refuseSizes(entry, header, extraFields);
   return entry.at + LOCAL_HEADER_BYTES + nameBytes + extraBytes;
 }
@@ -86,14 +85,14 @@ function refuseSizes(entry: ZipEntry, header: Buffer, extraFields: readonly Extr
   const isWide = raw.packed === 0xffffffff || raw.bytes === 0xffffffff;
   // The local header must contain both sizes.
   if (isWide && (zip64 === undefined || zip64.length < 16))
-    throw entryRefused('archive/zip64', entry.name, 'has no 64-bit sizes where it says so');
+    throw entryRefused('archive/zip64', entry.name, 'lacks the 64-bit sizes that it declares');
   const bytes = isWide && zip64 !== undefined ? wide(zip64, 0) : raw.bytes;
   const packed = isWide && zip64 !== undefined ? wide(zip64, 8) : raw.packed;
   // With a data descriptor, sizes are 0 here and follow the data.
   const isLater = (entry.flags & FLAGS.descriptor) !== 0;
   const isSame = (value: number, known: number): boolean => value === known || (isLater && value === 0);
   if (!isSame(raw.crc, entry.crc) || !isSame(packed, entry.packed) || !isSame(bytes, entry.bytes))
-    throw entryRefused('archive/mismatch', entry.name, 'has other sizes or another checksum in its own header');
+    throw entryRefused('archive/mismatch', entry.name, 'has a different size or checksum in its local header');
 }
 
 /** Validates the data descriptor after the data. Nothing else may follow. */
@@ -102,13 +101,13 @@ function refuseDescriptor(entry: ZipEntry, gap: Buffer): void {
     gap.length >= 16 && gap.readUInt32LE(0) === DESCRIPTOR_SIGNATURE && gap.length % 8 === 0 ? gap.subarray(4) : gap;
   const isNarrow = body.length === 12;
   if (gap.length === 0)
-    throw entryRefused('archive/mismatch', entry.name, 'has no sizes after its bytes where it says so');
+    throw entryRefused('archive/mismatch', entry.name, 'lacks the data descriptor that it declares');
   if (!isNarrow && body.length !== 20)
-    throw entryRefused('archive/extra-data', entry.name, 'is followed by bytes that belong to nothing');
+    throw entryRefused('archive/extra-data', entry.name, 'is followed by unused bytes');
   const packed = isNarrow ? body.readUInt32LE(4) : wide(body, 4);
   const bytes = isNarrow ? body.readUInt32LE(8) : wide(body, 12);
   if (body.readUInt32LE(0) !== entry.crc || packed !== entry.packed || bytes !== entry.bytes)
-    throw entryRefused('archive/mismatch', entry.name, 'has other sizes or another checksum after its bytes');
+    throw entryRefused('archive/mismatch', entry.name, 'has a different size or checksum in its data descriptor');
 }
 
 function readExtraFields(raw: Buffer, entry: ZipEntry): readonly ExtraField[] {
@@ -117,7 +116,7 @@ function readExtraFields(raw: Buffer, entry: ZipEntry): readonly ExtraField[] {
   // Aligning packers leave padding that is shorter than a field.
   while (at + 4 <= raw.length) {
     const end = at + 4 + raw.readUInt16LE(at + 2);
-    if (end > raw.length) throw entryRefused('archive/mismatch', entry.name, 'has fields that are not all there');
+    if (end > raw.length) throw entryRefused('archive/mismatch', entry.name, 'has incomplete extra fields');
     fields.push({ id: raw.readUInt16LE(at), data: raw.subarray(at + 4, end) });
     at = end;
   }

@@ -155,7 +155,7 @@ export function openNameCheck(installed: readonly string[]): (name: string) => N
 
 function checkName(name: string, { same, near, isMixed }: NameSimilarity): NameCheck {
   const notes = [
-    ...(isMixed ? [`the name ${quoted(name)} mixes letters of several scripts`] : []),
+    ...(isMixed ? [`the name ${quoted(name)} mixes letters of different scripts`] : []),
     ...near
       .slice(0, 3)
       .map((other) => `the name ${quoted(name)} is one letter away from ${quoted(other)}, which is installed`),

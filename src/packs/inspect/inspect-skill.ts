@@ -95,7 +95,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     notes: [
       ...otherNames(skill),
       ...looks.notes,
-      ...needs.unread.map(({ reason }) => `a need was not understood: ${reason}`),
+      ...needs.unread.map(({ reason }) => `a requirement could not be parsed: ${reason}`),
     ],
     refusals: [
       ...nameRefusals(skill, mode),
@@ -139,7 +139,7 @@ function belowSkill(diagnostic: Diagnostic, { path: dir, name }: SourceSkill): D
 /** The name becomes a folder name, so it must be portable. In strict mode it must equal the folder name of the source. */
 function nameRefusals(skill: SourceSkill, mode: Mode): readonly PackRefusal[] {
   const { name, folder } = skill;
-  if (!isValidName(name)) return [packRefusal('pack/name', `${quoted(name)} is no name of a skill`)];
+  if (!isValidName(name)) return [packRefusal('pack/name', `${quoted(name)} is not a valid skill name`)];
   const problem = portableNameProblem(name);
   if (problem !== undefined) return [packRefusal('pack/name', problem.message)];
   const [other] = mode === 'strict' ? otherNames(skill) : [];
@@ -151,7 +151,7 @@ function otherNames({ name, folder }: SourceSkill): readonly string[] {
   // Some file systems decompose folder names; skill names are composed.
   const composed = folder.normalize('NFC');
   const given = path.posix.basename(composed);
-  return given === '' || given === name ? [] : [`the skill in ${quoted(composed)} calls itself ${quoted(name)}`];
+  return given === '' || given === name ? [] : [`the skill in ${quoted(composed)} has the name ${quoted(name)}`];
 }
 
 function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[]): readonly PackRefusal[] {

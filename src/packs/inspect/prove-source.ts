@@ -46,14 +46,14 @@ async function fittingManifest({ manifest, folder }: StagedSource): Promise<Pack
   if (manifest === undefined) return undefined;
   const { readPackManifest } = await import('../pack/read-pack-manifest.ts');
   const reading = readPackManifest(manifest);
-  if (reading.type === 'absent') return packRefusal('pack/manifest', 'manifest.json is gone');
+  if (reading.type === 'absent') return packRefusal('pack/manifest', 'manifest.json was removed');
   if (reading.type === 'foreign') return undefined;
   if (isRefusal(reading)) return reading;
   const { checkManifest } = await import('../pack/check-manifest.ts');
   const check = checkManifest(folder, reading.manifest);
   if (check.type === 'same') return reading.manifest;
   if (isRefusal(check)) return check;
-  return packRefusal('pack/manifest', `manifest.json and the files differ: ${driftText(check.drift)}`);
+  return packRefusal('pack/manifest', `manifest.json does not match the files: ${driftText(check.drift)}`);
 }
 
 /** Shows the first few files of each kind. */

@@ -51,11 +51,12 @@ export function readForeignLock(text: string): ForeignLock | PackRefusal {
   const scope = SCOPES.get(version);
   if (scope === undefined) {
     const shown = typeof version === 'number' ? String(version) : 'none';
-    return packRefusal('lock/invalid', `it has the version ${shown}, expected 1 (of a project) or 3 (of a person)`);
+    return packRefusal('lock/invalid', `the file has version ${shown}, expected 1 (project) or 3 (user)`);
   }
-  if (!isObject(skills)) return packRefusal('lock/invalid', 'it has no map of skills');
+  if (!isObject(skills)) return packRefusal('lock/invalid', 'the file has no "skills" object');
   const entries = Object.entries(skills).sort(([a], [b]) => (a < b ? -1 : 1));
-  if (entries.length > MAX_SKILLS) return packRefusal('lock/invalid', `it has more than ${String(MAX_SKILLS)} skills`);
+  if (entries.length > MAX_SKILLS)
+    return packRefusal('lock/invalid', `the file has more than ${String(MAX_SKILLS)} skills`);
   const read: ForeignSkill[] = [];
   const unread: UnreadForeignSkill[] = [];
   for (const [name, entry] of entries) {
@@ -68,11 +69,11 @@ export function readForeignLock(text: string): ForeignLock | PackRefusal {
 
 /** Returns an object or an error message. */
 function parse(text: string): object | string {
-  if (text.length > MAX_CHARACTERS) return `it has more than ${String(MAX_CHARACTERS)} characters`;
-  if (/^(?:<{7}|>{7}) /m.test(text)) return 'it has the marks of a merge that was not finished';
+  if (text.length > MAX_CHARACTERS) return `the file has more than ${String(MAX_CHARACTERS)} characters`;
+  if (/^(?:<{7}|>{7}) /m.test(text)) return 'the file has unresolved merge conflicts';
   const value = parseJson(text);
-  if (value === undefined) return 'it is no JSON';
-  return isObject(value) ? value : 'it is no JSON object';
+  if (value === undefined) return 'the file is not valid JSON';
+  return isObject(value) ? value : 'the file is not a JSON object';
 }
 
 interface Entry {
@@ -86,15 +87,15 @@ interface Entry {
 /** Returns the skill or an error message. */
 function readEntry(key: string, value: unknown): ForeignSkill | string {
   const { name } = readName(key);
-  if (name === undefined) return `${quoted(key)} is no name for a skill`;
-  if (!isObject(value)) return 'its entry is no object';
+  if (name === undefined) return `${quoted(key)} is not a valid skill name`;
+  if (!isObject(value)) return 'its entry is not an object';
   const texts = textsOf(value);
-  if (texts === undefined) return 'its entry has characters that do not show, or is too long';
+  if (texts === undefined) return 'its entry has invisible characters or is too long';
   const { source, sourceType, sourceUrl, ref } = texts;
   if (source === undefined || source === '') return 'its entry has no source';
   const folder = folderOf(texts.skillPath);
-  if (folder === undefined) return `its path ${quoted(texts.skillPath ?? '')} leaves the source`;
-  if (ref !== undefined && !REF.test(ref)) return `${quoted(ref)} is no name of a branch, tag or commit`;
+  if (folder === undefined) return `its path ${quoted(texts.skillPath ?? '')} is outside of the source`;
+  if (ref !== undefined && !REF.test(ref)) return `${quoted(ref)} is not a valid branch, tag or commit`;
   const place = placeOf({
     source,
     sourceType: sourceType ?? 'github',
@@ -145,18 +146,21 @@ function placeOf(entry: Entry): Place | string {
       return inRepository(repository(sourceUrl ?? source), entry);
     case 'well-known':
       return /^[\w.-]+(?::\d+)?$/.test(source)
-        ? { source: `well-known:https://${source}`, note: 'the path of the site is not in their file: its top is used' }
-        : `${quoted(source)} is no name of a site`;
+        ? {
+            source: `well-known:https://${source}`,
+            note: 'the file does not contain the path of the site: the top of the site is used',
+          }
+        : `${quoted(source)} is not a valid site name`;
     case 'node_modules':
       return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(source)
-        ? { source: `npm:${source}`, note: 'the version of the package is not in their file: the newest is used' }
-        : `${quoted(source)} is no name of a package`;
+        ? { source: `npm:${source}`, note: 'the file does not contain the version of the package: the latest is used' }
+        : `${quoted(source)} is not a valid package name`;
     case 'local':
       return /^(?:\/|\.{1,2}\/|[A-Za-z]:[\\/])/.test(source)
-        ? { source, note: 'it came from a folder of the machine on which their file was written' }
-        : `${quoted(source)} is no path`;
+        ? { source, note: 'the source is a folder on the machine where the file was written' }
+        : `${quoted(source)} is not a path`;
     default:
-      return `its source is of a kind that is not known here: ${quoted(sourceType)}`;
+      return `unknown source type: ${quoted(sourceType)}`;
   }
 }
 
@@ -170,7 +174,7 @@ function repository(address: string): string | undefined {
 
 function inRepository(address: string | undefined, { source, ref, folder }: Entry): Place | string {
   if (address === undefined || address.includes('#'))
-    return `the address of its repository is not in their file, only ${quoted(source)}`;
+    return `the file does not contain the address of its repository, only ${quoted(source)}`;
   const fragment =
     ref === undefined && folder === undefined ? '' : `#${ref ?? ''}${folder === undefined ? '' : `:${folder}`}`;
   return {

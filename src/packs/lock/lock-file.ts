@@ -120,18 +120,18 @@ function parsed(text: string): unknown {
   const value = parseJson(text);
   if (value !== undefined) return value;
   const mark = MERGE_MARK.exec(text);
-  if (mark === null) throw invalid(`${LOCK_FILE_NAME} is no JSON`);
+  if (mark === null) throw invalid(`${LOCK_FILE_NAME} is not valid JSON`);
   const line = text.slice(0, mark.index).split('\n').length;
-  throw invalid(`${LOCK_FILE_NAME} has the mark of an unfinished merge in line ${String(line)}`);
+  throw invalid(`${LOCK_FILE_NAME} has an unresolved merge conflict in line ${String(line)}`);
 }
 
 function toLock(value: unknown): LockFile {
-  if (!isObject(value)) throw invalid(`${LOCK_FILE_NAME} is no object`);
+  if (!isObject(value)) throw invalid(`${LOCK_FILE_NAME} is not a JSON object`);
   const { schema, skills, ...rest } = value;
   if (typeof schema === 'number' && Number.isInteger(schema) && schema > LOCK_SCHEMA)
     throw refused(
       'lock/newer',
-      `${LOCK_FILE_NAME} has schema ${String(schema)}; this version reads ${String(LOCK_SCHEMA)}`,
+      `${LOCK_FILE_NAME} has schema ${String(schema)}; this version supports ${String(LOCK_SCHEMA)}`,
     );
   if (schema !== LOCK_SCHEMA) throw invalid(`"schema" of ${LOCK_FILE_NAME} must be ${String(LOCK_SCHEMA)}`);
   refuseUnknown(rest, LOCK_FILE_NAME);
@@ -149,15 +149,15 @@ const MAX_TEXT = 4096;
 const MAX_PATH = 1024;
 
 function toSkill(name: string, value: unknown): LockedSkill {
-  if (!isValidName(name)) throw invalid(`${quoted(name)} is no name of a skill`);
-  if (!isObject(value)) throw invalid(`the entry of ${quoted(name)} is no object`);
+  if (!isValidName(name)) throw invalid(`${quoted(name)} is not a valid skill name`);
+  if (!isObject(value)) throw invalid(`the entry of ${quoted(name)} is not an object`);
   const { version, source, revision, archive, folder, digest, files, requires, signedBy, installedAt, tool, ...rest } =
     value;
   const what = `the entry of ${quoted(name)}`;
   refuseUnknown(rest, what);
   const text = (key: string, field: unknown, fits: (text: string) => boolean = isPlainText): string => {
     if (typeof field === 'string' && fits(field)) return field;
-    throw invalid(`"${key}" in ${what} is ${field === undefined ? 'missing' : 'not what it must be'}`);
+    throw invalid(`"${key}" in ${what} is ${field === undefined ? 'missing' : 'invalid'}`);
   };
   return {
     name,
@@ -176,14 +176,14 @@ function toSkill(name: string, value: unknown): LockedSkill {
 }
 
 function toFiles(what: string, value: unknown): Readonly<Record<string, LockedFile>> {
-  if (!isObject(value)) throw invalid(`"files" in ${what} is ${value === undefined ? 'missing' : 'no object'}`);
+  if (!isObject(value)) throw invalid(`"files" in ${what} is ${value === undefined ? 'missing' : 'not an object'}`);
   const entries = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
   // `Object.fromEntries` creates own properties, so a file may be called `__proto__`.
   return Object.fromEntries(entries.map(([path, file]) => [path, toFile(what, path, file)]));
 }
 
 function toFile(what: string, path: string, value: unknown): LockedFile {
-  if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${what} is no path below a skill`);
+  if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${what} is not a valid file path`);
   const { sha256, bytes, executable, ...rest } = isObject(value) ? value : {};
   refuseUnknown(rest, `${quoted(path)} in ${what}`);
   const isFit =
@@ -193,15 +193,16 @@ function toFile(what: string, path: string, value: unknown): LockedFile {
     Number.isSafeInteger(bytes) &&
     bytes >= 0 &&
     (executable === undefined || executable === true);
-  if (!isFit) throw invalid(`${quoted(path)} in ${what} must have "sha256" and "bytes", and "executable" only as true`);
+  if (!isFit)
+    throw invalid(`${quoted(path)} in ${what} must have "sha256" and "bytes"; "executable" must be true or absent`);
   return { sha256, bytes, ...(executable === true ? { executable } : {}) };
 }
 
 function toNames(what: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw invalid(`"requires" in ${what} is no list`);
+  if (!Array.isArray(value)) throw invalid(`"requires" in ${what} is not a list`);
   return value.map((name: unknown) => {
     if (typeof name === 'string' && isValidName(name)) return name;
-    throw invalid(`"requires" in ${what} has something that is no name of a skill`);
+    throw invalid(`"requires" in ${what} contains an invalid skill name`);
   });
 }
 
@@ -221,7 +222,7 @@ function isFilePath(path: string): boolean {
 
 function refuseUnknown(rest: Readonly<Record<string, unknown>>, what: string): void {
   const [key] = Object.keys(rest);
-  if (key !== undefined) throw invalid(`${what} has ${quoted(key)}, which means nothing here`);
+  if (key !== undefined) throw invalid(`${what} has ${quoted(key)}, which is not a known field`);
 }
 
 function refuseRepeated(text: string): void {
@@ -229,7 +230,7 @@ function refuseRepeated(text: string): void {
   const [path] = written.repeated;
   if (path === undefined) return;
   const { line } = written.locate(path);
-  throw invalid(`${quoted(String(path.at(-1)))} stands twice in ${LOCK_FILE_NAME}, see line ${String(line)}`);
+  throw invalid(`${quoted(String(path.at(-1)))} is a duplicate key in ${LOCK_FILE_NAME}, line ${String(line)}`);
 }
 
 function invalid(message: string): PackRefused {

@@ -50,8 +50,8 @@ export function findInSource(
 /** Explains why a source does not contain a locked skill. */
 export function absentFromSource({ name, folder = '', source }: LockedSkill, skills: readonly SourceSkill[]): string {
   const there = skills.find((skill) => skill.folder === folder);
-  const renamed = there === undefined ? '' : `; in its place is ${quoted(there.name)}`;
-  return `${quoted(source, 200)} has no ${quoted(name)} any more${renamed}`;
+  const renamed = there === undefined ? '' : `; the folder now contains ${quoted(there.name)}`;
+  return `${quoted(source, 200)} no longer contains ${quoted(name)}${renamed}`;
 }
 
 const MAX_SKILL_MD = 4 * 1024 * 1024;

@@ -57,12 +57,9 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   const edited = found.find(({ status }) => status === 'drift' || status === 'unreadable');
   if (edited !== undefined)
     return {
-      ...packRefusal(
-        'install/edited',
-        `${quoted(edited.name)} is not what the lock says, and may have been edited here`,
-      ),
+      ...packRefusal('install/edited', `${quoted(edited.name)} does not match the lock; it may have been edited`),
       // The default hint offers options of update, which do not exist here.
-      hint: 'verify names the files; move the folder away, and --frozen brings it as the lock says',
+      hint: 'run verify to see the files; move the folder away and run install --frozen again',
     };
   const wanted = found.filter(({ status }) => status === 'missing').map(({ locked }) => locked);
   const done = {
@@ -143,13 +140,13 @@ function changeFor(locked: LockedSkill, { skills }: StagedSource): PutChange | P
   const { name, folder = '', source } = locked;
   const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);
   if (skill === undefined)
-    return packRefusal('lock/not-reproducible', `${quoted(source, 200)} has no ${quoted(name)} any more`);
+    return packRefusal('lock/not-reproducible', `${quoted(source, 200)} no longer contains ${quoted(name)}`);
   const tree = skill.digest === undefined ? presentFiles(skill.path) : { ...looksOf(skill.path), digest: skill.digest };
   if (isRefusal(tree)) return tree;
   if (!('looks' in tree) || tree.digest !== locked.digest)
     return packRefusal(
       'lock/not-reproducible',
-      `${quoted(name)} of ${quoted(source, 200)} has other bytes than the lock says`,
+      `${quoted(name)} of ${quoted(source, 200)} does not have the locked bytes`,
     );
   return { type: 'put', name, from: skill.path, lock: locked, existing: 'refuse', looks: tree.looks };
 }

@@ -99,11 +99,12 @@ async function build(options: BuildPackOptions): Promise<BuiltPack> {
 }
 
 function refuseNames(skills: BuildPackOptions['skills']): void {
-  if (skills.length === 0) throw refused('pack/no-skill', 'no skill was named');
+  if (skills.length === 0) throw refused('pack/no-skill', 'no skill was given');
   const names = new Set<string>();
   for (const { name, dir } of skills) {
-    if (!isValidName(name)) throw refused('pack/name', `${quoted(name)} is no name of a skill`, dir);
-    if (names.has(collisionKey(name))) throw refused('pack/two-skills', `the skill ${quoted(name)} comes twice`, dir);
+    if (!isValidName(name)) throw refused('pack/name', `${quoted(name)} is not a valid skill name`, dir);
+    if (names.has(collisionKey(name)))
+      throw refused('pack/two-skills', `the skill ${quoted(name)} was given twice`, dir);
     names.add(collisionKey(name));
   }
 }
@@ -147,7 +148,7 @@ function versionOf(text: string, name: string, dir: string): string | undefined 
   const { head } = parseSkillMd(source, { mode: 'lenient' });
   if (head === undefined) throw refused('pack/format', `the frontmatter of ${quoted(name)} cannot be read`, dir);
   if (head.name !== name)
-    throw refused('pack/name', `the skill calls itself ${quoted(head.name)} and not ${quoted(name)}`, dir);
+    throw refused('pack/name', `the skill has the name ${quoted(head.name)}, expected ${quoted(name)}`, dir);
   return head.meta['version'];
 }
 
@@ -256,7 +257,7 @@ function inOrder(skills: readonly PackableSkill[]): readonly Ordered[] {
 
 function openFolder(dir: string): ConfinedDirectory {
   const opened = openConfined(dir);
-  if (opened.type === 'failed') throw refused('source/changed', `${quoted(dir, 200)} is not there any more`, dir);
+  if (opened.type === 'failed') throw refused('source/changed', `${quoted(dir, 200)} no longer exists`, dir);
   return opened.directory;
 }
 

@@ -73,10 +73,10 @@ export function readManifest(text: string): ManifestReading {
 }
 
 function parsed(text: string): unknown {
-  if (text.length > MAX_MANIFEST_BYTES) throw wrong('it is too large');
-  if (measured(text).depth > MAX_DEPTH) throw wrong('it is nested too deeply');
+  if (text.length > MAX_MANIFEST_BYTES) throw wrong('the file is too large');
+  if (measured(text).depth > MAX_DEPTH) throw wrong('the JSON is nested too deeply');
   const value = parseJson(text);
-  if (value === undefined) throw wrong('it is no JSON');
+  if (value === undefined) throw wrong('the file is not valid JSON');
   return value;
 }
 
@@ -120,14 +120,14 @@ function isForeign(value: unknown): boolean {
 }
 
 function manifestOf(value: unknown, text: string): PackManifest {
-  const { schema, skills } = fields(value, ['schema', 'skills'], 'it');
-  if (schema !== MANIFEST_SCHEMA) throw wrong('it is of another version');
-  if (!Array.isArray(skills) || skills.length === 0) throw wrong('it has no skills');
+  const { schema, skills } = fields(value, ['schema', 'skills'], 'the manifest');
+  if (schema !== MANIFEST_SCHEMA) throw wrong('unknown schema version');
+  if (!Array.isArray(skills) || skills.length === 0) throw wrong('there are no skills');
   const read = skills.map(skillOf);
-  if (measured(text).keys > keysOf(read)) throw wrong('a key stands twice in it');
-  if (new Set(read.map(({ name }) => collisionKey(name))).size < read.length) throw wrong('a skill stands twice in it');
+  if (measured(text).keys > keysOf(read)) throw wrong('a key occurs twice');
+  if (new Set(read.map(({ name }) => collisionKey(name))).size < read.length) throw wrong('a skill occurs twice');
   if (read.reduce((sum, { files }) => sum + Object.keys(files).length, 0) > ARCHIVE_LIMITS.maxEntries)
-    throw wrong('it has too many files');
+    throw wrong('there are too many files');
   return { schema, skills: read };
 }
 
@@ -142,11 +142,11 @@ function keysOf(skills: readonly ManifestSkill[]): number {
 }
 
 function skillOf(value: unknown): ManifestSkill {
-  const { name, version, digest, files } = fields(value, ['name', 'version', 'digest', 'files'], 'a skill of it');
-  if (typeof name !== 'string' || !isValidName(name)) throw wrong('a skill of it has no valid name');
+  const { name, version, digest, files } = fields(value, ['name', 'version', 'digest', 'files'], 'a skill');
+  if (typeof name !== 'string' || !isValidName(name)) throw wrong('a skill has an invalid name');
   const which = `the skill ${quoted(name)}`;
   if (version !== undefined && (typeof version !== 'string' || version === ''))
-    throw wrong(`${which} has a version that is no text`);
+    throw wrong(`${which} has a version that is not a string`);
   if (typeof digest !== 'string' || !/^sha256-tree:[0-9a-f]{64}$/.test(digest)) throw wrong(`${which} has no digest`);
   if (!isObject(files) || !Object.hasOwn(files, 'SKILL.md')) throw wrong(`${which} has no SKILL.md`);
   return { name, ...(version === undefined ? {} : { version }), digest, files: filesOf(name, files) };
@@ -155,9 +155,10 @@ function skillOf(value: unknown): ManifestSkill {
 function filesOf(skill: string, files: Readonly<Record<string, unknown>>): Readonly<Record<string, LockedFile>> {
   const entries = Object.entries(files).map(([path, value]) => [path, fileOf(`${skill}/${path}`, value)] as const);
   const names = new Set(entries.map(([path]) => collisionKey(path)));
-  if (names.size < entries.length) throw wrong(`two files of the skill ${quoted(skill)} are one on some systems`);
+  if (names.size < entries.length)
+    throw wrong(`two files of the skill ${quoted(skill)} are the same file on some systems`);
   for (const folder of new Set(entries.flatMap(([path]) => foldersOf(path))))
-    if (names.has(collisionKey(folder))) throw wrong(`${quoted(`${skill}/${folder}`)} is a file and a folder`);
+    if (names.has(collisionKey(folder))) throw wrong(`${quoted(`${skill}/${folder}`)} is both a file and a folder`);
   // Creates own properties, so a file may be called `__proto__`.
   return Object.fromEntries(entries);
 }
@@ -168,23 +169,24 @@ function fileOf(path: string, value: unknown): LockedFile {
   const which = quoted(path, 120);
   const omission = leftOutOf(path, 'file');
   if (omission !== undefined) throw wrong(`${which} is never installed: ${omission.reason}`);
-  if (path !== path.normalize('NFC')) throw wrong(`${which} is not composed, as the names of installed files are`);
+  if (path !== path.normalize('NFC')) throw wrong(`${which} is not in NFC, as installed file names are`);
   const { sha256, bytes, executable } = fields(value, ['sha256', 'bytes', 'executable'], which);
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong(`${which} has no SHA-256`);
   if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) throw wrong(`${which} has no size`);
-  if (executable !== undefined && executable !== true) throw wrong(`${which} is executable, or says nothing of it`);
+  if (executable !== undefined && executable !== true)
+    throw wrong(`${which} must have "executable": true or no such field`);
   return { sha256, bytes, ...(executable === undefined ? {} : { executable }) };
 }
 
 function fields<K extends string>(value: unknown, known: readonly K[], which: string): Partial<Record<K, unknown>> {
-  if (!isObject(value)) throw wrong(`${which} is no object`);
+  if (!isObject(value)) throw wrong(`${which} is not an object`);
   const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
-  if (stranger !== undefined) throw wrong(`${which} has a field ${quoted(stranger)} that is not known`);
+  if (stranger !== undefined) throw wrong(`${which} has the unknown field ${quoted(stranger)}`);
   const found: Partial<Record<K, unknown>> = {};
   for (const key of known) if (Object.hasOwn(value, key)) found[key] = value[key];
   return found;
 }
 
 function wrong(what: string): PackRefused {
-  return refused('pack/manifest', `manifest.json cannot be used: ${what}`, MANIFEST_NAME);
+  return refused('pack/manifest', `manifest.json is invalid: ${what}`, MANIFEST_NAME);
 }

@@ -46,7 +46,7 @@ export function skillsToPack(folder: string): readonly SkillToPack[] | PackRefus
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
     return packRefusal(
       isGone ? 'source/missing' : 'source/failed',
-      `${quoted(folder, 200)} ${isGone ? 'is no folder' : `cannot be read (${error.code})`}`,
+      `${quoted(folder, 200)} ${isGone ? 'is not a folder' : `cannot be read (${error.code})`}`,
       folder,
     );
   }

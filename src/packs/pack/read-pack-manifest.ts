@@ -41,7 +41,8 @@ export async function readManifestOfPack(file: string): Promise<PackManifestRead
     if (error instanceof PackRefused) return error.refusal;
     if (isSystemError(error)) return readRefusal(error, file);
     // yauzl throws plain errors for invalid files.
-    if (error instanceof Error) return packRefusal('archive/unreadable', `${quoted(file, 200)} is no whole zip`, file);
+    if (error instanceof Error)
+      return packRefusal('archive/unreadable', `${quoted(file, 200)} is not a complete zip`, file);
     throw error;
   }
 }
@@ -55,7 +56,7 @@ async function findManifest(zip: ZipFile): Promise<Entry | undefined> {
       throw refused('archive/too-many', 'the pack has too many entries', MANIFEST_NAME);
     if (entry.fileName !== MANIFEST_NAME) continue;
     if (found !== undefined)
-      throw refused('archive/duplicate', `${MANIFEST_NAME} stands twice in the pack`, MANIFEST_NAME);
+      throw refused('archive/duplicate', `${MANIFEST_NAME} occurs twice in the pack`, MANIFEST_NAME);
     found = entry;
   }
   return found;

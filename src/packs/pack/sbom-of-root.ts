@@ -46,7 +46,7 @@ export function sbomOfRoot(
     const tree = presentFiles(path.join(root, locked.name), { buffer, withoutLooks: true });
     if (isRefusal(tree)) return tree;
     if (tree.digest !== locked.digest)
-      notes.push(`${quoted(locked.name)} was changed here: the list has the files as they are`);
+      notes.push(`${quoted(locked.name)} was edited: the list describes the edited files`);
     skills.push(sbomSkill(locked, tree, settings));
   }
   return { type: 'sbom', sbom: makeSbom(skills, { now }), names: skills.map(({ name }) => name), notes };

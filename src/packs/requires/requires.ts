@@ -75,15 +75,15 @@ export function readRequirement(entry: string): SkillRequirement | UnreadRequire
   const unread = (reason: string): UnreadRequirement => ({ entry: entry.slice(0, MAX_ENTRY), reason });
   if (entry.length > MAX_ENTRY) return unread(`${quoted(entry)} has more than ${String(MAX_ENTRY)} characters`);
   if (/[\r\n]/.test(entry) || hiddenCharacters(entry) !== undefined)
-    return unread(`${quoted(entry)} has characters that do not show`);
+    return unread(`${quoted(entry)} has invisible characters`);
   const { needed, source } = withoutSource(entry.trim());
   const [, written = '', rest = ''] = NAME_AND_REST.exec(needed) ?? [];
   const { name, problem } = readName(written);
   if (name === undefined || problem !== undefined || isTooLong(name))
-    return unread(`${quoted(entry)} does not start with the name of a skill`);
+    return unread(`${quoted(entry)} does not start with a skill name`);
   const range = rest.startsWith('@') ? rest.slice(1).trim() : rest;
-  if (rest !== '' && !isRange(range)) return unread(`${quoted(entry)}: ${quoted(range)} is no range of versions`);
-  if (source === '' || source?.startsWith('-') === true) return unread(`${quoted(entry)} gives no source after from`);
+  if (rest !== '' && !isRange(range)) return unread(`${quoted(entry)}: ${quoted(range)} is not a valid version range`);
+  if (source === '' || source?.startsWith('-') === true) return unread(`${quoted(entry)} has no source after "from"`);
   return { name, ...(rest === '' ? {} : { range }), ...(source === undefined ? {} : { source }) };
 }
 

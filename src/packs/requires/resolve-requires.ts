@@ -206,7 +206,7 @@ export function requirementRefusal({ cycles, missing, versionProblems }: Resolut
     const meant = gap.nearest.length === 0 ? '' : ` (${gap.nearest.map((name) => quoted(name)).join(', ')}?)`;
     return refusal(
       'requires/missing',
-      `${quoted(gap.neededBy)} needs ${quoted(requirementText(gap.requirement), 200)}, which is not here${meant}`,
+      `${quoted(gap.neededBy)} needs ${quoted(requirementText(gap.requirement), 200)}, which is not available${meant}`,
       missing,
     );
   }
@@ -215,7 +215,7 @@ export function requirementRefusal({ cycles, missing, versionProblems }: Resolut
 }
 
 function versionText({ requirement, neededBy, found, where, offered }: VersionProblem): string {
-  const has = found === undefined ? 'states no version' : `is ${quoted(found)}`;
+  const has = found === undefined ? 'has no version' : `is ${quoted(found)}`;
   const also = offered === undefined ? '' : `; the source has ${quoted(offered)}`;
   return `${quoted(neededBy)} needs ${quoted(requirementText(requirement), 200)}, and the ${where} one ${has}${also}`;
 }

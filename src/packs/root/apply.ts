@@ -153,24 +153,25 @@ function locateSkill(step: Put, target: string, from: string): 'target' | 'stagi
 
 /** The new folder was deleted by hand. Restores the previous version, which the lock still describes. */
 function restorePrevious(step: Put, target: string, old: string | undefined): StepOutcome {
-  const note = `the new ${quoted(step.name)} is gone from the staging folder`;
+  const note = `the new ${quoted(step.name)} was deleted from the staging folder`;
   if (old === undefined || !isThere(old) || isThere(target)) return { step, isDone: false, note };
   move(old, target);
-  return { step, isDone: false, note: `${note}; the version before is back` };
+  return { step, isDone: false, note: `${note}; the previous version was restored` };
 }
 
 /** Another process created a folder at the target in the meantime. Moves it to the trash instead of deleting it. */
 function moveForeign(handle: RootHandle, name: string, target: string): string {
   const below = prepareBackup(handle, { part: 'trash', name, at: new Date() });
   move(target, statePath(handle, below));
-  return `what somebody put at ${quoted(name)} meanwhile is in ${quoted(displayPath(handle, below), 200)}`;
+  return `another process created ${quoted(name)} in the meantime; it was moved to ${quoted(displayPath(handle, below), 200)}`;
 }
 
 function remove(handle: RootHandle, step: Remove, onStep: OnStep): StepOutcome {
   const target = skillPath(handle, step.name);
   const to = step.to === undefined ? undefined : statePath(handle, step.to);
   if (to === undefined || !isThere(target)) return { step, isDone: true };
-  if (isThere(to)) return { step, isDone: true, note: `somebody put another folder at ${quoted(step.name)}: it stays` };
+  if (isThere(to))
+    return { step, isDone: true, note: `another process created a folder ${quoted(step.name)}, which was kept` };
   move(target, to);
   onStep(`moved away ${step.name}`);
   return { step, isDone: true };

@@ -109,13 +109,13 @@ async function checkStaged(staged: readonly PutChange[], { signal, onProgress }:
 function whyChanged({ from, lock, looks }: PutChange, buffer: Buffer): string | undefined {
   if (looks !== undefined) {
     const seen = orThrow(looksOf(from));
-    return whyLeftOut(seen) ?? (seen.looks === looks ? undefined : 'was changed after it was inspected');
+    return whyLeftOut(seen) ?? (seen.looks === looks ? undefined : 'changed after the inspection');
   }
   const tree = orThrow(presentFiles(from, { buffer }));
   const drift = driftOf(lock.files, tree.files);
   const [file = ''] = [...drift.changed, ...drift.missing, ...drift.added];
-  if (hasDrift(drift)) return `is not what was inspected: see ${quoted(file)}`;
-  return whyLeftOut(tree) ?? (tree.digest === lock.digest ? undefined : 'has other folders than were inspected');
+  if (hasDrift(drift)) return `differs from what was inspected: ${quoted(file)}`;
+  return whyLeftOut(tree) ?? (tree.digest === lock.digest ? undefined : 'has different folders than at the inspection');
 }
 
 function whyLeftOut({ leftOut: [file] }: Pick<PresentTree, 'leftOut'>): string | undefined {
@@ -233,6 +233,6 @@ function undone(work: Work, steps: readonly Step[], refusal: PackRefusal): Commi
 }
 
 function unfinished({ handle }: Work, refusal: PackRefusal): CommitEnd {
-  const message = `${refusal.message}; the change is begun, and is finished when the root is next used`;
+  const message = `${refusal.message}; the change was started and will be completed when the root is used next`;
   return { type: 'unfinished', refusal: { ...refusal, message, path: displayPath(handle, '') } };
 }

@@ -69,7 +69,8 @@ export function readJournal(handle: RootHandle): JournalReading {
   const file = statePath(handle, JOURNAL_NAME);
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return { type: 'absent' };
   const read = readPrivateFile(file, { maxBytes: MAX_BYTES });
-  if (read.type !== 'read') return { type: 'unreadable', reason: read.type === 'failed' ? read.reason : 'it is gone' };
+  if (read.type !== 'read')
+    return { type: 'unreadable', reason: read.type === 'failed' ? read.reason : 'it was deleted' };
   try {
     return { type: 'steps', steps: toSteps(JSON.parse(read.bytes.toString('utf8'))) };
   } catch (error) {
@@ -88,20 +89,20 @@ export function setJournalAside(handle: RootHandle, at: Date): string {
 }
 
 function toSteps(value: unknown): readonly Step[] {
-  if (!isObject(value) || !Array.isArray(value['steps'])) throw unfit('it has no steps');
+  if (!isObject(value) || !Array.isArray(value['steps'])) throw unfit('it has no "steps" list');
   const { schema } = value;
   if (typeof schema === 'number' && schema > SCHEMA)
-    throw refused('lock/newer', 'an unfinished change of this root is of a newer version');
-  if (schema !== SCHEMA) throw unfit('its schema is not known');
+    throw refused('lock/newer', 'a newer version of skillwright started a change of this root');
+  if (schema !== SCHEMA) throw unfit('it has an unknown schema');
   return value['steps'].map((step: unknown) => toStep(step));
 }
 
 function toStep(value: unknown): Step {
-  if (!isObject(value)) throw unfit('a step is no object');
+  if (!isObject(value)) throw unfit('a step is not an object');
   const { type, name, from, identity, old, lock, to } = value;
-  if (typeof name !== 'string' || !isValidName(name)) throw unfit('a step has no name of a skill');
+  if (typeof name !== 'string' || !isValidName(name)) throw unfit('a step has no valid skill name');
   if (type === 'remove') return { type, name, ...(to === undefined ? {} : { to: toPlace(to) }) };
-  if (type !== 'put' || typeof identity !== 'string') throw unfit(`the step of ${quoted(name)} is not known`);
+  if (type !== 'put' || typeof identity !== 'string') throw unfit(`the step of ${quoted(name)} has an unknown type`);
   return {
     type,
     name,
@@ -119,7 +120,7 @@ function toPlace(value: unknown): string {
     parts.length > 1 &&
     STATE_PARTS.some((part) => part === parts[0]) &&
     parts.every((part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'));
-  if (!isFit) throw unfit('a step names a place that is not ours');
+  if (!isFit) throw unfit('a step has a path outside of the state folder');
   return parts.join('/');
 }
 
@@ -130,7 +131,10 @@ export function refuseLinkedWay(handle: RootHandle, below: string): void {
     const way = parts.slice(0, length).join('/');
     const stats = lstatSync(statePath(handle, way), { throwIfNoEntry: false });
     if (stats !== undefined && !stats.isDirectory())
-      throw unusable(`${quoted(displayPath(handle, way), 200)} is no folder of ours`, displayPath(handle, way));
+      throw unusable(
+        `${quoted(displayPath(handle, way), 200)} is not a folder of skillwright`,
+        displayPath(handle, way),
+      );
   }
 }
 

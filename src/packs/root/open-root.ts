@@ -224,7 +224,9 @@ export class RootSession {
     try {
       makeFolders(statePath(this.#handle, below), 0o700);
     } catch (error) {
-      throw new PackRefused(systemRefusal(error, `nothing can be put into ${quoted(this.#handle.path, 200)}`));
+      throw new PackRefused(
+        systemRefusal(error, `cannot create a staging folder in ${quoted(this.#handle.path, 200)}`),
+      );
     }
     return displayPath(this.#handle, below);
   }
@@ -237,8 +239,8 @@ export class RootSession {
     if (!isInside(staged, own) || staged === own)
       throw new SkillError({
         code: 'input/invalid',
-        message: `${JSON.stringify(from)} does not lie in a folder that staging() gave`,
-        hint: 'put the files there first',
+        message: `${JSON.stringify(from)} is not inside a folder that staging() returned`,
+        hint: 'copy the files there first',
         data: { expected: own },
       });
     const below = path.relative(own, staged).split(path.sep).join('/');
@@ -253,7 +255,7 @@ export class RootSession {
     this.#refuseClosed();
     const made = await this.#orRefusal(() => {
       if (identityAt(statePath(this.#handle, JOURNAL_NAME)) !== undefined)
-        throw unusable('an earlier change is not finished: open the root again', this.#handle.path);
+        throw unusable('an earlier change is not complete: open the root again', this.#handle.path);
       makeFolders(statePath(this.#handle, this.#staging), 0o700);
       return Promise.resolve(this.#work());
     });
@@ -299,7 +301,7 @@ export class RootSession {
     if (found === undefined)
       return packRefusal(
         'install/trash',
-        `nothing of ${quoted(name)} is kept in ${quoted(displayPath(this.#handle, part), 200)}`,
+        `there is no backup of ${quoted(name)} in ${quoted(displayPath(this.#handle, part), 200)}`,
       );
     const { lock } = found;
     const entry = lock === undefined ? {} : { lock };

@@ -56,12 +56,12 @@ export type PlannedChange =
 export function refuseChanges(handle: RootHandle, lock: LockFile, changes: readonly PlannedChange[]): void {
   const spellings = spellingsIn(handle);
   for (const change of changes) {
-    if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is no name of a skill`);
+    if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is not a valid skill name`);
     const other = spellings.get(collisionKey(change.name));
     if (other !== undefined && other !== change.name)
       throw refused(
         'install/case',
-        `${quoted(change.name)} is spelled ${quoted(other)} in ${quoted(handle.path, 200)}`,
+        `${quoted(change.name)} conflicts with ${quoted(other)} in ${quoted(handle.path, 200)}`,
       );
     if (change.type === 'remove') refuseRemove(handle, lock, change);
     else refusePut(handle, lock, change);
@@ -120,19 +120,19 @@ function pathForRemoval(handle: RootHandle, staging: string, name: string): stri
 function refusePut(handle: RootHandle, lock: LockFile, change: PlannedChange & { type: 'put' }): void {
   const { name, existing } = change;
   if (change.lock !== undefined && change.lock.name !== name)
-    throw refused('pack/name', `the entry for ${quoted(name)} is of ${quoted(change.lock.name)}`);
+    throw refused('pack/name', `the entry for ${quoted(name)} has the name ${quoted(change.lock.name)}`);
   const problem = change.lock === undefined ? undefined : lockedSkillProblem(change.lock);
   if (problem !== undefined) throw new PackRefused(problem);
   const from = lstatSync(statePath(handle, change.from), { throwIfNoEntry: false });
   if (from === undefined || (change.lock !== undefined && !from.isDirectory()))
-    throw refused('source/changed', `there is no folder ${quoted(displayPath(handle, change.from), 200)}`);
+    throw refused('source/changed', `the folder ${quoted(displayPath(handle, change.from), 200)} does not exist`);
   const stats = lstatSync(skillPath(handle, name), { throwIfNoEntry: false });
   if (stats === undefined || existing !== 'refuse') return;
   const place = path.join(handle.path, name);
   if (stats.isSymbolicLink()) throw refused('install/foreign', `${quoted(place, 200)} is a link`, place);
   if (stats.isDirectory() && lock.skills.has(name))
     throw refused('install/exists', `${quoted(name)} is installed in ${quoted(handle.path, 200)}`, place);
-  throw refused('install/foreign', `${quoted(place, 200)} was not made by install`, place);
+  throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, place);
 }
 
 function refuseRemove(handle: RootHandle, lock: LockFile, { name }: RemoveChange): void {
@@ -140,7 +140,7 @@ function refuseRemove(handle: RootHandle, lock: LockFile, { name }: RemoveChange
   const place = path.join(handle.path, name);
   if (identityAt(skillPath(handle, name)) === undefined)
     throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(handle.path, 200)}`);
-  throw refused('install/foreign', `${quoted(place, 200)} was not made by install`, place);
+  throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, place);
 }
 
 function refuseRepeated(changes: readonly PlannedChange[]): void {
@@ -148,7 +148,7 @@ function refuseRepeated(changes: readonly PlannedChange[]): void {
   for (const { name } of changes) {
     const other = seen.get(collisionKey(name));
     if (other !== undefined)
-      throw refused('install/case', `${quoted(name)} and ${quoted(other)} would be one folder on some systems`);
+      throw refused('install/case', `${quoted(name)} and ${quoted(other)} are the same folder on some systems`);
     seen.set(collisionKey(name), name);
   }
 }

@@ -124,7 +124,7 @@ function readFolder(walk: Walk, at: string, file: (met: Met) => void, depth = 0)
   // The parent's listing already tells that a subfolder is a folder.
   if (at === '' || walk.looks !== undefined) {
     const stats = lstatSync(place);
-    if (!stats.isDirectory()) throw unfit(walk, at, 'is no folder');
+    if (!stats.isDirectory()) throw unfit(walk, at, 'is not a folder');
     look(walk, at, stats);
   }
   walk.folders.push(at);
@@ -149,7 +149,7 @@ function entriesOf(walk: Walk, place: string, at: string): readonly Dirent[] {
   const entries = readdirSync(place, { withFileTypes: true });
   const isOdd = entries.some(({ name }) => name.includes('\uFFFD'));
   if (isOdd && readdirSync(place, { encoding: 'buffer' }).some((name) => !isUtf8(name)))
-    throw unfit(walk, at, 'has a file whose name is not UTF-8');
+    throw unfit(walk, at, 'has a file name that is not UTF-8');
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -39,7 +39,7 @@ export async function recoverOpenRoot(
   const journal = readJournal(handle);
   if (journal.type === 'unreadable') {
     const place = setJournalAside(handle, new Date());
-    const message = `a journal that cannot be read (${journal.reason}) is now ${quoted(place, 200)}: verify the root`;
+    const message = `an unreadable journal (${journal.reason}) was renamed to ${quoted(place, 200)}: run verify on the root`;
     onRecovered?.({ type: 'set-aside', names: [], message });
   } else if (journal.type === 'steps') {
     const finished = await finish(handle, journal.steps, onStep);
@@ -51,7 +51,7 @@ export async function recoverOpenRoot(
   for (const name of left) await removeTree(statePath(handle, `staging/${name}`));
   await removeEmptyBackups(handle);
   if (journal.type === 'absent')
-    onRecovered?.({ type: 'cleared', names: [], message: 'what an interrupted change had prepared was removed' });
+    onRecovered?.({ type: 'cleared', names: [], message: 'the files of an interrupted change were removed' });
 }
 
 async function finish(handle: RootHandle, steps: readonly Step[], onStep: OnStep): Promise<Recovered> {
@@ -71,7 +71,7 @@ async function finish(handle: RootHandle, steps: readonly Step[], onStep: OnStep
   onStep('journal removed');
   const names = steps.map(({ name }) => name);
   const notes = outcomes.flatMap(({ note }) => note ?? []);
-  const what = `an interrupted change of ${names.map((name) => quoted(name)).join(', ')} was finished`;
+  const what = `an interrupted change of ${names.map((name) => quoted(name)).join(', ')} was completed`;
   return { type: 'finished', names, message: [what, ...notes].join('; ') };
 }
 

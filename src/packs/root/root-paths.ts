@@ -37,12 +37,13 @@ export interface RootHandle {
 export function openRootHandle(given: string, { create }: { readonly create: boolean }): RootHandle {
   if (create) makeFolders(given);
   const real = tryRealPath(given);
-  if (real === undefined) throw unusable(`there is no folder ${quoted(given, 200)}`, given);
+  if (real === undefined) throw unusable(`the folder ${quoted(given, 200)} does not exist`, given);
   let descriptor: number;
   try {
     descriptor = openSync(real, FOREIGN_FOLDER);
   } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOTDIR') throw unusable(`${quoted(given, 200)} is no folder`, given);
+    if (isSystemError(error) && error.code === 'ENOTDIR')
+      throw unusable(`${quoted(given, 200)} is not a folder`, given);
     throw error;
   }
   const place = HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : real;
@@ -57,7 +58,7 @@ export function closeRootHandle({ descriptor }: RootHandle): void {
 export function refuseReplaced({ given, path: real, identity }: RootHandle): void {
   const stats = tryRealPath(given) === real ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
   if (stats === undefined || identityOf(stats) !== identity)
-    throw unusable(`${quoted(given, 200)} was replaced while it was worked on`, given);
+    throw unusable(`${quoted(given, 200)} was replaced during the change`, given);
 }
 
 /** Identifies a file or folder independently of its path. */
@@ -120,7 +121,7 @@ function makeOwn(handle: RootHandle, part: StatePart | ''): void {
 export function requireOwnFolder(handle: RootHandle, below: string): void {
   const stats = lstatSync(statePath(handle, below));
   const shown = displayPath(handle, below);
-  if (!stats.isDirectory()) throw unusable(`${quoted(shown, 200)} is no folder of ours: remove it`, shown);
+  if (!stats.isDirectory()) throw unusable(`${quoted(shown, 200)} is not a folder of skillwright: remove it`, shown);
   const uid = process.getuid?.();
   if (uid !== undefined && uid !== 0 && stats.uid !== uid)
     throw unusable(`${quoted(shown, 200)} belongs to another user`, shown);

@@ -15,11 +15,11 @@ export interface VersionAndSigner {
 export function downgradeProblem(installed: VersionAndSigner, next: VersionAndSigner): PackRefusal | undefined {
   const name = quoted(installed.name);
   if (installed.signedBy !== undefined && next.signedBy === undefined)
-    return packRefusal('signature/downgrade', `the installed ${name} is signed and this one is not`);
+    return packRefusal('signature/downgrade', `the installed ${name} is signed, the new one is not`);
   if (installed.signedBy !== undefined && next.signedBy !== installed.signedBy)
     return packRefusal(
       'signature/downgrade',
-      `the installed ${name} is signed with the key ${quoted(installed.signedBy)}, this one with ${quoted(next.signedBy ?? '')}`,
+      `the installed ${name} is signed with the key ${quoted(installed.signedBy)}, the new one with ${quoted(next.signedBy ?? '')}`,
     );
   if (installed.signedBy === undefined) return undefined;
   return orderProblem(name, installed.version, next.version);
@@ -28,9 +28,9 @@ export function downgradeProblem(installed: VersionAndSigner, next: VersionAndSi
 function orderProblem(name: string, before: string | undefined, after: string | undefined): PackRefusal | undefined {
   if (before === undefined) return undefined;
   const old = `${name} ${quoted(before)} is installed`;
-  if (after === undefined) return packRefusal('signature/rollback', `${old}, and this one states no version`);
+  if (after === undefined) return packRefusal('signature/rollback', `${old}, and the new one has no version`);
   const order = compareVersions(after, before);
   if (order === undefined)
-    return packRefusal('signature/rollback', `${old}, and nobody can tell whether ${quoted(after)} is newer`);
+    return packRefusal('signature/rollback', `${old}, and ${quoted(after)} cannot be compared with it`);
   return order < 0 ? packRefusal('signature/rollback', `${old}, and ${quoted(after)} is older`) : undefined;
 }

@@ -38,9 +38,9 @@ export function openPinnedKeys({ home }: { readonly home: string | undefined }):
   const sealed = home === undefined ? undefined : openKeysFile(home);
   return {
     async add(name, text, { now = new Date() } = {}) {
-      if (sealed === undefined) throw invalid('there is no home folder to keep it in', 'a home folder');
+      if (sealed === undefined) throw invalid('cannot store the key: there is no home folder', 'a home folder');
       const key = parsePublicKey(text);
-      if (key.type === 'invalid') throw invalid(`it is no public key: ${key.reason}`, 'a public key of minisign');
+      if (key.type === 'invalid') throw invalid(`not a public key: ${key.reason}`, 'a minisign public key');
       checkName(name);
       const pinned: PinnedKey = { name, key, at: now.toISOString() };
       await sealed.change((all) => {
@@ -48,7 +48,7 @@ export function openPinnedKeys({ home }: { readonly home: string | undefined }):
         if (same === undefined) return [...all, pinned];
         const isSameKey = publicKeyLine(same.key) === publicKeyLine(key);
         throw isSameKey
-          ? invalid(`this key is pinned already, as ${quoted(same.name)}`, 'another key')
+          ? invalid(`this key is already pinned as ${quoted(same.name)}`, 'another key')
           : invalid(`another key is pinned as ${quoted(name)}`, 'another name, or remove that key first');
       });
       return pinned;
@@ -104,7 +104,7 @@ export type KeyFileReading =
 /** Opens a secret key file, which only its owner may be able to read. Problem `password`: a password is missing or wrong. */
 export async function openKeyFile(file: string, password?: string): Promise<KeyFileReading> {
   const read = readPrivateFile(file, { maxBytes: MAX_KEY_FILE_BYTES, isSecret: true });
-  if (read.type === 'absent') return { type: 'invalid', problem: 'file', reason: 'it is not there' };
+  if (read.type === 'absent') return { type: 'invalid', problem: 'file', reason: 'the file does not exist' };
   if (read.type === 'failed') return { type: 'invalid', problem: 'file', reason: read.reason };
   return openSecretKey(read.bytes.toString('utf8'), password);
 }
@@ -154,7 +154,7 @@ function pinnedKey({ name, key, at }: StoredKey): readonly PinnedKey[] {
 /** A name in the form of a key id would shadow the key with that id. */
 function checkName(name: string): void {
   if (!NAME.test(name) || isKeyId(name.toUpperCase()))
-    throw invalid(`${quoted(name)} is no name for a key`, 'a short name of letters, digits, - and _');
+    throw invalid(`${quoted(name)} is not a valid key name`, 'a short name of letters, digits, - and _');
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {

@@ -64,9 +64,11 @@ export function parsePublicKey(text: string): MinisignPublicKey | MinisignProble
   const [first = '', second] = lines ?? [];
   const isAlone = lines?.length === 1;
   if (lines === undefined || lines.length > 2) return invalid('a public key has two lines');
-  if (!isAlone && !isComment(first, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
+  if (!isAlone && !isComment(first, UNTRUSTED, MAX_COMMENT))
+    return invalid('the first line is not an untrusted comment');
   const bytes = fromBase64(isAlone ? first : (second ?? ''), KEY_BYTES);
-  if (bytes === undefined || bytes.toString('latin1', 0, 2) !== ED25519) return invalid('its key is none of minisign');
+  if (bytes === undefined || bytes.toString('latin1', 0, 2) !== ED25519)
+    return invalid('the key is not a minisign key');
   return { type: 'public-key', id: idOf(bytes.subarray(2, 10)), key: bytes.subarray(10) };
 }
 
@@ -83,14 +85,14 @@ export function parseSignature(text: string): MinisignSignature | MinisignProble
   const lines = linesOf(text);
   if (lines?.length !== 4) return invalid('a signature has four lines');
   const [untrusted = '', first = '', trusted = '', second = ''] = lines;
-  if (!isComment(untrusted, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
-  if (!isComment(trusted, TRUSTED, MAX_TRUSTED_COMMENT)) return invalid('its third line is no trusted comment');
+  if (!isComment(untrusted, UNTRUSTED, MAX_COMMENT)) return invalid('the first line is not an untrusted comment');
+  if (!isComment(trusted, TRUSTED, MAX_TRUSTED_COMMENT)) return invalid('the third line is not a trusted comment');
   const bytes = fromBase64(first, SIGNATURE_BYTES);
   const kind = bytes === undefined ? '' : bytes.toString('latin1', 0, 2);
   if (bytes === undefined || (kind !== ED25519 && kind !== PREHASHED))
-    return invalid('its second line is no signature');
+    return invalid('the second line is not a signature');
   const globalSignature = fromBase64(second, 64);
-  if (globalSignature === undefined) return invalid('its fourth line is no signature');
+  if (globalSignature === undefined) return invalid('the fourth line is not a signature');
   return {
     type: 'signature',
     keyId: idOf(bytes.subarray(2, 10)),
@@ -117,16 +119,16 @@ export function parseSecretKey(text: string): MinisignSecretKey | MinisignProble
   const lines = linesOf(text);
   if (lines?.length !== 2) return invalid('a secret key has two lines');
   const [comment = '', line = ''] = lines;
-  if (!isComment(comment, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
+  if (!isComment(comment, UNTRUSTED, MAX_COMMENT)) return invalid('the first line is not an untrusted comment');
   const bytes = fromBase64(line, SECRET_BYTES);
   if (bytes === undefined || bytes.toString('latin1', 0, 2) !== ED25519 || bytes.toString('latin1', 4, 6) !== BLAKE2B)
-    return invalid('its key is none of minisign');
+    return invalid('the key is not a minisign key');
   const key = { type: 'secret-key', comment: comment.slice(UNTRUSTED.length), box: bytes.subarray(54) } as const;
   const encryption = bytes.toString('latin1', 2, 4);
   if (encryption === NO_ENCRYPTION) return key;
-  if (encryption !== SCRYPT) return invalid('its encryption is not known');
+  if (encryption !== SCRYPT) return invalid('unknown encryption');
   const [opsLimit, memLimit] = [bytes.readBigUInt64LE(38), bytes.readBigUInt64LE(46)];
-  if (opsLimit > MAX_LIMIT || memLimit > MAX_LIMIT) return invalid('opening it would take more than any key needs');
+  if (opsLimit > MAX_LIMIT || memLimit > MAX_LIMIT) return invalid('its scrypt limits are too high');
   return {
     ...key,
     encryption: { salt: bytes.subarray(6, 38), opsLimit: Number(opsLimit), memLimit: Number(memLimit) },

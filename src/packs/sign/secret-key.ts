@@ -72,13 +72,13 @@ export async function openSecretKey(text: string, password?: string): Promise<Se
   const parsed = parseSecretKey(text);
   if (parsed.type === 'invalid') return { type: 'invalid', problem: 'shape', reason: parsed.reason };
   if (parsed.encryption === undefined) return signingKey(parsed.box);
-  if (password === undefined) return { type: 'invalid', problem: 'password', reason: 'it needs its password' };
+  if (password === undefined) return { type: 'invalid', problem: 'password', reason: 'a password is required' };
   if (scryptNumbers(parsed.encryption) === undefined)
-    return { type: 'invalid', problem: 'shape', reason: 'its encryption makes no sense' };
+    return { type: 'invalid', problem: 'shape', reason: 'its scrypt parameters are invalid' };
   const box = mixed(parsed.box, await stream(password, parsed.encryption));
   const content = box.subarray(0, BOX_BYTES - SUM_BYTES);
   if (!timingSafeEqual(await checksum(content), box.subarray(content.length)))
-    return { type: 'invalid', problem: 'password', reason: 'the password is not that of this key' };
+    return { type: 'invalid', problem: 'password', reason: 'wrong password' };
   return signingKey(box);
 }
 
@@ -93,7 +93,7 @@ function signingKey(box: Uint8Array): SecretKeyReading {
   const own = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
   // A signature with mismatched key halves would reveal the secret key.
   if (!timingSafeEqual(own, stated))
-    return { type: 'invalid', problem: 'shape', reason: 'its secret and its public part are of two keys' };
+    return { type: 'invalid', problem: 'shape', reason: 'its secret and public parts do not match' };
   return { type: 'signing-key', id: idOf(box.subarray(0, 8)), key };
 }
 
@@ -109,7 +109,7 @@ function mixed(box: Uint8Array, stream: Uint8Array): Uint8Array {
 
 async function stream(password: string, encryption: NonNullable<MinisignSecretKey['encryption']>): Promise<Buffer> {
   const numbers = scryptNumbers(encryption);
-  if (numbers === undefined) throw new RangeError('these costs are none of scrypt');
+  if (numbers === undefined) throw new RangeError('invalid scrypt parameters');
   // Memory that scrypt needs in addition to its table.
   const options = { ...numbers, maxmem: 128 * numbers.r * (numbers.N + numbers.p + 2) + 1024 * 1024 };
   return new Promise((resolve, reject) => {

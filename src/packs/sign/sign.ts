@@ -57,9 +57,9 @@ export function signPack(options: SignPackOptions): SignedPack | PackRefusal {
 function signableSkills({ skills }: PackManifest): readonly SignedSkill[] {
   return skills
     .map(({ name, version }) => {
-      if (version === undefined) throw refused('pack/version', `the skill ${quoted(name)} states no version`, name);
+      if (version === undefined) throw refused('pack/version', `the skill ${quoted(name)} has no version`, name);
       if (!isSignableVersion(version))
-        throw refused('pack/version', `${quoted(version)} of the skill ${quoted(name)} is no version`, name);
+        throw refused('pack/version', `the skill ${quoted(name)} has the invalid version ${quoted(version)}`, name);
       return { name, version };
     })
     .sort((a, b) => compareText(a.name, b.name));
@@ -94,15 +94,15 @@ export function verifySignature(options: VerifyOptions): VerifiedSignature | Pac
 function verified({ payload, signature: text, keys, skills }: VerifyOptions): VerifiedSignature | PackRefusal {
   if (text === undefined) return packRefusal('signature/missing', 'there is no signature');
   const signature = parseSignature(text);
-  if (signature.type === 'invalid') return packRefusal('signature/invalid', `it is no signature: ${signature.reason}`);
+  if (signature.type === 'invalid') return packRefusal('signature/invalid', `not a signature: ${signature.reason}`);
   // Ids are not unique, so all keys with this id are tried.
   const named = keys.filter(({ key }) => key.id === signature.keyId);
   if (named.length === 0)
-    return packRefusal('signature/unknown-key', `it is signed with the key ${signature.keyId}, which is not pinned`);
+    return packRefusal('signature/unknown-key', `signed with the key ${signature.keyId}, which is not pinned`);
   const sums = sumsOf(payload);
   const signer = named.find(({ key }) => isSignedBy(key, signature, { payload, sums }));
   if (signer === undefined)
-    return packRefusal('signature/invalid', `the signature is not that of the key ${signature.keyId} for these bytes`);
+    return packRefusal('signature/invalid', `the signature of the key ${signature.keyId} does not match these bytes`);
   const comment = parsePackComment(signature.trustedComment);
   const wrong = skills === undefined ? undefined : commentProblem(comment, skills, sums);
   if (wrong !== undefined) return packRefusal('signature/comment', wrong);
@@ -122,13 +122,13 @@ function commentProblem(
   { sha256 }: PayloadSums,
 ): string | undefined {
   if (comment === undefined) return 'the signature names no skills and versions';
-  if (comment.sha256 !== sha256) return 'the signature names other bytes';
+  if (comment.sha256 !== sha256) return 'the signature is for other bytes';
   const versions = new Map(comment.skills.map(({ name, version }) => [name, version]));
   for (const { name, version } of skills) {
     const stated = versions.get(name);
     if (stated === undefined) return `the signature is not for the skill ${quoted(name)}`;
     if (stated !== version)
-      return `the signature is for version ${quoted(stated)} of ${quoted(name)}, and this is ${version === undefined ? 'none' : quoted(version)}`;
+      return `the signature is for version ${quoted(stated)} of ${quoted(name)}, not ${version === undefined ? 'for a skill without a version' : quoted(version)}`;
   }
   const absent = comment.skills.find(({ name }) => skills.every((skill) => skill.name !== name));
   return absent === undefined ? undefined : `the signature is also for the skill ${quoted(absent.name)}`;
@@ -207,7 +207,7 @@ function eachPiece(file: string, take: (bytes: Buffer) => void): void {
     const descriptor = openSync(file, NAMED_FILE);
     try {
       const stats = fstatSync(descriptor);
-      if (!stats.isFile()) throw refused('source/failed', `${quoted(file, 200)} is no file`, file);
+      if (!stats.isFile()) throw refused('source/failed', `${quoted(file, 200)} is not a file`, file);
       if (stats.size > ARCHIVE_LIMITS.maxArchiveBytes)
         throw refused('archive/too-large', `${quoted(file, 200)} is too large for a pack`, file);
       const buffer = Buffer.allocUnsafe(Math.min(PIECE, stats.size + 1));

@@ -109,7 +109,7 @@ async function copyHashed(from: string, to: string, { limits, signal }: StageCon
   const input = openSource(from);
   try {
     const stats = fstatSync(input);
-    if (!stats.isFile()) refuse(packRefusal('source/missing', `${quoted(from, 200)} is no file`, from));
+    if (!stats.isFile()) refuse(packRefusal('source/missing', `${quoted(from, 200)} is not a file`, from));
     const tooLarge = packRefusal(
       'archive/too-large',
       `${quoted(from, 200)} has more than ${String(maxArchiveBytes)} bytes`,

@@ -77,7 +77,7 @@ async function download(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof PackRefused) return error.refusal;
-    const why = ended.signal.aborted ? `it did not end within ${String(timeoutMs)} ms` : networkReason(error);
+    const why = ended.signal.aborted ? `timed out after ${String(timeoutMs)} ms` : networkReason(error);
     return packRefusal('source/failed', `${shown}: ${why}`);
   } finally {
     clearTimeout(timer);
@@ -93,7 +93,7 @@ async function follow(first: HttpTarget, options: GetOptions): Promise<IncomingM
     if (!REDIRECTIONS.has(statusCode) || headers.location === undefined) return response;
     response.destroy();
     if (redirects === MAX_REDIRECTS)
-      return packRefusal('source/refused', `${first.authority} sends on more than ${String(MAX_REDIRECTS)} times`);
+      return packRefusal('source/refused', `${first.authority} redirects more than ${String(MAX_REDIRECTS)} times`);
     const next = targetOf(headers.location, options.network, target);
     if (isRefusal(next)) return next;
     target = next;
@@ -103,11 +103,11 @@ async function follow(first: HttpTarget, options: GetOptions): Promise<IncomingM
 function ofStatus(status: number, shown: string): PackRefusal | undefined {
   if (status === 200) return undefined;
   if (status === 404 || status === 410)
-    return packRefusal('source/missing', `${shown} is not there (${String(status)})`);
+    return packRefusal('source/missing', `${shown} was not found (${String(status)})`);
   if (status === 401 || status === 403)
     return packRefusal(
       'source/refused',
-      `${shown} needs a key (${String(status)}); give one by SKILLWRIGHT_HTTP_TOKEN and its host by SKILLWRIGHT_HTTP_TOKEN_HOST`,
+      `${shown} requires authentication (${String(status)}); set SKILLWRIGHT_HTTP_TOKEN and SKILLWRIGHT_HTTP_TOKEN_HOST`,
     );
   return packRefusal('source/failed', `${shown} answered ${String(status)}`);
 }
@@ -152,7 +152,7 @@ async function receive(response: IncomingMessage, { asking, shown, take, stop }:
 }
 
 function silent(shown: string): PackRefusal {
-  return packRefusal('source/failed', `${shown}: nothing came for ${String(SILENCE_MS)} ms`);
+  return packRefusal('source/failed', `${shown}: no data for ${String(SILENCE_MS)} ms`);
 }
 
 /** Describes errors of servers and connections. Rethrows file errors and bugs. */
@@ -184,18 +184,18 @@ export function targetOf(
   from?: HttpTarget,
 ): HttpTarget | PackRefusal {
   const shown = quoted(withoutQuery(text), 200);
-  const whence = from === undefined ? shown : `${from.authority} sends on to ${shown}, which`;
+  const whence = from === undefined ? shown : `${from.authority} redirects to ${shown}, which`;
   if (/[\x00-\x20\x7f\\]/.test(text) || !URL.canParse(text, from?.url.href))
-    return packRefusal('source/refused', `${whence} is no address`);
+    return packRefusal('source/refused', `${whence} is not a valid address`);
   const url = new URL(text, from?.url);
   const isSecure = url.protocol === 'https:';
   const host = readHost(url.hostname);
   if ((!isSecure && url.protocol !== 'http:') || host === undefined || url.username !== '' || url.password !== '')
-    return packRefusal('source/refused', `${whence} is no plain address of the web`);
+    return packRefusal('source/refused', `${whence} is not a plain http(s) address`);
   url.hash = '';
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
   if (!isSecure && (from?.isSecure === true || (!allowHttp && !isLoopback({ host, port }))))
-    return packRefusal('source/refused', `${whence} is not secure: anybody on the way can change what comes`);
+    return packRefusal('source/refused', `${whence} is not secure: the connection can be tampered with`);
   return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
 }
 
@@ -219,7 +219,7 @@ export async function sendGet(target: HttpTarget, options: GetOptions): Promise<
   stop.throwIfAborted();
   if (isRefused(reached)) {
     if (reached.refusal !== 'not-public') return packRefusal('source/failed', reached.message);
-    return packRefusal('source/refused', `${target.authority} is not on the internet`);
+    return packRefusal('source/refused', `${target.authority} is not a public address`);
   }
   const token = tokenFor(target, env);
   return await exchangeOver(reached, {

@@ -75,7 +75,8 @@ export function findSkills(root: string): FoundFolders {
   const leftOut: string[] = [];
   const pending: string[] = [''];
   for (let at = pending.pop(), seen = 0; at !== undefined; at = pending.pop(), seen += 1) {
-    if (seen > MAX_FOLDERS) refuse(packRefusal('archive/too-many', `it has more than ${String(MAX_FOLDERS)} folders`));
+    if (seen > MAX_FOLDERS)
+      refuse(packRefusal('archive/too-many', `the source has more than ${String(MAX_FOLDERS)} folders`));
     // Checks for SKILL.md first; the other files of a skill are read when it is copied.
     const skillFile = `${root}/${at}/${SKILL_FILE_NAME}`;
     if (existsSync(skillFile) && !isDirectory(skillFile)) {
@@ -93,7 +94,7 @@ export function findSkills(root: string): FoundFolders {
       else if (entry.isSymbolicLink()) tell('a link');
       else if (type === 'file') {
         if (entry.name.toLowerCase() === 'skill.md') tell(`it must be called ${SKILL_FILE_NAME}`);
-      } else if (!isLookedInto(entry.name)) tell('not looked into');
+      } else if (!isLookedInto(entry.name)) tell('not searched');
       else if (depth < MAX_SKILL_DEPTH) pending.push(below);
     }
   }
@@ -104,7 +105,7 @@ function listFolder(root: string, at: string) {
   try {
     // Distinguishes a file from an unreadable folder.
     if (at === '' && !statSync(root).isDirectory())
-      throw refused('source/missing', `${quoted(root, 200)} is no folder`, root);
+      throw refused('source/missing', `${quoted(root, 200)} is not a folder`, root);
     return readdirSync(path.join(root, at), { withFileTypes: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -185,7 +186,11 @@ function openOtherNames(folder: string): {
       for (const { path: at, names, seen } of linked.values())
         if (seen < names)
           refuse(
-            packRefusal('archive/link', `${quoted(at)} is a hard link to a file outside`, path.posix.join(folder, at)),
+            packRefusal(
+              'archive/link',
+              `${quoted(at)} is a hard link to a file outside of the skill`,
+              path.posix.join(folder, at),
+            ),
           );
     },
   };

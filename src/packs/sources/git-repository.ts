@@ -104,7 +104,7 @@ export function shownErrors(errors: string): string {
     .slice(-3)
     .join('; ')
     .replaceAll(/:\/\/[^/@\s]*@/g, '://');
-  return text === '' ? 'it failed without a word' : printable(text.slice(0, MAX_SHOWN));
+  return text === '' ? 'it failed without a message' : printable(text.slice(0, MAX_SHOWN));
 }
 
 /** Size of the fetched packs in bytes. */
@@ -209,7 +209,7 @@ export async function listTree(
   if (result.exitCode !== 0 && NOTHING_THERE.test(result.errors))
     throw refused('source/missing', `the commit ${commit} has no folder ${quoted(folder ?? '')}`);
   if (result.exitCode !== 0) throw gitFailed(result);
-  if (!isUtf8(result.output)) throw refused('archive/name', 'the repository has a file whose name is not UTF-8');
+  if (!isUtf8(result.output)) throw refused('archive/name', 'the repository has a file name that is not UTF-8');
   const lines = result.output.toString('utf8').split('\0').slice(0, -1);
   if (lines.length > MAX_FILES) throw tooMany();
   return lines.map(readEntry);
@@ -217,13 +217,13 @@ export async function listTree(
 
 function readEntry(line: string): TreeFile {
   const [, mode = '', type = '', object = '', size = '', path = ''] = ENTRY.exec(line) ?? [];
-  if (path === '') refuse(packRefusal('source/failed', `git listed ${quoted(line)}, which is no file`));
+  if (path === '') refuse(packRefusal('source/failed', `git listed ${quoted(line)}, which is not a file entry`));
   const kind = type === 'commit' ? 'submodule' : mode === '120000' ? 'link' : 'file';
   return { path, kind, isExecutable: mode === '100755', object, bytes: size === '-' ? 0 : Number(size) };
 }
 
 function tooMany(): PackRefused {
-  return refused('archive/too-many', `the repository has more than ${String(MAX_FILES)} files; name a folder of it`);
+  return refused('archive/too-many', `the repository has more than ${String(MAX_FILES)} files; specify a folder`);
 }
 
 const LINE = /^([0-9a-f]{40}|[0-9a-f]{64})\t(.+)$/;

@@ -22,20 +22,17 @@ export async function stageGit(
 ): Promise<StagedSource | PackRefusal> {
   const { network, expect, tree } = context;
   if (source.url.startsWith('file:') && network.allowFile !== true)
-    return packRefusal(
-      'source/refused',
-      `${quoted(source.url, 200)} is a repository of this machine: name its folder instead`,
-    );
+    return packRefusal('source/refused', `${quoted(source.url, 200)} is a local repository: use its folder instead`);
   const wanted = expect?.revision ?? source.ref;
   // The ref may come from a lock or from a caller that did not use `readSource`.
   if (wanted !== undefined && !isRef(wanted))
-    return packRefusal('source/revision', `${quoted(wanted)} is no name of a branch, tag or commit`);
+    return packRefusal('source/revision', `${quoted(wanted)} is not a valid branch, tag or commit`);
   const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
   await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
   context.onProgress?.({ step: 'fetch' });
   const revision = await fetchCommit(own, wanted);
   if (expect?.revision !== undefined && revision !== expect.revision)
-    return packRefusal('source/revision', `the repository gave ${revision}, expected ${quoted(expect.revision)}`);
+    return packRefusal('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
   const files = await listTree(own, revision, source.folder);
   const { folders, nested } = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
   const leftOut = nested.map((folder) => `${folder}: a skill inside a skill, part of the outer one`);
@@ -208,5 +205,5 @@ export class BlobReader<T extends Blob> {
 }
 
 function damaged(): PackRefused {
-  return refused('source/failed', 'git printed something else than the files that were asked for');
+  return refused('source/failed', 'git returned unexpected objects');
 }

@@ -10,7 +10,7 @@ export function whyLeftOut(name: string, type: 'file' | 'folder'): string | unde
   const start = name.charAt(0);
   if (start !== '.' && start !== '_') return undefined;
   const folded = name.toLowerCase();
-  if (SYSTEM.has(folded)) return 'made by the system it was packed on';
+  if (SYSTEM.has(folded)) return 'system file';
   if (start !== '.') return undefined;
   if (VERSION_CONTROL.has(folded)) return 'version control';
   if (type === 'folder') return 'hidden folder';

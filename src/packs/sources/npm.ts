@@ -33,12 +33,15 @@ export async function stageNpm(
   const { expect } = context;
   // The lock is untrusted, and npm would accept addresses and folders as versions.
   if (expect?.revision !== undefined && !EXACT_VERSION.test(expect.revision))
-    return packRefusal('source/revision', `${quoted(expect.revision)} is no version of a package`);
+    return packRefusal('source/revision', `${quoted(expect.revision)} is not a package version`);
   const packed = await packPackage(source, context);
   if (isRefusal(packed)) return packed;
   const { file, version, archive } = packed;
   if (expect?.revision !== undefined && expect.revision !== version)
-    return packRefusal('source/revision', `npm gave version ${quoted(version)}, expected ${quoted(expect.revision)}`);
+    return packRefusal(
+      'source/revision',
+      `npm returned version ${quoted(version)}, expected ${quoted(expect.revision)}`,
+    );
   return await unpack(
     {
       file,
@@ -86,7 +89,8 @@ async function packPackage(
   const said = parseJson(result.output.toString('utf8'));
   if (result.exitCode !== 0) return failed(wanted, said, result.errors);
   return (
-    readPacked(destination, said) ?? packRefusal('source/failed', `npm did not say what it packed of ${quoted(wanted)}`)
+    readPacked(destination, said) ??
+    packRefusal('source/failed', `npm did not report the package for ${quoted(wanted)}`)
   );
 }
 
@@ -121,7 +125,7 @@ function readPacked(destination: string, said: unknown): PackedPackage | PackRef
   const bytes = readFileSync(file);
   const digest = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
   if (!integrity.split(' ').includes(digest))
-    return packRefusal('source/digest', `${quoted(name)} is not the package that npm packed`);
+    return packRefusal('source/digest', `${quoted(name)} is not the package that npm reported`);
   return { file, version, archive: `sha256:${createHash('sha256').update(bytes).digest('hex')}` };
 }
 
@@ -129,7 +133,7 @@ function failed(wanted: string, said: unknown, errors: string): PackRefusal {
   const error = isObject(said) && isObject(said['error']) ? said['error'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : (/code (E\w+)/.exec(errors)?.[1] ?? '');
   const summary = typeof error['summary'] === 'string' ? error['summary'] : errors.trim();
-  const words = `npm ${quoted(wanted)}: ${printable(summary.slice(0, MAX_SHOWN)) || 'it failed without a word'}`;
+  const words = `npm ${quoted(wanted)}: ${printable(summary.slice(0, MAX_SHOWN)) || 'it failed without a message'}`;
   if (code === 'E404') return packRefusal('source/missing', words);
   if (code === 'ETARGET' || code === 'ENOVERSIONS') return packRefusal('source/revision', words);
   if (code === 'EINTEGRITY') return packRefusal('source/digest', words);

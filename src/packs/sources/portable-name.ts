@@ -27,18 +27,18 @@ export function portableNameProblem(path: string, limits: NameLimits = ARCHIVE_L
   const because = (code: PackProblem, what: string): PackRefusal => nameRefusal(code, path, what);
   if (path === '') return packRefusal('archive/name', 'an entry has no name');
   if (CONTROL.test(path) || hiddenCharacters(path) !== undefined)
-    return because('archive/name', 'has a character that does not show');
-  if (path.includes('..') && path.split(/[\\/]/).includes('..')) return because('archive/traversal', 'has .. in it');
-  if (ABSOLUTE.test(path)) return because('archive/absolute', 'does not start from its folder');
+    return because('archive/name', 'has an invisible character');
+  if (path.includes('..') && path.split(/[\\/]/).includes('..')) return because('archive/traversal', 'contains ..');
+  if (ABSOLUTE.test(path)) return because('archive/absolute', 'is not a relative path');
   if (path.includes('\\')) return because('archive/backslash', 'has a backslash');
   const parts = path.split('/');
   const { maxDepth, maxNameBytes } = limits;
   if (parts.length - 1 > maxDepth) return because('archive/too-deep', `is more than ${String(maxDepth)} folders deep`);
   if (isLonger(path, maxNameBytes)) return because('archive/name', `has more than ${String(maxNameBytes)} bytes`);
   for (const part of parts) {
-    if (part === '' || part === '.') return because('archive/name', 'has an empty part');
+    if (part === '' || part === '.') return because('archive/name', 'has an empty segment');
     if (isLonger(part, MAX_PART_BYTES))
-      return because('archive/name', `has a part of more than ${String(MAX_PART_BYTES)} bytes`);
+      return because('archive/name', `has a segment of more than ${String(MAX_PART_BYTES)} bytes`);
     if (DEVICE.test(part) || NOT_ON_WINDOWS.test(part) || DROPPED.test(part))
       return because('archive/reserved-name', `cannot exist on Windows: ${quoted(part)}`);
   }
@@ -94,7 +94,7 @@ export function openPathValidator(limits: NameLimits & Pick<ArchiveLimits, 'maxE
   /** Number of entries that are not extracted. They count towards the limit. */
   let unwritten = 0;
   const inConflict = (spelling: string): PackRefusal =>
-    nameRefusal('archive/conflict', spelling, 'is a file and a folder');
+    nameRefusal('archive/conflict', spelling, 'is both a file and a folder');
   const meet = (spelling: string, type: 'file' | 'folder', isEntry: boolean): PackRefusal | undefined => {
     const key = collisionKey(spelling);
     const before = known.get(key);
@@ -107,9 +107,13 @@ export function openPathValidator(limits: NameLimits & Pick<ArchiveLimits, 'maxE
       return undefined;
     }
     if (before.spelling !== spelling)
-      return nameRefusal('archive/collision', spelling, `is on some systems the same as ${quoted(before.spelling)}`);
+      return nameRefusal(
+        'archive/collision',
+        spelling,
+        `is the same file on some systems as ${quoted(before.spelling)}`,
+      );
     if (before.type !== type) return inConflict(spelling);
-    if (isEntry && before.isEntry) return nameRefusal('archive/duplicate', spelling, 'is there twice');
+    if (isEntry && before.isEntry) return nameRefusal('archive/duplicate', spelling, 'occurs twice');
     before.isEntry ||= isEntry;
     return undefined;
   };

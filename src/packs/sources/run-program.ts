@@ -59,7 +59,7 @@ export async function runProgram(program: Program): Promise<ProgramResult> {
   );
   signal?.throwIfAborted();
   if (end.reason === 'timeout')
-    throw refused('source/failed', `${printable(argv[0] ?? '')} did not end within ${String(timeoutMs)} ms`);
+    throw refused('source/failed', `${printable(argv[0] ?? '')} timed out after ${String(timeoutMs)} ms`);
   return {
     exitCode: end.exitCode ?? 1,
     output: Buffer.concat(output),

@@ -42,7 +42,7 @@ export function readAddress(text: string, options: AddressOptions): PackSource |
 function unclear(text: string): PackRefusal {
   return packRefusal(
     'source/unknown',
-    `${quoted(text, 200)} may be many things; write git+https://… for a repository, well-known:https://… for a site, or the address of an archive`,
+    `${quoted(text, 200)} is ambiguous; use git+https://… for a repository, well-known:https://… for a site, or the address of an archive`,
   );
 }
 
@@ -67,11 +67,11 @@ export function readGitAddress(text: string, options: AddressOptions): PackSourc
   const ref = colon === -1 ? fragment : fragment.slice(0, colon);
   const folder = colon === -1 ? '' : fragment.slice(colon + 1);
   if (ref !== '' && !isRef(ref))
-    return packRefusal('source/revision', `${quoted(ref)} is no name of a branch, tag or commit`);
+    return packRefusal('source/revision', `${quoted(ref)} is not a valid branch, tag or commit`);
   if (folder === '') return ref === '' ? { type: 'git', url } : { type: 'git', url, ref };
   const read = toRelativePath(folder);
   if (read.type === 'refused' || folder.startsWith('-'))
-    return packRefusal('source/refused', `${quoted(folder)} is no folder below the repository`);
+    return packRefusal('source/refused', `${quoted(folder)} is not a folder inside the repository`);
   return { type: 'git', url, ...(ref === '' ? {} : { ref }), folder: read.path };
 }
 
@@ -87,25 +87,24 @@ function readRepository(address: string, options: AddressOptions): string | Pack
     const url = readWebUrl(address.replace(/^git:/i, 'http:'), options);
     if (!(url instanceof URL)) return url;
     const path = url.pathname.replace(/\/+$/, '');
-    if (url.search !== '' || path === '')
-      return packRefusal('source/unknown', `${shown} is no address of a repository`);
+    if (url.search !== '' || path === '') return packRefusal('source/unknown', `${shown} is not a repository address`);
     const origin = /^git:/i.test(address) ? `git://${url.host}` : url.origin;
     return origin + path;
   }
   if (/^file:/i.test(address)) {
     const path = /^file:\/\/(\/[^?#\s]+)$/i.exec(address)?.[1];
-    return path === undefined ? packRefusal('source/unknown', `${shown} is no file:///path`) : `file://${path}`;
+    return path === undefined ? packRefusal('source/unknown', `${shown} is not file:///path`) : `file://${path}`;
   }
   if (/^ssh:/i.test(address)) {
     if (/^ssh:\/\/[^/@]*:[^/@]*@/i.test(address)) return hasSecret(address);
     const [, authority = '', path = ''] = SSH.exec(address) ?? [];
     if (readAuthority(authority, 22) === undefined || path.startsWith('/-'))
-      return packRefusal('source/unknown', `${shown} is no ssh://[user@]host/path`);
+      return packRefusal('source/unknown', `${shown} is not ssh://[user@]host/path`);
     return `ssh:${address.slice('ssh:'.length)}`;
   }
   const [, host = '', path = ''] = SCP.exec(address) ?? [];
   if (readAuthority(host, 22) === undefined || path.startsWith('-'))
-    return packRefusal('source/unknown', `${shown} is no address of a repository`);
+    return packRefusal('source/unknown', `${shown} is not a repository address`);
   return address;
 }
 
@@ -114,17 +113,14 @@ function readWebUrl(text: string, { allowHttp = false }: AddressOptions): URL | 
   const shown = quoted(withoutSecrets(text), 200);
   const authority = /^https?:\/\/([^/?#]*)/i.exec(text)?.[1];
   if (authority === undefined || /[\s\\]/.test(text) || !URL.canParse(text))
-    return packRefusal('source/unknown', `${shown} is no address that starts with https://`);
+    return packRefusal('source/unknown', `${shown} is not an https:// address`);
   if (authority.includes('@')) return hasSecret(text);
   const url = new URL(text);
   const asked = readAuthority(authority, url.protocol === 'https:' ? 443 : 80);
-  if (asked === undefined) return packRefusal('source/unknown', `${shown} has no host in its usual spelling`);
+  if (asked === undefined) return packRefusal('source/unknown', `${shown} has no canonical host name`);
   if ([...url.searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))) return hasSecret(text);
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(asked))
-    return packRefusal(
-      'source/refused',
-      `${shown} is not secure: anybody on the way can change what comes; use https://`,
-    );
+    return packRefusal('source/refused', `${shown} is not secure: the connection can be tampered with; use https://`);
   url.hash = '';
   return url;
 }
@@ -136,7 +132,7 @@ export function isLoopback({ host }: HostAndPort): boolean {
 function hasSecret(text: string): PackRefusal {
   return packRefusal(
     'source/refused',
-    `${quoted(withoutSecrets(text), 200)} has a user or a key in it, which would be written into the lock; use the environment or git's own helpers`,
+    `${quoted(withoutSecrets(text), 200)} contains a user or a secret, which would be written into the lock; use environment variables or git's credential helpers`,
   );
 }
 

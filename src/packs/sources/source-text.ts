@@ -29,11 +29,11 @@ const SHORTHAND_HOSTS: ReadonlyMap<string, string> = new Map([
 export function readSource(text: string, options: ReadSourceOptions): PackSource | PackRefusal {
   const shown = quoted(text, 200);
   if (text.trim() !== text || text === '' || text.length > MAX_TEXT)
-    return packRefusal('source/unknown', `${shown} is empty, too long or has spaces around it`);
+    return packRefusal('source/unknown', `${shown} is empty, too long, or has leading or trailing spaces`);
   if (/[\n\t]/.test(text) || hiddenCharacters(text) !== undefined)
-    return packRefusal('source/unknown', `${shown} has a character that does not show`);
+    return packRefusal('source/unknown', `${shown} has an invisible character`);
   if (text.startsWith('-')) return packRefusal('source/refused', `${shown} looks like an option`);
-  if (REMOTE_HELPER.test(text)) return packRefusal('source/refused', `${shown} would start a program`);
+  if (REMOTE_HELPER.test(text)) return packRefusal('source/refused', `${shown} would run a program`);
   if (EXPLICIT_PATH.test(text)) return readPath(text, options);
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined) return readScheme(text, scheme, options);
@@ -42,8 +42,9 @@ export function readSource(text: string, options: ReadSourceOptions): PackSource
   const repository = SHORTHAND.exec(text);
   if (repository !== null && !ARCHIVE_NAME.test(text))
     return readGitAddress(`https://github.com/${repository[1] ?? ''}${repository[2] ?? ''}`, options);
-  if (/[/\\]/.test(text) || ARCHIVE_NAME.test(text)) return packRefusal('source/missing', `there is no ${shown}`, text);
-  return packRefusal('source/unknown', `there is no folder ${shown}, and it is no address`);
+  if (/[/\\]/.test(text) || ARCHIVE_NAME.test(text))
+    return packRefusal('source/missing', `${shown} does not exist`, text);
+  return packRefusal('source/unknown', `${shown} is neither an existing folder nor an address`);
 }
 
 /** Formats a source so that `readSource` parses it to the same value. */
@@ -93,7 +94,7 @@ function readScheme(text: string, scheme: string, options: ReadSourceOptions): P
       if (scheme.startsWith('git+')) return readGitAddress(text.slice('git+'.length), options);
       return packRefusal(
         'source/unknown',
-        `${quoted(text, 200)} starts with ${quoted(`${scheme}:`)}, which is no source`,
+        `${quoted(text, 200)} starts with ${quoted(`${scheme}:`)}, which is not a known source type`,
       );
     }
   }
@@ -103,19 +104,19 @@ function readFileAddress(text: string, options: ReadSourceOptions): PackSource |
   const path = /^file:(?:\/\/)?(\/(?!\/)[^?#]*)$/i.exec(text)?.[1];
   const decoded = path === undefined ? undefined : decode(path);
   if (decoded === undefined || hiddenCharacters(decoded) !== undefined || /[\n\t]/.test(decoded))
-    return packRefusal('source/unknown', `${quoted(text, 200)} is no address of a file on this machine`);
+    return packRefusal('source/unknown', `${quoted(text, 200)} is not a local file address`);
   return readPath(decoded, options);
 }
 
 function readPath(path: string, { looksLikeFolder }: ReadSourceOptions): PackSource | PackRefusal {
   const found = looksLikeFolder(path);
-  if (found === 'absent') return packRefusal('source/missing', `there is no ${quoted(path, 200)}`, path);
+  if (found === 'absent') return packRefusal('source/missing', `${quoted(path, 200)} does not exist`, path);
   if (found === 'folder') return { type: 'folder', path };
   if (ARCHIVE_NAME.test(path)) return { type: 'archive', path };
   // SKILL.md stands for its folder.
   const folder = /^(.*?)\/SKILL\.md$/.exec(path)?.[1];
   if (folder !== undefined) return { type: 'folder', path: folder === '' ? '/' : folder };
-  return packRefusal('archive/format', `${quoted(path, 200)} is a file, and no archive by its name`, path);
+  return packRefusal('archive/format', `${quoted(path, 200)} is a file without an archive extension`, path);
 }
 
 function decode(text: string): string | undefined {
@@ -135,6 +136,6 @@ const RANGE = /^[\w^~<>=*][\w.+^~<>=|* -]{0,127}$/;
 export function readNpmPackage(text: string): PackSource | PackRefusal {
   const [, name = '', range] = PACKAGE.exec(text) ?? [];
   if (name === '' || name.length > MAX_NAME || (range !== undefined && !(RANGE.test(range) && range.trim() === range)))
-    return packRefusal('source/unknown', `${quoted(text, 200)} is no package of npm with or without a version`);
+    return packRefusal('source/unknown', `${quoted(text, 200)} is not an npm package name with an optional version`);
   return { type: 'npm', name, ...(range === undefined ? {} : { range }) };
 }

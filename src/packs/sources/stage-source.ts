@@ -28,7 +28,7 @@ async function stage(source: PackSource, context: StageContext): Promise<StagedS
   if (source.type === 'folder') return await stageFolder(source, context);
   if (source.type === 'archive') return await stageArchive(source, context);
   if (context.offline === true)
-    return packRefusal('source/not-offline', `${quoted(sourceText(source), 200)} is not on this machine`);
+    return packRefusal('source/not-offline', `${quoted(sourceText(source), 200)} is not a local source`);
   switch (source.type) {
     case 'url':
       return await (await import('./url.ts')).stageUrl(source, context);

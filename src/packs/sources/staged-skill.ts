@@ -123,7 +123,7 @@ export class StagedSkill {
     const { folder, path: place, fallbackName } = this.#options;
     const named = folder === '' ? fallbackName : path.posix.basename(folder);
     if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
-      refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file that is called exactly ${SKILL_FILE_NAME}`));
+      refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file with the exact name ${SKILL_FILE_NAME}`));
     const seen = this.#seenSkill();
     for (const { at, place: folderPlace, look } of this.#unfinished) this.#looks?.add(look, at, lstatSync(folderPlace));
     return {
@@ -184,7 +184,7 @@ export class StagedSkill {
     this.#bytes += bytes.length;
     if (this.#bytes > maxBytes)
       refuse(
-        packRefusal('archive/too-large', `with ${quoted(at)} a skill has more than ${String(maxBytes)} bytes`, at),
+        packRefusal('archive/too-large', `with ${quoted(at)} the skill has more than ${String(maxBytes)} bytes`, at),
       );
     if (at === SKILL_FILE_NAME && this.#head === '')
       this.#head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAX_HEAD)).toString('utf8');

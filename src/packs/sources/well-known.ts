@@ -37,7 +37,7 @@ export async function stageSite(
   const wanted = only === undefined ? index.skills : index.skills.filter(({ name }) => only.includes(name));
   if (index.skills.length === 0) return noSkill(source.url, []);
   if (wanted.length === 0)
-    return packRefusal('pack/unknown-skill', `${quoted(source.url, 200)} lists no skill of that name`);
+    return packRefusal('pack/unknown-skill', `${quoted(source.url, 200)} does not list a skill of that name`);
   mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
   const leftOut: string[] = [];
@@ -61,7 +61,7 @@ export async function stageSite(
 }
 
 async function findIndex(site: string, context: StageContext): Promise<SiteIndex | PackRefusal> {
-  let missing: PackRefusal = packRefusal('source/missing', `${quoted(site, 200)} has no list of skills`);
+  let missing: PackRefusal = packRefusal('source/missing', `${quoted(site, 200)} has no index of skills`);
   for (const folder of INDEX_PATHS) {
     const base = `${site}${folder}`;
     const found = await downloadBytes(`${base}index.json`, { ...context, maxBytes: MAX_INDEX_BYTES });
@@ -145,17 +145,14 @@ function addressOf(url: string, { index }: Site): string {
   const isPlain = !/[\x00-\x20\x7f\\]/.test(url) && URL.canParse(url, index.base);
   const resolved = isPlain ? new URL(url, index.base) : undefined;
   if (resolved?.origin !== new URL(index.base).origin)
-    throw refused('source/refused', `the list points at ${quoted(url, 200)}, which is no address of the site`);
+    throw refused('source/refused', `the index refers to ${quoted(url, 200)}, which is not on the site`);
   return resolved.href;
 }
 
 function mustBe(address: string, found: string, promised: string): void {
   if (found !== promised)
     refuse(
-      packRefusal(
-        'source/digest',
-        `${quoted(address, 200)} has sha256:${found}, and the list promises sha256:${promised}`,
-      ),
+      packRefusal('source/digest', `${quoted(address, 200)} has sha256:${found}, the index has sha256:${promised}`),
     );
 }
 
@@ -187,16 +184,16 @@ export function readSiteIndex(text: string): readonly SiteSkill[] | PackRefusal 
   const value = parseJson(text);
   const entries = isObject(value) ? value['skills'] : undefined;
   if (!Array.isArray(entries))
-    return packRefusal('source/failed', 'the list of the site is no JSON with a list of skills');
+    return packRefusal('source/failed', 'the index of the site is not a JSON object with a "skills" list');
   if (entries.length > MAX_SKILLS)
-    return packRefusal('archive/too-many', `the list of the site has more than ${String(MAX_SKILLS)} skills`);
+    return packRefusal('archive/too-many', `the index of the site has more than ${String(MAX_SKILLS)} skills`);
   const skills: SiteSkill[] = [];
   const names = new Set<string>();
   for (const entry of entries) {
     const skill = readEntry(entry);
     if ('code' in skill) return skill;
     if (names.has(skill.name))
-      return packRefusal('pack/two-skills', `the list of the site has ${quoted(skill.name)} twice`);
+      return packRefusal('pack/two-skills', `the index of the site has ${quoted(skill.name)} twice`);
     names.add(skill.name);
     skills.push(skill);
   }
@@ -206,19 +203,16 @@ export function readSiteIndex(text: string): readonly SiteSkill[] | PackRefusal 
 function readEntry(entry: unknown): SiteSkill | PackRefusal {
   const { name, type, url, digest, files } = isObject(entry) ? entry : {};
   if (typeof name !== 'string' || !isValidName(name))
-    return packRefusal(
-      'pack/name',
-      `the list of the site has the name ${quoted(String(name))}, which no skill can have`,
-    );
+    return packRefusal('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
   if (Array.isArray(files) && url === undefined) return readFiles(name, files);
   if (typeof url !== 'string' || (type !== 'skill-md' && type !== 'archive'))
-    return packRefusal('source/failed', `the list of the site says neither skill-md nor archive of ${quoted(name)}`);
+    return packRefusal(
+      'source/failed',
+      `the index of the site must have the type skill-md or archive for ${quoted(name)}`,
+    );
   const sha256 = typeof digest === 'string' ? readDigest(digest) : undefined;
   if (sha256 === undefined)
-    return packRefusal(
-      'source/digest',
-      `the list of the site promises no SHA-256 of ${quoted(name)}, by which it could be checked`,
-    );
+    return packRefusal('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
   return { type, name, url, sha256 };
 }
 
@@ -227,7 +221,7 @@ function readFiles(name: string, files: readonly unknown[]): SiteSkill | PackRef
   if (names.length !== files.length || files.length > MAX_FILES)
     return packRefusal(
       'archive/too-many',
-      `the list of the site has no list of at most ${String(MAX_FILES)} files for ${quoted(name)}`,
+      `the index of the site must list at most ${String(MAX_FILES)} files for ${quoted(name)}`,
     );
   const paths = openPathValidator(ARCHIVE_LIMITS);
   for (const file of names) {
@@ -235,7 +229,7 @@ function readFiles(name: string, files: readonly unknown[]): SiteSkill | PackRef
     if (isRefusal(usable)) return usable;
   }
   if (!names.includes('SKILL.md'))
-    return packRefusal('pack/no-skill', `${quoted(name)} has no SKILL.md in the list of the site`);
+    return packRefusal('pack/no-skill', `${quoted(name)} has no SKILL.md in the index of the site`);
   return { type: 'files', name, files: names };
 }
 

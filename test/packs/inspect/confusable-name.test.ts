@@ -79,7 +79,7 @@ describe('openNameCheck', () => {
         message: 'the name "pаypal" (U+0430) looks like "paypal", which is installed',
         hint: 'its name looks like the name of an installed skill: check that it is the one you want',
       },
-      notes: ['the name "pаypal" mixes letters of several scripts'],
+      notes: ['the name "pаypal" mixes letters of different scripts'],
     });
   });
 

@@ -60,7 +60,7 @@ describe('a pack is refused, with nothing written:', () => {
       type: 'refused',
       code: 'pack/secret',
       path: 'demo/scripts/push.py',
-      message: 'line 3 of "demo/scripts/push.py" has a token of GitHub',
+      message: 'line 3 of "demo/scripts/push.py" has a GitHub token',
       hint: 'remove the secret, or exclude the file with .skillignore',
     });
     writeFileSync(path.join(base, 'demo/scripts/push.py'), Buffer.from(`\uFEFFtoken = "${secret}"\n`, 'utf16le'));

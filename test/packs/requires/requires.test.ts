@@ -77,17 +77,17 @@ describe('readRequirements', () => {
 
 describe('readRequirement', () => {
   test.each([
-    ['../../etc', '"../../etc" does not start with the name of a skill'],
-    ['', '"" does not start with the name of a skill'],
-    ['Upper', '"Upper" does not start with the name of a skill'],
-    [`a${'b'.repeat(70)}`, `"a${'b'.repeat(58)}…" does not start with the name of a skill`],
-    ['pdf@latest', '"pdf@latest": "latest" is no range of versions'],
-    ['pdf@', '"pdf@": "" is no range of versions'],
-    ['pdf from', '"pdf from" gives no source after from'],
-    ['pdf from --upload-pack=x', '"pdf from --upload-pack=x" gives no source after from'],
-    ['pdf\u001b[2J', '"pdf\\x1b[2J" has characters that do not show'],
-    ['pdf from a\nb', '"pdf from a\\nb" has characters that do not show'],
-    ['p\u200bdf', '"p\\u{200b}df" has characters that do not show'],
+    ['../../etc', '"../../etc" does not start with a skill name'],
+    ['', '"" does not start with a skill name'],
+    ['Upper', '"Upper" does not start with a skill name'],
+    [`a${'b'.repeat(70)}`, `"a${'b'.repeat(58)}…" does not start with a skill name`],
+    ['pdf@latest', '"pdf@latest": "latest" is not a valid version range'],
+    ['pdf@', '"pdf@": "" is not a valid version range'],
+    ['pdf from', '"pdf from" has no source after "from"'],
+    ['pdf from --upload-pack=x', '"pdf from --upload-pack=x" has no source after "from"'],
+    ['pdf\u001b[2J', '"pdf\\x1b[2J" has invisible characters'],
+    ['pdf from a\nb', '"pdf from a\\nb" has invisible characters'],
+    ['p\u200bdf', '"p\\u{200b}df" has invisible characters'],
   ])('%j cannot be read', (entry, reason) => {
     expect(readRequirement(entry)).toEqual({ entry, reason });
   });

@@ -48,7 +48,7 @@ describe('resolveRequirements', () => {
     expect(requirementRefusal(found)).toEqual({
       type: 'refused',
       code: 'requires/missing',
-      message: '"report" needs "chart from owner/charts", which is not here ("charts"?)',
+      message: '"report" needs "chart from owner/charts", which is not available ("charts"?)',
       hint: 'install the required skill, or add its source',
     });
   });

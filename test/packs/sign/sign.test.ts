@@ -76,12 +76,12 @@ describe('secret keys of our own', () => {
     expect(await openSecretKey(secretText, 'Pass')).toEqual({
       type: 'invalid',
       problem: 'password',
-      reason: 'the password is not that of this key',
+      reason: 'wrong password',
     });
     expect(await openSecretKey(secretText)).toEqual({
       type: 'invalid',
       problem: 'password',
-      reason: 'it needs its password',
+      reason: 'a password is required',
     });
   });
 
@@ -92,7 +92,7 @@ describe('secret keys of our own', () => {
     expect(await openSecretKey(`untrusted comment: x\n${bytes.toString('base64')}\n`)).toEqual({
       type: 'invalid',
       problem: 'shape',
-      reason: 'its secret and its public part are of two keys',
+      reason: 'its secret and public parts do not match',
     });
   });
 });
@@ -186,7 +186,7 @@ describe('a signed pack', () => {
     const signature = signed(sumsOf({ file }), author, comment);
     expect(verifySignature({ payload: { file }, signature, keys, skills: SKILLS })).toMatchObject({
       code: 'signature/comment',
-      message: 'the signature names other bytes',
+      message: 'the signature is for other bytes',
     });
   });
 
@@ -261,7 +261,7 @@ describe('a signed pack', () => {
       type: 'refused',
       code: 'pack/version',
       path: 'demo',
-      message: 'the skill "demo" states no version',
+      message: 'the skill "demo" has no version',
       hint: 'set metadata.version in SKILL.md: a signature is bound to a name and a version',
     });
     const odd = { schema: 1 as const, skills: [{ ...bare, version: '1,0' }] };

@@ -77,7 +77,7 @@ test('the message names the path and shows what would act on a screen', () => {
   expect(portableNameProblem('a\u001b[2Jb')).toEqual({
     type: 'refused',
     code: 'archive/name',
-    message: '"a\\x1b[2Jb" has a character that does not show',
+    message: '"a\\x1b[2Jb" has an invisible character',
     hint: expect.any(String),
   });
   expect(portableNameProblem('docs/con')).toMatchObject({ path: 'docs/con' });
