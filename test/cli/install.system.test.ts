@@ -135,7 +135,7 @@ describe('install', () => {
     expect(await sw('restore', '--empty-trash', '--dry-run')).toMatchObject({
       status: 0,
       out: '',
-      err: 'would remove for good: letters\n',
+      err: 'would delete permanently: letters\n',
     });
     expect(await sw('restore', 'letters', '-y')).toMatchObject({ status: 0, out: 'restored letters\n' });
     expect(await sw('uninstall', 'letters', '-y', '--purge')).toMatchObject({ status: 0, out: 'removed letters\n' });
