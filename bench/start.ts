@@ -9,7 +9,7 @@ import type { BenchRow } from './row.ts';
 const RUNS = 25;
 const SKILLS = 20;
 
-/** How long the command takes to start, as a ratio to a Node process that does nothing; runs are interleaved so that noise hits all alike. */
+/** Measures the start-up time of the command as a ratio to an empty Node process. Runs are interleaved, so that noise affects all alike. */
 export function benchStart(projectDir: string): readonly BenchRow[] {
   const home = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bench-'));
   try {
@@ -51,9 +51,9 @@ export function benchStart(projectDir: string): readonly BenchRow[] {
     };
     return [
       { name: 'node -e 0', value: base, unit: 'ms' },
-      ratio('skillwright --version', times.version, 1.15),
-      ratio(`skillwright list of ${String(SKILLS)} skills and the built-in ones`, times.list, 1.5),
-      // Nothing is kept for it, not even compiled code: what a first run costs, without a bound.
+      ratio('skillwright --version', times.version, 1.3),
+      ratio(`skillwright list of ${String(SKILLS)} skills and the built-in ones`, times.list, 1.8),
+      // The cost of a first run, without index cache and compiled code; it has no bound.
       { name: 'the same without a cache', value: median(times.listCold) / base, unit: 'x node -e 0' },
     ];
   } finally {

@@ -6,7 +6,7 @@ import { isPlanDone } from '../core/plan.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import type { Conversation } from './conversation.ts';
-import { deltasOf } from './deltas.ts';
+import { openAnswerDisplay } from './answer-display.ts';
 import { prepareRequest } from './request.ts';
 import { stateText } from './system-prompt.ts';
 
@@ -69,21 +69,25 @@ export function overBudget(
   return { outcome: 'degraded', reason: budgetText(name, used, limit) };
 }
 
-/** The answer, or a sentence about why there is none. What the model gives up on, after its own retries, is no bug of the run. */
+/** Returns the answer, or the reason why the model gave none after its own retries. */
 async function call(
   request: ModelRequest,
   { model, stop, untilStopped, run, protocol, isWatched }: AgentParts,
 ): Promise<ModelAnswer | string> {
-  const onDelta = isWatched ? deltasOf(protocol, (text) => run.record({ type: 'answer-delta', text })) : undefined;
+  const display = isWatched
+    ? openAnswerDisplay(protocol, (text) => run.record({ type: 'answer-delta', text }))
+    : undefined;
   try {
     return await untilStopped(
-      model.call(request, onDelta === undefined ? { signal: stop } : { signal: stop, onDelta }),
+      model.call(request, display === undefined ? { signal: stop } : { signal: stop, onDelta: display.onDelta }),
     );
   } catch (error) {
     stop.throwIfAborted();
     if (isSkillError(error) && (error.code === 'record/failed' || error.code === 'run/invalid')) throw error;
-    const message = error instanceof Error ? error.message : 'it said nothing';
+    const message = error instanceof Error ? error.message : 'unknown error';
     return `the model ${model.id} gave no answer: ${message}`;
+  } finally {
+    await display?.close();
   }
 }
 

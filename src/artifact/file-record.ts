@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSystemError } from '../platform/fs/paths.ts';
-import { readPrivateFile } from '../platform/fs/private-file.ts';
+import { readPrivateFile } from '../platform/fs/read-file.ts';
 
 /** A version, or what is left of one that was deleted. */
 export type ArtifactRecord =

@@ -1,59 +1,85 @@
+import { parseArgs } from 'node:util';
+
+import type { Config } from '../core/config/config.ts';
 import { nearest } from '../core/nearest.ts';
-import { printable } from '../core/text/text.ts';
+import { printable, quoted } from '../core/text/text.ts';
 import { GLOBAL_FLAGS } from './command.ts';
-import type { FlagValues, Flags } from './command.ts';
+import type { Flag, FlagValues, Flags } from './command.ts';
 import { UsageError } from './exit.ts';
-import { readWords } from './read-words.ts';
 
 export interface ParsedArguments<F extends Flags> {
   readonly flags: FlagValues<F & typeof GLOBAL_FLAGS>;
   readonly positionals: readonly string[];
 }
 
-/** Parses the words behind a command's name. Unknown and malformed flags are errors that say what was probably meant. */
+/** Parses the words after a command's name. An unknown or malformed flag is an error that suggests the probable one. */
 export function parseArguments<F extends Flags>(
   words: readonly string[],
   flags: F,
   command: string,
 ): ParsedArguments<F> {
   const known: Flags = { ...GLOBAL_FLAGS, ...flags };
-  const { options, positionals } = readWords(words, known);
+  // Lenient, because the errors of strict mode suggest nothing; every token is validated below.
+  const { tokens, positionals } = parseArgs({
+    args: [...words],
+    options: parserOptions(known),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
   const values: Record<string, boolean | string | readonly string[]> = {};
-  const given = new Set<string>();
-  for (const token of options) {
-    const flag = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
-    const written = printable(token.written);
-    if (flag === undefined) throw unknownFlag(token.name, written, known, command);
-    if (flag.type === 'string' && token.value === undefined)
-      throw new UsageError(`${written} needs a value`, helpHint(command));
-    // `--root --json` is a forgotten value; `--root=--json` is meant.
-    if (flag.type === 'string' && !token.isInline && token.value?.startsWith('--') === true) {
-      throw new UsageError(`${written} needs a value`, `write ${written}=VALUE if the value starts with a dash`);
-    }
-    // Nothing would be the folder one is in: `--in "$FILE"` without a FILE gives no script the whole project.
-    if (flag.path === true && token.value === '')
-      throw new UsageError(`${written} needs a value`, 'it is empty; the folder you are in is .');
-    if (flag.type === 'boolean' && token.value !== undefined)
-      throw new UsageError(`${written} takes no value`, helpHint(command));
-    if (flag.multiple !== true && flag.type === 'string' && given.has(token.name))
-      throw new UsageError(`${written} is given twice`, 'give it once');
-    if (flag.choices !== undefined && !flag.choices.includes(token.value ?? '')) {
-      throw new UsageError(
-        `${written} must be ${flag.choices.join(', ')}`,
-        `it is ${JSON.stringify(printable(token.value ?? ''))}`,
-      );
-    }
-    given.add(token.name);
-    const before = values[token.name];
-    const value = token.value ?? true;
-    values[token.name] = flag.multiple === true ? [...(Array.isArray(before) ? before : []), value] : value;
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, value, inlineValue } = token;
+    const written = printable(token.rawName);
+    const flag = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (flag === undefined) throw unknownFlag(name, written, known, command);
+    const before = values[name];
+    if (before !== undefined && flag.type === 'string' && flag.multiple !== true)
+      throw new UsageError(`${written} is given more than once`, 'give it once');
+    validateValue(flag, { written, value, isInline: inlineValue === true, command });
+    values[name] = flag.multiple === true ? [...(Array.isArray(before) ? before : []), value ?? ''] : (value ?? true);
   }
-  // Every flag that was given has been looked at above: its value is of the type that it says.
+  // The loop above checked each value against the type of its flag.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { flags: values as FlagValues<F & typeof GLOBAL_FLAGS>, positionals };
 }
 
-/** A flag whose value is a whole number. */
+function parserOptions(flags: Flags): NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']> {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, { type, short, multiple = false }]) => [
+      name,
+      { type, multiple, ...(short === undefined ? {} : { short }) },
+    ]),
+  );
+}
+
+interface WrittenFlag {
+  /** `--root` or `-C`, as the user typed it, without the value. */
+  readonly written: string;
+  readonly value: string | undefined;
+  /** The value is in the same word: `--root=DIR` or `-Cdir`. */
+  readonly isInline: boolean;
+  readonly command: string;
+}
+
+function validateValue({ type, path, choices }: Flag, { written, value, isInline, command }: WrittenFlag): void {
+  if (type === 'boolean') {
+    if (value !== undefined) throw new UsageError(`${written} takes no value`, helpHint(command));
+    return;
+  }
+  if (value === undefined) throw new UsageError(`${written} needs a value`, helpHint(command));
+  // `--root --json` is a forgotten value; `--root=--json` is deliberate.
+  if (!isInline && value.startsWith('--'))
+    throw new UsageError(`${written} needs a value`, `write ${written}=VALUE if the value starts with a dash`);
+  // An empty path would resolve to the current folder: `--in "$FILE"` with an unset FILE would share the whole project.
+  if (path === true && value === '')
+    throw new UsageError(`${written} needs a value, got an empty path`, 'write . for the current folder');
+  if (choices !== undefined && !choices.includes(value))
+    throw new UsageError(`${written} must be one of ${choices.join(', ')}`, `got ${quoted(value, 200)}`);
+}
+
+/** Parses the value of a flag that takes a whole number. */
 export function wholeNumber(
   value: string | undefined,
   flag: string,
@@ -64,14 +90,23 @@ export function wholeNumber(
   if (number >= bounds.least && number <= bounds.most) return number;
   throw new UsageError(
     `${flag} must be a whole number from ${bounds.least} to ${bounds.most}`,
-    `it is ${JSON.stringify(printable(value))}`,
+    `got ${quoted(value, 200)}`,
   );
+}
+
+/** Parses the values of `--set`. The configuration schema is loaded only when there are some. */
+export async function parseSettings(options: readonly string[] | undefined): Promise<Config | undefined> {
+  if (options === undefined) return undefined;
+  const { readOptions } = await import('./config-options.ts');
+  const read = readOptions(options);
+  if (read.type === 'wrong') throw new UsageError(`--set: ${read.message}`, read.hint);
+  return read.config;
 }
 
 function unknownFlag(name: string, written: string, known: Flags, command: string): UsageError {
   const [guess] = nearest(name, Object.keys(known), 1);
   return new UsageError(
-    `${written} is no flag of skillwright ${command}`,
+    `unknown flag ${written} for skillwright ${command}`,
     guess === undefined ? helpHint(command) : `did you mean --${guess}?`,
   );
 }

@@ -1,23 +1,24 @@
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
-/** A flag as it is parsed, explained and completed. */
+/** A flag as the parser, the help and the shell completion need it. */
 export interface Flag {
   readonly type: 'boolean' | 'string';
   readonly short?: string;
-  /** May be given more than once. */
+  /** The flag may be repeated. */
   readonly multiple?: boolean;
-  /** What its value is called in the help. */
+  /** Placeholder of the value in the help. */
   readonly value?: string;
-  /** The values it takes, where they are few. */
   readonly choices?: readonly string[];
-  /** The value is a file or a folder: shells complete it. */
+  /** The value is a file or a folder: it must not be empty, and shells complete it. */
   readonly path?: boolean;
+  /** Left out of the program's help; a command's own help shows every flag. */
+  readonly rare?: boolean;
   readonly about: string;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** Given to every command. */
+/** Flags that every command takes. */
 export const GLOBAL_FLAGS = {
   json: { type: 'boolean', about: 'print one JSON value instead of text' },
   root: {
@@ -25,26 +26,39 @@ export const GLOBAL_FLAGS = {
     multiple: true,
     value: 'DIR',
     path: true,
-    about: 'look for skills in DIR first; may be repeated',
+    about: 'search DIR for skills before all other roots; may be repeated',
   },
-  'only-root': { type: 'boolean', about: 'look in the folders of --root and nowhere else' },
-  source: { type: 'string', value: 'NAME', about: 'only skills of this source (project, user, builtin, ...)' },
-  cwd: { type: 'string', short: 'C', value: 'DIR', path: true, about: 'work as if started in DIR' },
-  config: { type: 'string', value: 'FILE', path: true, about: 'read FILE instead of the project’s .agent/config.json' },
+  'only-root': { type: 'boolean', rare: true, about: 'search only the folders given with --root' },
+  source: {
+    type: 'string',
+    value: 'NAME',
+    rare: true,
+    about: 'use only skills of this source (project, user, builtin, ...)',
+  },
+  cwd: { type: 'string', short: 'C', value: 'DIR', path: true, about: 'run as if started in DIR' },
+  config: {
+    type: 'string',
+    value: 'FILE',
+    path: true,
+    rare: true,
+    about: 'read FILE instead of .agent/config.json of the project',
+  },
   set: {
     type: 'string',
     multiple: true,
     value: 'KEY=VALUE',
-    about: 'a setting above all files and variables, such as catalog.budget_tokens=2000; may be repeated',
+    rare: true,
+    about: 'override a setting from config files and the environment, e.g. catalog.budget_tokens=2000; may be repeated',
   },
-  'no-cache': { type: 'boolean', about: 'neither read nor write the index cache' },
+  'no-cache': { type: 'boolean', rare: true, about: 'do not read or write the index cache' },
   color: {
     type: 'string',
     value: 'WHEN',
     choices: ['auto', 'always', 'never'],
-    about: 'colours: auto, always or never',
+    rare: true,
+    about: 'color the output: auto, always or never (default: auto)',
   },
-  quiet: { type: 'boolean', short: 'q', about: 'no progress and no remarks on stderr' },
+  quiet: { type: 'boolean', short: 'q', about: 'print no progress and no remarks on stderr' },
   help: { type: 'boolean', short: 'h', about: 'show help' },
   version: { type: 'boolean', short: 'V', about: 'print the version' },
 } as const satisfies Flags;
@@ -55,47 +69,51 @@ type FlagValue<F extends Flag> = F extends { readonly type: 'boolean' }
     ? readonly string[]
     : string;
 
-/** Flags as a command receives them: absent ones are not there. */
+/** Flags as a command receives them. A flag that was not given is absent. */
 export type FlagValues<F extends Flags> = { readonly [K in keyof F]?: FlagValue<F[K]> };
 
 export interface Invocation<F extends Flags> {
   readonly flags: FlagValues<F & typeof GLOBAL_FLAGS>;
   readonly positionals: readonly string[];
-  /** All of the command line behind the program's name, as it was given. */
+  /** The command line after the program's name, unparsed. */
   readonly words: readonly string[];
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
-  /** All commands, for the one that describes them to a shell. */
-  readonly commands: readonly CommandName[];
+  /** Every command; `completion` describes them to a shell. */
+  readonly commands: readonly CommandEntry[];
 }
 
-/** A command by name, before it is loaded. */
-export interface CommandName {
+/** What the user wants to do: the sections of the help. */
+export type Task = 'use' | 'write' | 'install' | 'check' | 'govern';
+
+/** A command before it is loaded. */
+export interface CommandEntry {
   readonly name: string;
   readonly aliases: readonly string[];
+  readonly task: Task;
   readonly summary: string;
-  /** Imports the command; nothing of a command is loaded before it is named. */
+  /** Imports the command. Commands are separate bundles, loaded when the user names them. */
   readonly load: () => Promise<{ readonly command: Command }>;
 }
 
-/** What every invocation has, whatever the command. */
+/** The part of an invocation that is the same for every command. */
 export interface GlobalInvocation extends Omit<Invocation<Flags>, 'flags'> {
   readonly flags: FlagValues<typeof GLOBAL_FLAGS>;
 }
 
-/** What a command says about itself, and what it does: parse, call the library, print. Gives the exit status. */
+/** A command: its help, its flags, and a `run` that calls the library, prints, and returns the exit code. */
 export interface Command<F extends Flags = Flags> {
   readonly usage: string;
-  /** A paragraph or two below the usage. */
+  /** Paragraphs below the usage, one line each; the help wraps them. */
   readonly details: string;
   readonly flags: F;
   readonly examples: readonly (readonly [command: string, about: string])[];
-  /** How many words it takes, least and most. */
-  readonly positionals: readonly [least: number, most: number];
+  /** How many positional arguments the command takes. */
+  readonly positionals: readonly [min: number, max: number];
   run(invocation: Invocation<F>): Promise<number>;
 }
 
-/** Ties the types of a command's flags to what its `run` receives. */
+/** Infers the types of a command's flags for its `run`. */
 export function defineCommand<const F extends Flags>(command: Command<F>): Command<F> {
   return command;
 }

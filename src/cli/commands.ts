@@ -1,202 +1,90 @@
-import type { CommandName } from './command.ts';
+import type { CommandEntry } from './command.ts';
 
 /** Every command, in the order of the help. */
-export const COMMANDS: readonly CommandName[] = [
-  {
-    name: 'list',
-    aliases: ['ls'],
-    summary: 'list the skills found, and what was left out and why',
-    load: () => import('./commands/list.ts'),
-  },
-  {
-    name: 'search',
-    aliases: ['find'],
-    summary: 'find skills by what they are for',
-    load: () => import('./commands/search.ts'),
-  },
-  {
-    name: 'inspect',
-    aliases: ['show'],
-    summary: 'show one skill: fields, files, problems',
-    load: () => import('./commands/inspect.ts'),
-  },
-  {
-    name: 'catalog',
-    aliases: [],
-    summary: 'show what a model would see of all skills',
-    load: () => import('./commands/catalog.ts'),
-  },
-  {
-    name: 'cost',
-    aliases: [],
-    summary: 'show what skills cost a model in tokens: at rest, loaded, or in a run',
-    load: () => import('./commands/cost.ts'),
-  },
-  {
-    name: 'run',
-    aliases: [],
-    summary: 'work on a request with skills, on any model or on none',
-    load: () => import('./commands/run.ts'),
-  },
-  {
-    name: 'chat',
-    aliases: [],
-    summary: 'talk with an agent that has skills, message by message',
-    load: () => import('./commands/chat.ts'),
-  },
-  {
-    name: 'demo',
-    aliases: [],
-    summary: 'show in a minute what all this does, with no key and no network',
-    load: () => import('./commands/demo.ts'),
-  },
-  {
-    name: 'exec',
-    aliases: [],
-    summary: 'run a script of a skill in a sandboxed workspace',
-    load: () => import('./commands/exec.ts'),
-  },
-  {
-    name: 'call',
-    aliases: [],
-    summary: 'call one tool as a model would, under the same rules',
-    load: () => import('./commands/call.ts'),
-  },
-  {
-    name: 'policy',
-    aliases: [],
-    summary: 'show the rules in force, or what they say about one thing',
-    load: () => import('./commands/policy.ts'),
-  },
-  {
-    name: 'runs',
-    aliases: [],
-    summary: 'list, show, check and remove the records of runs',
-    load: () => import('./commands/runs.ts'),
-  },
-  {
-    name: 'trust',
-    aliases: [],
-    summary: 'trust the skills that came with a project, or take that back',
-    load: () => import('./commands/trust.ts'),
-  },
-  {
-    name: 'approvals',
-    aliases: [],
-    summary: 'list, answer and revoke what a person is asked',
-    load: () => import('./commands/approvals.ts'),
-  },
-  {
-    name: 'check',
-    aliases: ['validate', 'lint'],
-    summary: 'check skills against the specification, and mend them',
-    load: () => import('./commands/check.ts'),
-  },
-  {
-    name: 'eval',
-    aliases: [],
-    summary: 'run cases: do skills fire, and do what they promise?',
-    load: () => import('./commands/eval.ts'),
-  },
-  {
-    name: 'install',
-    aliases: ['add'],
-    summary: 'install skills from a folder, an archive, an address, git or npm',
-    load: () => import('./commands/install.ts'),
-  },
-  {
-    name: 'uninstall',
-    aliases: ['remove', 'rm'],
-    summary: 'move installed skills to the trash',
-    load: () => import('./commands/uninstall.ts'),
-  },
-  {
-    name: 'restore',
-    aliases: [],
-    summary: 'bring uninstalled skills back',
-    load: () => import('./commands/restore.ts'),
-  },
-  {
-    name: 'rollback',
-    aliases: [],
-    summary: 'put an installed skill back to the version before',
-    load: () => import('./commands/rollback.ts'),
-  },
-  {
-    name: 'verify',
-    aliases: [],
-    summary: 'compare installed skills with their lock, or a pack with its manifest',
-    load: () => import('./commands/verify.ts'),
-  },
-  {
-    name: 'lock',
-    aliases: [],
-    summary: 'show what is installed and from where, or take over a lock of npx skills',
-    load: () => import('./commands/lock.ts'),
-  },
-  {
-    name: 'outdated',
-    aliases: [],
-    summary: 'say which installed skills are no longer what their sources have',
-    load: () => import('./commands/outdated.ts'),
-  },
-  {
-    name: 'update',
-    aliases: ['upgrade'],
-    summary: 'bring installed skills to what their sources have now',
-    load: () => import('./commands/update.ts'),
-  },
-  {
-    name: 'pack',
-    aliases: ['export'],
-    summary: 'pack skills into one reproducible zip with a manifest',
-    load: () => import('./commands/pack.ts'),
-  },
-  {
-    name: 'sign',
-    aliases: [],
-    summary: 'sign a pack with your own key',
-    load: () => import('./commands/sign.ts'),
-  },
-  {
-    name: 'keys',
-    aliases: [],
-    summary: 'make a key to sign with, and pin the keys whose packs you take',
-    load: () => import('./commands/keys.ts'),
-  },
-  {
-    name: 'sbom',
-    aliases: [],
-    summary: 'list what is installed as a CycloneDX bill of materials',
-    load: () => import('./commands/sbom.ts'),
-  },
-  { name: 'new', aliases: ['init'], summary: 'start a new skill', load: () => import('./commands/new.ts') },
-  {
-    name: 'refresh',
-    aliases: [],
-    summary: 'look again at every root, or watch them',
-    load: () => import('./commands/refresh.ts'),
-  },
-  {
-    name: 'config',
-    aliases: [],
-    summary: 'show the configuration in use, or its schema',
-    load: () => import('./commands/config.ts'),
-  },
-  {
-    name: 'doctor',
-    aliases: [],
-    summary: 'look for everything that is wrong on this machine',
-    load: () => import('./commands/doctor.ts'),
-  },
-  {
-    name: 'completion',
-    aliases: [],
-    summary: 'print a completion script for bash, zsh or fish',
-    load: () => import('./commands/completion.ts'),
-  },
+export const COMMANDS: readonly CommandEntry[] = [
+  entry('list', 'use', 'list the skills found and those left out, with the reason', () => import('./skills/list.ts'), [
+    'ls',
+  ]),
+  entry('search', 'use', 'find skills for a task', () => import('./skills/search.ts'), ['find']),
+  entry('inspect', 'use', 'show one skill: fields, files, problems', () => import('./skills/inspect.ts'), ['show']),
+  entry('run', 'use', 'run an agent on a request, with skills', () => import('./agent/run.ts')),
+  entry('chat', 'use', 'chat with an agent that uses skills', () => import('./agent/chat.ts')),
+  entry('demo', 'use', 'tour the features in a minute; needs no key and no network', () => import('./agent/demo.ts')),
+  entry('exec', 'use', 'run a script of a skill in a sandbox', () => import('./agent/exec.ts')),
+  entry('call', 'use', 'call one tool as a model would, under the same policy', () => import('./agent/call.ts')),
+  entry('catalog', 'use', 'print the skill catalog as a model sees it', () => import('./skills/catalog.ts')),
+  entry('cost', 'use', 'show the tokens that skills cost a model', () => import('./skills/cost.ts')),
+  entry('new', 'write', 'create a skill', () => import('./skills/new.ts'), ['init']),
+  entry('pack', 'write', 'pack skills into a reproducible zip with a manifest', () => import('./packs/pack.ts'), [
+    'export',
+  ]),
+  entry('sign', 'write', 'sign a pack with your key', () => import('./packs/sign.ts')),
+  entry(
+    'install',
+    'install',
+    'install skills from a folder, archive, URL, git or npm',
+    () => import('./packs/install.ts'),
+    ['add'],
+  ),
+  entry('update', 'install', 'update installed skills from their sources', () => import('./packs/update.ts'), [
+    'upgrade',
+  ]),
+  entry(
+    'outdated',
+    'install',
+    'list installed skills that differ from their sources',
+    () => import('./packs/outdated.ts'),
+  ),
+  entry('uninstall', 'install', 'move installed skills to the trash', () => import('./packs/uninstall.ts'), [
+    'remove',
+    'rm',
+  ]),
+  entry('restore', 'install', 'restore uninstalled skills from the trash', () => import('./packs/restore.ts')),
+  entry(
+    'rollback',
+    'install',
+    'roll an installed skill back to its previous version',
+    () => import('./packs/rollback.ts'),
+  ),
+  entry('lock', 'install', 'show the lock file, or import a lock of npx skills', () => import('./packs/lock.ts')),
+  entry('sbom', 'install', 'list installed skills as a CycloneDX bill of materials', () => import('./packs/sbom.ts')),
+  entry('check', 'check', 'validate skills against the specification and fix them', () => import('./skills/check.ts'), [
+    'validate',
+    'lint',
+  ]),
+  entry('eval', 'check', 'evaluate whether skills trigger and work', () => import('./evals/eval.ts')),
+  entry(
+    'verify',
+    'check',
+    'compare installed skills with the lock, or a pack with its manifest',
+    () => import('./packs/verify.ts'),
+  ),
+  entry('doctor', 'check', 'diagnose problems on this machine', () => import('./govern/doctor.ts')),
+  entry('refresh', 'check', 'scan every root again, or watch them', () => import('./skills/refresh.ts')),
+  entry('trust', 'govern', 'trust the skills of a project, or revoke that', () => import('./govern/trust.ts')),
+  entry('policy', 'govern', 'show the policy, or the decision about one action', () => import('./govern/policy.ts')),
+  entry('approvals', 'govern', 'list, answer and revoke approvals', () => import('./govern/approvals.ts')),
+  entry('keys', 'govern', 'create signing keys and pin the keys you accept', () => import('./packs/keys.ts')),
+  entry('runs', 'govern', 'list, show, verify and prune recorded runs', () => import('./runs/runs.ts')),
+  entry('config', 'govern', 'show the configuration or its schema', () => import('./govern/config.ts')),
+  entry(
+    'completion',
+    'govern',
+    'print a completion script for bash, zsh or fish',
+    () => import('./govern/completion.ts'),
+  ),
 ];
 
-export function findCommand(name: string): CommandName | undefined {
+export function findCommand(name: string): CommandEntry | undefined {
   return COMMANDS.find((command) => command.name === name || command.aliases.includes(name));
+}
+
+function entry(
+  name: string,
+  task: CommandEntry['task'],
+  summary: string,
+  load: CommandEntry['load'],
+  aliases: readonly string[] = [],
+): CommandEntry {
+  return { name, task, summary, load, aliases };
 }

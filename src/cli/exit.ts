@@ -1,4 +1,4 @@
-/** What the exit status says; documented in docs/cli.md. */
+/** Exit codes, documented in docs/cli.md. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -9,7 +9,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** A command line that makes no sense: printed with its hint, exit 2. */
+/** An invalid command line: printed with its hint, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly hint: string;

@@ -1,14 +1,14 @@
 import type { SkillEntry } from '../core/skill.ts';
 import type { Distrust } from '../runtime/skill-trust.ts';
 
-/** The version of every JSON value the commands print. It grows when a field changes its meaning or goes. */
+/** Version of the JSON that commands print. It increases when a field is removed or changes its meaning. */
 const SCHEMA = 1;
 
 export function jsonText(value: object): string {
   return JSON.stringify({ schema: SCHEMA, ...value }, undefined, 2);
 }
 
-/** A skill as `list` and `inspect` print it, in a fixed order; `trusted` stands there where it is not. */
+/** A skill as `list` and `inspect` print it, in a fixed order. `trusted` is present only when it is false. */
 export function skillJson(entry: SkillEntry, distrust?: Distrust): object {
   const { id, name, description, source, group, dir, file, controls, meta, digest, state, license, compatibility } =
     entry;

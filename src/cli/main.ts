@@ -2,30 +2,30 @@ import path from 'node:path';
 
 import { isSkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { printable } from '../core/text/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
 import { VERSION } from '../version.ts';
-import { parseArguments } from './arguments.ts';
+import { parseArguments, parseSettings } from './arguments.ts';
 import { GLOBAL_FLAGS } from './command.ts';
-import type { Flag } from './command.ts';
+import type { Command, CommandEntry, Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { EXIT, UsageError } from './exit.ts';
-import { settingsOf } from './settings.ts';
-import { openTerminal } from './terminal.ts';
-import type { Streams, Terminal } from './terminal.ts';
+import { jsonText } from './json.ts';
+import { openTerminal, reportProblem } from './terminal/terminal.ts';
+import type { Streams, Terminal } from './terminal/terminal.ts';
 
 export interface Program {
-  /** Behind the program's name. */
+  /** The command line after the program's name. */
   readonly words: readonly string[];
   readonly streams: Streams;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
 
-/** Nothing here can do it: no sandbox, no model. */
+/** Errors that say that this machine lacks what the command needs: a sandbox or a model. */
 const IMPOSSIBLE: ReadonlySet<string> = new Set(['executor/unavailable', 'model/unavailable']);
 
-/** Runs one command line and gives its exit status. */
+/** Runs one command line and returns its exit code. */
 export async function main({ words, streams, env, signal }: Program): Promise<number> {
   const terminal = openTerminal({
     streams,
@@ -42,44 +42,36 @@ export async function main({ words, streams, env, signal }: Program): Promise<nu
 }
 
 async function dispatch(words: readonly string[], terminal: Terminal, signal: AbortSignal): Promise<number> {
-  const at = commandPlace(words);
+  const at = commandIndex(words);
   const [first, ...others] = at === -1 ? [undefined] : [words[at], ...words.slice(0, at), ...words.slice(at + 1)];
   if (first === undefined || first === 'help') return help(first === undefined ? words : others, terminal);
 
-  const entry = findCommand(first);
-  if (entry === undefined) {
-    const [guess] = nearest(
-      first,
-      COMMANDS.flatMap(({ name, aliases }) => [name, ...aliases]),
-      1,
-    );
-    throw new UsageError(
-      `there is no command ${JSON.stringify(printable(first))}`,
-      guess === undefined ? 'see skillwright --help' : `did you mean ${guess}?`,
-    );
-  }
+  const entry = commandNamed(first);
   const { command } = await entry.load();
   const { flags, positionals } = parseArguments(others, command.flags, entry.name);
   if (flags.version === true) return printVersion(terminal);
   if (flags.help === true) return help([entry.name], terminal);
   if (flags.cwd !== undefined && !isDirectory(path.resolve(flags.cwd)))
     throw new UsageError(
-      `--cwd is no folder: ${JSON.stringify(printable(flags.cwd))}`,
-      'name a folder that is there and can be entered',
+      `--cwd is not a folder: ${quoted(flags.cwd, 200)}`,
+      'name an existing folder that you may enter',
     );
-  await settingsOf(flags.set);
-  const [least, most] = command.positionals;
-  if (positionals.length < least || positionals.length > most) {
-    throw new UsageError(
-      positionals.length < least ? 'something is missing' : 'there is something too much',
-      `usage: skillwright ${command.usage}`,
-    );
-  }
+  await parseSettings(flags.set);
+  checkCount(positionals.length, command);
   return command.run({ flags, positionals, words, terminal, signal, commands: COMMANDS });
 }
 
-/** The first word that is neither a flag nor the value of one: flags may stand before the command. */
-function commandPlace(words: readonly string[]): number {
+function checkCount(count: number, { positionals: [min, max], usage }: Command): void {
+  if (count >= min && count <= max) return;
+  const problem =
+    count < min
+      ? `missing argument: expected at least ${String(min)}, got ${String(count)}`
+      : `too many arguments: expected at most ${String(max)}, got ${String(count)}`;
+  throw new UsageError(problem, `usage: skillwright ${usage}`);
+}
+
+/** The position of the first word that is neither a flag nor its value: global flags may come before the command. */
+function commandIndex(words: readonly string[]): number {
   const takesValue = (word: string): boolean =>
     Object.entries<Flag>(GLOBAL_FLAGS).some(
       ([name, { type, short }]) => type === 'string' && (word === `--${name}` || word === `-${short ?? ''}`),
@@ -87,20 +79,31 @@ function commandPlace(words: readonly string[]): number {
   return words.findIndex((word, place) => !word.startsWith('-') && !takesValue(words[place - 1] ?? ''));
 }
 
+function commandNamed(name: string): CommandEntry {
+  const entry = findCommand(name);
+  if (entry !== undefined) return entry;
+  const names = COMMANDS.flatMap((command) => [command.name, ...command.aliases]);
+  const [guess] = nearest(name, names, 1);
+  throw new UsageError(
+    `unknown command ${quoted(name, 200)}`,
+    guess === undefined ? 'see skillwright --help' : `did you mean ${guess}?`,
+  );
+}
+
+const HELP_FLAGS = { all: { type: 'boolean', about: 'describe every command and every global flag' } } as const;
+
 async function help(words: readonly string[], terminal: Terminal): Promise<number> {
   const { commandHelp, programHelp } = await import('./help.ts');
-  const { flags, positionals } = parseArguments(words, {}, '');
+  const { flags, positionals } = parseArguments(words, HELP_FLAGS, 'help');
   if (flags.version === true) return printVersion(terminal);
   const [name] = positionals;
   if (name === undefined) {
-    terminal.out(programHelp(terminal));
+    terminal.out(programHelp(terminal, { isWhole: flags.all === true }));
     return EXIT.done;
   }
-  const entry = findCommand(name);
-  if (entry === undefined)
-    throw new UsageError(`there is no command ${JSON.stringify(printable(name))}`, 'see skillwright --help');
+  const entry = commandNamed(name);
   const { command } = await entry.load();
-  terminal.out(commandHelp(entry.name, command, terminal));
+  terminal.out(commandHelp(entry, command, terminal));
   return EXIT.done;
 }
 
@@ -109,32 +112,21 @@ function printVersion(terminal: Terminal): number {
   return EXIT.done;
 }
 
-/** `--color` is needed before the rest is parsed: errors of parsing are coloured too. */
+/** Reads `--color` before the other flags are parsed, because parse errors are colored too. */
 function colorOf(words: readonly string[]): 'auto' | 'always' | 'never' {
   const at = words.findIndex((word) => word === '--color' || word.startsWith('--color='));
   const value = words[at]?.includes('=') === true ? words[at].slice('--color='.length) : words[at + 1];
   return at !== -1 && (value === 'always' || value === 'never') ? value : 'auto';
 }
 
-/** Errors that are no bugs, as text with a hint or, with --json, as the one JSON value. A bug flies on with its stack. */
+/** Prints an expected error, with --json also as the one JSON value. Rethrows a bug, so that its stack is shown. */
 function report(error: unknown, terminal: Terminal, isJson: boolean): number {
-  const known =
-    error instanceof UsageError
-      ? { code: 'usage', message: error.message, hint: error.hint }
-      : isSkillError(error)
-        ? error
-        : undefined;
-  if (known === undefined) throw error;
-  const { code, message, hint } = known;
-  if (isJson)
-    terminal.out(
-      JSON.stringify(
-        { schema: 1, error: { code, message, hint, ...(isSkillError(error) ? { data: error.data } : {}) } },
-        undefined,
-        2,
-      ),
-    );
-  terminal.err(`${terminal.style('red', 'error')}: ${message}\n${terminal.style('dim', `hint: ${hint}`)}`);
+  if (!(error instanceof UsageError) && !isSkillError(error)) throw error;
+  const { message, hint } = error;
+  const code = error instanceof UsageError ? 'usage' : error.code;
+  const data = error instanceof UsageError ? {} : { data: error.data };
+  if (isJson) terminal.out(jsonText({ error: { code, message, hint, ...data } }));
+  reportProblem(terminal, { message, hint });
   if (error instanceof UsageError) return EXIT.usage;
   if (code === 'policy/refused') return EXIT.refused;
   return IMPOSSIBLE.has(code) ? EXIT.impossible : EXIT.failed;

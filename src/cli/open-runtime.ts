@@ -1,14 +1,14 @@
 import { createRuntime } from '../packs/open-runtime.ts';
 import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 import type { GlobalInvocation } from './command.ts';
-import { openProgress } from './progress.ts';
-import { settingsOf } from './settings.ts';
+import { openProgress } from './terminal/progress.ts';
+import { parseSettings } from './arguments.ts';
 
 type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
 
-/** The runtime that the global flags describe; a scan that takes long shows that it goes on. */
+/** Opens the runtime that the global flags describe; a long scan shows progress. */
 export async function openRuntime({ flags, terminal, signal }: GlobalInvocation, extra: Extra = {}): Promise<Runtime> {
-  const config = await settingsOf(flags.set);
+  const config = await parseSettings(flags.set);
   const progress = openProgress(terminal);
   try {
     return await createRuntime({
@@ -21,7 +21,7 @@ export async function openRuntime({ flags, terminal, signal }: GlobalInvocation,
       signal,
       onProgress: ({ directories, skills }) => {
         progress.show(
-          `looking for skills: ${skills.toLocaleString('en')} found in ${directories.toLocaleString('en')} folders`,
+          `scanning for skills: ${skills.toLocaleString('en')} found in ${directories.toLocaleString('en')} folders`,
         );
       },
       ...extra,

@@ -1,4 +1,4 @@
-/** What an agent does besides its actions, one line an event. Words of a model are cut, escaped and quoted. */
+/** Describes what an agent does between actions, one line per event. Model output is truncated, escaped and quoted. */
 import type { ChatEvent } from './chat.ts';
 import type { RunEvent } from './run-events.ts';
 import { countText, shownText } from './text/line-text.ts';

@@ -1,19 +1,19 @@
-/** Every code a diagnostic can carry: the one list, from which `docs/diagnostics.md` is generated. Codes never change their meaning. */
+/** All diagnostic codes; `docs/diagnostics.md` is generated from this list. Codes never change their meaning. */
 
 export type Severity = 'error' | 'warning' | 'info';
 
 export interface DiagnosticRule {
   readonly strict: Severity;
   readonly lenient: Severity;
-  /** In lenient mode a skill with this problem is left out of the index. */
+  /** In lenient mode, a skill with this problem is left out of the index. */
   readonly excludes: boolean;
-  /** What the problem is, for the documentation. */
+  /** Describes the problem, for the documentation. */
   readonly about: string;
-  /** What to do, where the place that found it has nothing more exact to say. */
+  /** Default hint, used if the reporting code has nothing more specific. */
   readonly hint: string;
 }
 
-/** A breach that keeps the skill out in both modes. */
+/** A violation that excludes the skill in both modes. */
 const fatal = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
   lenient: 'error',
@@ -21,7 +21,7 @@ const fatal = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** A mistake in what steers the program itself: no skill is left out for it, and nothing is taken for granted. */
+/** An error in the configuration; it excludes no skill. */
 const failing = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
   lenient: 'error',
@@ -29,7 +29,7 @@ const failing = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** A breach of the specification that a loader can live with. */
+/** A violation of the specification that a loader can tolerate. */
 const breach = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
   lenient: 'warning',
@@ -37,7 +37,7 @@ const breach = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** A breach that no loader need speak of. */
+/** A violation that is too common to warn about while loading. */
 const quietBreach = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
   lenient: 'info',
@@ -45,7 +45,7 @@ const quietBreach = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** Not against the specification, but rarely meant. */
+/** Not a violation, but rarely intended. */
 const advice = (about: string, hint: string): DiagnosticRule => ({
   strict: 'warning',
   lenient: 'warning',
@@ -53,7 +53,7 @@ const advice = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** Good enough to load, worth mending before it is published. */
+/** Fine for loading, worth fixing before publishing. */
 const polish = (about: string, hint: string): DiagnosticRule => ({
   strict: 'warning',
   lenient: 'info',
@@ -61,7 +61,7 @@ const polish = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** Worth knowing; nothing to mend. */
+/** Informational. */
 const remark = (about: string, hint: string): DiagnosticRule => ({
   strict: 'info',
   lenient: 'info',
@@ -139,7 +139,7 @@ export const DIAGNOSTIC_RULES = {
     'keep to text, lists of text and one map of text',
   ),
 
-  // Most public skills have such a field: no reason to mark them all.
+  // Most public skills have such a field, so it is only informational when loading.
   'field/unknown': quietBreach('a field that the specification does not name', 'move it under metadata:, or remove it'),
   'field/extension': polish(
     'a field of ours at the top level, where other validators refuse it',

@@ -1,4 +1,4 @@
-/** Every way an action can fail, and what to do then: the one list. Codes never change their meaning. */
+/** All failure codes of actions with their default hints. Codes never change their meaning. */
 export const FAILURES = {
   'input/invalid': 'give the parameters that the tool describes',
   'input/not-allowed': 'ask for a file that may be used, or let a person allow it in the configuration',
@@ -59,14 +59,14 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
-/** An action that came to nothing: why, what to do, and what was probably meant. */
+/** Why an action failed, what to do, and what was probably meant. */
 export interface Failure {
   readonly code: FailureCode;
-  /** Lower case, names the thing, says what was expected. */
+  /** Lower case; names the subject and what was expected. */
   readonly message: string;
-  /** What to do; the general advice for the code where nothing more exact is known. */
+  /** What to do; the default of the code if nothing more specific is known. */
   readonly hint: string;
-  /** What is really there and most like what was asked for. */
+  /** Existing names that are most similar to the requested one. */
   readonly nearest: readonly string[];
 }
 

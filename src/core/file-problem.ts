@@ -1,12 +1,11 @@
 import type { FailureCode } from './failure-codes.ts';
 
-/** Why a file is not read. */
 export interface FileProblem {
   readonly code: FailureCode;
   readonly detail?: string;
 }
 
-/** Said of a file: it `is a folder`. */
+/** Completes a sentence about a file: `is a folder`. */
 export function fileProblemText({ code, detail }: FileProblem): string {
   const text = PROBLEMS.get(code) ?? 'cannot be read';
   return detail === undefined ? text : `${text} (${detail})`;

@@ -1,4 +1,4 @@
-/** What an agent means to do (AGT-3): made in its first decision, replaced or patched later, never more than the model's own words. */
+/** The plan of an agent (AGT-3): created with its first decision, then replaced or patched. */
 import { nearest } from './nearest.ts';
 import { cleanText, quoted } from './text/text.ts';
 
@@ -18,24 +18,24 @@ export interface Plan {
   readonly constraints: Readonly<Record<string, number | string>>;
 }
 
-/** As skills-agent's model writes it: a whole plan, or changes to steps. */
+/** A whole plan, or a patch, in the format of skills-agent. */
 export type PlanUpdate =
   | { readonly mode: 'replace'; readonly plan: Plan }
   | {
       readonly mode: 'patch';
       readonly goal?: string;
-      /** A step that is there is changed, another one is added. */
+      /** Changes existing steps by id and adds the others. */
       readonly steps?: readonly (Partial<PlanStep> & { readonly id: string })[];
       readonly remove?: readonly string[];
-      /** Ids in the new order; those not named keep theirs behind. */
+      /** Ids in the new order; the others follow in their old order. */
       readonly order?: readonly string[];
-      /** All of them, in the place of those before. */
+      /** Replaces all assumptions. */
       readonly assumptions?: readonly string[];
-      /** Those that are named are set; the others stay. */
+      /** Sets the named constraints; the others stay. */
       readonly constraints?: Readonly<Record<string, number | string>>;
     };
 
-/** A plan goes into every request, so it stays small whatever the model writes. */
+/** The plan is part of every request, so its size is limited. */
 export const PLAN_LIMITS = {
   steps: 50,
   assumptions: 20,
@@ -48,7 +48,7 @@ export const PLAN_LIMITS = {
 
 export interface PlanChange {
   readonly plan: Plan;
-  /** What of the update was not taken, and why, for the model to read. */
+  /** Rejected parts of the update, worded for the model. */
   readonly problems: readonly string[];
 }
 
@@ -59,12 +59,11 @@ export function startPlan(goal: string): Plan {
   return { goal: lineOf(goal, PLAN_LIMITS.goalCharacters), steps: [], assumptions: [], constraints: {} };
 }
 
-/** Nothing of it is left to do. */
 export function isPlanDone({ steps }: Plan): boolean {
   return steps.every(({ status }) => status === 'completed');
 }
 
-/** The plan after an update. What cannot be taken is a problem and changes nothing; the rest counts. */
+/** Applies an update. Invalid parts are reported and skipped. */
 export function applyPlanUpdate(plan: Plan, update: PlanUpdate): PlanChange {
   const problems: string[] = [];
   const report: Report = (problem) => {
@@ -74,7 +73,7 @@ export function applyPlanUpdate(plan: Plan, update: PlanUpdate): PlanChange {
   return { plan: bounded(changed, report), problems };
 }
 
-/** A plan without a goal is still a plan for the same task. */
+/** A replacement without a goal keeps the old goal. */
 function replaced(plan: Plan, next: Plan): Plan {
   return { ...next, goal: next.goal.trim() === '' ? plan.goal : next.goal };
 }
@@ -121,7 +120,7 @@ function ordered(steps: ReadonlyMap<string, PlanStep>, order: readonly string[],
   return [...named.values(), ...[...steps.values()].filter(({ id }) => !named.has(id))];
 }
 
-/** Clean text and no more than the limits, wherever the plan comes from. A plan that is so already stays as it is. */
+/** Cleans all text and enforces the limits. Idempotent. */
 function bounded(plan: Plan, report: Report): Plan {
   const constraints = within(Object.entries(plan.constraints), 'constraints', report);
   return {
@@ -180,9 +179,9 @@ function idOf(text: string): string {
   return lineOf(text, PLAN_LIMITS.idCharacters);
 }
 
-/** One line of clean text; what is too long ends in `…`. */
+/** Cleans text to one line and truncates it with `…`. */
 function lineOf(text: string, limit: number = PLAN_LIMITS.textCharacters): string {
-  // What is looked at is bounded; eight times the limit leaves room for what cleaning takes away.
+  // Bounds the work; eight times the limit leaves room for removed characters.
   const line = cleanText(text.slice(0, limit * 8))
     .replaceAll(/\s+/g, ' ')
     .trim();
@@ -196,7 +195,7 @@ function isSomething(text: string): boolean {
 
 const MARKS = { pending: '[ ]', in_progress: '[>]', completed: '[x]' } as const satisfies Record<StepState, string>;
 
-/** A plan as people and models read it: a line a step, its id before its title. */
+/** The plan as text, one line per step. */
 export function planText({ goal, steps, assumptions, constraints }: Plan): string {
   const limits = Object.entries(constraints).map(([key, value]) => `${key} = ${value}`);
   return [

@@ -18,13 +18,13 @@ import { makeHead } from '../core/skill.ts';
 import type { SkillHead } from '../core/skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../core/text/text.ts';
 
-export const MAX_DESCRIPTION = 1024;
+const MAX_DESCRIPTION = 1024;
 /**
  * A key that could be another spelling of `metadata`: an m, or anything beyond ASCII, which may fold to one. Its length says nothing:
  * one character can fold to several, and what is no letter is dropped.
  */
 const LIKE_METADATA = /[mM\x80-\uffff]/;
-export const MAX_COMPATIBILITY = 500;
+const MAX_COMPATIBILITY = 500;
 
 export interface AssembleInput {
   readonly report: Report;
@@ -125,8 +125,6 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
   return stated;
 }
 
-type KeyPlace = Pick<MapEntry, 'key' | 'keyStart'>;
-
 function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field?: FieldName): void {
   const restricts = field !== undefined && restrictingField(field) !== undefined;
   const lineEnd = report.text.indexOf('\n', keyStart) + 1;
@@ -139,7 +137,7 @@ function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field
   });
 }
 
-export function tellUnknown(report: Report, { key, keyStart }: KeyPlace): void {
+function tellUnknown(report: Report, { key, keyStart }: MapEntry): void {
   if (isUnsafeKey(key)) {
     tell(report, { code: 'frontmatter/unsafe-key', at: keyStart, message: `the key ${quoted(key)} is refused` });
     return;
@@ -164,7 +162,7 @@ function tellMisspelt(report: Report, { key, keyStart, keyEnd }: MapEntry, field
   });
 }
 
-export function tellExtension(report: Report, { key, keyStart }: KeyPlace): void {
+function tellExtension(report: Report, { key, keyStart }: MapEntry): void {
   tell(report, {
     code: 'field/extension',
     at: keyStart,
@@ -188,7 +186,7 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
 }
 
 /** The name as text gives it; nothing where it cannot be used, and then the folder's is. */
-export function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
+function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
   const folder = readName(directory).name;
   const { name, problem } = readName(value.value);
   if (problem === undefined && name !== undefined && name === folder && !isTooLong(name)) return name;
@@ -322,17 +320,13 @@ function hasAngleBrackets(report: Report, options: HeadOptions, node: ScalarNode
   if (found === -1) return false;
   const at =
     node === undefined ? report.text.indexOf(text.charAt(found)) : locateInValue(report.text, node, text.charAt(found));
-  tellAngleBracket(report, options, text.charAt(found), at);
-  return true;
-}
-
-export function tellAngleBracket(report: Report, options: HeadOptions, bracket: string, at: number): void {
   tell(report, {
     code: 'text/angle-brackets',
     at,
-    message: `${bracket} in the description`,
+    message: `${text.charAt(found)} in the description`,
     isError: options.blockAngleBrackets === true,
   });
+  return true;
 }
 
 function readText(report: Report, entry: MapEntry | undefined): string | undefined {

@@ -16,7 +16,7 @@ import { quoted } from '../core/text/text.ts';
 export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;
 
 /** Of a skill that states nothing. */
-export const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
+const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
 const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'allowed-tools',
   'disallowed-tools',
@@ -151,17 +151,11 @@ function toolsOfText(report: Report, key: string, node: ScalarNode, onInvalid: O
     if (!isToolPattern(entry)) onInvalid(entry, placeOf(report, node, entry));
   }
   if (valid.length === entries.length && hasSeparatingComma(node.value))
-    tellSeparator(report, key, node, spacedTools(entries));
+    tellSeparator(report, key, node, writeYaml(entries.join(' ')));
   return valid;
 }
 
-/** A list of tools as it should be written. */
-export function spacedTools(entries: readonly string[]): string {
-  return writeYaml(entries.join(' '));
-}
-
-/** `spaced`: the list as it should be. */
-export function tellSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
+function tellSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
   const comma = report.text.indexOf(',', node.start);
   tell(report, {
     code: 'allowed-tools/separator',

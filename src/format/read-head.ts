@@ -1,5 +1,4 @@
 /** Level 1 in full: the plain reader, else the YAML library, else what can be saved field by field. Imports `yaml`. */
-import { readColonHead } from './colon-head.ts';
 import { checkFile, isTooLarge } from './checks.ts';
 import type { Fences } from './fences.ts';
 import { findFences } from './fences.ts';
@@ -20,11 +19,11 @@ const NONE: ReadonlySet<RestrictingField> = new Set();
 
 /** Reads the head of any file, however broken: it never throws, and what is left out or mended is told. */
 export function readHead(source: HeadSource, options: HeadOptions): HeadReading {
-  return readPlainHead(source, options) ?? readColonHead(source, options) ?? readHeadInFull(source, options);
+  return readPlainHead(source, options) ?? readHeadAsYaml(source, options);
 }
 
-/** `readHead` without the readers that do without the library: what they must agree with. For tests. */
-export function readHeadInFull(source: HeadSource, options: HeadOptions): HeadReading {
+/** `readHead` without the plain reader, for frontmatter that the plain reader has already rejected. */
+export function readHeadAsYaml(source: HeadSource, options: HeadOptions): HeadReading {
   const { text } = source;
   const found = findFences(text);
   if (found.type !== 'found') return readWithoutFences(source, options) ?? { diagnostics: [] };
@@ -85,7 +84,7 @@ function readFields({ source, options, report, fences, fatal }: FieldsInput): He
   if (deep !== undefined)
     tell(report, { code: 'frontmatter/too-deep', at: deep, message: 'this is nested too deep to be read' });
   const told = report.diagnostics.length;
-  const rescue = rescueFields(report, readYaml, { text: withoutTabs(report, start, end), start, end });
+  const rescue = rescueFields(report, { text: withoutTabs(report, start, end), start, end });
   if (rescue === undefined) return fatal(notFields(fences.start));
   if (rescue.refusal !== undefined) return fatal(refused(rescue.refusal));
   if (isLibrary && report.diagnostics.length === told) {

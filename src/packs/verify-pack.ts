@@ -8,7 +8,7 @@ import type { PackRefusal } from './problems.ts';
 import type { StagedSource } from './sources/source.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
-import { temporaryName } from '../platform/fs/temporary-name.ts';
+import { temporaryName } from '../platform/fs/atomic-replace.ts';
 import { stagePack, inspectSource, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';

@@ -6,11 +6,11 @@ import type { DiffLine, TextDiff } from '../core/text/text-diff.ts';
 import { countCharacters } from '../core/text/text.ts';
 
 export interface ApprovalTextOptions {
-  /** Columns of the screen. */
+  /** Columns of the terminal. */
   readonly width: number;
-  /** SHA-256 in hex: `core` hashes nothing. */
+  /** SHA-256 in hex. */
   readonly hash: (text: string) => string;
-  /** For those who want to see all: cut only far beyond what anybody reads. */
+  /** Show everything, up to very generous limits. */
   readonly isWhole?: boolean;
 }
 
@@ -18,8 +18,8 @@ const SHORT = { textRows: 24, itemRows: 4, items: 20, diffLines: 40 } as const;
 const WHOLE = { textRows: 4_000, itemRows: 400, items: 1_000, diffLines: 4_000 } as const;
 
 /**
- * A question as a person sees it, without the choices. Labels are ours; all that somebody else worded, also the names of tools, rules
- * and skills, stands in a frame (`framed-text.ts`).
+ * The question as shown to a person, without the choices. Labels are ours; all untrusted text, including names of tools, rules and skills,
+ * is framed (`framed-text.ts`).
  */
 export function approvalLines(request: ApprovalRequest, options: ApprovalTextOptions): readonly string[] {
   const { tool, risk, rule, origin, skill, detail, affects, isolation, id, action } = request;
@@ -38,7 +38,7 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
   ];
 }
 
-/** The first 12 digits of a question's id: enough to tell it from others, not enough to answer it. */
+/** The first 12 digits of an id: enough to recognize a question, not enough to approve it. */
 export function shortId(id: string): string {
   return /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/.exec(id)?.[1] ?? 'none';
 }
@@ -53,9 +53,8 @@ function isolationLine(isolation: NonNullable<ApprovalRequest['isolation']>): st
 }
 
 interface Show {
-  /** A text of any length. */
   text(label: string, text: string): readonly string[];
-  /** Names, arguments and the like: one line each. */
+  /** Names, arguments and similar: one line each. */
   items(label: string, items: readonly string[]): readonly string[];
   diff(label: string, diff: TextDiff, after: string): readonly string[];
 }
@@ -145,7 +144,7 @@ function writeLines({ before, after }: Extract<ApprovalDetail, { kind: 'write' }
   return show.diff(`changes, ${count(diff.added)} lines added, ${count(diff.removed)} removed`, diff, after);
 }
 
-/** What a program or a request is given besides its words: it may matter as much as they do. */
+/** What a program or request gets besides its command line, which can matter as much. */
 function givenLines(action: Action, show: Show): readonly string[] {
   if (action.type === 'network_request')
     return someItems(
@@ -177,14 +176,14 @@ function someItems(label: string, items: readonly string[], show: Show): readonl
   return items.length === 0 ? [] : show.items(`${label} (${count(items.length)})`, items);
 }
 
-/** In quotes, so that an empty argument and one with spaces at its end can be seen. */
+/** Quoted, so that empty arguments and trailing spaces are visible. */
 function quotedItem(argument: string): string {
   return JSON.stringify(argument);
 }
 
-/** Letters of other scripts may look like ours: a name that is nearly the right one. */
+/** Letters of other scripts can imitate ASCII letters. */
 function unusualLine(detail: ApprovalDetail): readonly string[] {
-  // What stands there already is not what is asked about.
+  // Existing content is not part of the question.
   const text = Object.values({ ...detail, before: '' })
     .flat()
     .join('');

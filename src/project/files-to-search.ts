@@ -1,7 +1,7 @@
 import { compareText } from '../core/diagnostic.ts';
 import { compileGlob } from '../core/glob.ts';
 import type { RelativePath } from '../core/path.ts';
-import type { OpenFailed } from '../platform/fs/confined-open.ts';
+import type { OpenFailed } from '../platform/fs/directory-handle.ts';
 import { entriesIn, isPassedOver } from './folder-entries.ts';
 import type { PlacedPath } from './places.ts';
 

@@ -3,8 +3,8 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { askPassword, passwordOfFile } from '../../src/cli/ask-password.ts';
-import type { KeyInput } from '../../src/cli/ask.ts';
+import { askPassword, passwordOfFile } from '../../src/cli/terminal/ask-password.ts';
+import type { KeyInput } from '../../src/cli/terminal/ask.ts';
 import { scratch } from '../registry/support.ts';
 
 /** A terminal whose keys the test sends. */

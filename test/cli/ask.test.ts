@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { afterEach, beforeEach } from 'vitest';
 
-import { SETTLE_MS, confirm, openTerminalAsker } from '../../src/cli/ask.ts';
-import type { AskStreams } from '../../src/cli/ask.ts';
+import { SETTLE_MS, confirm, openTerminalAsker } from '../../src/cli/terminal/ask.ts';
+import type { AskStreams } from '../../src/cli/terminal/ask.ts';
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import { commandRequest, requestOf } from '../policy/approval-request.ts';
 

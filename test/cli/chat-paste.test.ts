@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { lineOf, messageOf, openPasteFilter } from '../../src/cli/chat-paste.ts';
+import { lineOf, messageOf, openPasteFilter } from '../../src/cli/agent/chat-paste.ts';
 
 const [START, END] = ['\u001B[200~', '\u001B[201~'];
 

@@ -114,7 +114,7 @@ describe('from a pipe', () => {
   test.each([
     ['no chat was there', ['--model', 'rules', '--resume', 'last'], 1, 'there is no earlier chat here'],
     ['a model that is not there', ['--model', 'nobody/nothing'], 4, 'error'],
-    ['words that it does not take', ['--model', 'rules', 'hello'], 2, 'there is something too much'],
+    ['words that it does not take', ['--model', 'rules', 'hello'], 2, 'too many arguments: expected at most 0, got 1'],
   ])('%s', async (_, words, status, text) => {
     const result = await piped(scratch(), [...CHAT, ...words], 'hi\n');
     expect([result.status, result.err]).toEqual([status, expect.stringContaining(text)]);

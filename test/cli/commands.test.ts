@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, statSync, symlinkSync } from 'node
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { cli, skillText, spawnCli, temporaryFolder, writeFiles } from './run-cli.ts';
 
@@ -271,23 +272,28 @@ describe('the command line', () => {
       const { status, err } = await cli(cwd, words);
       expect({ status, err }).toEqual({
         status: 2,
-        err: `error: --cwd is no folder: ${JSON.stringify(cwd)}\nhint: name a folder that is there and can be entered\n`,
+        err: `error: --cwd is not a folder: ${JSON.stringify(cwd)}\nhint: name an existing folder that you may enter\n`,
       });
     }
   });
 
   const wrong: readonly (readonly [words: readonly string[], message: string, hint: string])[] = [
-    [['lsit'], 'there is no command "lsit"', 'did you mean list?'],
-    [['list', '--jsno'], '--jsno is no flag of skillwright list', 'did you mean --json?'],
+    [['lsit'], 'unknown command "lsit"', 'did you mean list?'],
+    [['list', '--jsno'], 'unknown flag --jsno for skillwright list', 'did you mean --json?'],
     [['list', '--root'], '--root needs a value', 'see skillwright list --help'],
-    [['exec', 'a', 'b', '--in', ''], '--in needs a value', 'it is empty; the folder you are in is .'],
-    [['exec', 'a', 'b', '--out='], '--out needs a value', 'it is empty; the folder you are in is .'],
-    [['search', '-n', 'many', 'x'], '--limit must be a whole number from 1 to 10000', 'it is "many"'],
-    [['catalog', '--format', 'yaml'], '--format must be xml, markdown, lines, list', 'it is "yaml"'],
-    [['list', 'extra'], 'there is something too much', 'usage: skillwright list [--source NAME] [--explain] [--json]'],
+    [['exec', 'a', 'b', '--in', ''], '--in needs a value, got an empty path', 'write . for the current folder'],
+    [['exec', 'a', 'b', '--out='], '--out needs a value, got an empty path', 'write . for the current folder'],
+    [['search', '-n', 'many', 'x'], '--limit must be a whole number from 1 to 10000', 'got "many"'],
+    [['catalog', '--format', 'yaml'], '--format must be one of xml, markdown, lines, list', 'got "yaml"'],
+    [
+      ['list', 'extra'],
+      'too many arguments: expected at most 0, got 1',
+      'usage: skillwright list [--source NAME] [--explain] [--json]',
+    ],
+    [['inspect'], 'missing argument: expected at least 1, got 0', 'usage: skillwright inspect NAME|PATH [--body]'],
     [['check', '--dry-run'], '--dry-run needs --fix', 'skillwright check --fix --dry-run'],
     [['list', '--json=yes'], '--json takes no value', 'see skillwright list --help'],
-    [['list', '--\u001B[31mx'], '--\\x1b[31mx is no flag of skillwright list', 'see skillwright list --help'],
+    [['list', '--\u001B[31mx'], 'unknown flag --\\x1b[31mx for skillwright list', 'see skillwright list --help'],
   ];
   test.each(wrong)('%j is wrong usage: status 2 with a hint', async (words, message, hint) => {
     const { status, err } = await cli(folder, words);
@@ -299,6 +305,28 @@ describe('the command line', () => {
       const { status, out, err } = await cli(folder, words);
       expect({ words, status, err }).toEqual({ words, status: 0, err: '' });
       expect(out).toContain('Usage');
+    }
+  });
+
+  test('--help groups the commands by task; help --all describes each of them', async () => {
+    const [short, whole] = [await cli(folder, ['--help']), await cli(folder, ['help', '--all'])];
+    for (const title of ['Most used', 'Use skills', 'Write skills', 'Install skills', 'Check', 'Govern'])
+      expect(short.out).toContain(title);
+    expect(short.out).not.toContain('--only-root');
+    for (const { name, summary, aliases } of COMMANDS) {
+      expect(short.out).toContain(name);
+      expect(whole.out.replaceAll(/\s+/g, ' ')).toContain(`${name} ${summary}`);
+      const { out } = await cli(folder, [name, '--help']);
+      if (aliases.length > 0) expect(out).toContain(`Alias  ${aliases.join(', ')}`);
+      expect(out).toContain('--only-root');
+    }
+  });
+
+  test.each([60, 80, 120])('help fits %i columns', async (columns) => {
+    for (const words of [['--help'], ['help', '--all'], ['run', '--help'], ['eval', '--help']]) {
+      const { out } = await cli(folder, words, { columns });
+      const [body = ''] = out.split('\nExamples\n');
+      expect(body.split('\n').filter((line) => line.length > columns)).toEqual([]);
     }
   });
 

@@ -46,7 +46,7 @@ describe('completion in bash', () => {
   };
 
   test('completes commands, flags, values and the names of skills', async () => {
-    expect(await complete('ca')).toEqual(['catalog', 'call']);
+    expect(await complete('ca')).toEqual(['call', 'catalog']);
     expect(await complete('list', '--ex')).toEqual(['--explain']);
     expect(await complete('catalog', '--format', '')).toEqual(['xml', 'markdown', 'lines', 'list']);
     expect(await complete('inspect', 'my')).toEqual(['my-own']);

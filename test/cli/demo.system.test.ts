@@ -66,7 +66,7 @@ describe('demo', () => {
     const { status, out } = await spawnCli(folder, ['demo', '--plain', '--executor', 'container'], env);
     expect([status, out]).toEqual([
       0,
-      expect.stringMatching(/No script was run: nothing here isolates programs.*\n {3}To change that: /),
+      expect.stringMatching(/No script was run: no executor isolates programs on this machine.*\n {3}To change that: /),
     ]);
   });
 

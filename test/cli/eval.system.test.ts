@@ -184,7 +184,7 @@ describe('eval', () => {
     const compared = await run(good, 'skills/tables', '--baseline', 'HEAD');
     expect([compared.status, compared.err]).toEqual([
       5,
-      expect.stringContaining('there is no older version of "tables"'),
+      expect.stringContaining('no baseline version of "tables"'),
     ]);
   });
 

@@ -151,7 +151,7 @@ describe('with the rule model', () => {
     const words = ['run', QUESTION, '--in', 'orders.csv', '--yes', '--set', 'execution.executor=container', ...RULES];
     const { status, out, err } = await run(folder, words, { env });
     expect([status, out]).toEqual([0, expect.stringContaining('nothing can be run here')]);
-    expect(err).toContain('warning: no program will be run: nothing here isolates programs');
+    expect(err).toContain('warning: no program will be run: no executor isolates programs on this machine');
     expect(record(folder).events.filter(({ type }) => type === 'run-start')).toHaveLength(1);
   });
 

@@ -236,13 +236,13 @@ describe('runs prune', () => {
 
   test.each([
     [['prune'], 'nothing says which runs go'],
-    [['prune', '--older-than', '30'], '--older-than must be a time'],
-    [['prune', '--older-than', '-1d'], '--older-than must be a time'],
+    [['prune', '--older-than', '30'], '--older-than must be a duration'],
+    [['prune', '--older-than', '-1d'], '--older-than must be a duration'],
     [['prune', '--max-size', '1X'], '--max-size must be a size'],
     [['show'], 'which run?'],
     [['sho', 'last'], 'runs does not know "sho"'],
     [['constructor'], 'runs does not know "constructor"'],
-    [['export', 'last', '--format', 'xml'], '--format must be jsonl, atif'],
+    [['export', 'last', '--format', 'xml'], '--format must be one of jsonl, atif'],
   ])('%j is a mistake that is explained', async (words, message) => {
     const { root } = project();
     const { status, err } = await cli(root, ['runs', ...words]);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readBudget } from '../../src/cli/budget-flag.ts';
-import { openAgentDisplay } from '../../src/cli/show-agent.ts';
-import type { AgentDisplay } from '../../src/cli/show-agent.ts';
-import { openTerminal } from '../../src/cli/terminal.ts';
+import { readBudget } from '../../src/cli/agent/budget.ts';
+import { openAgentDisplay } from '../../src/cli/agent/show-agent.ts';
+import type { AgentDisplay } from '../../src/cli/agent/show-agent.ts';
+import { openTerminal } from '../../src/cli/terminal/terminal.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import type { Plan, StepState } from '../../src/core/plan.ts';
 import { cleanText } from '../../src/core/text/text.ts';

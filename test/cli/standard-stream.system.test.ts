@@ -56,12 +56,12 @@ describe.skipIf(process.platform === 'win32')('standard output', () => {
   test.skipIf(!existsSync('/dev/full'))(
     'output that finds no room is said and ends with 1, on a device and in a file',
     () => {
-      const expected = 'error: the output cannot be written (ENOSPC)\nhint: make room on the disk\n1\n';
+      const expected = 'error: cannot write the output (ENOSPC)\nhint: free some disk space\n1\n';
       expect(shell(folder, '$LIST >/dev/full 2>err; echo $? > status; cat err status')).toBe(expected);
       expect(shell(folder, `$NODE ${BIN} --version >/dev/full 2>err; echo $? > status; cat err status`)).toBe(expected);
       // A file may have no more than so many blocks: what is written beyond them is refused as a full disk refuses it.
       const limited = 'trap "" XFSZ; ulimit -f 1; $LIST --json >out 2>err; echo $? >status; cat err status';
-      expect(shell(folder, limited)).toBe('error: the output cannot be written (EFBIG)\n1\n');
+      expect(shell(folder, limited)).toBe('error: cannot write the output (EFBIG)\n1\n');
     },
   );
 

@@ -116,7 +116,7 @@ export function fullReport(): EvalReport {
     [
       result('count', { name: 'Counts the rows of a table', tags: ['csv', 'smoke'] }),
       result('sum', { tags: ['csv'], status: 'failed', checks: [check('output[0]'), failed], answer: '41' }),
-      result('slow', { status: 'error', reason: 'it was not done after 20 s', checks: [] }),
+      result('slow', { status: 'error', reason: 'timed out after 20 s', checks: [] }),
       result('judge', { status: 'skipped', reason: 'no judge was named', checks: [] }),
       result('count', { arm: 'without', status: 'failed', checks: [failed] }),
     ],

@@ -5,7 +5,7 @@ import type { ApprovalDetail, ApprovalRequest } from '../../src/core/approval.ts
 import { approvalLines, shortId } from '../../src/policy/approval-text.ts';
 import { hiddenCharacters } from '../../src/core/text/text.ts';
 import { sha256 } from '../../src/platform/hash.ts';
-import { textWidth } from '../../src/cli/text-width.ts';
+import { textWidth } from '../../src/platform/text-width.ts';
 import { commandRequest, requestOf } from './approval-request.ts';
 
 const show = (request: ApprovalRequest, width = 80, isWhole = false): readonly string[] =>

@@ -140,8 +140,8 @@ describe('files of rules', () => {
       'a.json',
       'a.json config/invalid "deny.0" must be a rule such as Read or Bash(git status:*)',
     ],
-    ['are folders', { 'a/b': '' }, 'a', 'a config/invalid it cannot be read: not a plain file'],
-    ['are devices', {}, '/dev/zero', 'zero config/invalid it cannot be read: not a plain file'],
+    ['are folders', { 'a/b': '' }, 'a', 'a config/invalid it cannot be read: not a regular file'],
+    ['are devices', {}, '/dev/zero', 'zero config/invalid it cannot be read: not a regular file'],
     [
       'are too large',
       { 'a.json': `{"$schema": "${'x'.repeat(2_000_000)}"}` },

@@ -203,7 +203,7 @@ describe('what cannot be trusted', () => {
     expect(why(open().isTrusted({ source: 'project', dir }))).toBe('unknown');
     expect(open().list()).toEqual({
       folders: [],
-      problems: [`entry 1 (${project}) of ${file} does not count: it is not as it was written`],
+      problems: [`entry 1 (${project}) of ${file} is ignored: it was edited after it was written`],
     });
     writeFileSync(file, `{"schema":1,"entries":[{"folder":"/","at":"","skills":[]}]}`);
     expect(why(open().isTrusted({ source: 'project', dir }))).toBe('unknown');

@@ -92,7 +92,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
       onTestFinished(() => session.close());
       const script = (name: string): Action => ({ type: 'run_script', skill: 'needy', script: name, args: [] });
       const needs = [
-        'the variable "ACME_API_TOKEN" is not given to programs',
+        'programs do not get the variable "ACME_API_TOKEN"',
         'the Python package "no-such-package-of-skillwright" is missing',
       ];
       // The second time it is remembered.

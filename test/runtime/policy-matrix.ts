@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { SETTLE_MS, openTerminalAsker } from '../../src/cli/ask.ts';
+import { SETTLE_MS, openTerminalAsker } from '../../src/cli/terminal/ask.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { Asker, ApprovalsOptions } from '../../src/policy/approval/approver.ts';

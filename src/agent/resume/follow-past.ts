@@ -8,7 +8,7 @@ import { failure } from '../../core/failure-codes.ts';
 import type { Model } from '../../core/model.ts';
 import { actionFailed } from '../../core/observation.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
-import type { Recall, RecalledAction } from '../../runtime/perform.ts';
+import type { Recall, RecalledAction } from '../../runtime/action-context.ts';
 import { withRemark } from '../conversation.ts';
 import type { Conversation } from '../conversation.ts';
 import { isSettled } from './past-run.ts';

@@ -12,7 +12,7 @@ const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
 export const INSTALL_SCOPES = ['project', 'user'] as const;
 export type InstallScope = (typeof INSTALL_SCOPES)[number];
-/** The stricter first. */
+/** Stricter first. */
 export const RUN_SYNCS = ['each', 'none'] as const;
 
 const path = {
@@ -20,7 +20,7 @@ const path = {
   description: 'A folder; relative to the project (project file) or the home folder (user file); ~ is the home folder.',
 } as const;
 
-/** A secret comes from one place: each of these has one key, and that one must be there. */
+/** A secret has exactly one source, so each variant requires its single key. */
 const SECRET_SOURCES = [
   {
     type: 'object',
@@ -52,7 +52,7 @@ const SECRET_SOURCES = [
   },
 ] as const;
 
-/** The configuration file, `.agent/config.json`: what it may hold, and what is published about it. */
+/** The schema of `.agent/config.json`. */
 export const CONFIG_SCHEMA = {
   type: 'object',
   description:
@@ -365,7 +365,7 @@ export const CONFIG_SCHEMA = {
   },
 } as const satisfies ObjectSchema;
 
-/** The schema as it is published. */
+/** The published JSON Schema. */
 export const CONFIG_JSON_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'skillwright configuration',

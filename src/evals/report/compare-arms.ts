@@ -2,9 +2,9 @@
  * Does the skill help: the same cases with it and without it, pair by pair. What the arms are is said by whoever compares and never by
  * how they sort; a case without a verdict in both arms is no pair, and where there is no pair there is no difference either.
  */
+import { hasVerdict } from './result.ts';
 import type { Arm, CaseResult, Comparison } from './result.ts';
 import { mcNemar, meanOf, pairedBootstrap, smallestVisible } from '../statistics/statistics.ts';
-import { hasVerdict } from '../trigger/trigger-trial.ts';
 
 /** Nothing can be compared. */
 export interface NoComparison {

@@ -3,7 +3,7 @@ import { CHANGES } from './compare-reports.ts';
 import type { BeforeAfter, CaseChange, CaseVerdict, Change, ReportComparison } from './compare-reports.ts';
 import { modelsText, numberText, rateText } from './report-text.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
-import { fitText, padText } from '../../core/text/text-width.ts';
+import { fitText, padText } from '../../platform/text-width.ts';
 import { printable } from '../../core/text/text.ts';
 import { markdownText } from './markdown-text.ts';
 import type { Look } from './terminal.ts';

@@ -1,7 +1,7 @@
 /** All that an evaluation came to, from its results and from nothing else. What broke is counted as what it is: neither passed nor failed. */
+import { hasVerdict } from './result.ts';
 import type { CaseResult, CaseStatus, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { rateOf, shareOf } from '../statistics/statistics.ts';
-import { hasVerdict } from '../trigger/trigger-trial.ts';
 
 export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
   readonly results: readonly CaseResult[];

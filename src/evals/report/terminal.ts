@@ -17,7 +17,7 @@ import {
 } from './report-text.ts';
 import type { CaseResult, CaseStatus, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
-import { fitText, padText } from '../../core/text/text-width.ts';
+import { fitText, padText } from '../../platform/text-width.ts';
 import { printable } from '../../core/text/text.ts';
 
 /** Where it is shown; `style` is that of the terminal. */

@@ -7,10 +7,10 @@ import type { ModelAnswer, ModelDelta, ModelRequest } from '../../core/model.ts'
 import { stableJson } from '../../core/json/stable-json.ts';
 import { quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
-import { withFileLock } from '../../platform/fs/file-lock.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
+import { withFileLock } from '../../platform/fs/lock.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export const CASSETTE_VERSION = 1;
 

@@ -4,7 +4,7 @@ import { checkJson } from '../../core/json/json-schema.ts';
 import type { FromSchema, JsonSchema, SchemaProblem } from '../../core/json/json-schema.ts';
 import { FINISHES } from '../../core/model.ts';
 import { quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { Expectation, ScriptedTurn } from './scripted.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;

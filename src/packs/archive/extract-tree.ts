@@ -1,17 +1,15 @@
 /** Extracts files into a folder. All writes use descriptors: a path that another process puts in the way is refused and never followed. */
-import { closeSync, fchmodSync, mkdirSync, openSync, readdirSync, rmdirSync } from 'node:fs';
+import { fchmodSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { PackRefused, packRefusal, systemProblem, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { HAS_DESCRIPTOR_PATHS } from '../../platform/fs/confined-directory.ts';
-import { descriptorPath } from '../../platform/fs/confined-open.ts';
-import { openNewFile } from '../../platform/fs/new-file.ts';
-import type { FileWriter } from '../../platform/fs/new-file.ts';
+import { openNewFile } from '../../platform/fs/atomic-replace.ts';
+import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
+import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { FOREIGN_FOLDER } from '../../platform/fs/open-flags.ts';
 
 export interface TreeWriter {
   folder(at: string): void;
@@ -22,10 +20,8 @@ export interface TreeWriter {
   undo(): Promise<void>;
 }
 
-interface OpenFolder {
-  readonly descriptor: number;
-  /** Prefix of paths in the folder, for system calls. */
-  readonly place: string;
+interface NamedHandle {
+  readonly directory: DirectoryHandle;
   readonly name: string;
 }
 
@@ -33,29 +29,29 @@ interface OpenFolder {
 export function openTreeWriter(to: string): TreeWriter {
   const isNew = isMade(to);
   const top = openEmptyFolder(to);
-  const held: OpenFolder[] = [top];
+  const open: NamedHandle[] = [{ name: '', directory: top }];
   const made = new Set<string>();
   /** Top-level names that we created. Only these may be removed. */
   const tops = new Set<string>();
 
   /** Opens the folder and creates its missing parents. */
-  const goTo = (parts: readonly string[]): OpenFolder => {
+  const goTo = (parts: readonly string[]): DirectoryHandle => {
     let shared = 0;
-    while (shared < parts.length && held[shared + 1]?.name === parts[shared]) shared += 1;
-    for (const left of held.splice(shared + 1)) closeSync(left.descriptor);
+    while (shared < parts.length && open[shared + 1]?.name === parts[shared]) shared += 1;
+    for (const { directory } of open.splice(shared + 1)) directory.close();
     for (const [place, part] of parts.entries()) {
       if (place < shared) continue;
       const at = parts.slice(0, place + 1).join('/');
-      const inside = `${(held[place] ?? top).place}/${part}`;
-      if (!made.has(at)) mkdirSync(inside);
+      const parent = open[place]?.directory ?? top;
+      if (!made.has(at)) mkdirSync(`${parent.place}/${part}`);
       if (place === 0) tops.add(part);
-      const folder = hold(inside, part);
-      held.push(folder);
+      const directory = parent.child(part);
+      open.push({ name: part, directory });
       // Sets the mode independently of the umask.
-      if (!made.has(at)) fchmodSync(folder.descriptor, 0o755);
+      if (!made.has(at)) fchmodSync(directory.descriptor, 0o755);
       made.add(at);
     }
-    return held.at(-1) ?? top;
+    return open.at(-1)?.directory ?? top;
   };
 
   return {
@@ -72,7 +68,7 @@ export function openTreeWriter(to: string): TreeWriter {
       return writer;
     },
     close() {
-      for (const folder of held.splice(0)) closeSync(folder.descriptor);
+      for (const { directory } of open.splice(0)) directory.close();
     },
     async undo() {
       // Removes through the descriptor, because the path may refer to another folder by now.
@@ -94,16 +90,11 @@ function isMade(to: string): boolean {
 }
 
 /** Checks through the descriptor, so that the checked folder is the one that is written to. */
-function openEmptyFolder(to: string): OpenFolder {
-  const folder = hold(to, '');
-  if (readdirSync(folder.place).length === 0) return folder;
-  closeSync(folder.descriptor);
+function openEmptyFolder(to: string): DirectoryHandle {
+  const directory = DirectoryHandle.open(to);
+  if (readdirSync(directory.place).length === 0) return directory;
+  directory.close();
   throw refused('install/root', `${quoted(to, 400)} is not an empty folder`, to);
-}
-
-function hold(folder: string, name: string): OpenFolder {
-  const descriptor = openSync(folder, FOREIGN_FOLDER);
-  return { descriptor, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : folder, name };
 }
 
 /** Maps a system error to a refusal. Rethrows other errors. */

@@ -3,7 +3,7 @@ import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { quoted } from '../../core/text/text.ts';
-import type { FileWriter } from '../../platform/fs/new-file.ts';
+import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
 import { extractTree } from './extract-tree.ts';
 import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive, TreeWriter } from './extract-tree.ts';

@@ -11,7 +11,7 @@ import { LOCK_FILE_NAME, LOCK_SCHEMA } from './lock.ts';
 import type { Drift, LockFile, LockedFile, LockedSkill } from './lock.ts';
 import { PackRefused, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
 

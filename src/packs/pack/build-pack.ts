@@ -17,7 +17,7 @@ import type { PackRefusal } from '../problems.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
 import { quoted } from '../../core/text/text.ts';
 import { realPath } from '../../platform/fs/paths.ts';
-import { temporaryPrefix } from '../../platform/fs/temporary-name.ts';
+import { temporaryPrefix } from '../../platform/fs/atomic-replace.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
 import { readPackFiles } from './pack-files.ts';
 import { SIGNATURE_SUFFIX } from '../sign/sign.ts';

@@ -1,6 +1,5 @@
 /** Reads the manifest of a pack from a file or from the zip. */
 import { isUtf8 } from 'node:buffer';
-
 import { openPromise } from 'yauzl';
 import type { Entry, ZipFile } from 'yauzl';
 
@@ -11,7 +10,7 @@ import { PackRefused, packRefusal, readRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export type PackManifestReading = ManifestReading | { readonly type: 'absent' };
 

@@ -27,7 +27,7 @@ import type { Recovered } from './recover.ts';
 import { lockRoot } from './root-lock.ts';
 import type { RootLock } from './root-lock.ts';
 import { SkillError } from '../../core/errors.ts';
-import { ownerName, thisProcess } from '../../platform/fs/folder-lock.ts';
+import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isInside, isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';

@@ -2,19 +2,22 @@
  * Reads and hashes the files of a skill folder: for the lock, for `verify`, and for the check right before a commit. One pass returns the
  * files and the tree digest. Links are never followed.
  */
-import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
-import type { Dirent, Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 
 import type { LockedFile } from '../lock/lock.ts';
-import { PackRefused, packRefusal, systemRefusal, refused } from '../problems.ts';
+import { PackRefused, packRefusal, refused, systemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
+import { DirectoryHandle, tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 import { digestOfEntries, isProgram } from '../../platform/fs/tree-digest.ts';
 import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
-import { TreeLooks } from '../../platform/fs/tree-stat.ts';
-import { NO_PART, TreeRefused } from '../../platform/fs/tree-walk.ts';
+import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
+import { REPOSITORY_DATA, TreeRefused } from '../../platform/fs/tree-walk.ts';
+import { walk } from '../../platform/fs/walk.ts';
+import type { WalkProblem, WalkStep, WalkedEntry } from '../../platform/fs/walk.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 export interface PresentTree {
@@ -53,17 +56,36 @@ export function presentBuffer(): Buffer {
 /** Reads a tree. Refuses if it cannot be read or changes in the meantime. */
 export function presentFiles(folder: string, options: PresentOptions = {}): PresentTree | PackRefusal {
   return orRefused(folder, () => {
-    const walk = newWalk(folder, options);
+    const fingerprint = options.withoutLooks === true ? undefined : new TreeFingerprint();
     const buffer = options.buffer ?? presentBuffer();
-    readFolder(walk, '', (entry) => hashEntry(walk, entry, buffer));
+    const entries: DigestEntry[] = [];
+    const files: [string, LockedFile][] = [];
+    const folders: string[] = [];
+    const leftOut: string[] = [];
+    let bytes = 0;
+    for (const step of walkFolder(folder, leftOut, options)) {
+      const { path, directory } = step;
+      if (directory !== undefined) {
+        if (fingerprint !== undefined) fingerprint.append(path, directory.stats());
+        if (path === '') continue;
+        entries.push({ kind: 'folder', path, content: NOTHING });
+        folders.push(path);
+        continue;
+      }
+      const { entry, file, stats } = step.kind === 'file' ? hashFile(folder, step, buffer) : describeOther(step);
+      fingerprint?.append(path, stats);
+      entries.push(entry);
+      files.push([path, file]);
+      bytes += file.bytes;
+    }
     return {
       type: 'present',
-      digest: digestOfEntries(walk.entries),
-      files: Object.fromEntries(walk.files),
-      folders: walk.folders.slice(1),
-      bytes: walk.bytes,
-      looks: walk.looks?.fingerprint() ?? '',
-      leftOut: walk.leftOut,
+      digest: digestOfEntries(entries),
+      files: Object.fromEntries(files),
+      folders,
+      bytes,
+      looks: fingerprint?.digest() ?? '',
+      leftOut,
     };
   });
 }
@@ -71,118 +93,93 @@ export function presentFiles(folder: string, options: PresentOptions = {}): Pres
 /** Computes the stat fingerprint of a tree without opening its files. */
 export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> | PackRefusal {
   return orRefused(folder, () => {
-    const walk = newWalk(folder, {});
-    readFolder(walk, '', ({ path, place }) => look(walk, path, lstatSync(place)));
-    return { looks: walk.looks?.fingerprint() ?? '', leftOut: walk.leftOut };
+    const fingerprint = new TreeFingerprint();
+    const leftOut: string[] = [];
+    for (const { path, place, directory } of walkFolder(folder, leftOut))
+      fingerprint.append(path, directory?.stats() ?? lstatSync(place));
+    return { looks: fingerprint.digest(), leftOut };
   });
 }
 
 /** Paths of all files and folders of a tree, children before parents, to sync them to disk. */
 export function pathsIn(folder: string): readonly string[] {
-  const places: string[] = [];
-  const walk = newWalk(folder, {});
-  readFolder(walk, '', ({ place }) => places.push(place));
-  return [...places, ...walk.folders.map((at) => (at === '' ? folder : `${folder}/${at}`)).toReversed()];
+  const files: string[] = [];
+  const folders: string[] = [];
+  for (const { path, directory } of walkFolder(folder, []))
+    (directory === undefined ? files : folders).push(path === '' ? folder : `${folder}/${path}`);
+  return [...files, ...folders.toReversed()];
 }
 
-interface Walk {
-  readonly folder: string;
-  readonly maxEntries: number;
-  readonly maxDepth: number;
-  readonly entries: DigestEntry[];
-  readonly files: [string, LockedFile][];
-  readonly folders: string[];
-  readonly leftOut: string[];
-  readonly looks: TreeLooks | undefined;
-  bytes: number;
-  met: number;
-}
-
-interface Met {
-  /** Relative to the tree. */
-  readonly path: string;
-  readonly place: string;
-  readonly entry: Dirent;
-}
-
-function newWalk(
+/** Yields the folder itself and all its entries. Links are not followed, not even for the folder itself. */
+function* walkFolder(
   folder: string,
-  { maxEntries = MAX_ENTRIES, maxDepth = MAX_DEPTH, withoutLooks = false }: PresentOptions,
-): Walk {
-  const looks = withoutLooks ? undefined : new TreeLooks();
-  const found = { entries: [], files: [], folders: [], leftOut: [], looks };
-  return { folder, maxEntries, maxDepth, ...found, bytes: 0, met: 0 };
+  leftOut: string[],
+  { maxEntries = MAX_ENTRIES, maxDepth = MAX_DEPTH }: PresentOptions = {},
+): Generator<WalkStep, void, undefined> {
+  const root = openFolder(folder);
+  let count = 0;
+  const accept = ({ name, path }: WalkedEntry): boolean => {
+    if (name === REPOSITORY_DATA) {
+      leftOut.push(path);
+      return false;
+    }
+    count += 1;
+    if (count > maxEntries) throw unfit(folder, '', `has more than ${String(maxEntries)} files and folders`);
+    return true;
+  };
+  const onProblem = (problem: WalkProblem, path: string, cause?: unknown): void => {
+    if (problem === 'too-deep') throw unfit(folder, path, `is more than ${String(maxDepth)} folders deep`);
+    if (problem === 'name') throw unfit(folder, path, 'has a file name that is not UTF-8');
+    throw isSystemError(cause) ? cause : changed(folder, path);
+  };
+  try {
+    yield { kind: 'directory', name: '', path: '', place: folder, depth: -1, directory: root };
+    yield* walk(root, { maxNames: Infinity, maxDepth, accept, onProblem });
+  } finally {
+    root.close();
+  }
 }
 
-/**
- * Opens folders by name: whoever could replace a folder by a link at this point could also change the files later. Existing links are not
- * followed.
- */
-function readFolder(walk: Walk, at: string, file: (met: Met) => void, depth = 0): void {
-  const place = at === '' ? walk.folder : `${walk.folder}/${at}`;
-  if (depth > walk.maxDepth) throw unfit(walk, at, `is more than ${String(walk.maxDepth)} folders deep`);
-  // The parent's listing already tells that a subfolder is a folder.
-  if (at === '' || walk.looks !== undefined) {
-    const stats = lstatSync(place);
-    if (!stats.isDirectory()) throw unfit(walk, at, 'is not a folder');
-    look(walk, at, stats);
-  }
-  walk.folders.push(at);
-  if (at !== '') walk.entries.push({ kind: 'folder', path: at, content: NOTHING });
-  for (const entry of entriesOf(walk, place, at)) {
-    const path = at === '' ? entry.name : `${at}/${entry.name}`;
-    if (entry.name === NO_PART) {
-      walk.leftOut.push(path);
-      continue;
-    }
-    walk.met += 1;
-    if (walk.met > walk.maxEntries) throw unfit(walk, '', `has more than ${String(walk.maxEntries)} files and folders`);
-    if (entry.isDirectory()) readFolder(walk, path, file, depth + 1);
-    else file({ path, place: `${place}/${entry.name}`, entry });
-  }
+function openFolder(folder: string): DirectoryHandle {
+  const opened = tryOpenDirectory(folder);
+  if (opened.type === 'directory') return opened.directory;
+  // Throws the system error of a folder that is missing or may not be opened.
+  if (lstatSync(folder).isDirectory()) return DirectoryHandle.open(folder);
+  throw unfit(folder, '', 'is not a folder');
 }
 
 const NOTHING = new Uint8Array();
 
-/** Sorted, so that equal trees have equal fingerprints. */
-function entriesOf(walk: Walk, place: string, at: string): readonly Dirent[] {
-  const entries = readdirSync(place, { withFileTypes: true });
-  const isOdd = entries.some(({ name }) => name.includes('\uFFFD'));
-  if (isOdd && readdirSync(place, { encoding: 'buffer' }).some((name) => !isUtf8(name)))
-    throw unfit(walk, at, 'has a file name that is not UTF-8');
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+interface PresentEntry {
+  readonly entry: DigestEntry;
+  readonly file: LockedFile;
+  readonly stats: Stats;
 }
 
-function hashEntry(walk: Walk, { path, place, entry }: Met, buffer: Buffer): void {
-  if (!entry.isFile()) return noFile(walk, path, place);
+function hashFile(folder: string, { path, place }: WalkedEntry, buffer: Buffer): PresentEntry {
   const descriptor = openSync(place, FOREIGN_FILE);
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw changed(walk, path);
+    if (!stats.isFile()) throw changed(folder, path);
     const hash = hashOpened(path, { descriptor, size: stats.size, buffer });
-    look(walk, path, stats);
     const isExecutable = isProgram(stats);
-    walk.entries.push({ kind: isExecutable ? 'program' : 'file', path, content: hash });
     const sha256 = Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('hex');
     const file: LockedFile = { sha256, bytes: stats.size };
-    walk.files.push([path, isExecutable ? { ...file, executable: true } : file]);
-    walk.bytes += stats.size;
+    return {
+      entry: { kind: isExecutable ? 'program' : 'file', path, content: hash },
+      file: isExecutable ? { ...file, executable: true } : file,
+      stats,
+    };
   } finally {
     closeSync(descriptor);
   }
 }
 
 /** Links are part of the tree digest. Special files are hashed like a link to NUL, which no real link can contain. */
-function noFile(walk: Walk, path: string, place: string): void {
+function describeOther({ path, place }: WalkedEntry): PresentEntry {
   const stats = lstatSync(place);
-  look(walk, path, stats);
   const content = stats.isSymbolicLink() ? readlinkSync(place, { encoding: 'buffer' }) : Buffer.from('\0');
-  walk.entries.push({ kind: 'link', path, content });
-  walk.files.push([path, { sha256: '', bytes: 0 }]);
-}
-
-function look(walk: Walk, path: string, stats: Stats): void {
-  walk.looks?.append(path, stats);
+  return { entry: { kind: 'link', path, content }, file: { sha256: '', bytes: 0 }, stats };
 }
 
 function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
@@ -196,11 +193,11 @@ function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
   }
 }
 
-function unfit(walk: Walk, at: string, what: string): PackRefused {
-  const place = at === '' ? walk.folder : `${walk.folder}/${at}`;
+function unfit(folder: string, at: string, what: string): PackRefused {
+  const place = at === '' ? folder : `${folder}/${at}`;
   return refused('install/root', `${quoted(place)} ${what}`, place);
 }
 
-function changed(walk: Walk, path: string): PackRefused {
-  return refused('source/changed', `${quoted(path)} of ${quoted(walk.folder)} changed`, path);
+function changed(folder: string, path: string): PackRefused {
+  return refused('source/changed', `${quoted(path)} of ${quoted(folder)} changed`, path);
 }

@@ -3,17 +3,15 @@
  * skills. It may come with a cloned repository, so links in it are never followed and only files of our own user are trusted.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { LOCK_FILE_NAME } from '../lock/lock.ts';
 import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { HAS_DESCRIPTOR_PATHS } from '../../platform/fs/confined-directory.ts';
-import { descriptorPath } from '../../platform/fs/confined-open.ts';
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
-import { FOREIGN_FOLDER } from '../../platform/fs/open-flags.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 
 export const STATE_FOLDER = '.skillwright';
 export const JOURNAL_NAME = 'transaction.json';
@@ -29,7 +27,7 @@ export interface RootHandle {
   readonly given: string;
   /** Prefix of paths in the root, resolved through the descriptor where the system supports it. */
   readonly place: string;
-  readonly descriptor: number;
+  readonly directory: DirectoryHandle;
   readonly identity: string;
 }
 
@@ -38,20 +36,20 @@ export function openRootHandle(given: string, { create }: { readonly create: boo
   if (create) makeFolders(given);
   const real = tryRealPath(given);
   if (real === undefined) throw unusable(`the folder ${quoted(given, 200)} does not exist`, given);
-  let descriptor: number;
+  let directory: DirectoryHandle;
   try {
-    descriptor = openSync(real, FOREIGN_FOLDER);
+    directory = DirectoryHandle.open(real);
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOTDIR')
       throw unusable(`${quoted(given, 200)} is not a folder`, given);
     throw error;
   }
-  const place = HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : real;
-  return { path: real, given: path.resolve(given), place, descriptor, identity: identityOf(fstatSync(descriptor)) };
+  const { place } = directory;
+  return { path: real, given: path.resolve(given), place, directory, identity: identityOf(directory.stats()) };
 }
 
-export function closeRootHandle({ descriptor }: RootHandle): void {
-  closeSync(descriptor);
+export function closeRootHandle({ directory }: RootHandle): void {
+  directory.close();
 }
 
 /** Throws `PackRefused` if the path now refers to another folder. */

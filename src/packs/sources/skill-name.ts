@@ -1,18 +1,13 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { readQuickHead } from '../../format/quick-head.ts';
 import { readPlainHead } from '../../format/skill-head.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 
-const CLOSING = '\n---\n';
-/** More than the frontmatter limit. */
+/** More than frontmatter may have. */
 export const MAX_HEAD = 80 * 1024;
 
 /** The name in SKILL.md, or `folder` if it has none. The start of the file is sufficient. */
 export async function skillName(text: string, folder: string): Promise<string> {
-  const end = text.indexOf(CLOSING, 3);
-  const quick = end === -1 ? undefined : readQuickHead(text.slice(0, end + CLOSING.length), folder);
-  if (quick !== undefined) return quick.name;
   const source = { path: SKILL_FILE_NAME, directory: folder, fileName: SKILL_FILE_NAME, text, validUtf8: true };
   const plain = readPlainHead(source, { mode: 'lenient' });
   if (plain?.head !== undefined) return plain.head.name;

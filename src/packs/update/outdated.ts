@@ -17,7 +17,7 @@ import { readLock } from '../lock/lock-file.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { temporaryName } from '../../platform/fs/temporary-name.ts';
+import { temporaryName } from '../../platform/fs/atomic-replace.ts';
 import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import { absentFromSource, readSkillHead, lockedGroups, findInSource } from '../lock/locked-skills.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';

@@ -2,9 +2,9 @@ import { closeSync, constants, openSync, readSync, readdirSync, unlinkSync, writ
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { descriptorPath } from '../fs/confined-open.ts';
+import { descriptorPath } from '../fs/directory-handle.ts';
 import { isSystemError } from '../fs/paths.ts';
-import { temporaryName } from '../fs/temporary-name.ts';
+import { temporaryName } from '../fs/atomic-replace.ts';
 
 /** What the kernel says of a descriptor that does not survive `exec`. */
 const CLOSE_ON_EXEC = 0o2000000;

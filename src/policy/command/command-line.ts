@@ -1,7 +1,6 @@
 /**
- * A shell line as the commands it will run, for rules that allow or deny them. Only what can be known for certain is understood: plain
- * commands with fixed words, joined by `&&`, `||`, `;` and `|`. All else is `unclear`, and whoever asks treats it as such; a reader that
- * guesses is a reader that is talked around.
+ * Parses a shell line into the commands it runs. Only lines that can be understood with certainty are parsed: simple commands with fixed
+ * words, joined by `&&`, `||`, `;` and `|`. Everything else is `unclear`, because guessing could be exploited.
  */
 
 import { isWordEnd, readWord, unclear } from './command-words.ts';
@@ -13,8 +12,8 @@ const MAX_LENGTH = 16 * 1024;
 const MAX_COMMANDS = 100;
 
 /**
- * The commands of a line that `bash -c` will read. `variables` are those whose values nobody but the runtime sets; every other variable
- * makes the line unclear, since its value may come from whoever wrote the line.
+ * Parses a line for `bash -c`. `variables` are those that only the runtime sets; any other variable makes the line unclear, because its
+ * value is untrusted.
  */
 export function readCommandLine(text: string, variables: Variables = {}): CommandLine {
   const problem = problemOfText(text);
@@ -35,9 +34,9 @@ function problemOfText(text: string): string | undefined {
 type Token =
   | ReadWord
   | { readonly type: 'operator'; readonly operator: string; readonly end: number }
-  /** One that changes no file. */
+  /** A redirection that writes no file. */
   | { readonly type: 'redirection'; readonly end: number };
-/** Blanks and a comment. */
+/** Blanks or a comment. */
 type Skipped = { readonly type: 'skipped'; readonly end: number };
 
 function readTokens(text: string, variables: Variables): readonly Token[] | Unclear {
@@ -63,7 +62,7 @@ function readToken(text: string, at: number, variables: Variables): Token | Skip
   if (character === ';' || character === '|' || character === '&') return readOperator(text, at);
   const word = readWord(text, at, variables);
   if (word.type === 'unclear' || !'<>'.includes(text.charAt(word.end)) || word.end >= text.length) return word;
-  // A number that touches the sign is a descriptor, and `{name}` would be set to one.
+  // A number directly before the sign is a descriptor, and `{name}` would be set to one.
   if (/^\d+$/.test(word.source)) return readRedirection(text, word.end, word.source);
   return word.source.startsWith('{') ? REDIRECTED : word;
 }
@@ -93,7 +92,7 @@ function readRedirection(text: string, at: number, descriptor: string): Token | 
     form.lastIndex = at;
     const match = form.exec(text);
     if (match !== null && isWordEnd(text, at + match[0].length)) {
-      // `>&1(` and the like end a word without ending the redirection in a way that we know.
+      // A redirection such as `>&1(` does not end in a way that is understood.
       return '<>()'.includes(text.charAt(at + match[0].length)) && at + match[0].length < text.length
         ? REDIRECTED
         : { type: 'redirection', end: at + match[0].length };
@@ -156,7 +155,7 @@ function problemOfProgram({ word, source, hasVariable }: ReadWord): string | und
   return word.text === '' ? 'the name of the program is empty' : undefined;
 }
 
-/** Builtins that run text, or change what the words after them mean. The others only do what their name says. */
+/** Builtins that run text or change how later words are interpreted. */
 const CHANGES_THE_SHELL: ReadonlySet<string> = new Set(
   `. alias bg bind builtin caller compgen complete compopt coproc declare dirs disown enable eval exec export fc fg getopts hash history
   jobs let local logout mapfile popd pushd read readarray readonly return set shift shopt source suspend trap typeset unalias unset`.split(
@@ -175,7 +174,7 @@ function firstProblem(commands: readonly SimpleCommand[]): Unclear | undefined {
 
 function problemOfBuiltin({ text }: CommandWord, rest: readonly CommandWord[]): string | undefined {
   if (CHANGES_THE_SHELL.has(text)) return `${text} runs text or changes the shell; run the program itself`;
-  // An index such as a[$(..)] in the name of a variable is run by these.
+  // These builtins evaluate an index such as a[$(..)] in a variable name.
   const naming = NAMES_A_VARIABLE.get(text);
   const isNaming = naming !== undefined && rest.some((word) => word.glob === 'start' || naming.test(word.text));
   return isNaming
@@ -190,7 +189,7 @@ const NAMES_A_VARIABLE: ReadonlyMap<string, RegExp> = new Map([
   ['wait', /^-[a-z]*p/],
 ]);
 
-/** `command` runs what follows it, a builtin too. */
+/** `command` runs the rest of the line, including builtins. */
 function withoutCommandWord(words: readonly CommandWord[]): readonly CommandWord[] {
   let from = 0;
   while (words[from]?.text === 'command') {

@@ -2,18 +2,19 @@ import { SkillError } from '../../core/errors.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import type { SkillIndex } from '../../registry/index-skills.ts';
 import { isObject } from '../../core/json/json-schema.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 
 export interface Query {
   readonly id?: string;
   readonly query: string;
-  /** Skills that answer it, as one would address them; empty where nobody said. */
+  /** References to relevant skills; empty if unknown. */
   readonly relevant: readonly string[];
 }
 
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Reads a file of queries: a JSON list, a JSON value a line, or a query a line. */
+/** Reads queries from a JSON array, from JSON lines, or from lines of text. */
 export function readQueries(file: string): readonly Query[] {
   const read = readTextFile(file, MAX_BYTES);
   if (read.type !== 'read') {
@@ -35,23 +36,14 @@ export function readQueries(file: string): readonly Query[] {
 }
 
 function parseList(text: string, file: string): readonly unknown[] {
-  const value = parse(text);
+  const value = parseJson(text);
   if (Array.isArray(value)) return value;
   throw invalid(file, 'a JSON list');
 }
 
-/** A line that is no JSON object is the query itself: `[draft] write a letter` is a fine query. */
+/** A line that is not a JSON object is the query itself, such as `[draft] write a letter`. */
 function parseLine(line: string): unknown {
-  return line.trimStart().startsWith('{') ? (parse(line) ?? line) : line;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return line.trimStart().startsWith('{') ? (parseJson(line) ?? line) : line;
 }
 
 function toQuery(value: unknown, file: string, place: number): Query {
@@ -85,7 +77,7 @@ interface Answer {
   readonly results: readonly { readonly name: string; readonly source: string }[];
 }
 
-/** Scores the answers to those queries that say what is relevant. */
+/** Scores the queries that have relevant skills. */
 export function scoreQueries(answers: readonly Answer[], index: SkillIndex): Scores {
   const ranked = answers
     .filter(({ query }) => query.relevant.length > 0)

@@ -302,7 +302,7 @@ describe('a record that somebody else wrote', () => {
   test('gives no rights: what it says was wanted is judged here', async () => {
     const { resumed, isWritten, model } = await resumeForged([write]);
     expect([resumed.type, isWritten]).toEqual(['resumed', false]);
-    expect(allText(model.requests[0] ?? expect.fail())).toContain('nobody is there to give it');
+    expect(allText(model.requests[0] ?? expect.fail())).toContain('no person is available to approve it');
   });
 
   test('gives no rights by answers and decisions that it has', async () => {

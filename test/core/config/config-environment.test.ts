@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { readEnvironment, variableOf } from '../../../src/core/config/config-environment.ts';
 import { mergeLayers } from '../../../src/core/config/config-merge.ts';
-import { readOptions } from '../../../src/core/config/config-options.ts';
+import { readOptions } from '../../../src/cli/config-options.ts';
 import { SETTINGS, isMap, valueAt } from '../../../src/core/config/config-settings.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { anyConfig } from './config-arbitrary.ts';

@@ -28,7 +28,7 @@ describe('JUnit', () => {
       'testcase sum (with)',
       'failure output[1]',
       'testcase slow (with)',
-      'error it was not done after 20 s',
+      'error timed out after 20 s',
       'testcase judge (with)',
       'skipped no judge was named',
       'testcase count (without)',

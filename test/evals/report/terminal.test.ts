@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { textWidth } from '../../../src/core/text/text-width.ts';
+import { textWidth } from '../../../src/platform/text-width.ts';
 import { terminalReport } from '../../../src/evals/report/terminal.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
 import { TRIGGER, fullReport, manyResults, report, result } from '../sample-report.ts';
@@ -20,7 +20,7 @@ FAILED  count (without)
       found: the answer is "41"  [events 7, 9]
 ERROR   slow (with)
   evals/cases.json:3
-  it was not done after 20 s
+  timed out after 20 s
 
 results    1 passed, 2 failed, 1 error, 1 skipped
 pass rate  33 % (20 to 90 %), of 3 verdicts

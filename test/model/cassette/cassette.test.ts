@@ -243,7 +243,7 @@ describe('a cassette', () => {
     ).rejects.toThrow('it was recorded from "one", and this is "two"');
     expect(() => replayCassette(`${file}.none`)).toThrow('there is no such file');
     mkdirSync(`${file}.folder`);
-    expect(() => replayCassette(`${file}.folder`)).toThrow('not a plain file');
+    expect(() => replayCassette(`${file}.folder`)).toThrow('not a regular file');
     const nowhere = recordCassette(openScripted([{ text: 'x' }]), path.join(file, 'below/a.jsonl'));
     await expect(nowhere.call(request('x'), { signal })).rejects.toMatchObject({ code: 'io/failed' });
   });

@@ -313,7 +313,7 @@ test('stored answers that do not count are told once', async () => {
   const warnings: string[] = [];
   const { approve } = openApprovals({ home, yes: true, onWarning: (message) => warnings.push(message) });
   for (let round = 0; round < 3; round += 1) await approve(requestOf(), {});
-  expect(warnings).toEqual([`${path.join(home, '.agent/approvals.json')} is not used: it is no JSON`]);
+  expect(warnings).toEqual([`${path.join(home, '.agent/approvals.json')} is ignored: it is not JSON`]);
   rmSync(path.join(home, '.agent'), { recursive: true });
 });
 

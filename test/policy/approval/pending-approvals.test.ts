@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { PendingPlace } from '../../../src/policy/approval/pending-approvals.ts';
-import { pendingFolder } from '../../../src/runtime/places.ts';
+import { pendingFolder } from '../../../src/policy/approval/pending-approvals.ts';
 import {
   answerPending,
   listPending,

@@ -146,11 +146,7 @@ describe('a file that cannot be used', () => {
     ['a misspelled key', '{"polcy": {"deny": ["*"]}}', 'config/unknown-key "polcy" means nothing here'],
     ['a misspelled key below', '{"policy": {"dney": ["*"]}}', 'config/unknown-key "policy.dney" means nothing here'],
     ['a wrong value', '{"policy": {"deny": "*"}}', 'config/invalid "policy.deny" must be a list of at most 1000'],
-    [
-      'a key that stands twice',
-      '{"policy": {"deny": ["*"]}, "policy": {}}',
-      'config/invalid "policy" stands there twice',
-    ],
+    ['a key that stands twice', '{"policy": {"deny": ["*"]}, "policy": {}}', 'config/invalid "policy" appears twice'],
   ])('%s: not one of its settings is used, and rights fail closed', async (_, text, problem) => {
     const asUser = await load({ user: text, project: { scan: { max_depth: 3 } } });
     expect({ ...asUser, found: found(asUser) }).toMatchObject({
@@ -184,7 +180,7 @@ describe('a file that cannot be used', () => {
     const file = path.join(cwd, '.agent/config.json');
     mkdirSync(file, { recursive: true });
     expect(found(await loadConfig({ cwd, home, env: {} }))).toEqual([
-      'error config/invalid it cannot be read: not a plain file',
+      'error config/invalid it cannot be read: not a regular file',
     ]);
     mkdirSync(path.join(home, '.agent'));
     symlinkSync('config.json', path.join(home, '.agent/config.json'));
@@ -199,7 +195,7 @@ describe('a file that cannot be used', () => {
     ]);
     execFileSync('mkfifo', [path.join(cwd, 'pipe')]);
     expect(found(await loadConfig({ cwd, home: undefined, env: {} }, 'pipe'))).toEqual([
-      'error config/invalid it cannot be read: not a plain file',
+      'error config/invalid it cannot be read: not a regular file',
     ]);
     writeFiles(cwd, { latin: '' });
     execFileSync('sh', ['-c', String.raw`printf '{"model": {"provider": "\351"}}' > latin`], { cwd });

@@ -1,0 +1,130 @@
+import { SkillError } from '../../core/errors.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import { nearest } from '../../core/nearest.ts';
+import { isFailed } from '../../core/observation.ts';
+import type { ActionFailed } from '../../core/observation.ts';
+import { cleanText, quoted } from '../../core/text/text.ts';
+import { terminalSink } from '../../journal/export/sinks.ts';
+import type { ToolAnswer } from '../../tools/tools.ts';
+import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
+import { skillToolsOf } from '../../runtime/skill-tools.ts';
+import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
+import { defineCommand } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { modelPrograms } from './execution-options.ts';
+
+const flags = {
+  vocabulary: { type: 'string', value: 'NAME', choices: VOCABULARY_NAMES, about: 'whose tools; skills-agent' },
+  load: { type: 'string', multiple: true, value: 'SKILL', about: 'load this skill first; may be repeated' },
+  executor: {
+    type: 'string',
+    value: 'NAME',
+    choices: ['auto', 'none', ...EXECUTOR_NAMES],
+    about: 'what runs programs; none by default, so that no tool that runs anything is there',
+  },
+  log: { type: 'string', value: 'LEVEL', choices: ['quiet', 'normal', 'verbose'], about: 'what is told; normal' },
+  tools: { type: 'boolean', about: 'list the tools and their parameters instead' },
+  ...APPROVAL_FLAGS,
+} as const;
+
+export const command = defineCommand({
+  usage: 'call TOOL [INPUT] [--vocabulary NAME] [--load SKILL] [--yes] [--approve ID]',
+  details: [
+    'Calls one tool as a model would: the same rules, the same questions to a person, the same record. INPUT is a JSON object.',
+    'With --load the skill is active, and its allowed-tools counts. Exit status 3: refused by a rule or by a person; the command that',
+    'allows exactly this is printed.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright call --tools', 'what there is to call'],
+    [`skillwright call grep '{"pattern": "TODO", "path": "src"}'`, 'search files of the project'],
+    [`skillwright call write_file '{"path": "notes.md", "content": "hello"}'`, 'asks first, showing the change'],
+    [`skillwright call write_file '{"path": "a.md", "content": "x"}' --load pdf`, 'what may the skill pdf do?'],
+  ],
+  positionals: [0, 2],
+  async run(invocation) {
+    const { flags: given, positionals, terminal, signal, words } = invocation;
+    const [name, text] = positionals;
+    const runtime = await openRuntime(invocation);
+    const vocabulary = VOCABULARY_NAMES.find((known) => known === given.vocabulary) ?? 'skills-agent';
+    const executor = (['auto', ...EXECUTOR_NAMES] as const).find((known) => known === given.executor);
+    const level = (['quiet', 'normal', 'verbose'] as const).find((known) => known === given.log) ?? 'normal';
+    const isListing = given.tools === true;
+    if (!isListing && name === undefined)
+      throw new UsageError('which tool?', 'name one, or see what there is with skillwright call --tools');
+    const input = inputOf(text);
+    const run = await runtime.startRun({
+      request: `call ${positionals.join(' ')}`,
+      vocabulary,
+      host: {},
+      approve: openApprover(given, terminal),
+      ...(executor === undefined ? {} : { execution: modelPrograms(terminal, executor) }),
+      ...(isListing
+        ? { directory: false }
+        : {
+            sinks: [terminalSink({ level, write: (line) => terminal.remark(line.trimEnd()), style: terminal.style })],
+          }),
+    });
+    let outcome: 'done' | 'failed' | 'refused' = 'failed';
+    try {
+      const tools = skillToolsOf(run.session, runtime);
+      if (isListing) {
+        const listed = tools.tools.map(({ name: tool, description, inputSchema }) => ({
+          name: tool,
+          description,
+          inputSchema,
+        }));
+        terminal.out(
+          given.json === true
+            ? jsonText({ tools: listed })
+            : listed.map((tool) => `${tool.name}  ${tool.description}`).join('\n'),
+        );
+        outcome = 'done';
+        return EXIT.done;
+      }
+      const names = tools.tools.map((tool) => tool.name);
+      if (name !== undefined && !names.includes(name)) {
+        const near = nearest(name, names);
+        throw new SkillError({
+          code: 'input/invalid',
+          message: `there is no tool called ${quoted(name, 200)}`,
+          hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`,
+          data: { expected: names.join(', ') },
+        });
+      }
+      for (const skill of given.load ?? []) {
+        const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });
+        if (isFailed(loaded)) throw policyRefusal(loaded, words) ?? new UsageError(loaded.message, loaded.hint);
+      }
+      const answer = await tools.call(name ?? '', input, { signal });
+      const refused = refusalOf(answer);
+      const error = refused === undefined ? undefined : policyRefusal(refused, words);
+      outcome = error === undefined ? (answer.isError ? 'failed' : 'done') : 'refused';
+      if (error !== undefined) throw error;
+      terminal.out(
+        given.json === true
+          ? jsonText({ tool: name, isError: answer.isError, result: answer.value, run: run.id })
+          : cleanText(answer.text),
+      );
+      return answer.isError ? EXIT.failed : EXIT.done;
+    } finally {
+      await run.end(signal.aborted ? 'cancelled' : outcome);
+    }
+  },
+});
+
+function refusalOf({ observations }: ToolAnswer): ActionFailed | undefined {
+  return observations.find(isFailed);
+}
+
+function inputOf(text: string | undefined): unknown {
+  if (text === undefined) return {};
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new UsageError('the input is no JSON', `write one object, such as '{"path": "README.md"}'`);
+  }
+}

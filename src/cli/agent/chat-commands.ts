@@ -1,0 +1,115 @@
+/** What a person may type in a chat besides messages. */
+import type { Chat } from '../../agent/chat.ts';
+import { isSkillError } from '../../core/errors.ts';
+import { countText, durationText, shownText } from '../../core/text/line-text.ts';
+import { isForModel } from '../../core/skill.ts';
+import { parseInvocation } from '../../runtime/skill-arguments.ts';
+import { cleanText, printable } from '../../core/text/text.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { planLines } from './show-agent.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { fitText } from '../../platform/text-width.ts';
+
+export interface ChatCommandParts {
+  readonly chat: Chat;
+  readonly runtime: Pick<Runtime, 'index' | 'find'>;
+  readonly terminal: Terminal;
+}
+
+/** `send`: it is a message for the agent. `said`: these lines are the answer. */
+export type Handled =
+  | { readonly type: 'send' }
+  | { readonly type: 'said'; readonly lines: readonly string[] }
+  | { readonly type: 'quit' };
+
+type ChatCommand = (parts: ChatCommandParts) => readonly string[];
+
+const COMMANDS: Readonly<Record<string, readonly [about: string, run: ChatCommand]>> = {
+  skills: ['the skills there are; /NAME ARGUMENTS calls one', skillLines],
+  plan: ['the plan as it stands', planOf],
+  cost: ['what this chat has used, and what skills took of it', costLines],
+  undo: ['forget the last message and its answer', undoLines],
+  help: ['these lines', helpLines],
+};
+
+/** Looks at what was typed. Whoever mistypes the name of a skill is told so, and the model never hears of it. */
+export function handleLine(line: string, parts: ChatCommandParts): Handled {
+  const called = parseInvocation(line);
+  if (called === undefined) return { type: 'send' };
+  if (called.name === 'quit' || called.name === 'exit') return { type: 'quit' };
+  const command = Object.hasOwn(COMMANDS, called.name) ? COMMANDS[called.name] : undefined;
+  if (command !== undefined) return { type: 'said', lines: command[1](parts) };
+  try {
+    parts.runtime.find(called.name);
+    return { type: 'send' };
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    return { type: 'said', lines: [`${error.message}; ${error.hint}; /help shows what else there is`] };
+  }
+}
+
+/** What a line that begins with a slash may go on with. */
+export function completions(line: string, { index }: Pick<Runtime, 'index'>): readonly string[] {
+  if (!line.startsWith('/') || /\s/.test(line)) return [];
+  const skills = index.skills.filter(({ controls }) => controls.userInvocable).map(({ name }) => printable(name));
+  return [...Object.keys(COMMANDS), 'quit', ...skills].map((name) => `/${name} `).filter((one) => one.startsWith(line));
+}
+
+function skillLines({ runtime, terminal }: ChatCommandParts): readonly string[] {
+  const { skills } = runtime.index;
+  if (skills.length === 0) return ['there are no skills; see skillwright list'];
+  return skills.map(({ name, description, state, controls }) => {
+    const isForModelToo = isForModel(state) && !controls.disableModelInvocation;
+    const who = !controls.userInvocable ? ' (for the model only)' : isForModelToo ? '' : ' (for you only)';
+    const about = cleanText(description).replaceAll(/\s+/g, ' ');
+    return fitText(`/${printable(name)}${who}  ${about}`, terminal.width - 1);
+  });
+}
+
+function planOf({ chat: { plan }, terminal }: ChatCommandParts): readonly string[] {
+  if (plan === undefined) return ['there is no plan yet'];
+  return [`goal: ${shownText(plan.goal)}`, ...planLines(undefined, plan, terminal)];
+}
+
+function costLines({ chat: { used, ledger, said } }: ChatCommandParts): readonly string[] {
+  const spent = [
+    countText(said.length, 'message'),
+    countText(used.turns, 'turn'),
+    `about ${countText(used.tokens, 'token')}`,
+    countText(used.toolCalls, 'tool call'),
+    countText(used.scriptRuns, 'program'),
+    durationText(used.wallMs),
+  ];
+  if (ledger === undefined) return [spent.join(', ')];
+  return [
+    spent.join(', '),
+    `of skills, about ${countText(ledger.totalTokens, 'token')} were shown:`,
+    ...ledger.rows.map(
+      ({ totalTokens, skill, path, reason }) =>
+        `${String(totalTokens).padStart(8)}  ${printable(skill || 'catalog')}${path === '' ? '' : ` ${printable(path)}`} (${reason})`,
+    ),
+  ];
+}
+
+function undoLines({ chat }: ChatCommandParts): readonly string[] {
+  const undone = chat.undo();
+  if (undone === undefined) return ['there is nothing to forget'];
+  const { message, actions } = undone;
+  return [
+    `forgotten: ${shownText(message)}`,
+    ...(actions.length === 0
+      ? []
+      : [
+          'what was done for it stays done, files that were written and programs that ran included:',
+          ...actions.map((line) => `  ${printable(line)}`),
+        ]),
+  ];
+}
+
+function helpLines(): readonly string[] {
+  return [
+    ...Object.entries(COMMANDS).map(([name, [about]]) => `/${name.padEnd(8)}${about}`),
+    '/quit    end the chat; so do Ctrl-D, and Ctrl-C twice at an empty line',
+    'Ctrl-C stops what is being done and not the chat; what is pasted is one message, line ends and all.',
+  ];
+}

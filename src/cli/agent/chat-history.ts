@@ -1,0 +1,61 @@
+/** What was typed in the chats of a project, for the arrow keys; a file of its own for each project that nobody else may read. */
+import path from 'node:path';
+
+import { isSkillError } from '../../core/errors.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { lineOf } from './chat-paste.ts';
+
+export interface ChatHistory {
+  /** The newest first, each on one line. */
+  readonly lines: () => readonly string[];
+  readonly add: (message: string) => void;
+}
+
+const MAX_LINES = 500;
+/** Longer messages are pasted, and nobody looks for them with an arrow key. */
+const MAX_CHARACTERS = 2_000;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** Kept nowhere without a cache folder; a history that cannot be read or written is no reason not to talk. */
+export function openChatHistory(cacheDir: string | undefined, project: string): ChatHistory {
+  const file = cacheDir === undefined ? undefined : path.join(cacheDir, 'chat', `${sha256(project).slice(0, 32)}.json`);
+  let lines = file === undefined ? [] : readLines(file);
+  return {
+    lines: () => lines,
+    add(message) {
+      const line = lineOf(message);
+      if (line.length > MAX_CHARACTERS || line.trim() === '') return;
+      lines = [line, ...lines.filter((other) => other !== line)].slice(0, MAX_LINES);
+      if (file !== undefined) writeLines(file, lines);
+    },
+  };
+}
+
+function readLines(file: string): readonly string[] {
+  const read = readPrivateFile(file, { maxBytes: MAX_BYTES, isSecret: true });
+  if (read.type !== 'read') return [];
+  try {
+    const value: unknown = JSON.parse(read.bytes.toString('utf8'));
+    if (!Array.isArray(value)) return [];
+    return value
+      .filter((line): line is string => typeof line === 'string')
+      .map(lineOf)
+      .slice(0, MAX_LINES);
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+function writeLines(file: string, lines: readonly string[]): void {
+  try {
+    makeFolders(path.dirname(file), 0o700);
+    writeFileAtomically(file, Buffer.from(JSON.stringify(lines)), { mode: 0o600 });
+  } catch (error) {
+    if (!isSystemError(error) && !isSkillError(error)) throw error;
+  }
+}

@@ -1,0 +1,145 @@
+/** What `demo` says: made from the events of the run that it made, and from nothing else. */
+import type { AgentResult } from '../../agent/agent-options.ts';
+import type { Action } from '../../core/action.ts';
+import { eventText } from '../../core/event-text.ts';
+import type { RunEvent } from '../../core/run-events.ts';
+import { ledgerOf } from '../../core/ledger.ts';
+import { countText } from '../../core/text/line-text.ts';
+import { cleanText, printable } from '../../core/text/text.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export const DEMO_FILE = 'orders.csv';
+export const DEMO_REQUEST = 'What is in this CSV file? Are there missing values?';
+export const DEMO_TABLE = `order,day,customer,country,units,price
+1001,2025-01-03,Ana Ruiz,ES,2,19.90
+1002,2025-01-03,Li Wei,CN,1,249.00
+1003,2025-01-05,Jonas Berg,SE,12,4.25
+1004,2025-01-07,Ana Ruiz,ES,3,19.90
+1005,2025-01-08,Mara Stein,DE,,18.50
+1006,2025-01-08,王芳,CN,2,21.00
+1006,2025-01-08,王芳,CN,2,21.00
+1007,2025-01-14,Olu Ade,NG,1,1990.00
+`;
+
+export interface DemoRun {
+  readonly result: AgentResult;
+  readonly events: readonly RunEvent[];
+  /** Why no program could be run here; absent where one was. */
+  readonly refusal: { readonly message: string; readonly hint: string } | undefined;
+  readonly skills: readonly string[];
+  /** What the check of the record says; and of a copy in which one number was changed. */
+  readonly verified: string;
+  readonly verifiedAfterChange: string;
+}
+
+export interface DemoTextOptions {
+  readonly isPlain: boolean;
+  readonly terminal: Pick<Terminal, 'style'>;
+}
+
+export function demoText(run: DemoRun, { isPlain, terminal }: DemoTextOptions): readonly string[] {
+  const title = (text: string): string => (isPlain ? text : terminal.style('bold', text));
+  const sections: readonly (readonly [string, readonly string[]])[] = [
+    ['A request', requestLines(run)],
+    ['What the model saw', seenLines(run)],
+    ['What ran, and where', ranLines(run)],
+    ['The answer', answerLines(run)],
+    ['The record', recordLines(run, isPlain)],
+    ['How to go on', nextLines(run)],
+  ];
+  return sections.flatMap(([name, lines], place) => [
+    ...(place === 0 ? [] : ['']),
+    title(`${String(place + 1)}. ${name}`),
+    ...lines.map((line) => (line === '' ? '' : `   ${line}`)),
+  ]);
+}
+
+function requestLines({ skills }: DemoRun): readonly string[] {
+  return [
+    `${DEMO_FILE}, a table with ${String(DEMO_TABLE.trim().split('\n').length - 1)} rows, and a question: "${DEMO_REQUEST}"`,
+    `Skills: ${skills.join(', ')}; those that come with skillwright. No key, no network.`,
+    'The model is the rule model: fixed rules that follow the quickstart of a skill, no language model.',
+  ];
+}
+
+const SHOWN_AS = {
+  catalog: 'names and descriptions of all skills',
+  search: 'results of a search',
+  load: 'instructions of the one that was chosen',
+  list: 'names of its files',
+} as const;
+
+function seenLines({ events, result }: DemoRun): readonly string[] {
+  const ledger = ledgerOf(events.flatMap((event) => (event.type === 'session' ? [event.event] : [])));
+  const rows = Object.entries(SHOWN_AS).flatMap(([reason, about]) => {
+    const tokens = ledger.rows.filter((row) => row.reason === reason).reduce((sum, row) => sum + row.tokens, 0);
+    return tokens === 0 ? [] : [`${aboutTokens(tokens).padStart(7)}  ${about}`];
+  });
+  const bodies = ledger.rows.filter(({ reason }) => reason === 'load').map(({ skill, path }) => `${skill}: ${path}`);
+  return [
+    'tokens, about',
+    ...rows,
+    `Files of skills that it read: ${bodies.map((body) => printable(body)).join(', ') || 'none'}. Of the others, nothing.`,
+    `${countText(result.used.turns, 'request')} to the model, together about ${aboutTokens(result.used.tokens)} tokens.`,
+  ];
+}
+
+/** Two figures say enough: the last ones change with every word of a skill. */
+function aboutTokens(tokens: number): string {
+  const unit = 10 ** Math.max(1, Math.floor(Math.log10(Math.max(1, tokens))) - 1);
+  return (Math.round(tokens / unit) * unit).toLocaleString('en');
+}
+
+function ranLines({ events, refusal }: DemoRun): readonly string[] {
+  const actions = new Map<number, Action>();
+  const lines = events.flatMap((event) => {
+    if (event.type === 'action') actions.set(event.call, event.action);
+    if (event.type !== 'observation' || event.observation.action === 'final_answer') return [];
+    const action = actions.get(event.call);
+    return eventText(event, 'normal', action === undefined ? {} : { action }).map(({ text }) => text);
+  });
+  const start = events.find((event) => event.type === 'run-start');
+  const where = start?.type === 'run-start' ? start.executor : undefined;
+  if (where === undefined)
+    return [
+      ...lines,
+      `No script was run: ${printable(refusal?.message ?? 'nothing here runs programs')}.`,
+      `To change that: ${printable(refusal?.hint ?? 'see skillwright doctor')}`,
+    ];
+  return [
+    ...lines,
+    `The script ran in a sandbox (${where.isolation}): no network, no home folder, of your files only ${DEMO_FILE}.`,
+    'It was allowed because the demo allows this one script. `skillwright run` asks you first.',
+  ];
+}
+
+/** A tour need not show all of a report. */
+const SHOWN_LINES = 23;
+
+function answerLines({ result }: DemoRun): readonly string[] {
+  const lines = cleanText(result.answer).trimEnd().split('\n');
+  const more = lines.length - SHOWN_LINES;
+  return more <= 0 ? lines : [...lines.slice(0, SHOWN_LINES), `(${countText(more, 'line')} more)`];
+}
+
+function recordLines({ events, result, verified, verifiedAfterChange }: DemoRun, isPlain: boolean): readonly string[] {
+  const decisions = events.filter(({ type }) => type === 'decision').length;
+  const name = isPlain ? 'The run' : `The run ${result.run ?? ''}`;
+  return [
+    `${name} ended as ${result.outcome}. Every event is recorded, ${countText(decisions, 'decision')} of the policy among them, each line tied to the one before.`,
+    `runs verify says: ${verified}.`,
+    `After one number in a copy was changed it says: ${verifiedAfterChange}.`,
+  ];
+}
+
+function nextLines({ refusal }: DemoRun): readonly string[] {
+  return [
+    'skillwright run "What is in this CSV file?" --in YOUR.csv --yes  the same on a table of yours',
+    'ANTHROPIC_API_KEY=... skillwright run "..."                      with a language model; OpenAI, Google and Ollama as well',
+    'skillwright list                                                 the skills on this machine',
+    'skillwright new my-skill                                         one of your own',
+    ...(refusal === undefined
+      ? []
+      : ['skillwright doctor                                               what is missing here to run scripts']),
+  ];
+}

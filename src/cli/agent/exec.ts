@@ -1,0 +1,206 @@
+import path from 'node:path';
+
+import { SkillError, isSkillError } from '../../core/errors.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import type { ActionFailed, Observation } from '../../core/observation.ts';
+import type { RunResult } from '../../core/outputs.ts';
+import { cleanText, printable } from '../../core/text/text.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
+import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
+import type { Session } from '../../runtime/session.ts';
+import type { Run } from '../../runtime/start-run.ts';
+import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
+import { wholeNumber } from '../arguments.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { tellTrial } from './execution-options.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+const flags = {
+  in: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    path: true,
+    about: 'bring FILE, or FILE=NAME, into the workspace as inputs/NAME; also artifact://, skill://; may be repeated',
+  },
+  out: { type: 'string', value: 'DIR', path: true, about: 'copy what the script leaves in out/ to DIR' },
+  executor: {
+    type: 'string',
+    value: 'NAME',
+    choices: ['auto', ...EXECUTOR_NAMES],
+    about: 'what runs it: auto takes the first that isolates; local isolates nothing',
+  },
+  timeout: { type: 'string', value: 'SECONDS', about: 'end it after so long; 30' },
+  image: { type: 'string', value: 'NAME', about: 'the image of the container executor' },
+  env: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'give it a variable; may be repeated' },
+  allow: {
+    type: 'string',
+    multiple: true,
+    value: 'HOST',
+    about: 'let it reach HOST; nothing otherwise; may be repeated',
+  },
+  save: { type: 'boolean', about: 'keep what it leaves in out/ as artifacts' },
+  ...APPROVAL_FLAGS,
+  command: { type: 'boolean', about: 'SCRIPT is a shell command line, run from the folder of the skill' },
+} as const;
+
+export const command = defineCommand({
+  usage: 'exec SKILL SCRIPT [--in FILE] [--out DIR] [--executor NAME] [--timeout SECONDS] [-- ARGUMENTS]',
+  details: [
+    'Runs a script of a skill in a workspace of its own, in a sandbox: no network, no home folder, nothing of yours but what --in',
+    'brings. Its output is shown as it comes. Without anything that isolates programs it is refused; see `skillwright doctor`.',
+    'What is done is recorded; see `skillwright runs`. Where a rule wants a person’s yes, you are asked.',
+    'Exit status 1: the script failed or was ended; 3: a rule or a person refused it; 4: nothing here can run it.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright exec csv-report report.mjs --in sales.csv -- inputs/sales.csv', 'a script with an argument'],
+    [
+      'skillwright exec csv-report report.py --in sales.csv --out report -- inputs/sales.csv --out out',
+      'its files come back',
+    ],
+    ['skillwright exec text-diff --command "ls -la" --json', 'a command line, and the result as JSON'],
+  ],
+  positionals: [2, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { flags: given, positionals, terminal, signal } = invocation;
+    const [skill = '', script = '', ...args] = positionals;
+    const action = actionOf(invocation, skill, script, args);
+    const run = await openRun(invocation);
+    const { session } = run;
+    try {
+      const asked = await session.perform(action, { askedBy: 'person', signal });
+      if (asked.type === 'failed') throw refusal(asked, invocation.words);
+      const result = resultOf(asked);
+      const copied =
+        given.out === undefined ? [] : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out));
+      const { id } = run;
+      if (given.json === true)
+        terminal.out(jsonText({ skill, script, result, copied, ...(id === undefined ? {} : { run: id }) }));
+      else for (const line of endLines(result, copied, terminal)) terminal.remark(line);
+      const isGood = result.reason === 'exited' && result.exit_code === 0;
+      await run.end(signal.aborted ? 'cancelled' : isGood ? 'done' : 'failed', result.reason);
+      if (signal.aborted) return EXIT.interrupted;
+      return isGood ? EXIT.done : EXIT.failed;
+    } catch (error) {
+      const isRefused = isSkillError(error) && error.code === 'policy/refused';
+      await run.end(
+        signal.aborted ? 'cancelled' : isRefused ? 'refused' : 'failed',
+        isSkillError(error) ? error.message : '',
+      );
+      throw error;
+    }
+  },
+});
+
+async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
+  const { flags: given, positionals, terminal } = invocation;
+  const runtime = await openRuntime(invocation);
+  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  return runtime.startRun({
+    request: `exec ${positionals.join(' ')}`,
+    approve: openApprover(given, terminal),
+    execution: {
+      ...tellTrial(terminal),
+      ...(executor === undefined ? {} : { executor }),
+      env: variables(given.env ?? []),
+      ...(given.allow === undefined ? {} : { network: given.allow }),
+      hostInputs: hostFiles(invocation),
+      ...(given.image === undefined ? {} : { container: { image: given.image } }),
+      ...(given.json === true
+        ? {}
+        : {
+            onOutput: (stream, chunk) => {
+              terminal.pass(stream, cleanText(decoders[stream].decode(chunk, { stream: true })));
+            },
+          }),
+    },
+  });
+}
+
+function actionOf(
+  invocation: Invocation<typeof flags>,
+  skill: string,
+  script: string,
+  args: readonly string[],
+): Parameters<Session['perform']>[0] {
+  const { flags: given } = invocation;
+  const seconds = wholeNumber(given.timeout, '--timeout', { least: 1, most: 86_400 });
+  const shared = {
+    skill,
+    ...(given.source === undefined ? {} : { source: given.source }),
+    ...(seconds === undefined ? {} : { timeoutSeconds: seconds }),
+    inputs: (given.in ?? []).map((text) => inputOf(text, given.cwd ?? '.')),
+    outputs: { save_as_artifacts: given.save === true },
+  };
+  if (given.command !== true) return { type: 'run_script', script, args, ...shared };
+  if (args.length > 0) throw new UsageError('--command takes one command line', 'put it in quotes');
+  return { type: 'run_command', command: script, ...shared };
+}
+
+const SCHEME = /^(?:artifact|skill|workspace|host):\/\//;
+
+function inputOf(text: string, cwd: string): { readonly from: string; readonly to?: string } {
+  if (SCHEME.test(text)) return { from: text };
+  const { file, name } = fileAndName(text, cwd);
+  return { from: `host://${file}`, to: `work/inputs/${name}` };
+}
+
+/** A file that is there is meant whole, whatever its name holds: `year=2024/part.csv`. */
+function fileAndName(text: string, cwd: string): { readonly file: string; readonly name: string } {
+  const whole = path.resolve(cwd, text);
+  const equals = text.lastIndexOf('=');
+  if (equals < 1 || isPresent(whole)) return { file: whole, name: path.basename(whole) };
+  return { file: path.resolve(cwd, text.slice(0, equals)), name: text.slice(equals + 1) };
+}
+
+/** What a person names at the terminal they allow. */
+function hostFiles({ flags: given }: Invocation<typeof flags>): readonly string[] {
+  return (given.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, given.cwd ?? '.').file);
+}
+
+function variables(given: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const equals = text.indexOf('=');
+      if (equals < 1) throw new UsageError(`--env ${printable(text)} has no value`, 'write --env NAME=VALUE');
+      return [text.slice(0, equals), text.slice(equals + 1)];
+    }),
+  );
+}
+
+function resultOf(observation: Observation): RunResult {
+  if (observation.type === 'program-ran') return observation.result;
+  throw new TypeError(`exec gave ${observation.type}`);
+}
+
+function refusal(failed: ActionFailed, words: readonly string[]): SkillError {
+  const { code, message, hint, nearest } = failed;
+  const byPolicy = policyRefusal(failed, words);
+  if (byPolicy !== undefined) return byPolicy;
+  const more = nearest.length === 0 ? hint : `did you mean ${nearest.join(', ')}?`;
+  if (code === 'skill/unknown') return new SkillError({ code, message, hint: more, data: { name: '', nearest } });
+  if (code === 'execution/unavailable')
+    return new SkillError({
+      code: 'executor/unavailable',
+      message,
+      hint: more,
+      data: { executor: '', reasons: [message], install: hint },
+    });
+  return new SkillError({ code: 'input/invalid', message, hint: more, data: { expected: hint } });
+}
+
+function endLines(result: RunResult, copied: readonly string[], { style }: Terminal): readonly string[] {
+  const { reason, exit_code: status, duration_ms: duration, isolation, executor, warnings } = result;
+  const end = reason === 'exited' ? `exit status ${String(status)}` : `ended: ${reason}`;
+  return [
+    ...warnings.map((warning) => `${style('yellow', 'warning')}: ${printable(warning)}`),
+    ...copied.map((name) => `wrote ${printable(name)}`),
+    `${end} after ${(duration / 1000).toFixed(1)} s, ${isolation === 'none' ? style('red', 'no isolation') : `isolated by ${executor}`}`,
+  ];
+}

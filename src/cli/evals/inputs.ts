@@ -1,0 +1,123 @@
+/** What `eval` works on: cases and skills of the paths that were named, or of the place where one stands. */
+import path from 'node:path';
+
+import type { EvalCase } from '../../evals/cases/case.ts';
+import { SkillError } from '../../core/errors.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { readCases } from '../../evals/cases/read-cases.ts';
+import type { CaseProblem } from '../../evals/cases/problem.ts';
+import { skillFoldersAt, skillNameAt } from '../../evals/cases/suite.ts';
+import type { SuiteModel } from '../../evals/run/case-model.ts';
+import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { UsageError } from '../exit.ts';
+import type { EvalInvocation } from './flags.ts';
+import { jsonText } from '../json.ts';
+
+export interface EvalInputs {
+  readonly cases: readonly EvalCase[];
+  /** Folders of skills, for cases that name none. */
+  readonly skills: readonly string[];
+  readonly problems: readonly CaseProblem[];
+  /** Files that hold cases. */
+  readonly files: number;
+}
+
+/** Folders of a project in which cases are kept beside its skills. */
+const PROJECT_CASES = ['.agent/evals', 'evals'] as const;
+
+export function readInputs(invocation: EvalInvocation, words: readonly string[], runtime: Runtime): EvalInputs {
+  const cwd = cwdOf(invocation);
+  const named = words.map((word) => path.resolve(cwd, word));
+  const own = named.length > 0 ? named : pathsHere(cwd, runtime);
+  const brought = unique(own.flatMap(skillFoldersAt));
+  // A file of cases somewhere in a project is about the skills of that project.
+  const skills = brought.length > 0 ? brought : unique(runtime.index.skills.map(({ dir }) => dir));
+  const knownSkills = skills.map((folder) => skillNameAt(folder) ?? path.basename(folder));
+  const newCassettes = invocation.flags['update-cassettes'] === true;
+  const { cases, problems, suites } = readCases(own, { knownSkills, newCassettes, signal: invocation.signal });
+  return { cases: chosen(cases, invocation.flags.suite), skills, problems, files: suites.length };
+}
+
+export function cwdOf({ flags }: Pick<EvalInvocation, 'flags'>): string {
+  return path.resolve(flags.cwd ?? '.');
+}
+
+function pathsHere(cwd: string, { index }: Runtime): readonly string[] {
+  if (isPresent(path.join(cwd, 'SKILL.md'))) return [cwd];
+  const skills = index.skills.filter(({ source }) => source === 'project').map(({ dir }) => dir);
+  const folders = PROJECT_CASES.map((name) => path.join(cwd, name)).filter(isDirectory);
+  const found = [...skills, ...folders];
+  if (found.length === 0)
+    throw new UsageError('there is nothing to evaluate here', 'name a skill, a folder of skills or a file of cases');
+  return found;
+}
+
+function chosen(cases: readonly EvalCase[], suite: string | undefined): readonly EvalCase[] {
+  if (suite === undefined) return cases;
+  const found = cases.filter((one) => namesOf(one).includes(suite));
+  if (found.length > 0 || cases.length === 0) return found;
+  const known = unique(cases.flatMap(namesOf)).slice(0, 20).map(printable).join(', ');
+  throw new UsageError(`no case is of the suite ${quoted(suite, 200)}`, `there are: ${known}`);
+}
+
+/** What a case is called by: its tags, its file, the folder of it. */
+function namesOf({ tags, place: { file } }: EvalCase): readonly string[] {
+  return [...tags, path.parse(file).name, path.basename(path.dirname(file))];
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
+}
+
+/** Tells what is wrong, a line each; true where something takes a case out: then there is no result to believe. */
+export function tellProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
+  const { flags, terminal } = invocation;
+  const { err, style } = terminal;
+  const cwd = cwdOf(invocation);
+  for (const { file, line, column, message, hint, severity } of problems) {
+    const place = `${printable(path.relative(cwd, file) || file)}:${String(line)}:${String(column)}`;
+    err(`${place}: ${style(severity === 'error' ? 'red' : 'yellow', severity)}: ${printable(message)}`);
+    if (hint !== '') err(style('dim', `  hint: ${printable(hint)}`));
+  }
+  const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
+  if (first === undefined) return false;
+  if (flags.json === true)
+    terminal.out(visibleJson(jsonText({ error: problemsError(first, others.length, problems) })));
+  return true;
+}
+
+function problemsError(first: CaseProblem, others: number, problems: readonly CaseProblem[]): object {
+  const more = others === 0 ? '' : `, and ${String(others)} more`;
+  return {
+    code: 'input/invalid',
+    message: printable(`${first.file}:${String(first.line)}:${String(first.column)}: ${first.message}${more}`),
+    hint: printable(first.hint) || 'mend the files of cases',
+    data: { problems },
+  };
+}
+
+/** The model by name; nothing where none was named: then only cases with answers of their own are run. */
+export async function suiteModel(invocation: EvalInvocation, runtime: Runtime): Promise<SuiteModel | undefined> {
+  const { flags, signal } = invocation;
+  if (flags.model === undefined) {
+    if (flags['update-cassettes'] === true)
+      throw new UsageError('--update-cassettes needs a model that answers', 'name one with --model');
+    return undefined;
+  }
+  const { chooseModel } = await import('../agent/choose-model.ts');
+  const { openRules } = await import('../../model/rules/rules.ts');
+  const { model } = await chooseModel({ name: flags.model, runtime, signal });
+  const isRules = model.id === openRules().id;
+  return { way: isRules ? 'rules' : 'live', id: model.id, open: () => (isRules ? openRules() : model) };
+}
+
+export function noModel(): SkillError {
+  return new SkillError({
+    code: 'model/unavailable',
+    message: 'no model was named, and the cases have no answers of their own',
+    hint: 'name one with --model; --model rules needs no key and no network',
+    data: { model: '', reasons: [] },
+  });
+}

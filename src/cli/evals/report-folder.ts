@@ -1,0 +1,111 @@
+/** Where evaluations of a project are kept: `.agent/evals/<time>/`, with the report, the results as they came, and the runs. */
+import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
+import path from 'node:path';
+
+import type { EvalReport } from '../../evals/report/result.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { jsonReport, readReport } from '../../evals/report/json.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
+import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
+import { UsageError } from '../exit.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+
+const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
+export const REPORT_FILE = 'report.json';
+
+export function evaluationsFolder(cwd: string): string {
+  return path.join(cwd, '.agent/evals');
+}
+
+/** A new folder; two of one second have a number. */
+export function newEvaluation(cwd: string, at: Date): string {
+  const above = evaluationsFolder(cwd);
+  makeFolders(above);
+  const time = at.toISOString().replaceAll(/[-:]|\.\d+Z$/g, '');
+  for (let number = 1; ; number += 1) {
+    const folder = path.join(above, number === 1 ? time : `${time}-${String(number)}`);
+    try {
+      mkdirSync(folder);
+      return folder;
+    } catch (error) {
+      if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** One that came to nothing before its first result is no evaluation that could be gone on with. */
+export function dropIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+  }
+}
+
+/** The last evaluation that did not come to its end. */
+export function unfinishedEvaluation(cwd: string): string {
+  const folders = evaluationNames(cwd).map((name) => path.join(evaluationsFolder(cwd), name));
+  const last = folders.findLast((folder) => {
+    const report = reportIn(folder);
+    return report === undefined || report.isPartial;
+  });
+  if (last === undefined)
+    throw new UsageError('there is no evaluation that was not finished', 'start one without --resume');
+  return last;
+}
+
+function evaluationNames(cwd: string): readonly string[] {
+  try {
+    return readdirSync(evaluationsFolder(cwd))
+      .filter((name) => TIME_NAME.test(name))
+      .sort();
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+export function saveReport(folder: string, report: EvalReport): void {
+  writeFileAtomically(path.join(folder, REPORT_FILE), Buffer.from(jsonReport(report)));
+}
+
+function reportIn(folder: string): EvalReport | undefined {
+  try {
+    const read = readReport(readFileSync(path.join(folder, REPORT_FILE), 'utf8'));
+    return read.type === 'report' ? read.report : undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A report by the path of its file, of its folder, or `last`. */
+export function openReport(cwd: string, name: string): EvalReport {
+  const folder = name === 'last' ? lastEvaluation(cwd) : path.resolve(cwd, name);
+  const file = isDirectory(folder) ? path.join(folder, REPORT_FILE) : folder;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw unusable(name, `it cannot be read: ${error.code}`);
+  }
+  const read = readReport(text);
+  if (read.type === 'invalid') throw unusable(name, read.reason);
+  return read.report;
+}
+
+function lastEvaluation(cwd: string): string {
+  const folders = evaluationNames(cwd).map((name) => path.join(evaluationsFolder(cwd), name));
+  // One that was killed, or is at work, has no report yet.
+  const last = folders.findLast((folder) => isPresent(path.join(folder, REPORT_FILE)));
+  if (last === undefined) throw new UsageError('nothing was evaluated here', 'start with skillwright eval');
+  return last;
+}
+
+function unusable(name: string, reason: string): UsageError {
+  return new UsageError(
+    `${quoted(name, 200)} is no report: ${printable(reason)}`,
+    'name a folder of .agent/evals, a report.json, or last',
+  );
+}

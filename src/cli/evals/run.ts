@@ -1,0 +1,174 @@
+/** `eval` and `eval trigger`: cases are run, what comes of them is kept as it comes, and an interruption loses nothing. */
+import path from 'node:path';
+
+import type { EvalReport } from '../../evals/report/result.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import type { Executor } from '../../core/execution.ts';
+import type { Model } from '../../core/model.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { evaluate } from '../../evals/evaluate.ts';
+import type { EvaluateOptions } from '../../evals/evaluate.ts';
+import type { SuiteBasis, SuiteProgress } from '../../evals/run/run-suite.ts';
+import { skillFoldersIn } from '../../evals/cases/suite.ts';
+import { MOST_DISTRACTORS } from '../../evals/trigger/distractors.ts';
+import { evaluateTrigger } from '../../evals/trigger/run-trigger.ts';
+import type { TriggerOptions } from '../../evals/trigger/run-trigger.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { wholeNumber } from '../arguments.ts';
+import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './report-folder.ts';
+import { thresholdsOf, wantedReports } from './flags.ts';
+import type { EvalInvocation } from './flags.ts';
+import { cwdOf, noModel, readInputs, suiteModel, tellProblems } from './inputs.ts';
+import type { EvalInputs } from './inputs.ts';
+import { giveReport } from './write-reports.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { openProgress } from '../terminal/progress.ts';
+
+const CONCURRENCY = 4;
+const TIMEOUT_S = 300;
+const TRIGGER_TIMEOUT_S = 120;
+
+export async function evalCases(invocation: EvalInvocation): Promise<number> {
+  return evaluated(invocation, invocation.positionals, async (basis, inputs, runtime) => {
+    const { flags } = invocation;
+    const { env, home } = surroundingsOf({});
+    const judge = await judgeOf(invocation, runtime);
+    return evaluate({
+      ...basis,
+      skills: inputs.skills,
+      places: runtime.executionPlaces,
+      home,
+      env,
+      updateCassettes: flags['update-cassettes'] === true,
+      executor: executorOf(flags.executor),
+      ...(flags.baseline === undefined ? {} : { baseline: flags.baseline }),
+      ...(judge === undefined ? {} : { judge }),
+    });
+  });
+}
+
+export async function evalTrigger(invocation: EvalInvocation): Promise<number> {
+  const words = invocation.positionals.slice(1);
+  const others = distractorsOf(invocation);
+  return evaluated(invocation, words, async (basis, inputs) => {
+    const { cassettes, cwd, 'update-cassettes': updateCassettes = false } = invocation.flags;
+    if (updateCassettes && cassettes === undefined)
+      throw new UsageError('--update-cassettes needs --cassettes DIR here', 'see skillwright eval --help');
+    if (basis.model === undefined && (cassettes === undefined || updateCassettes)) throw noModel();
+    const recordings =
+      cassettes === undefined ? {} : { cassettes: path.resolve(cwd ?? '.', cassettes), updateCassettes };
+    return evaluateTrigger({ ...basis, skills: inputs.skills, ...others, ...recordings });
+  });
+}
+
+type Evaluating = (basis: SuiteBasis, inputs: EvalInputs, runtime: Runtime) => Promise<EvalReport>;
+
+async function evaluated(
+  invocation: EvalInvocation,
+  words: readonly string[],
+  evaluating: Evaluating,
+): Promise<number> {
+  const { flags, terminal, signal } = invocation;
+  const [thresholds, cwd] = [thresholdsOf(flags.threshold), cwdOf(invocation)];
+  wantedReports(flags);
+  const numbers = numbersOf(invocation);
+  const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
+  const runtime = await openRuntime(invocation);
+  const inputs = readInputs(invocation, words, runtime);
+  if (tellProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
+  const model = await suiteModel(invocation, runtime);
+  if (model === undefined && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
+  const directory = unfinished ?? newEvaluation(cwd, new Date());
+  const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
+  const progress = openProgress(terminal);
+  const notes: string[] = [];
+  const report = await evaluating(
+    {
+      cases: inputs.cases,
+      ...numbers,
+      directory,
+      signal,
+      resume: unfinished !== undefined,
+      ...(model === undefined ? {} : { model }),
+      ...(cache === undefined ? {} : { cache: path.join(cache, 'evals') }),
+      onProgress: (state) => progress.show(progressText(state)),
+      onNote: (note) => void notes.push(note),
+    },
+    inputs,
+    runtime,
+  )
+    .catch((error: unknown) => {
+      dropIfEmpty(directory);
+      throw error;
+    })
+    .finally(() => progress.end());
+  for (const note of new Set(notes)) terminal.remark(printable(note));
+  saveReport(directory, report);
+  const status = await giveReport(report, invocation, { thresholds, folder: directory });
+  terminal.remark(`kept in ${printable(path.relative(cwd, directory))}`);
+  if (!signal.aborted) return status;
+  terminal.err('interrupted: what was finished is kept; go on with the same command and --resume');
+  return EXIT.interrupted;
+}
+
+interface Numbers {
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly repeat?: number;
+}
+
+function numbersOf({ flags, positionals }: EvalInvocation): Numbers {
+  const repeat = wholeNumber(flags.repeat, '--repeat', { least: 1, most: 1000 });
+  const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
+  const seconds = wholeNumber(flags.timeout, '--timeout', { least: 1, most: 86_400 }) ?? usual;
+  return {
+    concurrency: wholeNumber(flags.concurrency, '--concurrency', { least: 1, most: 256 }) ?? CONCURRENCY,
+    timeoutMs: seconds * 1000,
+    ...(repeat === undefined ? {} : { repeat }),
+  };
+}
+
+function executorOf(name: string | undefined): Exclude<EvaluateOptions['executor'], Executor | undefined> {
+  if (name === 'none') return 'none';
+  return EXECUTOR_NAMES.find((known) => known === name) ?? 'auto';
+}
+
+async function judgeOf({ flags, signal }: EvalInvocation, runtime: Runtime): Promise<Model | undefined> {
+  if (flags.judge === undefined) return undefined;
+  const { chooseModel } = await import('../agent/choose-model.ts');
+  return (await chooseModel({ name: flags.judge, runtime, signal })).model;
+}
+
+/** Numbers of made-up skills, or the skills of a folder at ten, a hundred, a thousand, as far as there are. */
+function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 'distractors' | 'others'> {
+  const given = invocation.flags.distractors;
+  if (given === undefined) return {};
+  if (/^\d{1,6}(?:,\d{1,6})*$/.test(given)) {
+    const distractors = given.split(',').map(Number);
+    if (distractors.every((count) => count >= 1 && count <= MOST_DISTRACTORS)) return { distractors };
+    throw new UsageError(
+      `--distractors takes numbers from 1 to ${String(MOST_DISTRACTORS)}`,
+      `it is ${quoted(given, 200)}`,
+    );
+  }
+  const others = skillFoldersIn(path.resolve(cwdOf(invocation), given));
+  if (others.length === 0)
+    throw new UsageError(`there are no skills in ${quoted(given, 200)}`, 'name a folder of skills');
+  const steps = [10, 100, 1000].filter((count) => count < others.length);
+  return { others, distractors: [...steps, others.length] };
+}
+
+function progressText({ done, total, counts, remainingMs }: SuiteProgress): string {
+  const seconds = remainingMs === undefined ? undefined : Math.ceil(remainingMs / 1000);
+  const parts = [
+    `${String(done)} of ${String(total)}`,
+    `${String(counts.passed)} passed`,
+    ...(['failed', 'error', 'skipped'] as const)
+      .filter((status) => counts[status] > 0)
+      .map((status) => `${String(counts[status])} ${status}`),
+    ...(seconds === undefined ? [] : [`about ${String(seconds)} s left`]),
+  ];
+  return parts.join(', ');
+}

@@ -1,0 +1,108 @@
+/** A report to a person, to files, and to an exit status. */
+import path from 'node:path';
+
+import { compareReports } from '../../evals/report/compare-reports.ts';
+import { exitOf, verdictOf } from '../../evals/report/report.ts';
+import type { Thresholds } from '../../evals/report/report.ts';
+import type { CaseResult, EvalReport } from '../../evals/report/result.ts';
+import { isSkillError } from '../../core/errors.ts';
+import { printable } from '../../core/text/text.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
+import { markdownComparison } from '../../evals/report/compare-text.ts';
+import { REPORT_FORMATS } from '../../evals/report/formats.ts';
+import type { WrittenReport } from '../../evals/report/formats.ts';
+import { terminalReport } from '../../evals/report/terminal.ts';
+import type { RunView } from '../../evals/page/view.ts';
+import { jsonText } from '../json.ts';
+import { wantedReports } from './flags.ts';
+import type { EvalInvocation, WantedReport } from './flags.ts';
+import { cwdOf } from './inputs.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { writeNamedFile } from '../../platform/fs/atomic-replace.ts';
+
+export interface ReportPlace {
+  /** Of the evaluation; reports without a name go there. Absent: they are printed. */
+  readonly folder?: string;
+  /** An earlier report: HTML and Markdown then say what changed. */
+  readonly before?: EvalReport;
+}
+
+/** Prints what a person reads and writes what was asked for; gives the exit status. */
+export async function giveReport(
+  report: EvalReport,
+  invocation: EvalInvocation,
+  { thresholds, ...place }: ReportPlace & { readonly thresholds: Thresholds },
+): Promise<number> {
+  const { flags, terminal } = invocation;
+  const wanted = wantedReports(flags);
+  const isPrinted = wanted.some(({ file }) => file === '-');
+  if (flags.json === true) terminal.out(visibleJson(jsonText(report)));
+  else if (!isPrinted) for (const line of terminalReport(report, terminal)) terminal.out(line);
+  await writeReports(report, invocation, place);
+  const verdict = verdictOf(report, thresholds);
+  if (verdict.type !== 'passed')
+    for (const reason of verdict.reasons) terminal.err(`${verdict.type}: ${printable(reason)}`);
+  return exitOf(report, thresholds);
+}
+
+/** The reports that were asked for, and nothing else. */
+export async function writeReports(report: EvalReport, invocation: EvalInvocation, place: ReportPlace): Promise<void> {
+  for (const wanted of wantedReports(invocation.flags)) await writeReport(report, wanted, invocation, place);
+}
+
+async function writeReport(
+  report: EvalReport,
+  { format, file }: WantedReport,
+  invocation: EvalInvocation,
+  { folder, before }: ReportPlace,
+): Promise<void> {
+  const cwd = cwdOf(invocation);
+  const written = await contentOf(report, format, cwd, before);
+  if (file === '-' || (file === undefined && folder === undefined)) {
+    if (written.type === 'text') invocation.terminal.out(written.text.trimEnd());
+    else invocation.terminal.out(jsonText(written.files));
+    return;
+  }
+  const place = file === undefined ? path.join(folder ?? cwd, usualName(format)) : path.resolve(cwd, file);
+  const files = written.type === 'text' ? [{ path: '', text: written.text }] : written.files;
+  for (const one of files) {
+    const target = path.join(place, one.path);
+    makeFolders(path.dirname(target));
+    writeNamedFile(target, one.text);
+  }
+  invocation.terminal.remark(`${format}: ${printable(path.relative(cwd, place) || place)}`);
+}
+
+async function contentOf(
+  report: EvalReport,
+  format: string,
+  cwd: string,
+  before: EvalReport | undefined,
+): Promise<WrittenReport> {
+  if (format === 'markdown' && before !== undefined)
+    return { type: 'text', text: markdownComparison(compareReports(before, report)) };
+  const known = Object.entries(REPORT_FORMATS).find(([name]) => name === format);
+  if (known !== undefined) return known[1].write(report, cwd);
+  const [{ htmlCompare, htmlReport }, { runView }] = await Promise.all([
+    import('../../evals/page/report-page.ts'),
+    import('../../evals/page/run-view.ts'),
+  ]);
+  const view = (result: CaseResult): RunView | undefined => viewOf(result, runView);
+  const text = before === undefined ? htmlReport(report, { view }) : htmlCompare(before, report, { view });
+  return { type: 'text', text };
+}
+
+/** A run that is gone or torn is not shown; the result is. */
+function viewOf({ run }: CaseResult, runView: (folder: string) => RunView): RunView | undefined {
+  if (run === undefined) return undefined;
+  try {
+    return runView(run);
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
+}
+
+function usualName(format: string): string {
+  return Object.entries(REPORT_FORMATS).find(([name]) => name === format)?.[1].file ?? 'report.html';
+}

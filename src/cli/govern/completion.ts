@@ -1,0 +1,44 @@
+import { completionScript, SHELLS } from './completion-script.ts';
+import type { CompletedCommand } from './completion-script.ts';
+import { defineCommand, GLOBAL_FLAGS } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { openRuntime } from '../open-runtime.ts';
+
+export const command = defineCommand({
+  usage: 'completion bash|zsh|fish',
+  details: 'Prints a script that completes commands, flags, their values and the names of skills.',
+  flags: {
+    names: { type: 'boolean', about: 'print the names of all skills, one a line; the scripts ask for them this way' },
+  },
+  examples: [
+    ['source <(skillwright completion bash)', 'in ~/.bashrc'],
+    ['source <(skillwright completion zsh)', 'in ~/.zshrc, after compinit'],
+    ['skillwright completion fish > ~/.config/fish/completions/skillwright.fish', 'for fish'],
+  ],
+  positionals: [0, 1],
+  async run(invocation) {
+    const { flags, positionals, terminal, commands: all } = invocation;
+    if (flags.names === true) {
+      const { index } = await openRuntime(invocation);
+      // Only names that a shell cannot misread are offered.
+      for (const { name } of index.skills) if (/^[\p{L}\p{N}_-]+$/u.test(name)) terminal.out(name);
+      return EXIT.done;
+    }
+    const shell = SHELLS.find((known) => known === positionals[0]);
+    if (shell === undefined) throw new UsageError('which shell?', `skillwright completion ${SHELLS.join('|')}`);
+    const commands = await Promise.all(
+      all.map(async ({ name, aliases, summary, load }): Promise<CompletedCommand> => {
+        const loaded = await load();
+        return {
+          name,
+          aliases,
+          summary,
+          flags: { ...loaded.command.flags, ...GLOBAL_FLAGS },
+          takesSkill: /NAME/.test(loaded.command.usage) && name !== 'new',
+        };
+      }),
+    );
+    terminal.out(completionScript(shell, commands));
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,114 @@
+import type { Access, Decision } from '../../core/access.ts';
+import { commandSubject, hostAccess } from '../../policy/action-access.ts';
+import { ownName } from '../../policy/policy-rule.ts';
+import { resolveSkill } from '../../registry/resolve-skill.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { placePath } from '../../project/places.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
+import { defineCommand } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+const flags = {
+  load: { type: 'string', multiple: true, value: 'SKILL', about: 'as if this skill were active; may be repeated' },
+} as const;
+
+export const command = defineCommand({
+  usage: 'policy [TOOL [SUBJECT]] [--load SKILL]',
+  details: [
+    'Without words: the rules in force, layer by layer. With a tool, and a command, a path or an address: what is decided about it and by',
+    'which rule. Nothing is done. Exit status 0: allowed; 3: denied, or a person would be asked.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright policy', 'all rules and who wrote them'],
+    ['skillwright policy run_command "git -c core.pager=sh log"', 'may a model run this?'],
+    ['skillwright policy write_file docs/a.md --load pdf', 'while the skill pdf is active'],
+  ],
+  positionals: [0, 2],
+  async run(invocation) {
+    const { flags: given, positionals, terminal } = invocation;
+    const runtime = await openRuntime(invocation);
+    const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
+    const session = await runtime.startSession();
+    const [tool, subject] = positionals;
+    const { policyWithSkills } = await import('../../runtime/decide-action.ts');
+    const meaning = runtime.config.policy?.allowed_tools ?? 'restrict';
+    const policy = policyWithSkills({ policy: session.policy, allowedTools: meaning }, active);
+    await session.close();
+    if (tool === undefined) {
+      const layers = policy.layers.map(({ origin, otherwise, rules }) => ({
+        origin,
+        otherwise,
+        rules: rules.map((rule) => ({ effect: rule.effect, rule: rule.text, origin: rule.origin })),
+      }));
+      if (given.json === true) terminal.out(jsonText({ allowedTools: meaning, layers }));
+      else for (const layer of layers) showLayer(layer, terminal);
+      return EXIT.done;
+    }
+    const { decide } = await import('../../policy/policy.ts');
+    const { cwd } = surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
+    const decision = decide(policy, [accessOf(ownName(tool), subject, cwd)]);
+    if (given.json === true) terminal.out(jsonText({ decision }));
+    else terminal.out(decisionText(decision, terminal));
+    return decision.effect === 'allow' ? EXIT.done : EXIT.refused;
+  },
+});
+
+function unknown(name: string): never {
+  throw new UsageError(`there is no skill called ${quoted(name, 200)}`, 'see skillwright list');
+}
+
+const PATH_TOOLS: ReadonlySet<string> = new Set([
+  'read_file',
+  'list_dir',
+  'grep',
+  'write_file',
+  'delete_file',
+  'host_input',
+]);
+
+function accessOf(tool: string, subject: string | undefined, cwd: string): Access {
+  if (subject === undefined) return { tool, subject: { kind: 'none' } };
+  if (tool === 'run_command') return { tool, subject: commandSubject(subject) };
+  if (PATH_TOOLS.has(tool)) return { tool, subject: pathSubject(subject, cwd) };
+  if (tool === 'network_request') return hostAccess(subject, 'GET');
+  if (tool === 'load_skill') return { tool, subject: { kind: 'skill', id: subject, name: subject } };
+  if (tool !== 'run_script') return { tool, subject: { kind: 'none' } };
+  const cut = subject.indexOf('/');
+  const [skill, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
+  return { tool, subject: { kind: 'script', skill, script, args: [] } };
+}
+
+/** Where a path leads, as a tool would find it: rules are about that. What lies elsewhere is judged as it is written. */
+function pathSubject(subject: string, cwd: string): Access['subject'] {
+  const placed = placePath(subject, { project: cwd, skills: [] }, 'write');
+  return placed.type === 'placed'
+    ? { kind: 'path', path: placed.shown, absolute: placed.absolute }
+    : { kind: 'path', path: subject };
+}
+
+interface ShownLayer {
+  readonly origin: Decision['origin'];
+  readonly otherwise: Readonly<Record<string, string>>;
+  readonly rules: readonly { readonly effect: string; readonly rule: string; readonly origin: Decision['origin'] }[];
+}
+
+function showLayer({ origin, otherwise, rules }: ShownLayer, { out, style }: Terminal): void {
+  const rest = Object.entries(otherwise).map(([risk, effect]) => `${risk} ${effect}`);
+  out(style('bold', originText(origin)));
+  for (const { effect, rule, origin: from } of rules)
+    out(`  ${effect.padEnd(5)}  ${printable(rule)}  ${style('dim', originText(from))}`);
+  out(`  ${style('dim', `otherwise: ${rest.join(', ')}`)}`);
+}
+
+function originText({ layer, where }: Decision['origin']): string {
+  return where === '' ? layer : `${layer} (${printable(where)})`;
+}
+
+function decisionText({ effect, reason, risk }: Decision, { style }: Terminal): string {
+  const colour = { allow: 'green', ask: 'yellow', deny: 'red' } as const;
+  return `${style(colour[effect], effect)}  ${reason} (${risk} risk)`;
+}

@@ -1,0 +1,145 @@
+import { isRefusal } from '../../packs/problems.ts';
+import { installSkills } from '../../packs/install.ts';
+import type { InstallPlan, Installed } from '../../packs/install.ts';
+import type { PackSettings } from '../../packs/pack-settings.ts';
+import { restoreLock } from '../../packs/lock/restore-lock.ts';
+import { printable } from '../../core/text/text.ts';
+import { SCAN_NOTE } from '../../packs/scan/finding-text.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { progressText } from './install-progress.ts';
+import { jsonText } from '../json.ts';
+import { CHANGE_FLAGS, asker, refreshed, refuse, settingsFor } from './pack-flags.ts';
+import { openProgress } from '../terminal/progress.ts';
+import { planJson, planLines } from './show-pack.ts';
+import { trustHint } from './show-trust-hint.ts';
+import { showPlan } from '../terminal/terminal.ts';
+
+const flags = {
+  ...CHANGE_FLAGS,
+  frozen: { type: 'boolean', about: 'put in place exactly what skills.lock.json says, or fail' },
+  lenient: { type: 'boolean', about: 'take skills that are against the specification and can still be used' },
+  backup: { type: 'boolean', about: 'keep what stands there in .skillwright/backups of the root' },
+  force: { type: 'boolean', about: 'replace what stands there; take older and differently signed versions' },
+  offline: { type: 'boolean', about: 'use nothing that is not on this machine' },
+  'require-signed': { type: 'boolean', about: 'only what is signed with a pinned key; see skillwright keys' },
+} as const;
+
+export const command = defineCommand({
+  usage: 'install SOURCE [SKILL...] [--scope project|user] [--yes] | install --frozen',
+  details: [
+    'Installs skills from a folder, a .zip, .skill or .tar.gz, an https address, a git repository (#ref, #ref:folder), npm:PACKAGE, or a',
+    'site with /.well-known/agent-skills. Everything is unpacked aside, judged and scanned first; you see what was found and are asked;',
+    'then all of it is moved in at once, and skills.lock.json says what it is. The scan is triage: it proves nothing.',
+    'Exit status 3: it was refused by a rule, or nobody said yes.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright install ./my-skills', 'every skill of a folder'],
+    ['skillwright install pack.zip pdf-forms', 'one skill of a pack'],
+    ['skillwright install owner/repo#v2:skills/pdf', 'a folder of a repository, at a tag'],
+    ['skillwright install --frozen', 'what the lock says, in a fresh clone'],
+  ],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { flags: given, positionals } = invocation;
+    if (given.backup === true && given.force === true)
+      throw new UsageError('--backup and --force exclude each other', 'see skillwright install --help');
+    if ((given.frozen === true) === positionals.length > 0)
+      throw new UsageError(
+        given.frozen === true ? '--frozen takes no source: the lock names them' : 'name a source',
+        'skillwright install ./folder, or skillwright install --frozen',
+      );
+    const settings = await settingsFor(invocation);
+    if (isRefusal(settings)) return refuse(invocation, settings);
+    return given.frozen === true ? frozen(invocation, settings) : install(invocation, settings);
+  },
+});
+
+type InstallInvocation = Invocation<typeof flags>;
+
+async function install(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
+  const { flags: given, positionals, terminal, signal } = invocation;
+  const [source = '', ...skills] = positionals;
+  const progress = openProgress(terminal);
+  const ask = asker(invocation, given.yes);
+  let isShown = false;
+  const show = (plan: InstallPlan, isAsked: boolean): void => {
+    progress.end();
+    if (isShown) return;
+    isShown = true;
+    const found = plan.skills.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
+    const note = found ? [terminal.style('dim', SCAN_NOTE)] : [];
+    showPlan([...planLines(plan, terminal), ...note], { isAsked, isJson: given.json === true }, terminal);
+  };
+  const done = await installSkills({
+    settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
+    source,
+    skills,
+    lenient: given.lenient === true,
+    existing: given.force === true ? 'replace' : given.backup === true ? 'backup' : 'refuse',
+    force: given.force === true,
+    offline: given.offline === true,
+    dryRun: given['dry-run'] === true,
+    signal,
+    onProgress: (step) => progress.show(progressText(step)),
+    onNote: (note) => terminal.remark(`note: ${note}`),
+    async confirm(plan) {
+      show(plan, given.yes !== true);
+      const count = plan.skills.filter(({ change }) => change !== 'same').length;
+      return ask(`install ${String(count)} ${count === 1 ? 'skill' : 'skills'}`);
+    },
+  });
+  progress.end();
+  if (isRefusal(done)) return refuse(invocation, done);
+  show(done.plan, false);
+  return await report(invocation, done);
+}
+
+async function report(invocation: InstallInvocation, { plan, isDone, kept, notes }: Installed): Promise<number> {
+  const { flags: given, terminal } = invocation;
+  for (const note of notes) terminal.remark(`note: ${note}`);
+  const changed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill.name);
+  if (given.json !== true) {
+    const word = isDone ? 'installed' : 'would install';
+    for (const name of changed) terminal.out(`${word} ${printable(name)}`);
+    for (const { part, name, id } of kept) terminal.remark(`${printable(name)} of before is in ${part}/${id}`);
+    if (changed.length === 0) terminal.remark('everything is installed already');
+  }
+  const runtime = isDone ? await refreshed(invocation) : undefined;
+  const indexHash = runtime?.index.indexHash;
+  if (given.json === true)
+    terminal.out(
+      jsonText({ ok: true, done: isDone, ...planJson(plan), kept, ...(indexHash === undefined ? {} : { indexHash }) }),
+    );
+  else if (runtime !== undefined && changed.length > 0) await trustHint(invocation, runtime, plan.root);
+  return EXIT.done;
+}
+
+async function frozen(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
+  const { flags: given, terminal, signal } = invocation;
+  const progress = openProgress(terminal);
+  const done = await restoreLock({
+    settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
+    offline: given.offline === true,
+    dryRun: given['dry-run'] === true,
+    signal,
+    onProgress: (step) => progress.show(progressText(step)),
+    onNote: (note) => terminal.remark(`note: ${note}`),
+  });
+  progress.end();
+  if (isRefusal(done)) return refuse(invocation, done);
+  const { brought, same, isDone } = done;
+  const runtime = isDone ? await refreshed(invocation) : undefined;
+  const indexHash = runtime?.index.indexHash;
+  if (given.json === true) {
+    const hash = indexHash === undefined ? {} : { indexHash };
+    terminal.out(jsonText({ ok: true, done: isDone, root: done.root, brought, same, ...hash }));
+    return EXIT.done;
+  }
+  for (const name of brought) terminal.out(`${isDone ? 'installed' : 'would install'} ${printable(name)}`);
+  terminal.remark(`${String(same.length)} as the lock says`);
+  if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
+  return EXIT.done;
+}

@@ -1,0 +1,128 @@
+import path from 'node:path';
+
+import { resolveSkill } from '../../registry/resolve-skill.ts';
+import { isRefusal, packRefusal } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import type { BuiltPack } from '../../packs/pack/build-pack.ts';
+import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
+import { packName, packSkills, skillsToPack } from '../../packs/pack/pack.ts';
+import type { SkillToPack } from '../../packs/pack/pack.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { refuse, settingsFor } from './pack-flags.ts';
+import { openProgress } from '../terminal/progress.ts';
+import { bytesText } from '../terminal/quantities.ts';
+
+const flags = {
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'FILE',
+    path: true,
+    about: 'the pack; NAME-VERSION.zip for one skill, skills.zip for several',
+  },
+  force: { type: 'boolean', about: 'replace a file of that name' },
+  'dry-run': { type: 'boolean', about: 'do all but the writing, and show what would be packed' },
+  'allow-secrets': { type: 'boolean', about: 'pack what looks like a secret: for skills about secrets' },
+} as const;
+
+export const command = defineCommand({
+  usage: 'pack [FOLDER|NAME...] [--output FILE] [--force] [--dry-run]',
+  details: [
+    'Packs skills into a zip with a manifest.json that has the SHA-256 of every file. FOLDER is a skill or holds some; NAME is one that list',
+    'shows; the current folder where nothing is named. Equal skills give equal bytes on every machine. What .skillignore and .gitignore name',
+    'is left out; a skill that is against the specification, or holds what looks like a secret, is refused.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright pack ./pdf-forms', 'pdf-forms-1.2.0.zip'],
+    ['skillwright pack pdf-forms csv-report -o office.skill', 'two skills by name'],
+    ['skillwright pack . --dry-run', 'what would be in it'],
+  ],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { flags: given, terminal, signal } = invocation;
+    const settings = await settingsFor(invocation);
+    if (isRefusal(settings)) return refuse(invocation, settings);
+    const { cwd } = settings.surroundings;
+    const skills = await chosenSkills(invocation, cwd);
+    if ('type' in skills) return refuse(invocation, skills);
+    const out = given.output === undefined ? defaultOut(skills, cwd) : path.resolve(cwd, given.output);
+    const progress = openProgress(terminal);
+    const built = await packSkills({
+      settings,
+      skills,
+      ...(given['dry-run'] === true ? {} : { out }),
+      force: given.force === true,
+      allowSecrets: given['allow-secrets'] === true,
+      signal,
+      onProgress: ({ step, done, total }) =>
+        progress.show(
+          `${step === 'read' ? 'reading' : 'packing'} ${String(done)}${total === undefined ? '' : ` of ${String(total)}`}`,
+        ),
+    });
+    progress.end();
+    if (isRefusal(built)) return refuse(invocation, built);
+    report(invocation, built, out);
+    return EXIT.done;
+  },
+});
+
+type PackInvocation = Invocation<typeof flags>;
+
+/** A folder that is there is meant before a skill of that name. */
+async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<readonly SkillToPack[] | PackRefusal> {
+  const skills: SkillToPack[] = [];
+  const words = invocation.positionals.length === 0 ? ['.'] : invocation.positionals;
+  for (const word of words) {
+    const folder = path.resolve(cwd, word);
+    const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await placeOf(invocation, word);
+    if (place === undefined)
+      return packRefusal('pack/unknown-skill', `${quoted(word)} is no folder, and no skill that list shows`);
+    const found = skillsToPack(place);
+    if ('type' in found) return found;
+    skills.push(...found);
+  }
+  return skills;
+}
+
+async function placeOf(invocation: PackInvocation, name: string): Promise<string | undefined> {
+  return resolveSkill((await openRuntime(invocation)).index, name)?.dir;
+}
+
+/** Here, and beside the skill where this is inside of it: a pack is no part of the next one. */
+function defaultOut(skills: readonly SkillToPack[], cwd: string): string {
+  const here = realPath(cwd);
+  const around = skills.find(({ dir }) => isInside(here, dir));
+  return path.join(around === undefined ? cwd : path.dirname(around.dir), packName(skills));
+}
+
+function report({ flags: given, terminal }: PackInvocation, built: BuiltPack, out: string): void {
+  const { bytes, sha256, files, leftOut, manifest } = built;
+  if (given.json === true) {
+    const skills = manifest.skills.map(({ name, version, digest, files: all }) => ({
+      name,
+      version: version ?? null,
+      digest,
+      files: Object.keys(all).length,
+    }));
+    terminal.out(
+      jsonText({ ok: true, done: built.path !== undefined, path: out, bytes, sha256, files, skills, leftOut }),
+    );
+    return;
+  }
+  for (const { name, version = '-', digest, files: all } of manifest.skills)
+    terminal.remark(`${name}  ${printable(version)}  ${String(Object.keys(all).length)} files  ${digest}`);
+  for (const line of leftOut.slice(0, MAX_LEFT_OUT))
+    terminal.remark(terminal.style('dim', `left out ${printable(line)}`));
+  if (leftOut.length > MAX_LEFT_OUT)
+    terminal.remark(terminal.style('dim', `left out ${String(leftOut.length - MAX_LEFT_OUT)} more`));
+  terminal.remark(`${built.path === undefined ? 'would pack' : 'packed'} ${String(files)} files, ${bytesText(bytes)}`);
+  terminal.out(`${sha256}  ${printable(out)}`);
+}
+
+const MAX_LEFT_OUT = 20;

@@ -1,0 +1,49 @@
+import { isRefusal } from '../../packs/problems.ts';
+import { printable } from '../../core/text/text.ts';
+import { listSkillBackups, rollbackSkill } from '../../packs/change-root.ts';
+import { defineCommand } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-flags.ts';
+import { keptLine, reportChange } from './show-change.ts';
+
+export const command = defineCommand({
+  usage: 'rollback NAME [--id ID] [--yes] | rollback NAME --list',
+  details: [
+    'Puts an installed skill back to the version before: the two change places, so that a second rollback undoes the first.',
+    '--list shows the versions that are kept.',
+  ].join('\n'),
+  flags: {
+    ...CHANGE_FLAGS,
+    id: { type: 'string', value: 'ID', about: 'which of several, as --list shows it' },
+    list: { type: 'boolean', about: 'show earlier versions' },
+  },
+  examples: [
+    ['skillwright rollback pdf-forms', 'back to the version before'],
+    ['skillwright rollback pdf-forms --list', 'which versions there are'],
+  ],
+  positionals: [1, 1],
+  async run(invocation) {
+    const { flags, positionals, terminal, signal } = invocation;
+    const [name = ''] = positionals;
+    const settings = await settingsFor(invocation);
+    if (isRefusal(settings)) return refuse(invocation, settings);
+    const common = { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
+    if (flags.list === true) {
+      const kept = await listSkillBackups(common, { versionsOf: name });
+      if ('type' in kept) return refuse(invocation, kept);
+      if (flags.json === true) terminal.out(jsonText({ root: settings.root, name, versions: kept }));
+      else for (const one of kept) terminal.out(keptLine(one));
+      return EXIT.done;
+    }
+    const done = await rollbackSkill({
+      ...common,
+      name,
+      dryRun: flags['dry-run'] === true,
+      confirm: asker(invocation, flags.yes),
+      ...(flags.id === undefined ? {} : { id: flags.id }),
+    });
+    if (isRefusal(done)) return refuse(invocation, done);
+    return reportChange(invocation, done, (one) => `rolled back ${printable(one)}`);
+  },
+});

@@ -1,0 +1,55 @@
+import path from 'node:path';
+
+import { PackRefused, isRefusal } from '../../packs/problems.ts';
+import { formatSbom } from '../../packs/pack/sbom.ts';
+import { refuseExisting, writeWholeText } from '../../packs/whole-file.ts';
+import { sbomOfRoot } from '../../packs/pack/sbom-of-root.ts';
+import { defineCommand } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { PLACE_FLAGS, refuse, settingsFor } from './pack-flags.ts';
+import { printable } from '../../core/text/text.ts';
+
+export const command = defineCommand({
+  usage: 'sbom [NAME...] [--scope project|user] [--output FILE]',
+  details: [
+    'Lists installed skills and all of their files as a CycloneDX 1.6 bill of materials: name, version, license, where it came from, the',
+    'SHA-256 of every file. The files are read as they are now; a skill that was changed since its install is named on stderr.',
+  ].join('\n'),
+  flags: {
+    ...PLACE_FLAGS,
+    output: { type: 'string', short: 'o', value: 'FILE', path: true, about: 'write it there instead of to stdout' },
+    force: { type: 'boolean', about: 'replace a file of that name' },
+    'dry-run': { type: 'boolean', about: 'do all but the writing' },
+  },
+  examples: [
+    ['skillwright sbom -o skills.cdx.json', 'of this project'],
+    ['skillwright sbom pdf-forms', 'of one skill, to stdout'],
+  ],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { flags, positionals: names, terminal } = invocation;
+    const settings = await settingsFor(invocation);
+    if (isRefusal(settings)) return refuse(invocation, settings);
+    const made = sbomOfRoot(settings, { names });
+    if (isRefusal(made)) return refuse(invocation, made);
+    for (const note of made.notes) terminal.remark(`note: ${note}`);
+    const file = flags.output === undefined ? undefined : path.resolve(settings.surroundings.cwd, flags.output);
+    const isDone = file !== undefined && flags['dry-run'] !== true;
+    try {
+      if (file !== undefined && flags.force !== true) refuseExisting(file);
+      if (isDone) writeWholeText(file, formatSbom(made.sbom), { force: flags.force === true });
+    } catch (error) {
+      if (error instanceof PackRefused) return refuse(invocation, error.refusal);
+      throw error;
+    }
+    const { notes, sbom } = made;
+    if (flags.json === true)
+      terminal.out(
+        jsonText({ ok: true, root: settings.root, path: isDone ? file : null, names: made.names, notes, sbom }),
+      );
+    else if (file === undefined) terminal.out(formatSbom(sbom).trimEnd());
+    else terminal.out(`${isDone ? 'wrote' : 'would write'} ${printable(file)}`);
+    return EXIT.done;
+  },
+});

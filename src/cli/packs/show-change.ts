@@ -1,0 +1,32 @@
+/** What became of a root, after uninstall, restore and rollback. */
+import { printable } from '../../core/text/text.ts';
+import type { SkillBackup } from '../../packs/root/skill-backups.ts';
+import type { Changed } from '../../packs/change-root.ts';
+import type { GlobalInvocation } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { refreshed } from './pack-flags.ts';
+
+export async function reportChange(
+  invocation: GlobalInvocation,
+  { names, kept, notes, isDone, root }: Changed,
+  line: (name: string) => string,
+): Promise<number> {
+  const { terminal, flags } = invocation;
+  for (const note of notes) terminal.remark(isDone ? `note: ${printable(note)}` : printable(note));
+  if (flags.json !== true && isDone) {
+    for (const name of names) terminal.out(line(name));
+    for (const { part, id, name } of kept) terminal.remark(`${printable(name)} is in ${part}/${id}`);
+  }
+  const indexHash = isDone ? (await refreshed(invocation)).index.indexHash : undefined;
+  if (flags.json === true)
+    terminal.out(
+      jsonText({ ok: true, done: isDone, root, names, kept, ...(indexHash === undefined ? {} : { indexHash }) }),
+    );
+  return EXIT.done;
+}
+
+/** `pdf-forms  1.2.0  2026-01-02T03:04:05Z  20260102T030405Z-…` */
+export function keptLine({ name, lock, at, id }: SkillBackup): string {
+  return `${printable(name)}  ${printable(lock?.version ?? '-')}  ${at}  ${id}`;
+}

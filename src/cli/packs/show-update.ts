@@ -1,0 +1,73 @@
+/** What an update would do, for a person who has to say yes: what is new, what it may do now, what becomes of their own edits. */
+import { countUpdate, updateLines } from '../../packs/update/update-text.ts';
+import type { LockedSkill } from '../../packs/lock/lock.ts';
+import { findingText } from '../../packs/scan/finding-text.ts';
+import { printable } from '../../core/text/text.ts';
+import type { ChangedSkill, SkillUpdate } from '../../packs/update/update-skill.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** Findings of one skill that are shown whole. */
+const MAX_FINDINGS = 20;
+const MAX_NAMED = 10;
+
+export function changedLines(changed: ChangedSkill, terminal: Terminal): readonly string[] {
+  const { name, before, lock, files, skill, merged, kept, lost } = changed;
+  const { style } = terminal;
+  const [from, to] = [standing(before), standing(lock)];
+  const { stops, warnings } = skill.scan;
+  const findings = [...stops, ...warnings];
+  const more = findings.length - MAX_FINDINGS;
+  return [
+    ...updateLines(
+      { name, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), files },
+      { width: terminal.width },
+    ),
+    ...named('merged with your lines', merged, (text) => style('yellow', text)),
+    ...named('stays as you changed it', kept, (text) => style('yellow', text)),
+    ...named('your change goes, and is kept in the version before', lost, (text) => style('red', text)),
+    ...skill.notes.map((note) => `${style('yellow', 'note')} ${note}`),
+    ...findings.slice(0, MAX_FINDINGS).map((finding) => `${style('yellow', 'scan')} ${findingText(finding)}`),
+    ...(more > 0 ? [style('dim', `and ${String(more)} more findings`)] : []),
+    '',
+  ];
+}
+
+/** A version, or the start of a revision. */
+function standing(locked: LockedSkill | undefined): string | undefined {
+  return locked?.version ?? locked?.revision?.slice(0, 12);
+}
+
+function named(what: string, paths: readonly string[], style: (text: string) => string): readonly string[] {
+  const more = paths.length - MAX_NAMED;
+  return [
+    ...paths.slice(0, MAX_NAMED).map((path) => `${style(what)}: ${printable(path)}`),
+    ...(more > 0 ? [`${style(what)}: ${String(more)} more`] : []),
+  ];
+}
+
+/** The JSON of one skill of an update: the contract of `--json`. */
+export function updateJson(update: SkillUpdate): object {
+  const { name, status } = update;
+  if (status === 'current') return { name, status, reason: update.reason };
+  if (status === 'refused') {
+    const { code, message, hint, path } = update.refusal;
+    return { name, status, error: { code, message, hint, ...(path === undefined ? {} : { path }) } };
+  }
+  const { before, lock, skill, files, merged, kept, lost } = update;
+  return {
+    name,
+    status,
+    from: before === undefined ? null : standingJson(before),
+    to: standingJson(lock),
+    changes: countUpdate(files),
+    merged,
+    kept,
+    lost,
+    findings: { stops: skill.scan.stops, warnings: skill.scan.warnings },
+    notes: skill.notes,
+  };
+}
+
+function standingJson({ version, revision, digest }: LockedSkill): object {
+  return { version: version ?? null, revision: revision ?? null, digest };
+}

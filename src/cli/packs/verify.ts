@@ -1,0 +1,191 @@
+import os from 'node:os';
+import path from 'node:path';
+
+import { isRefusal } from '../../packs/problems.ts';
+import { findingText } from '../../packs/scan/finding-text.ts';
+import { scanSarif } from '../../packs/scan/sarif.ts';
+import { printable } from '../../core/text/text.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
+import type { PackSettings } from '../../packs/pack-settings.ts';
+import { verifyPack } from '../../packs/verify-pack.ts';
+import type { VerifiedPack } from '../../packs/verify-pack.ts';
+import { verifyRoot } from '../../packs/verify-root.ts';
+import type { VerifiedSkill } from '../../packs/verify-root.ts';
+import { VERSION } from '../../version.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { PLACE_FLAGS, refuse, settingsFor } from './pack-flags.ts';
+import { openProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+const flags = {
+  ...PLACE_FLAGS,
+  signature: { type: 'boolean', about: 'for packs: it must be signed with a pinned key' },
+  lenient: { type: 'boolean', about: 'for packs: judge the format as a loader does' },
+  format: {
+    type: 'string',
+    value: 'FORMAT',
+    choices: ['text', 'json', 'sarif'],
+    about: 'text, json, or sarif (for packs)',
+  },
+} as const;
+
+export const command = defineCommand({
+  usage: 'verify [NAME...] [--scope project|user] | verify PACK [--signature]',
+  details: [
+    'Compares installed skills with skills.lock.json of their root and names every changed, missing and added file. With a pack (a',
+    '.zip, .skill, .tar.gz or a folder): its structure, its manifest, its signature, and what the scan finds. Nothing is written.',
+    'Exit status 1: something differs.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright verify', 'everything that is installed in this project'],
+    ['skillwright verify pdf-forms --scope user', 'one skill of yours'],
+    ['skillwright verify pack.zip --signature', 'a pack before it is installed'],
+  ],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { positionals } = invocation;
+    const settings = await settingsFor(invocation);
+    if (isRefusal(settings)) return refuse(invocation, settings);
+    const packs = positionals.filter((word) => isPack(word, settings));
+    if (packs.length === 0) {
+      refusePackFlags(invocation);
+      return installed(invocation, settings);
+    }
+    if (packs.length !== 1 || positionals.length !== 1)
+      throw new UsageError('give one pack, or names of installed skills', 'see skillwright verify --help');
+    return pack(invocation, settings, packs[0] ?? '');
+  },
+});
+
+type VerifyInvocation = Invocation<typeof flags>;
+
+/** What was asked for would not be looked at, and the answer would seem to say that it was. */
+function refusePackFlags({ flags: given }: VerifyInvocation): void {
+  const [flag] = [
+    ...(given.signature === true ? ['--signature'] : []),
+    ...(given.lenient === true ? ['--lenient'] : []),
+    ...(given.format === 'sarif' ? ['--format sarif'] : []),
+  ];
+  if (flag !== undefined) throw new UsageError(`${flag} is for packs`, 'name one: skillwright verify PACK');
+}
+
+/** A name of a skill has no dot and no slash. */
+function isPack(word: string, { surroundings: { cwd } }: PackSettings): boolean {
+  return /[./\\:]/.test(word) && (/:/.test(word) || isPresent(path.resolve(cwd, word)) || /[/\\]/.test(word));
+}
+
+async function installed(invocation: VerifyInvocation, { root }: PackSettings): Promise<number> {
+  const { flags: given, positionals, terminal, signal } = invocation;
+  const progress = openProgress(terminal);
+  const verified = await verifyRoot(root, {
+    names: positionals,
+    signal,
+    onProgress: (done, total) => progress.show(`verifying ${String(done)} of ${String(total)}`),
+  });
+  progress.end();
+  if (isRefusal(verified)) return refuse(invocation, verified);
+  const { skills, isIntact } = verified;
+  if (given.json === true || given.format === 'json')
+    terminal.out(
+      jsonText({
+        ok: isIntact,
+        root,
+        skills: skills.map(({ name, status, locked, digest, drift, reason }) => ({
+          name,
+          status,
+          locked: locked.digest,
+          digest: digest ?? null,
+          ...drift,
+          ...(reason === '' ? {} : { reason }),
+        })),
+      }),
+    );
+  else {
+    for (const skill of skills.filter(({ status }) => status !== 'same'))
+      for (const line of skillLines(skill, terminal)) terminal.out(line);
+    const same = skills.filter(({ status }) => status === 'same').length;
+    terminal.remark(`${String(same)} of ${String(skills.length)} are what the lock says`);
+  }
+  return isIntact ? EXIT.done : EXIT.failed;
+}
+
+function skillLines({ name, status, drift, reason }: VerifiedSkill, { style }: Terminal): readonly string[] {
+  const line = (word: string, file: string): string => `  ${style('yellow', word)} ${printable(file)}`;
+  return [
+    `${style('red', status)} ${printable(name)}${reason === '' ? '' : `: ${reason}`}`,
+    ...drift.changed.map((file) => line('changed', file)),
+    ...drift.missing.map((file) => line('missing', file)),
+    ...drift.added.map((file) => line('added  ', file)),
+  ];
+}
+
+async function pack(invocation: VerifyInvocation, settings: PackSettings, source: string): Promise<number> {
+  const { flags: given, terminal, signal } = invocation;
+  const verified = await verifyPack({
+    settings,
+    source,
+    workFolder: os.tmpdir(),
+    signature: given.signature === true,
+    lenient: given.lenient === true,
+    signal,
+  });
+  if (isRefusal(verified)) return refuse(invocation, verified);
+  const isGood = verified.refusals.length === 0;
+  const format = given.json === true ? 'json' : (given.format ?? 'text');
+  if (format === 'json') terminal.out(jsonText({ ok: isGood, ...packJson(verified) }));
+  else if (format === 'sarif') terminal.out(sarifText(verified));
+  else for (const line of packLines(verified, terminal)) terminal.out(line);
+  return isGood ? EXIT.done : EXIT.failed;
+}
+
+function sarifText({ skills }: VerifiedPack): string {
+  const findings = skills.flatMap(({ name, scan }) =>
+    [...scan.stops, ...scan.warnings, ...scan.ignored].map((finding) => ({
+      ...finding,
+      path: `${name}/${finding.path}`,
+    })),
+  );
+  return JSON.stringify(scanSarif(findings, { version: VERSION }), undefined, 2);
+}
+
+function packLines(
+  { skills, refusals, archive, hasManifest, signedBy }: VerifiedPack,
+  { style }: Terminal,
+): readonly string[] {
+  return [
+    ...(archive === undefined ? [] : [archive]),
+    hasManifest ? 'manifest: every file is as it says' : style('dim', 'no manifest'),
+    signedBy === undefined ? style('dim', 'not signed with a pinned key') : `signed by ${printable(signedBy)}`,
+    ...skills.flatMap(({ name, version = '-', digest, scan }) => [
+      `${printable(name)}  ${printable(version)}  ${digest}`,
+      ...[...scan.stops, ...scan.warnings].map((finding) => `  ${style('yellow', 'scan')} ${findingText(finding)}`),
+    ]),
+    ...refusals.map(({ code, message }) => `${style('red', 'refused')} ${message} ${style('dim', code)}`),
+  ];
+}
+
+function packJson({ skills, refusals, source, archive, hasManifest, signedBy }: VerifiedPack): object {
+  return {
+    source,
+    archive: archive ?? null,
+    hasManifest,
+    signedBy: signedBy ?? null,
+    skills: skills.map(({ name, version, digest, files, scan }) => ({
+      name,
+      version: version ?? null,
+      digest,
+      files: Object.keys(files).length,
+      findings: { stops: scan.stops, warnings: scan.warnings },
+    })),
+    refusals: refusals.map(({ code, message, hint, path: file }) => ({
+      code,
+      message,
+      hint,
+      ...(file === undefined ? {} : { path: file }),
+    })),
+  };
+}

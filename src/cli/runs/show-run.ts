@@ -1,0 +1,165 @@
+/** Runs as text for a person. Everything in a run may come from a stranger: nothing is printed that is not made printable. */
+import type { RunReading } from '../../journal/run-folder.ts';
+import { runLife } from '../../journal/run-folder.ts';
+import type { Verification } from '../../journal/verify.ts';
+import { agentEventText } from '../../core/agent-event-text.ts';
+import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../../core/run-events.ts';
+import { printable } from '../../core/text/text.ts';
+import type { Style, Terminal } from '../terminal/terminal.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
+
+/** Columns of one event where nobody looks at it on a terminal. */
+const EVENT_COLUMNS = 240;
+/** No more of an event is looked at: it may be megabytes. */
+const EVENT_CHARACTERS = 2_000;
+const REQUEST_COLUMNS = 60;
+
+/** How a run stands: its outcome, or `killed` where it has none and nobody is left to give it one. */
+export function standing(reading: RunReading): string {
+  if (reading.type === 'newer') return 'newer';
+  if (reading.type !== 'run') return 'unreadable';
+  return runLife(reading.info) === 'killed' ? 'killed' : reading.info.outcome;
+}
+
+const STANDING_STYLES: Readonly<Record<string, Style>> = { done: 'green', running: 'cyan' };
+
+export interface RunRow {
+  readonly id: string;
+  readonly reading: RunReading;
+}
+
+export function runLines(rows: readonly RunRow[], { style, width, isAnswerOnTerminal }: Terminal): readonly string[] {
+  const standings = rows.map(({ reading }) => standing(reading));
+  const column = Math.max(0, ...standings.map((text) => text.length));
+  return rows.map(({ id, reading }, place) => {
+    const state = standings[place] ?? '';
+    const info = reading.type === 'run' ? reading.info : undefined;
+    const room = isAnswerOnTerminal ? Math.max(20, width - id.length - column - 30) : REQUEST_COLUMNS;
+    const request = fitText(printable(info?.request ?? ''), room);
+    const skills = [...new Set(info?.skills.map(({ name }) => printable(name)))].join(', ');
+    return [
+      style('bold', id),
+      style(STANDING_STYLES[state] ?? 'yellow', padText(state, column)),
+      padText(request, isAnswerOnTerminal ? 0 : Math.min(REQUEST_COLUMNS, textWidth(request))),
+      style('dim', skills),
+    ]
+      .join('  ')
+      .trimEnd();
+  });
+}
+
+export function infoLines(info: RunInfo, { style }: Terminal): readonly string[] {
+  const life = runLife(info);
+  const fields: readonly (readonly [string, string])[] = [
+    ['run', info.run],
+    ['request', info.request],
+    ['outcome', `${life === 'killed' ? 'killed' : info.outcome}${info.reason === '' ? '' : `: ${info.reason}`}`],
+    ['started', info.startedAt],
+    ['ended', info.endedAt ?? ''],
+    ['version', info.version],
+    ['part of', info.parent ?? ''],
+    ['executor', info.executor === null ? '' : JSON.stringify(info.executor)],
+    ['index', info.indexHash],
+    ['policy', info.policyHash],
+    ['events', `${String(info.events.count)}, the last ${info.events.head}`],
+  ];
+  return [
+    ...fields.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(9)} ${printable(value)}`),
+    ...section(
+      style('bold', 'Skills'),
+      info.skills.map(({ id, digest }) => `${printable(id)}  ${style('dim', printable(digest))}`),
+    ),
+    ...section(style('bold', 'Approvals'), info.approvals.map(approvalText)),
+  ];
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
+function approvalText({ call, tool, answer }: RunApproval): string {
+  return `#${String(call)} ${printable(tool)}: ${answerText(answer)}`;
+}
+
+function answerText(answer: RunApproval['answer']): string {
+  if (typeof answer === 'string') return printable(answer);
+  return printable(`${answer.verdict} (${answer.scope}, by ${answer.by})`);
+}
+
+/** One event on one line. */
+export function eventLine(
+  { seq, elapsed, event }: JournalLine,
+  { style, width, isAnswerOnTerminal }: Terminal,
+): string {
+  const start = `${String(seq).padStart(5)} ${`+${(elapsed / 1000).toFixed(3)}`.padStart(9)}  `;
+  const room = isAnswerOnTerminal ? Math.max(20, width - start.length) : EVENT_COLUMNS;
+  return `${style('dim', start)}${fitText(printable(eventText(event).slice(0, EVENT_CHARACTERS)), room)}`;
+}
+
+function eventText(event: RunEvent): string {
+  switch (event.type) {
+    case 'run-start':
+      return `start: ${event.request}`;
+    case 'action': {
+      const { type, ...rest } = event.action;
+      return `#${String(event.call)} ${type} ${JSON.stringify(rest)} (${event.askedBy})`;
+    }
+    case 'decision': {
+      const { effect, rule, origin, reason } = event.decision;
+      return `#${String(event.call)} ${effect} by ${rule} (${origin.layer}): ${reason}`;
+    }
+    case 'approval-ask':
+      return `#${String(event.call)} asks to allow ${event.request.tool}`;
+    case 'approval-answer':
+      return `#${String(event.call)} answer: ${answerText(event.answer)}`;
+    case 'skill-use':
+      return `#${String(event.call)} uses ${event.skill.id} ${event.skill.digest}`;
+    case 'observation': {
+      const { type, action, ...rest } = event.observation;
+      return `#${String(event.call)} ${action} -> ${type} ${JSON.stringify(rest)}`;
+    }
+    case 'session': {
+      const { type, ...rest } = event.event;
+      return `session: ${type} ${JSON.stringify(rest)}`;
+    }
+    case 'span':
+      return `span: ${event.span.name} ${event.span.durationMs.toFixed(1)} ms`;
+    case 'content-keep':
+      return `kept ${event.path}, ${String(event.bytes)} bytes`;
+    case 'note':
+      return `note: ${event.message}`;
+    case 'turn':
+    case 'model-call':
+    case 'model-answer':
+    case 'plan':
+    case 'activation':
+    case 'answer-delta':
+    case 'context-compact':
+    case 'budget-end':
+    case 'subagent-start':
+    case 'subagent-end':
+    case 'chat':
+      return agentEventText(event);
+    case 'run-end':
+      return `end: ${event.outcome}: ${event.reason}`;
+  }
+}
+
+const SEALS: Readonly<Record<Verification['seal'], string>> = {
+  good: 'seal good',
+  bad: 'seal wrong',
+  absent: 'not sealed',
+  'no-key': 'seal not checkable here',
+};
+
+export function verificationLines(name: string, found: Verification, { style }: Terminal): readonly string[] {
+  const isBad = found.status === 'tampered' || found.status === 'unreadable';
+  const verdict = style(isBad ? 'red' : found.status === 'intact' ? 'green' : 'yellow', found.status);
+  return [
+    `${printable(name)}  ${verdict}${found.status === 'unreadable' ? '' : `, ${SEALS[found.seal]}`}`,
+    ...found.problems.map(
+      ({ code, path, line, message }) =>
+        `  ${path}${line === undefined ? '' : `:${String(line)}`}  ${printable(message)} ${style('dim', code)}`,
+    ),
+  ];
+}

@@ -1,0 +1,144 @@
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import type { Ledger } from '../../core/ledger.ts';
+import { ledgerFromLines } from './ledger-from-lines.ts';
+import { isForModel } from '../../core/skill.ts';
+import { printable } from '../../core/text/text.ts';
+import { estimateTokens } from '../../core/tokens.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
+import { openSkillTools } from '../../runtime/skill-tools.ts';
+import type { SkillTools } from '../../runtime/skill-tools.ts';
+import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
+const SHOWN_SKILLS = 20;
+
+const flags = {
+  vocabulary: {
+    type: 'string',
+    value: 'NAME',
+    choices: VOCABULARY_NAMES,
+    about: 'whose tools and guidance are counted; skillwright',
+  },
+  search: { type: 'boolean', about: 'as if skills were found by searching instead of being listed' },
+  events: { type: 'string', value: 'FILE', path: true, about: 'count what a run really showed, from its events.jsonl' },
+} as const;
+
+export const command = defineCommand({
+  usage: 'cost [NAME...] [--vocabulary NAME] [--search] | cost --events FILE',
+  details: [
+    'Without a name: what a model carries in every request before it has loaded anything. With names: also what loading those',
+    'skills with all their documents would show it. With --events: every piece of a skill that a run showed, file by file.',
+    'Tokens are estimates; see docs/catalog.md for their error.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright cost', 'at rest'],
+    ['skillwright cost csv-report', 'and when it is loaded'],
+    ['skillwright cost --events .agent/runs/1/events.jsonl --json', 'of a run'],
+  ],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { flags: given, positionals, terminal } = invocation;
+    if (given.events !== undefined) {
+      const ledger = ledgerFromLines(eventsText(path.resolve(given.cwd ?? '.', given.events)));
+      if (given.json === true) terminal.out(jsonText({ ledger }));
+      else for (const line of ledgerLines(ledger, terminal)) terminal.out(line);
+      return EXIT.done;
+    }
+    const skills = await openTools(invocation);
+    for (const name of positionals) await load(skills, name, given.source);
+    const standing = standingCost(skills);
+    const { ledger } = skills.session;
+    if (given.json === true) {
+      terminal.out(jsonText({ vocabulary: skills.session.vocabulary.name, standing, ledger }));
+      return EXIT.done;
+    }
+    for (const line of standingLines(standing, terminal)) terminal.out(line);
+    if (positionals.length > 0) for (const line of ['', ...ledgerLines(ledger, terminal)]) terminal.out(line);
+    return EXIT.done;
+  },
+});
+
+async function openTools(invocation: Invocation<typeof flags>): Promise<SkillTools> {
+  const { flags: given, positionals } = invocation;
+  const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary);
+  return openSkillTools({
+    runtime: await openRuntime(invocation),
+    maxLoaded: Math.max(1, positionals.length),
+    ...(vocabulary === undefined ? {} : { vocabulary }),
+    ...(given.search === true ? { catalog: 'search' } : {}),
+  });
+}
+
+async function load({ session, runtime }: SkillTools, name: string, source: string | undefined): Promise<void> {
+  const { id } = runtime.find(name, source);
+  const observation = await session.perform({ type: 'load_skill', skill: id, documents: '*' }, { askedBy: 'program' });
+  if (observation.type !== 'failed') return;
+  const { message, hint } = observation;
+  throw new SkillError({ code: 'skill/invalid', message, hint, data: { path: name } });
+}
+
+interface StandingCost {
+  readonly guidance: number;
+  readonly catalog: number;
+  /** The tools' names, descriptions and schemas. */
+  readonly tools: number;
+  readonly total: number;
+  /** By name and description; the catalog may show less of them. */
+  readonly skills: readonly { readonly name: string; readonly source: string; readonly tokens: number }[];
+}
+
+function standingCost({ session, anthropic }: SkillTools): StandingCost {
+  const catalog = session.catalog.tokens;
+  const instructions = estimateTokens(session.instructions);
+  const tools = estimateTokens(JSON.stringify(anthropic));
+  const skills = session.index.skills
+    .filter(({ state }) => isForModel(state))
+    .map(({ name, source, description }) => ({ name, source, tokens: estimateTokens(`${name} ${description}`) }))
+    .sort((a, b) => b.tokens - a.tokens);
+  return { guidance: Math.max(0, instructions - catalog), catalog, tools, total: instructions + tools, skills };
+}
+
+function standingLines(cost: StandingCost, { style }: Terminal): readonly string[] {
+  const more = cost.skills.length - SHOWN_SKILLS;
+  return [
+    `${style('bold', 'In every request')}: about ${String(cost.total)} tokens`,
+    `  guidance ${String(cost.guidance)}, catalog ${String(cost.catalog)}, tools ${String(cost.tools)}`,
+    ...cost.skills
+      .slice(0, SHOWN_SKILLS)
+      .map(({ name, source, tokens }) => `  ${String(tokens).padStart(6)}  ${printable(`${source}/${name}`)}`),
+    ...(more > 0 ? [`          and ${String(more)} more (--json lists them)`] : []),
+  ];
+}
+
+function ledgerLines({ rows, tokens, totalTokens }: Ledger, { style }: Terminal): readonly string[] {
+  return [
+    style('bold', 'tokens  times  what'),
+    ...rows.map(
+      (row) =>
+        `${String(row.totalTokens).padStart(6)}  ${String(row.times).padStart(5)}  ${printable(row.skill || 'catalog')}` +
+        `${row.path === '' ? '' : ` ${printable(row.path)}`} ${style('dim', `${row.reason} ${row.digest.slice(0, 15)}`)}`,
+    ),
+    `${String(totalTokens).padStart(6)}         in all (estimated); each content once: ${String(tokens)}`,
+  ];
+}
+
+function eventsText(file: string): string {
+  const read = readTextFile(file, MAX_EVENTS_BYTES);
+  if (read.type === 'read') return read.text;
+  const cause = read.type === 'absent' ? 'it is not there' : read.reason;
+  throw new SkillError({
+    code: 'io/failed',
+    message: `the events cannot be read: ${cause}`,
+    hint: 'give the events.jsonl of a run',
+    data: { path: file, cause },
+  });
+}

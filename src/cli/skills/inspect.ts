@@ -1,0 +1,163 @@
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { parseSkillMd } from '../../format/skill-md.ts';
+import { cleanText, printable, quoted } from '../../core/text/text.ts';
+import { estimateTokens } from '../../core/tokens.ts';
+import { readSkillFile } from '../../loader/body.ts';
+import { listSkillEntries } from '../../loader/files.ts';
+import type { ConfinedListing } from '../../platform/fs/confined-directory.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { Distrust } from '../../runtime/skill-trust.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText, skillJson } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { diagnosticJson, diagnosticText } from './show-diagnostics.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+const flags = {
+  body: { type: 'boolean', about: 'also print the instructions' },
+} as const;
+
+export const command = defineCommand({
+  usage: 'inspect NAME|PATH [--body]',
+  details: [
+    'Shows what is known about one skill: its fields, what it asks for, its files by name and size, its problems, who hides it.',
+    'The instructions are read and printed only with --body.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright inspect csv-report', 'by name'],
+    ['skillwright inspect builtin/csv-report --body', 'that of one source, with its instructions'],
+    ['skillwright inspect ./my-skill --json', 'a folder that is in no root'],
+  ],
+  positionals: [1, 1],
+  async run(invocation) {
+    const { flags: given, terminal } = invocation;
+    const { skill, runtime } = await findSkill(invocation);
+    const files = listSkillEntries(skill.dir);
+    const diagnostics = runtime.diagnostics.filter(({ path: file }) => file.startsWith(`${skill.dir}/`));
+    const shadows = runtime.index.shadowed.filter(({ by, dir }) => by === skill.dir || dir === skill.dir);
+    const body = given.body === true ? readBody(skill) : undefined;
+    const distrust = (await runtime.distrust([skill], { files: true })).get(skill.dir);
+    if (given.json === true) {
+      const tokens = estimateTokens(`${skill.name} ${skill.description}`);
+      terminal.out(
+        jsonText({
+          skill: skillJson(skill, distrust),
+          tokens,
+          files: files.files,
+          filesCut: files.isCut,
+          shadows,
+          diagnostics: diagnostics.map(diagnosticJson),
+          ...(body === undefined ? {} : { body }),
+        }),
+      );
+      return EXIT.done;
+    }
+    for (const line of [...fieldLines(skill, distrust, terminal), ...fileLines(files, terminal)]) terminal.out(line);
+    if (distrust !== undefined)
+      terminal.remark(`no model may use it yet: ${printable(distrust.reason)}\n  ${printable(distrust.command)}`);
+    for (const { name, source, dir, reason, by } of shadows)
+      terminal.out(
+        `${terminal.style('yellow', 'hidden')}: ${printable(`${source}/${name}`)} at ${printable(dir)} by ${printable(by)} (${reason})`,
+      );
+    if (diagnostics.length > 0) terminal.out(`\n${terminal.style('bold', 'Problems')}`);
+    for (const diagnostic of diagnostics) terminal.out(diagnosticText(diagnostic, terminal));
+    if (body !== undefined) terminal.out(`\n${cleanText(body)}`);
+    return EXIT.done;
+  },
+});
+
+/** By name in the index, or by path: then the folder above it is a root of its own. */
+async function findSkill(
+  invocation: Invocation<typeof flags>,
+): Promise<{ readonly skill: SkillEntry; readonly runtime: Runtime }> {
+  const { flags: given, positionals } = invocation;
+  const [reference = ''] = positionals;
+  const asPath = path.resolve(given.cwd ?? '.', reference);
+  const dir = /^skill\.md$/i.test(path.basename(asPath)) ? path.dirname(asPath) : asPath;
+  const isPath = /^[.~/]|^[a-z]:|\.md$/i.test(reference) || isPresent(path.join(asPath, 'SKILL.md'));
+  if (!isPath) {
+    const runtime = await openRuntime(invocation);
+    return { skill: runtime.find(reference, given.source), runtime };
+  }
+  const runtime = await openRuntime({
+    ...invocation,
+    flags: { ...given, root: [path.dirname(dir)], 'only-root': true },
+  });
+  const skill = runtime.index.all.find((entry) => path.resolve(entry.dir) === dir);
+  if (skill !== undefined) return { skill, runtime };
+  const problem = runtime.diagnostics.find(({ path: file }) => path.resolve(file).startsWith(dir));
+  throw new SkillError({
+    code: 'skill/invalid',
+    message: `there is no readable skill at ${quoted(reference, 200)}${problem === undefined ? '' : `: ${problem.message}`}`,
+    hint: problem?.hint ?? 'name a folder that holds a SKILL.md',
+    data: { path: dir },
+  });
+}
+
+function readBody({ dir, file }: SkillEntry): string {
+  const read = readSkillFile(dir, file);
+  if (read.type === 'read')
+    return parseSkillMd(
+      { path: file, directory: path.basename(dir), fileName: file, text: read.text, validUtf8: true },
+      { mode: 'lenient' },
+    ).body;
+  const cause = read.type === 'absent' ? 'it is gone' : read.reason;
+  throw new SkillError({
+    code: 'io/failed',
+    message: `the instructions cannot be read: ${cause}`,
+    hint: 'run skillwright check on the skill',
+    data: { path: dir, cause },
+  });
+}
+
+function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style }: Terminal): readonly string[] {
+  const { controls, meta } = skill;
+  const fields: readonly (readonly [string, string])[] = [
+    ['description', skill.description],
+    ['source', skill.source],
+    ['folder', skill.dir],
+    ['state', distrust === undefined ? skill.state : `${skill.state}, untrusted`],
+    ['license', skill.license ?? ''],
+    ['compatibility', skill.compatibility ?? ''],
+    ['allowed tools', controls.allowedTools === undefined ? '' : controls.allowedTools.join(', ') || 'none'],
+    ['forbidden tools', controls.disallowedTools?.join(', ') ?? ''],
+    [
+      'chosen by',
+      controls.disableModelInvocation
+        ? 'people only'
+        : controls.userInvocable
+          ? 'the model or people'
+          : 'the model only',
+    ],
+    ['runs', controls.runMode],
+    ['paths', controls.paths?.join(', ') ?? ''],
+    ['requires', controls.requires?.join(', ') ?? ''],
+    ...Object.entries(meta),
+    ['digest', skill.digest],
+  ];
+  const shown = fields.filter(([, value]) => value !== '');
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return [
+    style('bold', printable(skill.name)),
+    ...shown.map(([name, value]) => `  ${style('dim', printable(name).padEnd(width))}  ${printable(value)}`),
+  ];
+}
+
+function fileLines({ files, isCut }: ConfinedListing, { style }: Terminal): readonly string[] {
+  return [
+    '',
+    style('bold', 'Files'),
+    ...files.map(({ path: file, bytes, type, isExecutable }) => {
+      const kind = type === 'file' ? (isExecutable ? 'executable' : '') : type === 'link' ? 'link' : 'not a file';
+      return `  ${String(bytes).padStart(9)}  ${printable(file)} ${style('dim', kind)}`.trimEnd();
+    }),
+    ...(isCut ? ['  ... and more'] : []),
+  ];
+}

@@ -1,0 +1,148 @@
+import type { SkillIndex } from '../../registry/index-skills.ts';
+import { isForModel } from '../../core/skill.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { printable } from '../../core/text/text.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { defineCommand } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText, skillJson } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { countText, diagnosticJson } from './show-diagnostics.ts';
+import { trustRemarks } from './show-trust.ts';
+import type { Untrusted } from './show-trust.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
+
+export const command = defineCommand({
+  usage: 'list [--source NAME] [--explain] [--json]',
+  details: [
+    'Lists every skill found, one a line, and every skill folder that was left out with the reason. Only frontmatter is read.',
+    'A mark before a name: ! has problems (see check), * pinned or required, - hidden from the model.',
+    'Skills of a project are untrusted, and no model sees them, until you have looked at them and said skillwright trust.',
+  ].join('\n'),
+  flags: {
+    explain: { type: 'boolean', about: 'also show each folder visited and why it was taken or passed over' },
+    nested: { type: 'boolean', about: 'look for skills inside skills as well' },
+    all: { type: 'boolean', short: 'a', about: 'also show skills that others of the same name hide' },
+  },
+  examples: [
+    ['skillwright list', 'all skills of this project, your home folder and the package'],
+    ['skillwright list --root ./packs --explain', 'what is found in ./packs, and why'],
+    ['skillwright list --json | jq -r ".skills[].name"', 'names for a script'],
+  ],
+  positionals: [0, 0],
+  async run(invocation) {
+    const { flags, terminal } = invocation;
+    const runtime = await openRuntime(invocation, {
+      explain: flags.explain === true,
+      ...(flags.nested === true ? { nestedInSkills: true } : {}),
+    });
+    const skills = runtime.index.skills.filter((skill) => isOfSource(skill, flags.source));
+    if (flags.json === true) {
+      terminal.out(jsonText(listJson(runtime, skills, await runtime.distrust(skills))));
+      return EXIT.done;
+    }
+    const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
+    const untrusted = await runtime.distrust(shown);
+    for (const line of skillLines({ skills: shown, untrusted }, runtime, terminal)) terminal.out(line);
+    for (const line of leftOutLines(runtime.index, terminal)) terminal.out(line);
+    if (flags.explain === true) for (const line of explainLines(runtime.index, terminal)) terminal.out(line);
+    for (const line of [...remarks(runtime, shown), ...trustRemarks(untrusted)]) terminal.remark(line);
+    return EXIT.done;
+  },
+});
+
+function isOfSource({ source }: SkillEntry, wanted: string | undefined): boolean {
+  return wanted === undefined || source.toLowerCase() === wanted.toLowerCase();
+}
+
+function listJson({ index, diagnostics }: Runtime, skills: readonly SkillEntry[], untrusted: Untrusted): object {
+  const { indexHash, shadowed, report, explain } = index;
+  return {
+    indexHash,
+    skills: skills.map((skill) => skillJson(skill, untrusted.get(skill.dir))),
+    shadowed,
+    diagnostics: diagnostics.map(diagnosticJson),
+    report,
+    ...(explain === undefined ? {} : { explain }),
+  };
+}
+
+function skillLines(
+  { skills, untrusted }: { readonly skills: readonly SkillEntry[]; readonly untrusted: Untrusted },
+  { index, diagnostics }: Runtime,
+  { style, width, isAnswerOnTerminal }: Terminal,
+): readonly string[] {
+  const troubled = new Set(diagnostics.filter(({ severity }) => severity !== 'info').map(({ path }) => path));
+  const winners = new Set(index.skills);
+  const rows = skills.map((skill) => ({
+    mark: markOf(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
+    name: printable(skill.name),
+    source: printable(
+      [
+        skill.source,
+        ...(winners.has(skill) ? [] : ['hidden']),
+        ...(untrusted.has(skill.dir) ? ['untrusted'] : []),
+      ].join(', '),
+    ),
+    description: printable(skill.description),
+  }));
+  const nameWidth = Math.min(40, Math.max(0, ...rows.map(({ name }) => textWidth(name))));
+  const sourceWidth = Math.max(0, ...rows.map(({ source }) => textWidth(source)));
+  return rows.map(({ mark, name, source, description }) => {
+    const room = width - nameWidth - sourceWidth - 6;
+    const about = isAnswerOnTerminal ? fitText(description, Math.max(20, room)) : description;
+    return `${mark} ${style('bold', padText(name, nameWidth))}  ${style('dim', padText(source, sourceWidth))}  ${about}`;
+  });
+}
+
+function markOf({ state }: SkillEntry, isTroubled: boolean, isUntrusted: boolean): string {
+  if (isTroubled) return '!';
+  if (isUntrusted) return '-';
+  if (state === 'pinned' || state === 'required') return '*';
+  return isForModel(state) ? ' ' : '-';
+}
+
+function leftOutLines({ report }: SkillIndex, { style }: Terminal): readonly string[] {
+  if (report.leftOut.length === 0) return [];
+  return [
+    '',
+    style('bold', `Left out (${String(report.leftOut.length)})`),
+    ...report.leftOut.map(
+      ({ path, code, message }) => `${style('red', 'x')} ${printable(path)}  ${message} ${style('dim', code)}`,
+    ),
+  ];
+}
+
+function explainLines({ explain = [], report }: SkillIndex, { style }: Terminal): readonly string[] {
+  return [
+    '',
+    style('bold', 'Roots, the most important first'),
+    ...report.roots.map(
+      ({ source, path, status, skills }) =>
+        `  ${source}  ${printable(path)}  ${status === 'scanned' ? `${String(skills)} skills` : status}`,
+    ),
+    '',
+    style('bold', 'Folders'),
+    ...explain.map(
+      ({ path, decision, reason }) => `  ${decision.padEnd(11)}  ${printable(path)}  ${style('dim', reason)}`,
+    ),
+  ];
+}
+
+function remarks({ index, diagnostics }: Runtime, shown: readonly SkillEntry[]): readonly string[] {
+  const { report, shadowed } = index;
+  const lines: string[] = [];
+  if (shown.length === 0 && report.leftOut.length === 0) {
+    lines.push(
+      'no skills found',
+      ...report.roots.map(({ path, status }) => `  looked in ${printable(path)} (${status})`),
+      'start one with: skillwright new my-skill',
+    );
+  }
+  const hidden = shadowed.filter(({ reason }) => reason !== 'same-directory').length;
+  if (hidden > 0) lines.push(`${String(hidden)} hidden by others of the same name: skillwright list --all`);
+  const counts = countText(diagnostics.filter(({ severity }) => severity !== 'info'));
+  if (counts !== '') lines.push(`${counts}: skillwright doctor shows them all`);
+  return lines;
+}

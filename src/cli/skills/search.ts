@@ -1,0 +1,140 @@
+import path from 'node:path';
+
+import { printable } from '../../core/text/text.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { SearchOptions, SearchResult } from '../../runtime/search/skill-search.ts';
+import { wholeNumber } from '../arguments.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { readQueries, scoreQueries } from '../../runtime/search/queries.ts';
+import type { Query } from '../../runtime/search/queries.ts';
+import { trustRemarks } from './show-trust.ts';
+import type { Untrusted } from './show-trust.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
+
+const flags = {
+  limit: { type: 'string', short: 'n', value: 'N', about: 'how many results (5)' },
+  deep: { type: 'boolean', about: 'look into the bodies too; they are indexed on this machine and shown to no model' },
+  queries: {
+    type: 'string',
+    value: 'FILE',
+    path: true,
+    about: 'answer every query of FILE; with "relevant" in it, score the answers',
+  },
+} as const;
+
+export const command = defineCommand({
+  usage: 'search WORDS... [-n N] [--deep] | search --queries FILE',
+  details: [
+    'Finds skills by name and description: whole words, parts of words, misspelt words, English, Chinese, Japanese.',
+    'FILE holds one query a line, or JSON: ["..."] or [{"id", "query", "relevant": ["skill", ...]}], or one such value a line.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright search fill in a pdf form', 'the five best skills for this'],
+    ['skillwright search 数据分析 -n 3', 'in Chinese'],
+    ['skillwright search --queries queries.json --json', 'many questions in one process'],
+  ],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { flags: given, positionals, terminal } = invocation;
+    const limit = wholeNumber(given.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
+    if (given.queries !== undefined && positionals.length > 0)
+      throw new UsageError('either words or --queries, not both', 'skillwright search WORDS..., or --queries FILE');
+    if (given.queries !== undefined)
+      return answerFile(invocation, path.resolve(given.cwd ?? '.', given.queries), limit);
+    const query = positionals.join(' ');
+    if (query.trim() === '')
+      throw new UsageError('nothing to search for', 'skillwright search WORDS..., or --queries FILE');
+
+    const runtime = await openRuntime(invocation);
+    const results = await runtime.searchSkills(query, limit, searchOptions(invocation));
+    const untrusted = await untrustedNames(runtime, results);
+    if (given.json === true)
+      terminal.out(jsonText({ results: results.map((result) => resultJson(result, untrusted)) }));
+    else if (results.length > 0) {
+      for (const line of resultLines(results, untrusted, terminal)) terminal.out(line);
+      for (const line of trustRemarks(untrusted)) terminal.remark(line);
+    } else terminal.remark(nothingFound(runtime, given.deep === true));
+    return results.length > 0 || given.json === true ? EXIT.done : EXIT.failed;
+  },
+});
+
+type SearchInvocation = Invocation<typeof flags>;
+
+function searchOptions({ flags: given, signal }: SearchInvocation): SearchOptions {
+  return { deep: given.deep === true, signal, ...(given.source === undefined ? {} : { source: given.source }) };
+}
+
+async function answerFile(invocation: SearchInvocation, file: string, limit: number): Promise<number> {
+  const { flags: given, terminal } = invocation;
+  const queries = readQueries(file);
+  const runtime = await openRuntime(invocation);
+  const isScored = queries.some(({ relevant }) => relevant.length > 0);
+  // nDCG looks at ten places, whatever is shown.
+  const places = isScored ? Math.max(10, limit) : limit;
+  const options = searchOptions(invocation);
+  const answers: { readonly query: Query; readonly results: readonly SearchResult[] }[] = [];
+  for (const query of queries)
+    answers.push({ query, results: await runtime.searchSkills(query.query, places, options) });
+  const scores = isScored ? scoreQueries(answers, runtime.index) : undefined;
+
+  if (given.json === true) {
+    const shown = answers.map(({ query, results }) => ({ ...query, results: results.slice(0, limit) }));
+    terminal.out(jsonText({ queries: shown, ...(scores === undefined ? {} : { scores }) }));
+    return EXIT.done;
+  }
+  for (const { query, results } of answers) {
+    terminal.out(
+      `${terminal.style('bold', printable(query.query))}\n  ${results
+        .slice(0, limit)
+        .map(({ name }) => printable(name))
+        .join(', ')}`,
+    );
+  }
+  if (scores !== undefined)
+    for (const [name, value] of Object.entries(scores)) terminal.out(`${name.padEnd(12)} ${value.toFixed(4)}`);
+  return EXIT.done;
+}
+
+/** Results that no model may use yet, by name. */
+async function untrustedNames(runtime: Runtime, results: readonly SearchResult[]): Promise<Untrusted> {
+  const names = new Set(results.map(({ name }) => name));
+  const found = runtime.index.skills.filter(({ name }) => names.has(name));
+  const byFolder = await runtime.distrust(found);
+  return new Map(
+    found.flatMap(({ name, dir }) => {
+      const reason = byFolder.get(dir);
+      return reason === undefined ? [] : [[name, reason] as const];
+    }),
+  );
+}
+
+function resultJson(result: SearchResult, untrusted: Untrusted): object {
+  const distrust = untrusted.get(result.name);
+  return distrust === undefined ? result : { ...result, trusted: false, distrust };
+}
+
+function resultLines(
+  results: readonly SearchResult[],
+  untrusted: Untrusted,
+  { style, width, isAnswerOnTerminal }: Terminal,
+): readonly string[] {
+  const nameWidth = Math.min(40, Math.max(...results.map(({ name }) => textWidth(printable(name)))));
+  return results.map(({ name, source, description, score }) => {
+    const from = printable(untrusted.has(name) ? `${source}, untrusted` : source);
+    const start = `${score.toFixed(1).padStart(6)}  ${style('bold', padText(printable(name), nameWidth))}  ${style('dim', from)}  `;
+    const room = width - nameWidth - textWidth(from) - 12;
+    return start + (isAnswerOnTerminal ? fitText(printable(description), Math.max(20, room)) : printable(description));
+  });
+}
+
+function nothingFound(runtime: Runtime, isDeep: boolean): string {
+  const count = runtime.index.skills.length;
+  if (count === 0) return 'there are no skills to search; see skillwright list';
+  return `none of ${String(count)} skills matches; try other words${isDeep ? '' : ', or --deep to look into the bodies'}`;
+}

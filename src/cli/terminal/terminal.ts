@@ -1,0 +1,121 @@
+import { wrapWords } from './wrap.ts';
+
+export interface Stream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** Not `util.styleText`: on some Node versions it ignores the given text and inspects the streams of the process. */
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  yellow: [33, 39],
+  green: [32, 39],
+  cyan: [36, 39],
+} as const;
+
+export type Style = keyof typeof CODES;
+
+/** One text, or lines to print one after the other. */
+type Text = string | readonly string[];
+
+/** The two streams of a command: stdout carries the answer, stderr everything else. */
+export interface Terminal {
+  /** Columns of the terminal; 80 when stdout is not a terminal. */
+  readonly width: number;
+  /** Whether progress may be drawn: stderr is a terminal and --quiet is not given. */
+  readonly isInteractive: boolean;
+  readonly isAnswerOnTerminal: boolean;
+  readonly out: (text: Text) => void;
+  /** Writes a piece of a program's output as it arrives, without adding a line break. */
+  readonly pass: (stream: 'stdout' | 'stderr', text: string) => void;
+  /** Prints remarks to stderr; silent with --quiet. */
+  readonly remark: (text: Text) => void;
+  /** Prints errors and warnings to stderr, also with --quiet. */
+  readonly err: (text: Text) => void;
+  /** Redraws the current line of stderr; an empty text clears it. */
+  readonly overwrite: (text: string) => void;
+  readonly style: (style: Style, text: string) => string;
+  /** Wraps a text by words when stdout is a terminal; programs that read a pipe get whole lines. */
+  readonly wrap: (text: string, indent?: number) => string;
+}
+
+export interface Streams {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+}
+
+export interface TerminalOptions {
+  readonly streams: Streams;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly color: 'auto' | 'always' | 'never';
+  readonly quiet: boolean;
+}
+
+export const DEFAULT_WIDTH = 80;
+const MIN_WIDTH = 40;
+
+export function openTerminal({ streams: { stdout, stderr }, env, color, quiet }: TerminalOptions): Terminal {
+  const onTerminal = stdout.isTTY === true;
+  const isColored = color === 'always' || (color === 'auto' && supportsColor(env, onTerminal));
+  const width = Math.max(MIN_WIDTH, columnsOf(stdout));
+  const print = (stream: Stream, text: Text): void => {
+    if (typeof text === 'string') stream.write(`${text}\n`);
+    else for (const line of text) stream.write(`${line}\n`);
+  };
+  return {
+    width,
+    isInteractive: !quiet && env['TERM'] !== 'dumb' && !env['CI'] && stderr.isTTY === true,
+    isAnswerOnTerminal: onTerminal,
+    out: (text) => print(stdout, text),
+    pass: (stream, text) => void (stream === 'stdout' ? stdout : stderr).write(text),
+    remark: (text) => {
+      if (!quiet) print(stderr, text);
+    },
+    err: (text) => print(stderr, text),
+    overwrite: (text) => void stderr.write(`\r\u001B[K${text}`),
+    style: (style, text) => (isColored ? `\u001B[${CODES[style][0]}m${text}\u001B[${CODES[style][1]}m` : text),
+    wrap: (text, indent = 0) => (onTerminal ? wrapWords(text, { width, indent }) : text),
+  };
+}
+
+/** The width of a stream. Some terminals report 0 columns. */
+export function columnsOf({ columns = 0 }: Stream): number {
+  return columns > 0 ? columns : DEFAULT_WIDTH;
+}
+
+/** Follows no-color.org and the FORCE_COLOR convention; a pipe gets no colors. */
+function supportsColor(env: TerminalOptions['env'], onTerminal: boolean): boolean {
+  if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false;
+  if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '0') return true;
+  return onTerminal && env['TERM'] !== 'dumb';
+}
+
+export interface ReportedProblem {
+  readonly message: string;
+  readonly hint: string;
+  /** Shown after the message. */
+  readonly code?: string;
+}
+
+/** Prints an error with its hint to stderr. */
+export function reportProblem({ err, style }: Terminal, { message, hint, code }: ReportedProblem): void {
+  err(`${style('red', 'error')}: ${message}${code === undefined ? '' : ` ${style('dim', code)}`}`);
+  err(style('dim', `hint: ${hint}`));
+}
+
+export function reportWarning({ err, style }: Terminal, message: string): void {
+  err(`${style('yellow', 'warning')}: ${message}`);
+}
+
+/** Shows what a command is about to do. A user who is asked to confirm sees it also with --quiet and --json. */
+export function showPlan(
+  lines: readonly string[],
+  { isAsked, isJson }: { readonly isAsked: boolean; readonly isJson: boolean },
+  { remark, err }: Terminal,
+): void {
+  if (isAsked) err(lines);
+  else if (!isJson) remark(lines);
+}

@@ -1,1 +1,0 @@
-export { fitText, padText, textWidth } from '../core/text/text-width.ts';
