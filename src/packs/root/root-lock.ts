@@ -1,5 +1,6 @@
 /** Only one process at a time changes a root. */
-import { PackRefused, refused } from '../problems.ts';
+import { refused } from '../problems.ts';
+import type { PackRefused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { acquireLock, lockHolder } from '../../platform/fs/lock.ts';
 import { statePath } from './root-paths.ts';

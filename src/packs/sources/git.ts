@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { packRefusal, PackRefused, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, refused } from '../problems.ts';
+import type { PackRefusal, PackRefused } from '../problems.ts';
 import { isRef } from './source-address.ts';
 import { findSkillFolders } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
