@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isRefusal } from '../src/packs/problems.ts';
 import { removeTree } from '../src/platform/fs/remove-tree.ts';
 import { installSkills } from '../src/packs/install.ts';
-import { packSettings } from '../src/packs/pack-place.ts';
+import { packSettings } from '../src/packs/pack-settings.ts';
 import { verifyRoot } from '../src/packs/verify-root.ts';
 import { makePlainSkills, makeRichSkills } from './make-packs.ts';
 import { median } from './median.ts';

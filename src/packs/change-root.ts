@@ -1,16 +1,16 @@
-/** Taking skills out of a root and bringing them back: to the trash, from the trash, to the version before. */
+/** Uninstalls skills, restores them from the trash and rolls them back to an earlier version. */
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
-import type { KeptSkill } from './root/kept.ts';
+import type { SkillBackup } from './root/skill-backups.ts';
 import { withRoot } from './root/open-root.ts';
 import type { OpenRoot } from './root/open-root.ts';
-import type { PackSettings } from './pack-place.ts';
+import type { PackSettings } from './pack-settings.ts';
 
 export interface ChangeOptions {
   readonly settings: Pick<PackSettings, 'root'>;
   readonly dryRun?: boolean;
-  /** Told what would be done; nothing is done where it says no. */
+  /** Gets a description of the change. The change is made only if it resolves to true. */
   readonly confirm: (what: string) => Promise<boolean>;
   readonly signal?: AbortSignal;
   readonly onNote?: (note: string) => void;
@@ -20,19 +20,19 @@ export interface Changed {
   readonly type: 'changed';
   readonly root: string;
   readonly names: readonly string[];
-  /** What was taken out of the root, and where it lies now. */
-  readonly kept: readonly KeptSkill[];
+  /** Backups of the skills that were moved out of the root. */
+  readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
   readonly isDone: boolean;
 }
 
 export interface UninstallOptions extends ChangeOptions {
   readonly names: readonly string[];
-  /** For good: nothing goes to the trash. */
+  /** Deletes the skills instead of moving them to the trash. */
   readonly purge?: boolean;
 }
 
-/** All of them or none. One that another installed skill needs is refused. */
+/** Uninstalls all skills or none. Refuses to remove a skill that another installed skill requires. */
 export async function uninstallSkills(options: UninstallOptions): Promise<Changed | PackRefusal> {
   const { purge = false } = options;
   const names = [...new Set(options.names)];
@@ -42,7 +42,7 @@ export async function uninstallSkills(options: UninstallOptions): Promise<Change
     const missing = names.find((name) => !root.lock.skills.has(name));
     if (missing !== undefined)
       return packRefusal('install/not-installed', `${quoted(missing)} is not installed in ${quoted(root.path, 200)}`);
-    const what = `${purge ? 'remove for good' : 'move to the trash'}: ${names.join(', ')}`;
+    const what = `${purge ? 'delete permanently' : 'move to the trash'}: ${names.join(', ')}`;
     return await change(root, options, names, {
       what,
       act: (commit) =>
@@ -58,38 +58,38 @@ function neededBy(root: OpenRoot, names: readonly string[]): PackRefusal | undef
   for (const { name, requires = [] } of root.lock.skills.values()) {
     const need = names.includes(name) ? undefined : requires.find((required) => names.includes(required));
     if (need !== undefined)
-      return packRefusal('requires/missing', `${quoted(name)} needs ${quoted(need)}: uninstall both, or keep it`);
+      return packRefusal('requires/missing', `${quoted(name)} needs ${quoted(need)}: uninstall both, or keep both`);
   }
   return undefined;
 }
 
-export interface BringBackOptions extends ChangeOptions {
+export interface RestoreSkillOptions extends ChangeOptions {
   readonly name: string;
-  /** Which of several; the newest where absent. */
+  /** Selects one of several backups (default: the newest). */
   readonly id?: string;
-  /** Only for the trash: what stands there is replaced, and kept itself. */
+  /** Replaces an installed skill of the same name when restoring from the trash, after backing it up. */
   readonly force?: boolean;
 }
 
-export async function restoreSkill(options: BringBackOptions): Promise<Changed | PackRefusal> {
+export async function restoreSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
   const { name, id, force = false } = options;
   return await inRoot(options, async (root) => {
     const found = root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id));
-    if (found === undefined) return packRefusal('install/trash', `nothing of ${quoted(name)} is in the trash`);
+    if (found === undefined) return packRefusal('install/trash', `${quoted(name)} is not in the trash`);
     return await change(root, options, [name], {
-      what: `bring ${name} back, as it was removed on ${found.at}`,
+      what: `restore ${name}, removed on ${found.at}`,
       act: (commit) => root.restore({ name, id: found.id, existing: force ? 'replace' : 'refuse' }, commit),
     });
   });
 }
 
-export async function rollbackSkill(options: BringBackOptions): Promise<Changed | PackRefusal> {
+export async function rollbackSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
   const { name, id } = options;
   return await inRoot(options, async (root) => {
     const found = root.versions(name).find((kept) => id === undefined || kept.id === id);
-    if (found === undefined) return packRefusal('install/trash', `no earlier version of ${quoted(name)} is kept`);
+    if (found === undefined) return packRefusal('install/trash', `there is no earlier version of ${quoted(name)}`);
     return await change(root, options, [name], {
-      what: `put ${name} back to ${found.lock?.version ?? 'the version'} of before ${found.at}`,
+      what: `roll ${name} back to ${found.lock?.version ?? 'the version'} from before ${found.at}`,
       act: (commit) => root.rollback({ name, id: found.id }, commit),
     });
   });
@@ -108,7 +108,7 @@ async function change(
 ): Promise<Changed | PackRefusal> {
   const done = { type: 'changed', root: root.path, names, kept: [], notes: [] } as const;
   if (dryRun === true) return { ...done, notes: [`would ${what}`], isDone: false };
-  if (!(await confirm(what))) return packRefusal('install/refused', 'nobody said yes: nothing was changed');
+  if (!(await confirm(what))) return packRefusal('install/refused', 'not confirmed: nothing was changed');
   const committed = await act(signal === undefined ? {} : { signal });
   if (isRefusal(committed)) return committed;
   return { ...done, kept: committed.kept, notes: committed.notes, isDone: true };
@@ -125,25 +125,25 @@ async function inRoot<T>(
   );
 }
 
-/** What a root keeps besides its skills: removed ones, and earlier versions. Nothing is changed. */
-export async function listKeptSkills(
+/** Lists the trash of a root, or the earlier versions of one skill. Changes nothing. */
+export async function listSkillBackups(
   options: Omit<ChangeOptions, 'confirm'>,
   part: 'trash' | { readonly versionsOf: string },
-): Promise<readonly KeptSkill[] | PackRefusal> {
+): Promise<readonly SkillBackup[] | PackRefusal> {
   return await inRoot({ ...options, confirm: async () => false }, async (root) =>
     part === 'trash' ? root.trash() : root.versions(part.versionsOf),
   );
 }
 
-/** Removes for good what lies in the trash. */
+/** Deletes everything in the trash. */
 export async function emptyTrash(options: ChangeOptions): Promise<Changed | PackRefusal> {
   return await inRoot(options, async (root) => {
     const names = root.trash().map(({ name }) => name);
     const done = { type: 'changed', root: root.path, names, kept: [], notes: [] } as const;
-    const what = `remove for good: ${names.join(', ')}`;
+    const what = `delete permanently: ${names.join(', ')}`;
     if (options.dryRun === true) return { ...done, notes: names.length === 0 ? [] : [`would ${what}`], isDone: false };
     if (names.length > 0 && !(await options.confirm(what)))
-      return packRefusal('install/refused', 'nobody said yes: nothing was changed');
+      return packRefusal('install/refused', 'not confirmed: nothing was changed');
     await root.purge('trash');
     return { ...done, isDone: true };
   });

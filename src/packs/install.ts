@@ -1,77 +1,75 @@
 /**
- * Installing: source, staging, inspection, policy, question, commit. Everything happens in the staging folder of the root; the root itself
- * changes in the one step at the end, or not at all.
+ * Installs skills: stage, inspect, apply the policy, confirm, commit. All work happens in the staging folder of the root. The commit at the
+ * end changes the root atomically.
  */
 import { compareText } from '../core/diagnostic.ts';
 import type { LockFile, LockedSkill } from './lock/lock.ts';
-import { openNameJudge } from './inspect/confusable-name.ts';
+import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { requirementRefusal, resolveRequirements } from './requires/resolve-requires.ts';
 import type { RequiringSkill } from './requires/resolve-requires.ts';
 import { sourceText } from './sources/source-text.ts';
-import type { BroughtSource, ResolvedSource } from './sources/source.ts';
+import type { StagedSource, ResolvedSource, StageProgress } from './sources/source.ts';
 import { openScan } from './scan/scan.ts';
 import { quoted } from '../core/text/text.ts';
 import { withRoot } from './root/open-root.ts';
 import type { Committed, OpenRoot } from './root/open-root.ts';
 import type { CommitOptions, CommitProgress } from './root/commit.ts';
-import type { KeptSkill } from './root/kept.ts';
+import type { SkillBackup } from './root/skill-backups.ts';
 import type { Existing } from './root/plan.ts';
-import type { BringProgress } from './sources/bring-options.ts';
 import { VERSION } from '../version.ts';
-import { bringPack, inspectSource, lockedSource, readTypedSource } from './inspect/bring-pack.ts';
+import { stagePack, inspectSource, lockedSource, readTypedSource } from './inspect/stage-pack.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from './inspect/inspect-skill.ts';
-import type { PackSettings } from './pack-place.ts';
-import { proveSource } from './inspect/prove-source.ts';
+import type { PackSettings } from './pack-settings.ts';
+import { verifySource } from './inspect/prove-source.ts';
 
 export interface InstallProgress {
-  readonly step: BringProgress['step'] | 'inspect' | CommitProgress['phase'];
+  readonly step: StageProgress['step'] | 'inspect' | CommitProgress['phase'];
   readonly done?: number;
   readonly total?: number;
 }
 
 export interface InstallOptions {
   readonly settings: PackSettings;
-  /** As a person types it. */
+  /** The source as the user typed it. */
   readonly source: string;
-  /** Names of skills of the source; all where empty. */
+  /** Names of the skills to install (default: all of the source). */
   readonly skills?: readonly string[];
   readonly lenient?: boolean;
-  /** What to do with what stands there: refuse. */
+  /** What to do if a skill of the same name exists (default: refuse). */
   readonly existing?: Existing;
-  /** Take knowingly what is older, or signed by nobody any more. */
+  /** Accepts older versions and versions that are no longer signed. */
   readonly force?: boolean;
   readonly offline?: boolean;
   readonly dryRun?: boolean;
-  /** Told what would be done; nothing is done where it says no. */
+  /** Gets the plan. The install continues only if it resolves to true. */
   readonly confirm: (plan: InstallPlan) => Promise<boolean>;
   readonly onProgress?: (progress: InstallProgress) => void;
   readonly onNote?: (note: string) => void;
   readonly signal?: AbortSignal;
-  /** When it is done; now. */
+  /** The time to record in the lock (default: now). */
   readonly at?: Date;
 }
 
-/** What an install would do, skill by skill. */
+/** What an install would do, per skill. */
 export interface InstallPlan {
   readonly root: string;
-  /** The source as it was typed. */
+  /** The source as the user typed it. */
   readonly typed: string;
   readonly resolved: ResolvedSource;
   readonly skills: readonly PlannedSkill[];
-  /** What was left behind in the source, and why. */
+  /** Files of the source that are not installed, each with the reason. */
   readonly leftOut: readonly string[];
-  /** The id of the key that signed the source. */
   readonly signedBy?: string;
 }
 
 export interface PlannedSkill {
   readonly skill: InspectedSkill;
-  /** `same`: these very bytes are installed already. */
+  /** `same`: the installed skill has identical bytes. */
   readonly change: 'new' | 'replace' | 'same';
-  /** Nobody named it: another one needs it. */
+  /** The user did not name it; another skill requires it. */
   readonly isNeeded: boolean;
   readonly lock: LockedSkill;
   readonly before?: LockedSkill;
@@ -80,13 +78,12 @@ export interface PlannedSkill {
 export interface Installed {
   readonly type: 'installed';
   readonly plan: InstallPlan;
-  /** False for a dry run. */
   readonly isDone: boolean;
-  readonly kept: readonly KeptSkill[];
+  readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
 }
 
-/** All of the skills or none. Rejects with the reason of the signal; the root is then as it was. */
+/** Installs all skills or none. Rejects with the abort reason; the root is then unchanged. */
 export async function installSkills(options: InstallOptions): Promise<Installed | PackRefusal> {
   const { settings, signal, onNote } = options;
   const source = readTypedSource(options.source, settings);
@@ -100,79 +97,79 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
     },
     async (root) => {
       const { skills: only = [] } = options;
-      const brought = await bringPack(source, {
+      const staged = await stagePack(source, {
         settings,
         to: root.staging(),
         ...carried(options),
         ...(only.length === 0 ? {} : { only }),
       });
-      if (isRefusal(brought)) return brought;
-      const resolved = { ...brought.resolved, source: sourceText(lockedSource(source, settings)) };
-      const settling = options.dryRun === true ? undefined : root.settle(newFiles(brought, root.lock));
-      const plan = await planInstall({ ...brought, resolved }, root, options);
+      if (isRefusal(staged)) return staged;
+      const resolved = { ...staged.resolved, source: sourceText(lockedSource(source, settings)) };
+      const backgroundSync = options.dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));
+      const plan = await planInstall({ ...staged, resolved }, root, options);
       if (isRefusal(plan)) return plan;
-      return await carryOut(plan, root, { ...options, ...(settling === undefined ? {} : { settling }) });
+      return await applyPlan(plan, root, { ...options, ...(backgroundSync === undefined ? {} : { backgroundSync }) });
     },
   );
 }
 
-/** About how many files there are that are not installed yet. */
-function newFiles({ skills }: BroughtSource, lock: LockFile): number {
+/** The approximate number of files that are not installed yet. */
+function newFiles({ skills }: StagedSource, lock: LockFile): number {
   return skills
     .filter(({ name, digest }) => digest === undefined || lock.skills.get(name)?.digest !== digest)
     .reduce((sum, { files = {} }) => sum + Object.keys(files).length, 0);
 }
 
-/** Inspection and policy: what would be done, or the first reason not to. */
+/** Inspects the skills and applies the policy. Returns the plan, or the first refusal. */
 async function planInstall(
-  brought: BroughtSource,
+  staged: StagedSource,
   root: OpenRoot,
   options: InstallOptions,
 ): Promise<InstallPlan | PackRefusal> {
   const { settings, signal, lenient, onProgress, skills: names = [] } = options;
-  const judgeName = openNameJudge([...root.lock.skills.keys()]);
+  const checkName = openNameCheck([...root.lock.skills.keys()]);
   const mode = lenient === true ? 'lenient' : 'strict';
-  const inspected = await inspectSource(brought, {
+  const inspected = await inspectSource(staged, {
     settings,
     mode,
     names,
-    judgeName,
+    checkName,
     ...(signal === undefined ? {} : { signal }),
     onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
   });
   if (isRefusal(inspected)) return inspected;
-  const needed = neededSkills(inspected.wanted, brought, root.lock, { settings, mode, judgeName });
+  const needed = neededSkills(inspected.wanted, staged, root.lock, { settings, mode, checkName });
   if (isRefusal(needed)) return needed;
   const all = [...inspected.wanted, ...needed];
   const added = new Set(needed);
   const refusal = all.flatMap(({ refusals }) => refusals)[0];
   if (refusal !== undefined) return refusal;
-  const proof = await proveSource(brought, all, { settings, lock: root.lock, force: options.force === true });
+  const proof = await verifySource(staged, all, { settings, lock: root.lock, force: options.force === true });
   if (isRefusal(proof)) return proof;
   const at = options.at ?? new Date();
   const skills = all.map((skill): PlannedSkill => {
     const before = root.lock.skills.get(skill.name);
     const isNeeded = added.has(skill);
-    const fresh = lockedSkill(skill, brought.resolved, { at, ...proof });
+    const fresh = lockedSkill(skill, staged.resolved, { at, ...proof });
     const change = before === undefined ? 'new' : before.digest === skill.digest ? 'same' : 'replace';
-    // The date says when the bytes came.
+    // `installedAt` is the time of the last change of the bytes.
     const lock = change === 'same' && before !== undefined ? { ...fresh, installedAt: before.installedAt } : fresh;
     return { skill, change, isNeeded, lock, ...(before === undefined ? {} : { before }) };
   });
   return {
     root: root.path,
     typed: options.source,
-    resolved: brought.resolved,
+    resolved: staged.resolved,
     skills: skills.toSorted((a, b) => compareText(a.skill.name, b.skill.name)),
-    leftOut: brought.leftOut,
+    leftOut: staged.leftOut,
     ...(proof.signedBy === undefined ? {} : { signedBy: proof.signedBy }),
   };
 }
 
-/** What the wanted ones need and the same source has; a gap is refused. */
+/** Inspects the skills of the same source that the wanted skills require. Refuses if a requirement cannot be met. */
 export function neededSkills(
   wanted: readonly InspectedSkill[],
-  { skills }: BroughtSource,
+  { skills }: StagedSource,
   lock: LockFile,
   options: InspectOptions,
 ): readonly InspectedSkill[] | PackRefusal {
@@ -184,7 +181,7 @@ export function neededSkills(
   for (const skill of skills) {
     if (chosen.has(skill.name)) continue;
     const other = inspectSkill(skill, { ...options, scan });
-    // One that cannot be read is not there.
+    // A skill that cannot be read is treated as unavailable.
     if (isRefusal(other)) continue;
     inspected.set(skill.name, other);
     available.push(other);
@@ -206,7 +203,7 @@ export interface LockMarks {
   readonly signedBy?: string;
 }
 
-/** The entry of the lock for a skill as it was inspected. */
+/** Builds the lock entry of an inspected skill. */
 export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, { at, signedBy }: LockMarks): LockedSkill {
   const { name, version, folder, digest, files, requires } = skill;
   const { source, revision, archive } = resolved;
@@ -226,12 +223,12 @@ export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, { a
   };
 }
 
-async function carryOut(
+async function applyPlan(
   plan: InstallPlan,
   root: OpenRoot,
-  options: InstallOptions & Pick<CommitOptions, 'settling'>,
+  options: InstallOptions & Pick<CommitOptions, 'backgroundSync'>,
 ): Promise<Installed | PackRefusal> {
-  const { existing = 'refuse', signal, onProgress, at, settling } = options;
+  const { existing = 'refuse', signal, onProgress, at, backgroundSync } = options;
   const changing = plan.skills.filter(({ change }) => change !== 'same');
   const taken = changing.find(({ change }) => change === 'replace');
   if (taken !== undefined && existing === 'refuse')
@@ -239,7 +236,7 @@ async function carryOut(
   const done = { type: 'installed', plan, kept: [], notes: [] } as const;
   if (options.dryRun === true) return { ...done, isDone: false };
   if (changing.length === 0) return { ...done, isDone: true };
-  if (!(await options.confirm(plan))) return packRefusal('install/refused', 'nobody said yes: nothing was installed');
+  if (!(await options.confirm(plan))) return packRefusal('install/refused', 'not confirmed: nothing was installed');
   const committed: Committed | PackRefusal = await root.commit(
     changing.map(({ skill, lock }) => ({
       type: 'put',
@@ -252,7 +249,7 @@ async function carryOut(
     {
       ...(signal === undefined ? {} : { signal }),
       ...(at === undefined ? {} : { at }),
-      ...(settling === undefined ? {} : { settling }),
+      ...(backgroundSync === undefined ? {} : { backgroundSync }),
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );

@@ -5,14 +5,14 @@ import type { SkillTools, SkillToolsOptions } from '../runtime/skill-tools.ts';
 
 /** Loaded only when a root has an unfinished transaction. */
 const recoverRoots: RecoverRoots = async (roots, signal) =>
-  (await import('./recover-roots.ts')).recoverRoots(roots, signal);
+  (await import('./root/open-root.ts')).recoverRoots(roots, signal);
 
-/** Finds roots, configuration and skills by convention, after finishing installs that were interrupted. */
+/** Finds roots, configuration and skills by convention, after completing interrupted installs. */
 export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return createBareRuntime(options, recoverRoots);
 }
 
-/** Opens a session and hands out its tools. */
+/** Opens a session and returns its tools. */
 export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
   const { runtime } = options;
   const isOpen = runtime !== undefined && 'startSession' in runtime;

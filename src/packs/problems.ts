@@ -1,87 +1,93 @@
 /**
- * Every reason for which a pack, a source or a change of a root is refused, and what to do then: the one list. Codes never change their
- * meaning. Nothing was written where one of them is given.
+ * Every reason to refuse a pack, a source or a change of a root, with a hint. Codes are public and never change their meaning. A refusal
+ * means that nothing was written.
  */
+import { quoted } from '../core/text/text.ts';
+import { isSystemError } from '../platform/fs/paths.ts';
+import type { TreeProblem, TreeRefusal } from '../platform/fs/tree-walk.ts';
+
 export const PACK_PROBLEMS = {
-  'archive/unreadable': 'the file is damaged or no archive: get it again, or ask whoever made it',
-  'archive/format': 'give a .zip, .skill, .tar.gz or .tgz',
-  'archive/traversal': 'the archive tries to leave its folder: do not use it',
-  'archive/absolute': 'names in an archive must start from its folder: pack it again',
-  'archive/backslash': 'names in an archive are written with /: pack it again',
+  'archive/unreadable': 'the file is damaged or not an archive: download it again, or ask its author',
+  'archive/format': 'use a .zip, .skill, .tar.gz or .tgz file',
+  'archive/traversal': 'the archive tries to write outside of its folder: do not use it',
+  'archive/absolute': 'paths in an archive must be relative: pack it again',
+  'archive/backslash': 'paths in an archive must use /: pack it again',
   'archive/name':
-    'a name in the archive is empty, hidden, too long or not usable on every system: rename the file and pack again',
-  'archive/reserved-name': 'a name in the archive cannot exist on Windows: rename the file and pack again',
-  'archive/link': 'links are not installed: put the file itself into the archive',
-  'archive/special-file': 'an archive of skills holds files and folders only',
-  'archive/mode': 'setuid, setgid and sticky bits are not installed: pack it again without them',
-  'archive/duplicate': 'two entries are one file: pack it again with each file once',
+    'a name in the archive is empty, invisible, too long or not portable: rename the file and pack it again',
+  'archive/reserved-name': 'a name in the archive is reserved on Windows: rename the file and pack it again',
+  'archive/link': 'links are not installed: add the file itself to the archive',
+  'archive/special-file': 'an archive of skills may contain only files and folders',
+  'archive/mode': 'setuid, setgid and sticky bits are not installed: remove them and pack it again',
+  'archive/duplicate': 'two entries have the same path: pack it again with each file once',
   'archive/collision': 'two names are the same file on some systems: rename one',
-  'archive/conflict': 'one name is a file and a folder: pack it again',
-  'archive/overlap': 'entries share bytes, which only bombs do: do not use it',
-  'archive/bomb': 'it unpacks to far more than its size: do not use it, or raise install.archive limits knowingly',
-  'archive/too-large': 'raise install.archive limits knowingly, or make the pack smaller',
-  'archive/too-many': 'raise install.archive limits knowingly, or pack fewer files',
-  'archive/too-deep': 'pack it with fewer folders inside folders',
+  'archive/conflict': 'one name is both a file and a folder: pack it again',
+  'archive/overlap': 'entries share bytes, as in zip bombs: do not use it',
+  'archive/bomb': 'it unpacks to far more than its size: do not use it, or raise the install.archive limits',
+  'archive/too-large': 'make the pack smaller, or raise the install.archive limits',
+  'archive/too-many': 'pack fewer files, or raise the install.archive limits',
+  'archive/too-deep': 'pack it with fewer nested folders',
   'archive/encrypted': 'encrypted archives cannot be inspected: ask for one without a password',
-  'archive/method': 'only stored and deflated entries are read: pack it again as a plain zip',
-  'archive/mismatch': 'its two tables of contents disagree, so that programs read it differently: do not use it',
-  'archive/checksum': 'the archive is damaged: get it again',
+  'archive/method': 'only stored and deflated entries are supported: pack it again as a plain zip',
+  'archive/mismatch': 'its headers contradict each other, so programs read it differently: do not use it',
+  'archive/checksum': 'the archive is damaged: download it again',
   'archive/extra-data':
-    'data stands before, after or between its parts, so that programs read it differently: pack it again',
-  'archive/zip64': 'its 64-bit sizes make no sense: do not use it',
-  'source/unknown': 'give a folder, an archive, a URL, a git address, npm:NAME, or a site with an index of skills',
-  'source/missing': 'nothing is there: look at the path or the address',
+    'it has data before, after or between its entries, so programs read it differently: pack it again',
+  'archive/zip64': 'its 64-bit sizes are invalid: do not use it',
+  'source/unknown':
+    'use a folder, an archive, a URL, a git repository, npm:NAME, or a site that publishes an index of skills',
+  'source/missing': 'check the path or the address',
   'source/refused': 'the server or the rules of this machine do not allow it',
-  'source/failed': 'try again later; see the reason',
-  'source/not-offline': 'this source needs the network: leave out --offline',
-  'source/digest': 'the bytes are not those that were promised: somebody changed them, or the index is old',
-  'source/revision': 'name a branch, a tag or a commit that exists',
-  'source/changed': 'it changed while it was looked at: try again',
-  'pack/no-skill': 'a pack holds <skill>/SKILL.md for one or more skills',
-  'pack/two-skills': 'two folders of the source have the same skill: name the folder of one',
-  'pack/unknown-skill': 'name a skill that the source has',
-  'pack/format': 'SKILL.md is against the specification: see the findings, or install with --lenient',
-  'pack/name': 'the name of the skill and its folder must be one valid name',
+  'source/failed': 'see the reason, then try again',
+  'source/not-offline': 'this source needs the network: run the command without --offline',
+  'source/digest': 'the bytes do not match the expected digest: the source was changed, or the index is outdated',
+  'source/revision': 'use a branch, tag or commit that exists',
+  'source/changed': 'it changed during the inspection: try again',
+  'pack/no-skill': 'a pack contains <skill>/SKILL.md for one or more skills',
+  'pack/two-skills': 'two folders of the source contain the same skill: use the folder of one',
+  'pack/unknown-skill': 'use the name of a skill that the source has',
+  'pack/format': 'SKILL.md violates the specification: fix the findings, or install with --lenient',
+  'pack/name': 'the skill and its folder must have the same valid name',
   'pack/scan':
-    'the scan found what your policy does not accept: read the findings, then change the policy knowingly or do not install it',
-  'pack/manifest': 'manifest.json and the files differ: somebody changed the pack',
-  'pack/exists': 'a file of that name is there already: give another name, or use --force',
-  'pack/unwritable': 'the file cannot be written there: see the reason, or give another place',
-  'pack/secret': 'take the secret out, or leave the file out with .skillignore',
-  'pack/version': 'give metadata.version in SKILL.md: a signature is bound to a name and a version',
-  'signature/missing': 'the pack must be signed here: ask for a signed one, or change install.require_signed',
-  'signature/invalid': 'the signature does not fit the bytes: do not use it',
-  'signature/unknown-key': 'pin the key after you made sure whose it is: skillwright keys add',
+    'the scan found something that the scan policy does not accept: review the findings or change the policy',
+  'pack/manifest': 'manifest.json does not match the files: the pack was changed',
+  'pack/exists': 'the file already exists: choose another name, or use --force',
+  'pack/unwritable': 'the file cannot be written: see the reason, or choose another path',
+  'pack/secret': 'remove the secret, or exclude the file with .skillignore',
+  'pack/version': 'set metadata.version in SKILL.md: a signature is bound to a name and a version',
+  'signature/missing': 'packs must be signed here: ask for a signed one, or change install.require_signed',
+  'signature/invalid': 'the signature does not match the bytes: do not use it',
+  'signature/unknown-key': 'verify who owns the key, then pin it: skillwright keys add',
   'signature/comment': 'the signature is for another name or version: do not use it',
-  'signature/rollback': 'an older version than the one installed: --force takes it knowingly',
+  'signature/rollback': 'it is older than the installed version: use --force to install it anyway',
   'signature/downgrade':
-    'the installed one was signed and this one is not, or by another key: --force takes it knowingly',
-  'install/exists': 'it is installed already: update it, or use --backup or --force',
-  'install/edited': 'files were changed here since it was installed: --merge, --keep or --force',
+    'the installed version was signed, and this one is unsigned or signed by another key: use --force to install it anyway',
+  'install/exists': 'it is already installed: update it, or use --backup or --force',
+  'install/edited': 'files were edited after the install: use --merge, --keep or --force',
   'install/conflict': 'both sides changed the same lines: merge by hand, or use --keep or --force',
-  'install/not-installed': 'name a skill that list shows for this root',
-  'install/foreign': 'the folder was not made by install: move it away, or use --backup or --force',
-  'install/busy': 'another process changes this root: wait for it',
+  'install/not-installed': 'use the name of a skill that list shows for this root',
+  'install/foreign': 'install did not create the folder: move it away, or use --backup or --force',
+  'install/busy': 'another process is changing this root: wait for it',
   'install/root': 'the root cannot be used: see the reason',
-  'install/unwritable': 'the system does not let the root be written: see the reason',
-  'install/no-space': 'free some space and try again; nothing was changed',
-  'install/case': 'its name differs from an installed one only in spelling: use --force with the exact name, or rename',
-  'install/homoglyph': 'its name looks like that of an installed skill: make sure that it is the one you want',
-  'install/refused': 'look at what would be done, then say yes; --yes where nobody can be asked',
-  'install/trash': 'there is nothing of that name to bring back',
-  'requires/missing': 'install the skill that it needs, or give its source',
-  'requires/cycle': 'the skills need each other in a circle: ask their authors',
-  'requires/version': 'install a version that fits',
-  'lock/invalid': 'mend skills.lock.json (a merge conflict?), or restore it from version control',
-  'lock/missing': 'install something first, or give the root that has a skills.lock.json',
-  'lock/drift': 'what is installed is not what the lock says: install --frozen puts it right',
-  'lock/not-reproducible': 'the source no longer gives what the lock says: update knowingly',
-  'lock/newer': 'it was written by a newer version: update skillwright',
+  'install/unwritable': 'the root cannot be written: see the reason',
+  'install/no-space': 'free some disk space and try again; nothing was changed',
+  'install/case':
+    'its name differs from an installed one only in spelling: use --force with the exact name, or rename it',
+  'install/homoglyph': 'its name looks like the name of an installed skill: check that it is the one you want',
+  'install/refused': 'review the plan and confirm it; use --yes for non-interactive runs',
+  'install/trash': 'list the available versions with restore or rollback without --id',
+  'requires/missing': 'install the required skill, or add its source',
+  'requires/cycle': 'the skills require each other in a cycle: ask their authors',
+  'requires/version': 'install a version in the required range',
+  'lock/invalid': 'fix skills.lock.json (is it an unresolved merge?), or restore it from version control',
+  'lock/missing': 'install a skill first, or use a root that has a skills.lock.json',
+  'lock/drift': 'the installed files do not match the lock: run install --frozen to restore them',
+  'lock/not-reproducible': 'the source no longer provides the locked bytes: update the skill',
+  'lock/newer': 'a newer version wrote it: update skillwright',
 } as const satisfies Record<string, string>;
 
 export type PackProblem = keyof typeof PACK_PROBLEMS;
 
-/** Why something is not done. Lower case, safe to print; `path` is a file of the pack, or of this machine, where one is to blame. */
+/** Why something was refused. `message` starts in lower case and is safe to print; `path` is the affected file, if there is one. */
 export interface PackRefusal {
   readonly type: 'refused';
   readonly code: PackProblem;
@@ -90,7 +96,7 @@ export interface PackRefusal {
   readonly hint: string;
 }
 
-/** A refusal with the advice of the table. `message` names the thing; what strangers wrote in it must be `quoted`. */
+/** Adds the hint for the code. Untrusted text in `message` must be `quoted`. */
 export function packRefusal(code: PackProblem, message: string, path?: string): PackRefusal {
   return { type: 'refused', code, message, hint: PACK_PROBLEMS[code], ...(path === undefined ? {} : { path }) };
 }
@@ -99,13 +105,34 @@ export function isRefusal(value: object): value is PackRefusal {
   return 'type' in value && value.type === 'refused' && 'code' in value;
 }
 
-const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMLINK']);
-const NO_LEAVE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+/** Carries a refusal out of nested calls. The function that started the work catches it; users never see it. */
+export class PackRefused extends Error {
+  override readonly name = 'PackRefused';
+  readonly refusal: PackRefusal;
 
-/** What an error of the system means for whoever writes; nothing where it means neither space nor leave. */
-export function systemProblem(code: string): 'install/no-space' | 'install/unwritable' | undefined {
-  if (NO_SPACE.has(code)) return 'install/no-space';
-  return NO_LEAVE.has(code) ? 'install/unwritable' : undefined;
+  constructor(refusal: PackRefusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+export function refused(code: PackProblem, message: string, path?: string): PackRefused {
+  return new PackRefused(packRefusal(code, message, path));
+}
+
+/** Runs `act` and returns the refusal that it throws. Rethrows everything else. */
+export function orRefusal<T>(act: () => T): T | PackRefusal {
+  try {
+    return act();
+  } catch (error) {
+    return asRefusal(error);
+  }
+}
+
+/** The refusal that a caught error carries. Rethrows every other error. */
+export function asRefusal(error: unknown): PackRefusal {
+  if (error instanceof PackRefused) return error.refusal;
+  throw error;
 }
 
 const NOT_ALLOWED: ReadonlySet<PackProblem> = new Set([
@@ -116,18 +143,71 @@ const NOT_ALLOWED: ReadonlySet<PackProblem> = new Set([
   'source/refused',
 ]);
 
-/** It could be done, and a rule or a person did not let it. */
+/** Whether a rule or a person denied something that is possible otherwise. */
 export function isNotAllowed({ code }: PackRefusal): boolean {
   return NOT_ALLOWED.has(code);
 }
 
-/** Carries a refusal out of the middle of a long work; caught where the work began, never seen by users. */
-export class PackRefused extends Error {
-  override readonly name = 'PackRefused';
-  readonly refusal: PackRefusal;
+const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMLINK']);
+const NO_PERMISSION: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
-  constructor(refusal: PackRefusal) {
-    super(refusal.message);
-    this.refusal = refusal;
+/** The problem that a system error of a write stands for; undefined if it is neither about space nor about permission. */
+export function systemProblem(code: string): 'install/no-space' | 'install/unwritable' | undefined {
+  if (NO_SPACE.has(code)) return 'install/no-space';
+  return NO_PERMISSION.has(code) ? 'install/unwritable' : undefined;
+}
+
+/** `what` says what failed, in lower case. `otherwise` is the code for errors that are neither about space nor about permission. */
+export function systemRefusal(error: unknown, what: string, otherwise: PackProblem = 'install/root'): PackRefusal {
+  if (!isSystemError(error)) throw error;
+  return packRefusal(systemProblem(error.code) ?? otherwise, `${what} (${error.code})`);
+}
+
+/** Runs `act` and returns system errors and the refusals that it throws as values. Rethrows everything else. */
+export async function orSystemRefusal<T>(
+  act: () => Promise<T>,
+  what: string,
+  otherwise?: PackProblem,
+): Promise<T | PackRefusal> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof PackRefused) return error.refusal;
+    return systemRefusal(error, what, otherwise);
   }
+}
+
+/** Why an output file could not be written. */
+export function writeRefusal(error: unknown, file: string): PackRefusal {
+  if (!isSystemError(error)) throw error;
+  const code = systemProblem(error.code) === 'install/no-space' ? 'install/no-space' : 'pack/unwritable';
+  return packRefusal(code, `cannot write ${quoted(file, 200)} (${error.code})`, file);
+}
+
+const NOT_FOUND: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/** Why a file could not be read. `otherwise` is the code for errors other than "not found". */
+export function readRefusal(error: unknown, file: string, otherwise: PackProblem = 'source/failed'): PackRefusal {
+  if (!isSystemError(error)) throw error;
+  if (NOT_FOUND.has(error.code)) return packRefusal('source/missing', `${quoted(file, 200)} does not exist`, file);
+  return packRefusal(otherwise, `cannot read ${quoted(file, 200)} (${error.code})`, file);
+}
+
+const TREE_PROBLEMS: Readonly<Record<TreeProblem, PackProblem>> = {
+  gone: 'source/missing',
+  changed: 'source/changed',
+  unreadable: 'source/refused',
+  'not-regular': 'archive/special-file',
+  'link-outside': 'archive/link',
+  'hard-link': 'archive/link',
+  name: 'archive/name',
+  'too-many': 'archive/too-many',
+  'too-large': 'archive/too-large',
+  'too-deep': 'archive/too-deep',
+};
+
+/** Why a folder of skills cannot be read. An empty `folder` is left out of the message. */
+export function treeRefusal({ problem, path, message }: TreeRefusal, folder: string): PackRefusal {
+  const at = [folder, path].filter((part) => part !== '').join('/');
+  return packRefusal(TREE_PROBLEMS[problem], folder === '' ? message : `${quoted(folder, 200)}: ${message}`, at);
 }

@@ -1,18 +1,18 @@
-/** A pack that is not installed: what it holds, whether it is what its manifest and its signature say, and what the scan finds. Nothing is kept. */
+/** Verifies a pack without installing it: contents, manifest, signature and scan findings. */
 import path from 'node:path';
 
-import { openNameJudge } from './inspect/confusable-name.ts';
+import { openNameCheck } from './inspect/confusable-name.ts';
 import { EMPTY_LOCK } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
-import type { BroughtSource } from './sources/source.ts';
+import type { StagedSource } from './sources/source.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
 import { temporaryName } from '../platform/fs/atomic-replace.ts';
-import { bringPack, inspectSource, readTypedSource } from './inspect/bring-pack.ts';
+import { stagePack, inspectSource, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
-import type { PackSettings } from './pack-place.ts';
-import { proveSource } from './inspect/prove-source.ts';
+import type { PackSettings } from './pack-settings.ts';
+import { verifySource } from './inspect/prove-source.ts';
 
 export interface VerifiedPack {
   readonly type: 'verified-pack';
@@ -21,22 +21,22 @@ export interface VerifiedPack {
   readonly hasManifest: boolean;
   readonly signedBy?: string;
   readonly skills: readonly InspectedSkill[];
-  /** Why it could not be installed; empty where it could. */
+  /** Reasons not to install it; empty if there are none. */
   readonly refusals: readonly PackRefusal[];
 }
 
 export interface VerifyPackOptions {
   readonly settings: PackSettings;
   readonly source: string;
-  /** A folder of ours in which it is unpacked, and which is as before afterwards. */
+  /** The pack is unpacked into a temporary folder below this one. */
   readonly workFolder: string;
-  /** A missing signature is a refusal too. */
+  /** Treats a missing signature as a refusal. */
   readonly signature?: boolean;
   readonly lenient?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Refused where it cannot be unpacked at all. */
+/** Refuses if the pack cannot be unpacked. */
 export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
   const { settings, workFolder, signal } = options;
   const source = readTypedSource(options.source, settings);
@@ -44,30 +44,30 @@ export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPa
   const to = temporaryName(path.join(workFolder, 'verify'), '');
   try {
     makeFolders(to, 0o700);
-    const brought = await bringPack(source, { settings, to, ...(signal === undefined ? {} : { signal }) });
-    return isRefusal(brought) ? brought : await judge(brought, options);
+    const staged = await stagePack(source, { settings, to, ...(signal === undefined ? {} : { signal }) });
+    return isRefusal(staged) ? staged : await inspectStaged(staged, options);
   } finally {
     await removeTree(to);
   }
 }
 
-async function judge(brought: BroughtSource, options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
+async function inspectStaged(staged: StagedSource, options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
   const { settings, signature = false, signal } = options;
-  const inspected = await inspectSource(brought, {
+  const inspected = await inspectSource(staged, {
     settings,
     mode: options.lenient === true ? 'lenient' : 'strict',
     names: [],
-    judgeName: openNameJudge([]),
+    checkName: openNameCheck([]),
     ...(signal === undefined ? {} : { signal }),
   });
   if (isRefusal(inspected)) return inspected;
   const { wanted: skills } = inspected;
-  const proof = await proveSource(brought, skills, {
+  const proof = await verifySource(staged, skills, {
     settings: { ...settings, requireSigned: settings.requireSigned || signature },
     lock: EMPTY_LOCK,
     force: false,
   });
-  const { resolved, manifest } = brought;
+  const { resolved, manifest } = staged;
   const signedBy = isRefusal(proof) ? undefined : proof.signedBy;
   const unproven =
     signature && !isRefusal(proof) && signedBy === undefined

@@ -1,45 +1,44 @@
-/** What is installed, against its lock: every changed, missing and added file by name. Nothing is written. */
+/** Compares installed skills with their lock and reports every changed, missing and added file. Writes nothing. */
 import path from 'node:path';
 
 import { compareText } from '../core/diagnostic.ts';
 import type { Drift, LockedSkill } from './lock/lock.ts';
-import { driftOf } from './lock/lock-file.ts';
+import { driftOf, readLock } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
 import { presentBuffer, presentFiles } from './root/present-files.ts';
-import { readLock } from './root/read-lock.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
 
-/** `drift`: files differ. `missing`: the folder is not there. `unreadable`: it cannot be told. */
+/** `drift`: files differ. `missing`: the folder does not exist. `unreadable`: the folder could not be compared. */
 export interface VerifiedSkill {
   readonly name: string;
   readonly status: 'same' | 'drift' | 'missing' | 'unreadable';
   readonly locked: LockedSkill;
-  /** Of what is there now. */
+  /** Digest of the installed files. */
   readonly digest?: string;
   readonly drift: Drift;
-  /** Why it cannot be told; empty otherwise. */
+  /** Why the folder could not be compared; empty otherwise. */
   readonly reason: string;
 }
 
 export interface VerifiedRoot {
   readonly type: 'verified';
   readonly root: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly skills: readonly VerifiedSkill[];
   readonly isIntact: boolean;
 }
 
 export interface VerifyRootOptions {
-  /** Names; all of the lock where empty. */
+  /** Names of skills (default: all in the lock). */
   readonly names?: readonly string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 const NO_DRIFT: Drift = { changed: [], missing: [], added: [] };
-/** Skills between two pauses, in which an interruption is heard. */
+/** Skills to verify before yielding to the event loop, so that an abort takes effect. */
 const SLICE = 64;
 
 export async function verifyRoot(
@@ -68,7 +67,7 @@ export async function verifyRoot(
   return { type: 'verified', root, skills, isIntact: skills.every(({ status }) => status === 'same') };
 }
 
-/** One folder against its entry. */
+/** Compares one folder with its lock entry. */
 export function verifySkill(dir: string, locked: LockedSkill, buffer = presentBuffer()): VerifiedSkill {
   const { name } = locked;
   const present = presentFiles(dir, { buffer, withoutLooks: true });
@@ -78,7 +77,7 @@ export function verifySkill(dir: string, locked: LockedSkill, buffer = presentBu
   }
   const { digest } = present;
   if (digest === locked.digest) return { name, status: 'same', locked, digest, drift: NO_DRIFT, reason: '' };
-  const drift = driftOf(locked, present.files);
+  const drift = driftOf(locked.files, present.files);
   const isNamed = drift.changed.length + drift.missing.length + drift.added.length > 0;
-  return { name, status: 'drift', locked, digest, drift, reason: isNamed ? '' : 'folders without files differ' };
+  return { name, status: 'drift', locked, digest, drift, reason: isNamed ? '' : 'only empty folders differ' };
 }

@@ -1,11 +1,10 @@
 /** A file that appears whole or not at all, and replaces an existing file only with `force`. */
 import { statSync } from 'node:fs';
 
-import { PackRefused, packRefusal } from './problems.ts';
+import { PackRefused, refused, writeRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
 import { PendingFile } from '../platform/fs/atomic-replace.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
-import { writeRefusal } from './system-refusal.ts';
 
 /** Every function throws `PackRefused` for system errors. */
 export interface WholeFile {
@@ -76,10 +75,10 @@ function create(pending: PendingFile, file: string): void {
 function refuseDevice(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile() || stats.isDirectory()) return;
-  const message = `${quoted(file, 200)} is a device, a pipe or a socket, and is not replaced`;
-  throw new PackRefused(packRefusal('pack/unwritable', message, file));
+  const message = `${quoted(file, 200)} is a device, a pipe or a socket and cannot be replaced`;
+  throw refused('pack/unwritable', message, file);
 }
 
 function alreadyExists(file: string): PackRefused {
-  return new PackRefused(packRefusal('pack/exists', `${quoted(file, 200)} is there already`, file));
+  return refused('pack/exists', `${quoted(file, 200)} already exists`, file);
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { readLock } from '../../src/packs/root/read-lock.ts';
+import { readLock } from '../../src/packs/lock/lock-file.ts';
 import { verifyRoot } from '../../src/packs/verify-root.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
@@ -135,7 +135,7 @@ describe('install', () => {
     expect(await sw('restore', '--empty-trash', '--dry-run')).toMatchObject({
       status: 0,
       out: '',
-      err: 'would remove for good: letters\n',
+      err: 'would delete permanently: letters\n',
     });
     expect(await sw('restore', 'letters', '-y')).toMatchObject({ status: 0, out: 'restored letters\n' });
     expect(await sw('uninstall', 'letters', '-y', '--purge')).toMatchObject({ status: 0, out: 'removed letters\n' });
@@ -199,10 +199,10 @@ describe('install', () => {
             name: 'letters',
             code: 'pack/unknown-skill',
             message: 'the source has no "letters"; it has "tables"',
-            hint: 'name a skill that the source has',
+            hint: 'use the name of a skill that the source has',
           },
         ],
-        unread: [{ name: 'odd', reason: 'its source is of a kind that is not known here: "bucket"' }],
+        unread: [{ name: 'odd', reason: 'unknown source type: "bucket"' }],
         indexHash: expect.any(String),
       },
     });
@@ -266,7 +266,7 @@ describe('install', () => {
     const homeless = await spawnCli(project, ['install', sourceWith('tables'), '-y', '--scope', 'user'], { HOME: '' });
     expect(homeless).toMatchObject({
       status: 1,
-      err: expect.stringMatching(/no home folder[^]*hint: name a root: --to FOLDER/),
+      err: expect.stringMatching(/no home folder[^]*hint: choose a root with --to FOLDER/),
     });
   });
 

@@ -214,7 +214,7 @@ describe('a lock', () => {
     });
     expect(await restoreLock({ settings })).toMatchObject({
       code: 'install/edited',
-      hint: 'verify names the files; move the folder away, and --frozen brings it as the lock says',
+      hint: 'run verify to see the files; move the folder away and run install --frozen again',
     });
     expect(readFileSync(path.join(root, 'tables/new.md'), 'utf8')).toBe('new');
   });
@@ -229,6 +229,6 @@ test('http: is taken where install.allow_http says so, and each rule counts for 
   // The next rule is reached, and nothing is asked of the network.
   expect(await packWorld({ install: { allow_http: true } }).install(address)).toMatchObject({
     code: 'source/refused',
-    message: '10.0.0.1:80 is not on the internet',
+    message: '10.0.0.1:80 is not a public address',
   });
 });

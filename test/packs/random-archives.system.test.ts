@@ -51,7 +51,7 @@ function entries(part: fc.Arbitrary<string>): fc.Arbitrary<readonly Entry[]> {
   return fc.array(entry, { maxLength: 6 });
 }
 
-/** Two names that are one on some systems, where neither is taken along, or only one is. */
+/** Two names that are the same file on some systems, where neither is taken along, or only one is. */
 const ONE_NAME: readonly (readonly Entry[])[] = [
   ['sample/.gitignore/A/.env', 'sample/.gitignore/a'],
   ['sample/.env', 'sample/.Env'],
@@ -81,7 +81,7 @@ function tarOf(all: readonly Entry[]): Buffer {
   return makeTarGz([...folders(all).map((name) => ({ name })), ...files]);
 }
 
-/** What a file system can hold: no name is a file and a folder. */
+/** What a file system can hold: no name is both a file and a folder. */
 function storable(all: readonly Entry[]): readonly Entry[] {
   const files = new Map([SKILL, ...all].map((entry) => [entry.name, entry]));
   const within = folders([...files.values()]);

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
+
 import { expect, test } from 'vitest';
 
-import { PackRefused, isRefusal, packRefusal } from '../../src/packs/problems.ts';
-import { orSystemRefusal } from '../../src/packs/system-refusal.ts';
+import { PackRefused, isRefusal, packRefusal, orSystemRefusal } from '../../src/packs/problems.ts';
 
 async function codeOf(act: () => void): Promise<string> {
   const result = await orSystemRefusal(

@@ -16,7 +16,7 @@ test('takes the place of a file where it may, and never that of a pipe or a devi
   expect(readFileSync(file, 'utf8')).toBe('new');
   for (const target of [pipe, link])
     expect(() => writeWholeText(target, 'new', { force: true })).toThrow('a device, a pipe or a socket');
-  expect(() => writeWholeText(file, 'newer', { force: false })).toThrow('is there already');
+  expect(() => writeWholeText(file, 'newer', { force: false })).toThrow('already exists');
   expect([readdirSync(folder), lstatSync(pipe).isFIFO(), lstatSync(link).isSymbolicLink()]).toEqual([
     ['file', 'link', 'pipe'],
     true,

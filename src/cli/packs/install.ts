@@ -1,7 +1,7 @@
 import { isRefusal } from '../../packs/problems.ts';
 import { installSkills } from '../../packs/install.ts';
 import type { InstallPlan, Installed } from '../../packs/install.ts';
-import type { PackSettings } from '../../packs/pack-place.ts';
+import type { PackSettings } from '../../packs/pack-settings.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding-text.ts';

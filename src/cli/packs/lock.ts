@@ -6,10 +6,10 @@ import type { ForeignLock, ForeignSkill } from '../../packs/lock/foreign-lock.ts
 import { isRefusal, packRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { readLock } from '../../packs/root/read-lock.ts';
+import { readLock } from '../../packs/lock/lock-file.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import { installSkills } from '../../packs/install.ts';
-import type { PackSettings } from '../../packs/pack-place.ts';
+import type { PackSettings } from '../../packs/pack-settings.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';

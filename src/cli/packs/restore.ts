@@ -1,6 +1,6 @@
 import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
-import { emptyTrash, listKeptSkills, restoreSkill } from '../../packs/change-root.ts';
+import { emptyTrash, listSkillBackups, restoreSkill } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -35,7 +35,7 @@ export const command = defineCommand({
     if (isRefusal(settings)) return refuse(invocation, settings);
     const common = { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
     if (flags.list === true) {
-      const kept = await listKeptSkills(common, 'trash');
+      const kept = await listSkillBackups(common, 'trash');
       if ('type' in kept) return refuse(invocation, kept);
       if (flags.json === true) terminal.out(jsonText({ root: settings.root, trash: kept }));
       else for (const one of kept) terminal.out(keptLine(one));

@@ -1,6 +1,6 @@
 import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
-import { listKeptSkills, rollbackSkill } from '../../packs/change-root.ts';
+import { listSkillBackups, rollbackSkill } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -30,7 +30,7 @@ export const command = defineCommand({
     if (isRefusal(settings)) return refuse(invocation, settings);
     const common = { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
     if (flags.list === true) {
-      const kept = await listKeptSkills(common, { versionsOf: name });
+      const kept = await listSkillBackups(common, { versionsOf: name });
       if ('type' in kept) return refuse(invocation, kept);
       if (flags.json === true) terminal.out(jsonText({ root: settings.root, name, versions: kept }));
       else for (const one of kept) terminal.out(keptLine(one));

@@ -1,6 +1,6 @@
 /** What became of a root, after uninstall, restore and rollback. */
 import { printable } from '../../core/text/text.ts';
-import type { KeptSkill } from '../../packs/root/kept.ts';
+import type { SkillBackup } from '../../packs/root/skill-backups.ts';
 import type { Changed } from '../../packs/change-root.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -27,6 +27,6 @@ export async function reportChange(
 }
 
 /** `pdf-forms  1.2.0  2026-01-02T03:04:05Z  20260102T030405Z-…` */
-export function keptLine({ name, lock, at, id }: KeptSkill): string {
+export function keptLine({ name, lock, at, id }: SkillBackup): string {
   return `${printable(name)}  ${printable(lock?.version ?? '-')}  ${at}  ${id}`;
 }

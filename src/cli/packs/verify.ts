@@ -6,7 +6,7 @@ import { findingText } from '../../packs/scan/finding-text.ts';
 import { scanSarif } from '../../packs/scan/sarif.ts';
 import { printable } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import type { PackSettings } from '../../packs/pack-place.ts';
+import type { PackSettings } from '../../packs/pack-settings.ts';
 import { verifyPack } from '../../packs/verify-pack.ts';
 import type { VerifiedPack } from '../../packs/verify-pack.ts';
 import { verifyRoot } from '../../packs/verify-root.ts';

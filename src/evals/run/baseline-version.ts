@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { SkillError } from '../../core/errors.ts';
 import { isRefusal, PackRefused } from '../../packs/problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { listKept } from '../../packs/root/kept.ts';
-import { holdRoot, releaseRoot } from '../../packs/root/places.ts';
-import { bringSource } from '../../packs/sources/bring.ts';
+import { listBackups } from '../../packs/root/skill-backups.ts';
+import { openRootHandle, closeRootHandle } from '../../packs/root/root-paths.ts';
+import { stageSource } from '../../packs/sources/stage-source.ts';
 import { runProgram } from '../../packs/sources/run-program.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
@@ -37,12 +37,12 @@ export async function findBaselineVersion(skill: string, options: BaselineVersio
 
 function keptVersion(skill: string): BaselineVersion | undefined {
   try {
-    const held = holdRoot(path.dirname(skill), { create: false });
+    const held = openRootHandle(path.dirname(skill), { create: false });
     try {
-      const [newest] = listKept(held, 'previous', path.basename(skill));
+      const [newest] = listBackups(held, 'previous', path.basename(skill));
       return newest === undefined ? undefined : { folder: newest.path, from: `the version from ${newest.at}` };
     } finally {
-      releaseRoot(held);
+      closeRootHandle(held);
     }
   } catch (error) {
     // Nothing was installed in this root.
@@ -64,7 +64,7 @@ async function gitVersion(skill: string, options: BaselineVersionOptions): Promi
     );
   makeFolders(to);
   const folder = path.relative(top, real).split(path.sep).join('/');
-  const brought = await bringSource(
+  const brought = await stageSource(
     {
       type: 'git',
       url: pathToFileURL(top).href,

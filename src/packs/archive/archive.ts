@@ -1,33 +1,36 @@
-/** Archives of strangers: judged whole before a byte is written, by rules that are the same for every format. */
+/** Opens untrusted archives. The same rules apply to every format, and the whole archive is validated before a byte is written. */
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { holdFile } from './held-file.ts';
-import type { HeldFile } from './held-file.ts';
+import { openArchiveFile } from './archive-file.ts';
+import type { ArchiveFile } from './archive-file.ts';
 import { openTar } from './open-tar.ts';
 import { openZip } from './open-zip.ts';
-import type { OpenedArchive } from './opened-archive.ts';
+import type { OpenedArchive } from './extract-tree.ts';
 
-export type { ArchiveEntry, OpenedArchive } from './opened-archive.ts';
+export type { ArchiveEntry, OpenedArchive } from './extract-tree.ts';
 
 export interface OpenArchiveOptions {
   readonly limits?: ArchiveLimits;
   readonly signal?: AbortSignal;
 }
 
-/** Opens an archive and judges all of it but the packed bytes, which are judged as they are unpacked. The format is told by the bytes. */
+/**
+ * Opens an archive and validates everything except the compressed data, which is validated while it is unpacked. Detects the format by
+ * content.
+ */
 export async function openArchive(
   file: string,
   { limits = ARCHIVE_LIMITS, signal }: OpenArchiveOptions = {},
 ): Promise<OpenedArchive | PackRefusal> {
-  let held: HeldFile | undefined;
+  let held: ArchiveFile | undefined;
   try {
     signal?.throwIfAborted();
-    held = holdFile(file);
-    return await openHeld(held, file, { limits, ...(signal === undefined ? {} : { signal }) });
+    held = openArchiveFile(file);
+    return await openByFormat(held, file, { limits, ...(signal === undefined ? {} : { signal }) });
   } catch (error) {
     held?.close();
     if (error instanceof PackRefused) return error.refusal;
@@ -37,16 +40,14 @@ export async function openArchive(
   }
 }
 
-async function openHeld(
-  held: HeldFile,
+async function openByFormat(
+  held: ArchiveFile,
   file: string,
   options: { readonly limits: ArchiveLimits; readonly signal?: AbortSignal },
 ): Promise<OpenedArchive> {
   const { maxArchiveBytes } = options.limits;
   if (held.size > maxArchiveBytes)
-    throw new PackRefused(
-      packRefusal('archive/too-large', `the archive has more than ${String(maxArchiveBytes)} bytes`, file),
-    );
+    throw refused('archive/too-large', `the archive has more than ${String(maxArchiveBytes)} bytes`, file);
   const start = Buffer.alloc(4);
   held.fill(start, 0);
   if (start.readUInt16BE(0) === GZIP) return openTar(held, options);

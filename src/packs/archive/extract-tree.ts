@@ -1,10 +1,111 @@
-import type { PackRefusal } from '../problems.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import type { Extracted } from './opened-archive.ts';
-import { openTreeWriter, writingRefusal } from './tree-writer.ts';
-import type { TreeWriter } from './tree-writer.ts';
+/** Extracts files into a folder. All writes use descriptors: a path that another process puts in the way is refused and never followed. */
+import { fchmodSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import path from 'node:path';
 
-/** Runs `write` on a folder that is empty or not there; where it throws, the folder is as it was before. */
+import { PackRefused, packRefusal, systemProblem, refused } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { quoted } from '../../core/text/text.ts';
+import { openNewFile } from '../../platform/fs/atomic-replace.ts';
+import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
+import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+
+export interface TreeWriter {
+  folder(at: string): void;
+  file(at: string, isExecutable: boolean): FileWriter;
+  /** Closes all folders. */
+  close(): void;
+  /** Removes what was written, and the folder itself if it was created. Call it before `close`. */
+  undo(): Promise<void>;
+}
+
+interface NamedHandle {
+  readonly directory: DirectoryHandle;
+  readonly name: string;
+}
+
+/** Throws `PackRefused` if the folder is not empty, is a link, or cannot be created. */
+export function openTreeWriter(to: string): TreeWriter {
+  const isNew = isMade(to);
+  const top = openEmptyFolder(to);
+  const open: NamedHandle[] = [{ name: '', directory: top }];
+  const made = new Set<string>();
+  /** Top-level names that we created. Only these may be removed. */
+  const tops = new Set<string>();
+
+  /** Opens the folder and creates its missing parents. */
+  const goTo = (parts: readonly string[]): DirectoryHandle => {
+    let shared = 0;
+    while (shared < parts.length && open[shared + 1]?.name === parts[shared]) shared += 1;
+    for (const { directory } of open.splice(shared + 1)) directory.close();
+    for (const [place, part] of parts.entries()) {
+      if (place < shared) continue;
+      const at = parts.slice(0, place + 1).join('/');
+      const parent = open[place]?.directory ?? top;
+      if (!made.has(at)) mkdirSync(`${parent.place}/${part}`);
+      if (place === 0) tops.add(part);
+      const directory = parent.child(part);
+      open.push({ name: part, directory });
+      // Sets the mode independently of the umask.
+      if (!made.has(at)) fchmodSync(directory.descriptor, 0o755);
+      made.add(at);
+    }
+    return open.at(-1)?.directory ?? top;
+  };
+
+  return {
+    folder(at) {
+      goTo(at.split('/'));
+    },
+    file(at, isExecutable) {
+      const parts = at.split('/');
+      const mode = isExecutable ? 0o755 : 0o644;
+      const folder = goTo(parts.slice(0, -1));
+      const name = parts.at(-1) ?? '';
+      const writer = openNewFile(`${folder.place}/${name}`, mode);
+      if (parts.length === 1) tops.add(name);
+      return writer;
+    },
+    close() {
+      for (const { directory } of open.splice(0)) directory.close();
+    },
+    async undo() {
+      // Removes through the descriptor, because the path may refer to another folder by now.
+      for (const name of tops) await removeTree(path.join(top.place, name));
+      if (isNew) rmdirSync(to);
+    },
+  };
+}
+
+/** Returns false if the path exists. */
+function isMade(to: string): boolean {
+  try {
+    mkdirSync(to);
+    return true;
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Checks through the descriptor, so that the checked folder is the one that is written to. */
+function openEmptyFolder(to: string): DirectoryHandle {
+  const directory = DirectoryHandle.open(to);
+  if (readdirSync(directory.place).length === 0) return directory;
+  directory.close();
+  throw refused('install/root', `${quoted(to, 400)} is not an empty folder`, to);
+}
+
+/** Maps a system error to a refusal. Rethrows other errors. */
+export function writingRefusal(error: unknown, to: string): PackRefusal {
+  if (error instanceof PackRefused) return error.refusal;
+  if (!isSystemError(error)) throw error;
+  const problem = systemProblem(error.code) ?? 'install/root';
+  return packRefusal(problem, `${quoted(to, 400)} cannot be written: ${error.code}`, to);
+}
+
+/** Runs `write` on an empty or new folder. If it throws, restores the previous state of the folder. */
 export async function extractTree(
   to: string,
   write: (tree: TreeWriter) => Promise<Omit<Extracted, 'type'>>,
@@ -23,13 +124,13 @@ export async function extractTree(
     const refusal = writingRefusal(error, to);
     return left === undefined
       ? refusal
-      : { ...refusal, message: `${refusal.message}; its parts are still there: ${left}` };
+      : { ...refusal, message: `${refusal.message}; the partly extracted files could not be removed: ${left}` };
   } finally {
     tree.close();
   }
 }
 
-/** What the system said where the parts cannot be removed. */
+/** The error code if the files cannot be removed. */
 async function undone(tree: TreeWriter): Promise<string | undefined> {
   try {
     await tree.undo();
@@ -38,4 +139,43 @@ async function undone(tree: TreeWriter): Promise<string | undefined> {
     if (isSystemError(error)) return error.code;
     throw error;
   }
+}
+
+export interface ArchiveEntry {
+  /** Relative to the archive: `/` as separator, NFC, visible characters, portable. */
+  readonly path: string;
+  readonly type: 'file' | 'folder';
+  /** Uncompressed size; 0 for folders. */
+  readonly bytes: number;
+  readonly isExecutable: boolean;
+}
+
+export interface ExtractOptions {
+  readonly signal?: AbortSignal;
+  /** Called for each written file. */
+  readonly onFile?: (path: string) => void;
+}
+
+export interface Extracted {
+  readonly type: 'extracted';
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** A validated archive. It stays open, so the extracted bytes are the validated ones even if the file is replaced. */
+export interface OpenedArchive {
+  readonly type: 'archive';
+  readonly format: 'zip' | 'tar.gz';
+  readonly entries: readonly ArchiveEntry[];
+  /**
+   * Entries that are not extracted, one line each with the reason: `.git/`, `.claude-plugin/`, `__MACOSX/`, `.DS_Store`, other hidden
+   * names.
+   */
+  readonly leftOut: readonly string[];
+  /**
+   * Extracts into an empty or new folder whose parent exists. All or nothing: if it refuses or is aborted, the folder is unchanged. Does
+   * not sync to disk; the caller does.
+   */
+  extract(to: string, options?: ExtractOptions): Promise<Extracted | PackRefusal>;
+  close(): void;
 }

@@ -3,30 +3,30 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import type { HeldFile } from './held-file.ts';
-import { UNJUDGED_BYTES } from './judge-entries.ts';
-import { refused } from './refused.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { ALWAYS_ALLOWED_BYTES } from './validate-entries.ts';
+import { refused } from '../problems.ts';
 
-/** Unpacked bytes, taken one after another. */
+/** Sequential access to uncompressed bytes. */
 export interface ByteSource {
-  /** Exactly so many; fewer only at the end of everything. */
+  /** Returns exactly `length` bytes, or fewer at the end. */
   take(length: number): Promise<Buffer>;
-  /** At least one byte and at most so many; none at the end. */
+  /** Returns at least one and at most `most` bytes, or none at the end. */
   some(most: number): Promise<Buffer>;
-  /** Of the packed bytes, once all were taken. */
+  /** SHA-256 of the compressed bytes, after all were read. */
   digest(): string;
   close(): void;
 }
 
 const PIECE = 64 * 1024;
-/** What the headers of one entry may take beside its bytes, on average. */
+/** Average size of the headers of an entry. */
 const OVERHEAD_BYTES = 4096;
 
 /**
- * Unpacks as it is read, and stops as soon as it becomes far more than was read. Throws `PackRefused`. Several members after each
- * other are one stream, as everywhere.
+ * Decompresses while reading and stops if the output grows far beyond the input. Throws `PackRefused`. Concatenated gzip members are one
+ * stream, as usual.
  */
-export function openGunzip(file: HeldFile, limits: ArchiveLimits, signal: AbortSignal | undefined): ByteSource {
+export function openGunzip(file: ArchiveFile, limits: ArchiveLimits, signal: AbortSignal | undefined): ByteSource {
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   const pieces = unpack(file, limits, hash, signal);
   let rest: Buffer = Buffer.alloc(0);
@@ -58,7 +58,7 @@ export function openGunzip(file: HeldFile, limits: ArchiveLimits, signal: AbortS
 }
 
 async function* unpack(
-  file: HeldFile,
+  file: ArchiveFile,
   limits: ArchiveLimits,
   hash: Hash,
   signal: AbortSignal | undefined,
@@ -82,21 +82,21 @@ async function* unpack(
   try {
     for await (const piece of gunzip) {
       signal?.throwIfAborted();
-      // A stream of bytes gives bytes.
+      // The stream has no encoding, so its chunks are buffers.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const bytes = piece as Buffer;
       produced += bytes.length;
-      if (produced > UNJUDGED_BYTES + gunzip.bytesWritten * limits.maxRatio)
+      if (produced > ALWAYS_ALLOWED_BYTES + gunzip.bytesWritten * limits.maxRatio)
         throw refused(
           'archive/bomb',
-          `the archive has become ${String(produced)} bytes from ${String(gunzip.bytesWritten)}`,
+          `the archive expands from ${String(gunzip.bytesWritten)} to ${String(produced)} bytes`,
         );
       if (produced > most) throw refused('archive/too-large', `the archive unpacks to more than ${String(most)} bytes`);
       yield bytes;
     }
-    // Zeros after the end are passed over by the library, unlike anything else.
+    // zlib silently ignores zeros after the end, but no other data.
     if (gunzip.bytesWritten !== file.size)
-      throw refused('archive/extra-data', 'data stands after the end of the archive');
+      throw refused('archive/extra-data', 'there is data after the end of the archive');
   } catch (error) {
     throw asRefused(error);
   } finally {
@@ -105,14 +105,14 @@ async function* unpack(
   }
 }
 
-/** The library says what is wrong in words only. */
+/** Maps zlib errors, which differ only in their message. */
 function asRefused(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error;
   if (!error.code.startsWith('Z_')) return error;
-  // The first header was seen before: this is what follows the last member.
+  // The header of the first member is valid, so this is data after the last one.
   if (/header check/.test(error.message))
-    return refused('archive/extra-data', 'data stands after the end of the archive');
+    return refused('archive/extra-data', 'there is data after the end of the archive');
   if (/(?:data|length) check/.test(error.message))
-    return refused('archive/checksum', 'the archive does not have the checksum it says');
-  return refused('archive/unreadable', 'the archive cannot be unpacked');
+    return refused('archive/checksum', 'the checksum of the archive does not match');
+  return refused('archive/unreadable', 'the archive cannot be decompressed');
 }

@@ -1,61 +1,61 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { refused } from '../problems.ts';
 import type { PackRefused } from '../problems.ts';
 import { extractTree } from './extract-tree.ts';
+import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive, TreeWriter } from './extract-tree.ts';
 import { openGunzip } from './gunzip.ts';
 import type { ByteSource } from './gunzip.ts';
-import type { HeldFile } from './held-file.ts';
-import { openJudge } from './judge-entries.ts';
-import type { EntryJudge } from './judge-entries.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { openEntryValidator } from './validate-entries.ts';
+import type { EntryValidator } from './validate-entries.ts';
 import type { OpenOptions } from './open-zip.ts';
-import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive } from './opened-archive.ts';
 import { readTar } from './read-tar.ts';
 import type { TarEntry } from './read-tar.ts';
-import { refused } from './refused.ts';
-import type { TreeWriter } from './tree-writer.ts';
 
-/** Reads all of it twice: once to judge, once to write. Throws `PackRefused`. */
-export async function openTar(file: HeldFile, { limits, signal }: OpenOptions): Promise<OpenedArchive> {
+/** Reads the archive twice: once to validate, once to extract. Throws `PackRefused`. */
+export async function openTar(file: ArchiveFile, { limits, signal }: OpenOptions): Promise<OpenedArchive> {
   const entries: ArchiveEntry[] = [];
-  const judge = openJudge(file.size, limits);
+  const validator = openEntryValidator(file.size, limits);
   const source = openGunzip(file, limits, signal);
-  for await (const { entry } of judgedEntries(source, limits, judge)) if (entry !== undefined) entries.push(entry);
+  for await (const { entry } of validatedEntries(source, limits, validator))
+    if (entry !== undefined) entries.push(entry);
   const expected: Expected = { entries, digest: source.digest() };
   return {
     type: 'archive',
     format: 'tar.gz',
     entries,
-    leftOut: judge.leftOut(),
+    leftOut: validator.leftOut(),
     extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, expected, tree, { limits, ...options })),
     close: () => file.close(),
   };
 }
 
-interface JudgedTarEntry extends Pick<TarEntry, 'content'> {
-  /** Nothing where it is left out. */
+interface ValidatedTarEntry extends Pick<TarEntry, 'content'> {
+  /** Absent if the entry is not extracted. */
   readonly entry?: ArchiveEntry;
 }
 
-async function* judgedEntries(
+async function* validatedEntries(
   source: ByteSource,
   limits: ArchiveLimits,
-  judge: EntryJudge,
-): AsyncGenerator<JudgedTarEntry, void, undefined> {
+  validator: EntryValidator,
+): AsyncGenerator<ValidatedTarEntry, void, undefined> {
   try {
-    for await (const { told, content } of readTar(source, limits)) yield { ...judge.judge(told), content };
+    for await (const { raw, content } of readTar(source, limits)) yield { ...validator.check(raw), content };
   } finally {
     source.close();
   }
 }
 
-/** What was judged. */
+/** Result of the validation. */
 interface Expected {
   readonly entries: readonly ArchiveEntry[];
-  /** Of the file. */
+  /** SHA-256 of the compressed file. */
   readonly digest: string;
 }
 
 async function writeAll(
-  file: HeldFile,
+  file: ArchiveFile,
   expected: Expected,
   tree: TreeWriter,
   { limits, signal, onFile }: ExtractOptions & { readonly limits: ArchiveLimits },
@@ -64,10 +64,10 @@ async function writeAll(
   let place = 0;
   let files = 0;
   let bytes = 0;
-  for await (const { entry, content } of judgedEntries(source, limits, openJudge(file.size, limits))) {
+  for await (const { entry, content } of validatedEntries(source, limits, openEntryValidator(file.size, limits))) {
     signal?.throwIfAborted();
     if (entry === undefined) continue;
-    // Before anything is made of it, though the digest at the end would tell as well.
+    // Compares early, so that nothing is written for a changed entry. The digest at the end would detect it as well.
     if (!isSame(entry, expected.entries[place])) throw changed();
     place += 1;
     if (entry.type === 'folder') {
@@ -97,7 +97,7 @@ function isSame(one: ArchiveEntry, other: ArchiveEntry | undefined): boolean {
   );
 }
 
-/** Somebody wrote into the file that we hold open. */
+/** Another process wrote to the open file. */
 function changed(): PackRefused {
   return refused('source/changed', 'the archive changed while it was unpacked');
 }

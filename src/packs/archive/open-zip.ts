@@ -1,82 +1,87 @@
+import { Readable } from 'node:stream';
+import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
+
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
 import { extractTree } from './extract-tree.ts';
-import type { HeldFile } from './held-file.ts';
-import { openJudge } from './judge-entries.ts';
-import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive } from './opened-archive.ts';
-import { refused } from './refused.ts';
-import type { TreeWriter } from './tree-writer.ts';
-import { unpackEntry } from './zip-content.ts';
-import { readZipDirectory } from './zip-directory.ts';
+import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive, TreeWriter } from './extract-tree.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { openEntryValidator } from './validate-entries.ts';
+import { readZipDirectory, findZipEnd } from './zip-directory.ts';
 import type { ZipEntry } from './zip-directory.ts';
-import { findZipEnd } from './zip-end.ts';
 import { inFileOrder, readLocalHeaders } from './zip-local.ts';
+import { refused } from '../problems.ts';
+import { entryRefused } from './entry-name.ts';
 
 export interface OpenOptions {
   readonly limits: ArchiveLimits;
   readonly signal?: AbortSignal;
 }
 
-interface Judged {
-  readonly told: ZipEntry;
-  /** Nothing where it is left out. */
+interface ValidatedZipEntry {
+  readonly raw: ZipEntry;
+  /** Undefined if the entry is not extracted. */
   readonly entry: ArchiveEntry | undefined;
-  /** Where its bytes start. */
+  /** Offset of its data. */
   readonly start: number;
 }
 
 /** Some packers write an empty folder as two deflated bytes. */
 const EMPTY_DEFLATED_BYTES = 2;
 const NOWHERE: FileWriter = { write: () => undefined, close: () => undefined };
-/** Files between two pauses. */
+/** Files to extract before yielding to the event loop. */
 const SLICE = 64;
 
-/** Nothing where the file is no zip. Throws `PackRefused`. */
-export async function openZip(file: HeldFile, { limits, signal }: OpenOptions): Promise<OpenedArchive | undefined> {
+/** Returns undefined if the file is not a zip. Throws `PackRefused`. */
+export async function openZip(file: ArchiveFile, { limits, signal }: OpenOptions): Promise<OpenedArchive | undefined> {
   const end = findZipEnd(file, limits);
   if (end === undefined) return undefined;
   const sorted = inFileOrder(await readZipDirectory(file, end, signal));
-  const judge = openJudge(file.size, limits);
-  const entries = sorted.map((told) => {
-    const { entry } = judge.judge(told);
-    refuseFolderContent(told);
+  const validator = openEntryValidator(file.size, limits);
+  const entries = sorted.map((raw) => {
+    const { entry } = validator.check(raw);
+    refuseFolderContent(raw);
     return entry;
   });
   const starts = await readLocalHeaders(file, sorted, end.start, signal);
-  const judged = sorted.map((told, place): Judged => ({ told, entry: entries[place], start: starts[place] ?? 0 }));
+  const validated = sorted.map((raw, place): ValidatedZipEntry => ({
+    raw,
+    entry: entries[place],
+    start: starts[place] ?? 0,
+  }));
   return {
     type: 'archive',
     format: 'zip',
     entries: entries.filter((entry) => entry !== undefined),
-    leftOut: judge.leftOut(),
-    extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, judged, tree, options)),
+    leftOut: validator.leftOut(),
+    extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, validated, tree, options)),
     close: () => file.close(),
   };
 }
 
 function refuseFolderContent({ name, packed }: ZipEntry): void {
   if (name.endsWith('/') && packed > EMPTY_DEFLATED_BYTES)
-    throw refused('archive/extra-data', `the folder ${quoted(name)} has bytes of its own`);
+    throw refused('archive/extra-data', `the folder ${quoted(name)} has content`);
 }
 
 async function writeAll(
-  file: HeldFile,
-  judged: readonly Judged[],
+  file: ArchiveFile,
+  validated: readonly ValidatedZipEntry[],
   tree: TreeWriter,
   { signal, onFile }: ExtractOptions,
 ): Promise<Omit<Extracted, 'type'>> {
   let files = 0;
   let bytes = 0;
   signal?.throwIfAborted();
-  for (const { told, entry, start } of judged) {
+  for (const { raw, entry, start } of validated) {
     if (entry?.type === 'folder') tree.folder(entry.path);
-    if (told.name.endsWith('/')) continue;
-    // What is left out must be sound too: an archive is accepted as a whole.
+    if (raw.name.endsWith('/')) continue;
+    // Entries that are not extracted are still validated, because an archive is accepted or refused as a whole.
     const writer = entry === undefined ? NOWHERE : tree.file(entry.path, entry.isExecutable);
     try {
-      await unpackEntry(file, told, start, writer, signal);
+      await unpackEntry(file, raw, start, writer, signal);
     } finally {
       writer.close();
     }
@@ -87,4 +92,115 @@ async function writeAll(
     if (files % SLICE === 0) await pause(signal);
   }
   return { files, bytes };
+}
+
+/** Files up to this size are inflated in one call, which is many times faster for small files. */
+const AT_ONCE = 1024 * 1024;
+const PIECE = 256 * 1024;
+
+/**
+ * Inflates one entry to at most its declared size and compares the checksum. Throws `PackRefused`; the file may be partly written by then.
+ */
+export async function unpackEntry(
+  file: ArchiveFile,
+  entry: ZipEntry,
+  start: number,
+  writer: FileWriter,
+  signal?: AbortSignal,
+): Promise<void> {
+  let bytes = 0;
+  let crc = 0;
+  const take = (piece: Buffer): void => {
+    bytes += piece.length;
+    if (bytes > entry.bytes) throw entryRefused('archive/bomb', entry.name, 'unpacks to more bytes than it declares');
+    crc = crc32(piece, crc);
+    writer.write(piece);
+  };
+  if (entry.method === 0) await copyStored(file, entry, start, take, signal);
+  else if (entry.bytes <= AT_ONCE && entry.packed <= AT_ONCE)
+    take(inflateAtOnce(entry, file.bytes(start, entry.packed)));
+  else await inflateInPieces(file, entry, start, take, signal);
+  if (bytes !== entry.bytes)
+    throw entryRefused('archive/checksum', entry.name, 'unpacks to fewer bytes than it declares');
+  if (crc !== entry.crc) throw entryRefused('archive/checksum', entry.name, 'does not match its checksum');
+}
+
+async function copyStored(
+  file: ArchiveFile,
+  entry: ZipEntry,
+  start: number,
+  take: (piece: Buffer) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let at = 0; at < entry.packed; at += PIECE) {
+    if (at > 0) await pause(signal);
+    take(file.bytes(start + at, Math.min(PIECE, entry.packed - at)));
+  }
+}
+
+function inflateAtOnce(entry: ZipEntry, packed: Buffer): Buffer {
+  try {
+    // 0 would mean no limit.
+    const result: unknown = inflateRawSync(packed, { maxOutputLength: Math.max(1, entry.bytes), info: true });
+    if (!isInflated(result)) throw new TypeError('zlib did not return its engine');
+    refuseRest(entry, result.engine.bytesWritten);
+    return result.buffer;
+  } catch (error) {
+    throw asRefused(error, entry);
+  }
+}
+
+/** Result of zlib with `info: true`, which the types do not describe. `bytesWritten` is the number of input bytes. */
+interface Inflated {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
+}
+
+function isInflated(value: unknown): value is Inflated {
+  return typeof value === 'object' && value !== null && 'buffer' in value && 'engine' in value;
+}
+
+async function inflateInPieces(
+  file: ArchiveFile,
+  entry: ZipEntry,
+  start: number,
+  take: (piece: Buffer) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const inflate = createInflateRaw({ chunkSize: PIECE, finishFlush: constants.Z_FINISH });
+  const input = Readable.from(piecesOf(file, start, entry.packed));
+  input.on('error', (error) => inflate.destroy(error));
+  input.pipe(inflate);
+  try {
+    for await (const piece of inflate) {
+      signal?.throwIfAborted();
+      // The stream has no encoding, so its chunks are buffers.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      take(piece as Buffer);
+    }
+    refuseRest(entry, inflate.bytesWritten);
+  } catch (error) {
+    throw asRefused(error, entry);
+  } finally {
+    input.destroy();
+    inflate.destroy();
+  }
+}
+
+function* piecesOf(file: ArchiveFile, start: number, length: number): Generator<Buffer> {
+  for (let at = 0; at < length; at += PIECE) yield file.bytes(start + at, Math.min(PIECE, length - at));
+}
+
+/** Refuses data after the end of the compressed stream, which other readers may interpret. */
+function refuseRest(entry: ZipEntry, taken: number): void {
+  if (taken !== entry.packed)
+    throw entryRefused('archive/extra-data', entry.name, 'has data after the end of the compressed stream');
+}
+
+function asRefused(error: unknown, entry: ZipEntry): unknown {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error;
+  if (error.code === 'ERR_BUFFER_TOO_LARGE')
+    return entryRefused('archive/bomb', entry.name, 'unpacks to more bytes than it declares');
+  if (error.code.startsWith('Z_')) return entryRefused('archive/checksum', entry.name, 'cannot be decompressed');
+  return error;
 }

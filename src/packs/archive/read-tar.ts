@@ -1,36 +1,32 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { refused } from '../problems.ts';
 import type { PackRefused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { ByteSource } from './gunzip.ts';
-import type { ToldEntry } from './judge-entries.ts';
-import { decodeName } from './decode-name.ts';
-import { refused, tooMany } from './refused.ts';
-import { BLOCK_BYTES, isZero, readTarHeader } from './tar-header.ts';
-import type { TarHeader } from './tar-header.ts';
-import { readPax } from './tar-pax.ts';
-import type { PaxChanges } from './tar-pax.ts';
+import type { RawEntry } from './validate-entries.ts';
+import { decodeName, tooMany } from './entry-name.ts';
 
-/** An entry and its bytes, which are to be read before the next entry is asked for, or not at all. */
+/** An entry and its data. The data must be read before the next entry is requested, or not at all. */
 export interface TarEntry {
-  readonly told: ToldEntry;
+  readonly raw: RawEntry;
   readonly content: () => AsyncGenerator<Buffer, void, undefined>;
 }
 
-/** Of a long name or an extended header: names are limited to less, and nothing else in them counts. */
+/** Limit for long names and extended headers. */
 const MAX_EXTENSION_BYTES = 64 * 1024;
 
-/** What headers before an entry say of it. */
+/** Properties that earlier headers set for the next entry. */
 interface Extensions extends PaxChanges {
   readonly longName?: string;
 }
 
-/** Every entry up to the end, after which nothing but zeros may stand. Throws `PackRefused`. */
+/** Reads all entries. Only zeros may follow the end. Throws `PackRefused`. */
 export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<TarEntry, void, undefined> {
   let extensions: Extensions = {};
   for (let blocks = 0; ; blocks += 1) {
     const block = await takeWhole(source, BLOCK_BYTES);
     if (isZero(block)) break;
-    // Extensions count too; two for each entry is what packers need at most.
+    // Extended headers count as well; packers need at most two per entry.
     if (blocks >= limits.maxEntries * 3) throw tooMany(limits);
     const header = readTarHeader(block);
     const changes = await readExtension(source, header);
@@ -38,9 +34,9 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
       extensions = merge(extensions, changes);
       continue;
     }
-    const told = tell(header, extensions);
+    const raw = tell(header, extensions);
     extensions = {};
-    let left = told.bytes;
+    let left = raw.bytes;
     async function* content(): AsyncGenerator<Buffer, void, undefined> {
       while (left > 0) {
         const piece = await source.some(left);
@@ -49,16 +45,16 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
         yield piece;
       }
     }
-    if (!isTop(told)) yield { told, content };
-    // What nobody asked for is passed over.
+    if (!isTop(raw)) yield { raw, content };
+    // Skips data that the caller did not read.
     if (left > 0) for await (const piece of content()) void piece;
-    await takePadding(source, told.bytes);
+    await takePadding(source, raw.bytes);
   }
-  if (Object.keys(extensions).length > 0) throw refused('archive/unreadable', 'an extended header belongs to nothing');
+  if (Object.keys(extensions).length > 0) throw refused('archive/unreadable', 'an extended header has no entry');
   await takeEnd(source);
 }
 
-/** Nothing where the header is that of an entry. */
+/** Returns undefined for the header of an entry. */
 async function readExtension(source: ByteSource, header: TarHeader): Promise<Extensions | undefined> {
   if (!'xgLK'.includes(header.type)) return undefined;
   if (header.bytes > MAX_EXTENSION_BYTES)
@@ -69,10 +65,10 @@ async function readExtension(source: ByteSource, header: TarHeader): Promise<Ext
   if (header.type === 'g') {
     const { path, bytes } = readPax(data);
     if (path !== undefined || bytes !== undefined)
-      throw refused('archive/mismatch', 'one name or size is given to all entries');
+      throw refused('archive/mismatch', 'a global header sets the name or size of all entries');
     return {};
   }
-  // The target of a link: the entry after it is refused for what it is.
+  // A long link target. The link itself is refused.
   if (header.type === 'K') return {};
   return { longName: decodeName(data.at(-1) === 0 ? data.subarray(0, -1) : data) };
 }
@@ -80,7 +76,7 @@ async function readExtension(source: ByteSource, header: TarHeader): Promise<Ext
 function merge(before: Extensions, more: Extensions): Extensions {
   const repeated = Object.keys(more).some((key) => key in before);
   const isNamedTwice = (more.path !== undefined || more.longName !== undefined) && nameOf(before) !== undefined;
-  if (repeated || isNamedTwice) throw refused('archive/mismatch', 'an entry is given the same property twice');
+  if (repeated || isNamedTwice) throw refused('archive/mismatch', 'an entry has a duplicate property');
   return { ...before, ...more };
 }
 
@@ -88,27 +84,27 @@ function nameOf({ path, longName }: Extensions): string | undefined {
   return path ?? longName;
 }
 
-function tell(header: TarHeader, extensions: Extensions): ToldEntry {
+function tell(header: TarHeader, extensions: Extensions): RawEntry {
   const written = nameOf(extensions) ?? header.name;
-  // Programs that pack the folder they are in put `./` before every name.
+  // Packers that pack the current folder prefix every name with `./`.
   const bare = written.startsWith('./') && written !== './' ? written.slice(2) : written;
   const kind = kindOf(header.type, bare);
-  // A reader that does not know the extension would find the next header elsewhere.
+  // A reader without support for the extension would find the next header at another offset.
   if (extensions.bytes !== undefined && extensions.bytes !== header.bytes)
-    throw refused('archive/mismatch', `${quoted(bare)} is given two sizes`);
+    throw refused('archive/mismatch', `${quoted(bare)} has two different sizes`);
   const name = kind === 'folder' && !bare.endsWith('/') ? `${bare}/` : bare;
   return { name, kind, mode: header.mode, bytes: header.bytes };
 }
 
-/** The folder that was packed, under no name of its own. */
-function isTop({ name, kind, bytes }: ToldEntry): boolean {
+/** The packed folder itself, `./`. */
+function isTop({ name, kind, bytes }: RawEntry): boolean {
   return name === './' && kind === 'folder' && bytes === 0;
 }
 
-function kindOf(type: string, name: string): ToldEntry['kind'] {
+function kindOf(type: string, name: string): RawEntry['kind'] {
   switch (type) {
     case '\0':
-      // Before there were types, a slash said it.
+      // Old archives have no types and mark folders by a slash.
       return name.endsWith('/') ? 'folder' : 'file';
     case '0':
     case '7':
@@ -133,13 +129,121 @@ async function takePadding(source: ByteSource, bytes: number): Promise<void> {
   if (bytes % BLOCK_BYTES !== 0) await takeWhole(source, BLOCK_BYTES - (bytes % BLOCK_BYTES));
 }
 
-/** The first of two zero blocks was taken. */
+/** The first of the two zero blocks was already read. */
 async function takeEnd(source: ByteSource): Promise<void> {
   let rest = await takeWhole(source, BLOCK_BYTES);
   for (; rest.length > 0; rest = await source.some(BLOCK_BYTES * 128))
-    if (!isZero(rest)) throw refused('archive/extra-data', 'data stands after the end of the archive');
+    if (!isZero(rest)) throw refused('archive/extra-data', 'there is data after the end of the archive');
 }
 
 function endsEarly(): PackRefused {
   return refused('archive/unreadable', 'the archive ends too early');
+}
+
+export const BLOCK_BYTES = 512;
+
+/** One header block. Only its checksum is verified. */
+export interface TarHeader {
+  readonly name: string;
+  readonly type: string;
+  readonly mode: number;
+  /** Size of the data after the header. */
+  readonly bytes: number;
+}
+
+/** Throws `PackRefused`. */
+export function readTarHeader(block: Buffer): TarHeader {
+  if (number(block, 148, 8) !== checksum(block))
+    throw refused('archive/unreadable', 'the checksum of a header does not match');
+  const isPosix = block.subarray(257, 265).equals(POSIX_MAGIC);
+  const [prefix, name] = [isPosix ? text(block, 345, 155) : '', text(block, 0, 100)];
+  return {
+    name: prefix === '' ? name : `${prefix}/${name}`,
+    type: String.fromCharCode(block[156] ?? 0),
+    mode: number(block, 100, 8) & 0o7777,
+    bytes: number(block, 124, 12),
+  };
+}
+
+export function isZero(bytes: Buffer): boolean {
+  return bytes.equals(ZEROS.subarray(0, bytes.length));
+}
+
+const ZEROS = Buffer.alloc(64 * 1024);
+const POSIX_MAGIC = Buffer.from('ustar\x0000', 'latin1');
+/** Marks a number in base 256. */
+const BASE_256 = 0x80;
+const OCTAL = /^ *([0-7]*)[ \0]*$/;
+
+/** Parses octal digits, or base 256 for large numbers. */
+function number(block: Buffer, at: number, length: number): number {
+  const field = block.subarray(at, at + length);
+  if (field[0] === BASE_256) {
+    const value = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
+    if (Number.isSafeInteger(value)) return value;
+    throw refused('archive/unreadable', 'a header has an invalid number');
+  }
+  const digits = OCTAL.exec(field.toString('latin1'))?.[1];
+  if (digits === undefined) throw refused('archive/unreadable', 'a header has an invalid number');
+  return digits === '' ? 0 : Number.parseInt(digits, 8);
+}
+
+/** The checksum field counts as spaces. An index loop, because this dominates the time for archives with many small files. */
+function checksum(block: Buffer): number {
+  let sum = 8 * 0x20;
+  for (let at = 0; at < BLOCK_BYTES; at += 1) if (at < 148 || at >= 156) sum += block[at] ?? 0;
+  return sum;
+}
+
+/** A name ends at the first NUL. Other bytes after it are refused, because some readers would include them. */
+function text(block: Buffer, at: number, length: number): string {
+  const field = block.subarray(at, at + length);
+  const end = field.indexOf(0);
+  if (end === -1) return decodeName(field);
+  if (!isZero(field.subarray(end))) throw refused('archive/name', 'a name has data after its end');
+  return decodeName(field.subarray(0, end));
+}
+
+/** Properties of the next entry that a pax header changes. Other records are ignored. */
+export interface PaxChanges {
+  readonly path?: string;
+  readonly bytes?: number;
+}
+
+const SPACE = 0x20;
+const LINE_END = 0x0a;
+const SIZE = /^[0-9]{1,15}$/;
+
+/** Reads `<length> <key>=<value>\n` records. Throws `PackRefused`. */
+export function readPax(data: Buffer): PaxChanges {
+  const records = new Map<string, Buffer>();
+  for (let at = 0; at < data.length;) {
+    const { key, value, end } = readRecord(data, at);
+    if (key.startsWith('GNU.sparse')) throw refused('archive/special-file', 'sparse files are not supported');
+    // Readers disagree about which of two duplicate records counts.
+    if (records.has(key)) throw refused('archive/mismatch', 'an entry has a duplicate property');
+    records.set(key, value);
+    at = end;
+  }
+  const path = records.get('path');
+  const size = records.get('size');
+  return {
+    ...(path === undefined ? {} : { path: decodeName(path) }),
+    ...(size === undefined ? {} : { bytes: readSize(size.toString('latin1')) }),
+  };
+}
+
+function readRecord(data: Buffer, at: number): { readonly key: string; readonly value: Buffer; readonly end: number } {
+  const space = data.indexOf(SPACE, at);
+  const digits = space === -1 ? '' : data.toString('latin1', at, Math.min(space, at + 10));
+  const end = at + Number.parseInt(digits, 10);
+  const equals = data.indexOf('=', space);
+  const isRecord = /^[1-9][0-9]*$/.test(digits) && end <= data.length && equals > space && equals < end;
+  if (!isRecord || data[end - 1] !== LINE_END) throw refused('archive/unreadable', 'an extended header cannot be read');
+  return { key: data.toString('latin1', space + 1, equals), value: data.subarray(equals + 1, end - 1), end };
+}
+
+function readSize(text: string): number {
+  if (SIZE.test(text)) return Number(text);
+  throw refused('archive/unreadable', 'an extended header has an invalid size');
 }

@@ -1,27 +1,27 @@
 /**
- * The second telling of a zip: each entry has a header of its own before its bytes, and readers differ in which of the two they
- * believe. Here both must say the same, and every byte of the file belongs to exactly one thing.
+ * Validates the local headers of a zip. Every entry is described twice, and readers differ in which description they use. Both must be
+ * equal, and every byte of the file must belong to exactly one structure.
  */
 import type { ExtraField } from 'yauzl';
 
 import { quoted } from '../../core/text/text.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { readsThroughWindow } from './held-file.ts';
-import type { HeldFile } from './held-file.ts';
-import { entryRefused, refused } from './refused.ts';
-import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath } from './zip-directory.ts';
+import { windowedReads } from './archive-file.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { entryRefused } from './entry-name.ts';
+import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath, wide } from './zip-directory.ts';
 import type { ZipEntry } from './zip-directory.ts';
-import { wide } from './zip-end.ts';
+import { refused } from '../problems.ts';
 
 const SIGNATURE = 0x04034b50;
 const DESCRIPTOR_SIGNATURE = 0x08074b50;
-/** The flags that change what is read; the others say how hard the packer tried. */
+/** Flags that affect reading. The others describe the compression level. */
 const TELLING_FLAGS = FLAGS.encrypted | FLAGS.descriptor | FLAGS.patch | FLAGS.utf8;
-/** A header with its name, and with small files also those after it. */
+/** Holds a header with its name and, for small files, the following ones. */
 const WINDOW_BYTES = 4096;
 const SLICE = 512;
 
-/** By where they lie in the file. Throws `PackRefused` where two of them share bytes, by what the directory alone says. */
+/** Sorts entries by offset. Throws `PackRefused` if two overlap according to the central directory. */
 export function inFileOrder(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   const sorted = entries.toSorted((one, other) => one.at - other.at);
   for (const [place, entry] of sorted.entries()) {
@@ -32,36 +32,35 @@ export function inFileOrder(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   return sorted;
 }
 
-/** Where the bytes of each entry start, in the order given, which is that of the file. `end`: where the directory starts. */
+/** Returns the data offsets of entries, which must be sorted by offset. `end` is the offset of the central directory. */
 export async function readLocalHeaders(
-  file: HeldFile,
+  file: ArchiveFile,
   sorted: readonly ZipEntry[],
   end: number,
   signal: AbortSignal | undefined,
 ): Promise<readonly number[]> {
   const starts: number[] = [];
-  const near = readsThroughWindow(file, WINDOW_BYTES);
+  const near = windowedReads(file, WINDOW_BYTES);
   const first = sorted[0]?.at ?? end;
-  if (first !== 0) throw refused('archive/extra-data', 'data stands before the first file');
+  if (first !== 0) throw refused('archive/extra-data', 'there is data before the first entry');
   for (const [place, entry] of sorted.entries()) {
     const start = readLocalHeader(near, entry);
     const next = sorted[place + 1]?.at ?? end;
     const gap = next - (start + entry.packed);
-    if (gap < 0) throw entryRefused('archive/overlap', entry.name, 'shares bytes with what follows it');
+    if (gap < 0) throw entryRefused('archive/overlap', entry.name, 'shares bytes with the next entry');
     if ((entry.flags & FLAGS.descriptor) !== 0)
       refuseDescriptor(entry, near.bytes(start + entry.packed, Math.min(gap, 25)));
-    else if (gap > 0)
-      throw entryRefused('archive/extra-data', entry.name, 'is followed by bytes that belong to nothing');
+    else if (gap > 0) throw entryRefused('archive/extra-data', entry.name, 'is followed by unused bytes');
     starts.push(start);
     if (starts.length % SLICE === 0) await pause(signal);
   }
   return starts;
 }
 
-function readLocalHeader(file: Pick<HeldFile, 'bytes'>, entry: ZipEntry): number {
+function readLocalHeader(file: Pick<ArchiveFile, 'bytes'>, entry: ZipEntry): number {
   const header = file.bytes(entry.at, LOCAL_HEADER_BYTES);
   if (header.readUInt32LE(0) !== SIGNATURE)
-    throw entryRefused('archive/mismatch', entry.name, 'is not where it should be');
+    throw entryRefused('archive/mismatch', entry.name, 'is not at its declared offset');
   const nameBytes = header.readUInt16LE(26);
   const extraBytes = header.readUInt16LE(28);
   const rest = file.bytes(entry.at + LOCAL_HEADER_BYTES, nameBytes + extraBytes);
@@ -71,53 +70,53 @@ function readLocalHeader(file: Pick<HeldFile, 'bytes'>, entry: ZipEntry): number
     !hasOtherUnicodePath(extraFields, entry.rawName) &&
     header.readUInt16LE(8) === entry.method &&
     ((header.readUInt16LE(6) ^ entry.flags) & TELLING_FLAGS) === 0;
-  if (!isSame) throw entryRefused('archive/mismatch', entry.name, 'has another name or kind in its own header');
+  if (!isSame) throw entryRefused('archive/mismatch', entry.name, 'has a different name or type in its local header');
   refuseSizes(entry, header, extraFields);
   return entry.at + LOCAL_HEADER_BYTES + nameBytes + extraBytes;
 }
 
 function refuseSizes(entry: ZipEntry, header: Buffer, extraFields: readonly ExtraField[]): void {
   const zip64 = extraFields.find(({ id }) => id === ZIP64)?.data;
-  const told = {
+  const raw = {
     crc: header.readUInt32LE(14),
     packed: header.readUInt32LE(18),
     bytes: header.readUInt32LE(22),
   };
-  const isWide = told.packed === 0xffffffff || told.bytes === 0xffffffff;
-  // Both sizes, whatever the header leaves to them.
+  const isWide = raw.packed === 0xffffffff || raw.bytes === 0xffffffff;
+  // The local header must contain both sizes.
   if (isWide && (zip64 === undefined || zip64.length < 16))
-    throw entryRefused('archive/zip64', entry.name, 'has no 64-bit sizes where it says so');
-  const bytes = isWide && zip64 !== undefined ? wide(zip64, 0) : told.bytes;
-  const packed = isWide && zip64 !== undefined ? wide(zip64, 8) : told.packed;
-  // What was not known before is 0, and follows the bytes.
+    throw entryRefused('archive/zip64', entry.name, 'lacks the 64-bit sizes that it declares');
+  const bytes = isWide && zip64 !== undefined ? wide(zip64, 0) : raw.bytes;
+  const packed = isWide && zip64 !== undefined ? wide(zip64, 8) : raw.packed;
+  // With a data descriptor, sizes are 0 here and follow the data.
   const isLater = (entry.flags & FLAGS.descriptor) !== 0;
   const isSame = (value: number, known: number): boolean => value === known || (isLater && value === 0);
-  if (!isSame(told.crc, entry.crc) || !isSame(packed, entry.packed) || !isSame(bytes, entry.bytes))
-    throw entryRefused('archive/mismatch', entry.name, 'has other sizes or another checksum in its own header');
+  if (!isSame(raw.crc, entry.crc) || !isSame(packed, entry.packed) || !isSame(bytes, entry.bytes))
+    throw entryRefused('archive/mismatch', entry.name, 'has a different size or checksum in its local header');
 }
 
-/** What a packer that did not know the sizes before wrote after the bytes: nothing but that may stand there. */
+/** Validates the data descriptor after the data. Nothing else may follow. */
 function refuseDescriptor(entry: ZipEntry, gap: Buffer): void {
   const body =
     gap.length >= 16 && gap.readUInt32LE(0) === DESCRIPTOR_SIGNATURE && gap.length % 8 === 0 ? gap.subarray(4) : gap;
   const isNarrow = body.length === 12;
   if (gap.length === 0)
-    throw entryRefused('archive/mismatch', entry.name, 'has no sizes after its bytes where it says so');
+    throw entryRefused('archive/mismatch', entry.name, 'lacks the data descriptor that it declares');
   if (!isNarrow && body.length !== 20)
-    throw entryRefused('archive/extra-data', entry.name, 'is followed by bytes that belong to nothing');
+    throw entryRefused('archive/extra-data', entry.name, 'is followed by unused bytes');
   const packed = isNarrow ? body.readUInt32LE(4) : wide(body, 4);
   const bytes = isNarrow ? body.readUInt32LE(8) : wide(body, 12);
   if (body.readUInt32LE(0) !== entry.crc || packed !== entry.packed || bytes !== entry.bytes)
-    throw entryRefused('archive/mismatch', entry.name, 'has other sizes or another checksum after its bytes');
+    throw entryRefused('archive/mismatch', entry.name, 'has a different size or checksum in its data descriptor');
 }
 
 function readExtraFields(raw: Buffer, entry: ZipEntry): readonly ExtraField[] {
   const fields: ExtraField[] = [];
   let at = 0;
-  // Padding of fewer bytes than a field has at least is what aligning packers leave.
+  // Aligning packers leave padding that is shorter than a field.
   while (at + 4 <= raw.length) {
     const end = at + 4 + raw.readUInt16LE(at + 2);
-    if (end > raw.length) throw entryRefused('archive/mismatch', entry.name, 'has fields that are not all there');
+    if (end > raw.length) throw entryRefused('archive/mismatch', entry.name, 'has incomplete extra fields');
     fields.push({ id: raw.readUInt16LE(at), data: raw.subarray(at + 4, end) });
     at = end;
   }

@@ -1,6 +1,7 @@
 /**
- * Names that a person takes for another one. Two names look alike where their skeletons are equal: every letter replaced by the one it is
- * drawn like. The table covers what stands beside Latin letters in Cyrillic, Greek and a few others; it is no full list of Unicode's.
+ * Detects names that look like the name of an installed skill. Two names look alike if their skeletons are equal, in which every letter is
+ * replaced by the Latin letter it resembles. The table covers Cyrillic, Greek and a few other scripts; it is not Unicode's full confusables
+ * list.
  */
 import { codePointAt } from '../../core/text/code-point.ts';
 import { compareText } from '../../core/diagnostic.ts';
@@ -9,7 +10,7 @@ import { quoted } from '../../core/text/text.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 
-/** Letter, then what is drawn like it; by code, since the point is that nobody can tell them apart. */
+/** A letter, then the characters that look like it, as escapes because they are indistinguishable in print. */
 const DRAWN_ALIKE: readonly (readonly [letter: string, others: string])[] = [
   ['a', '\u0430\u03b1\u0251'],
   ['b', '\u044c\u0185'],
@@ -43,7 +44,7 @@ const DRAWN_ALIKE: readonly (readonly [letter: string, others: string])[] = [
 const SKELETON: ReadonlyMap<string, string> = new Map(
   DRAWN_ALIKE.flatMap(([letter, others]) => Array.from(others).map((other) => [other, letter] as const)),
 );
-/** Pairs that are drawn like one letter. */
+/** Pairs of letters that look like one letter. */
 const PAIRS: readonly (readonly [RegExp, string])[] = [
   [/rn/g, 'm'],
   [/vv/g, 'w'],
@@ -51,11 +52,10 @@ const PAIRS: readonly (readonly [RegExp, string])[] = [
 const MAX_NAME = 200;
 const MARKS = /\p{M}+/gu;
 const ODD = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
-/** Latin and what is common to all. */
 const ASCII = /^[\0-\x7f]*$/;
 const LATIN = /\p{Script=Latin}/u;
 
-/** What a name is drawn like. `I` is taken for an `l` in one spelling and for an `i` in the other. */
+/** The skeletons of a name. `I` may resemble `l` or `i`, so there can be two. */
 export function skeletonsOf(name: string): readonly string[] {
   const cut = name.slice(0, MAX_NAME).normalize('NFKC');
   const written = [cut, cut.replaceAll('I', 'l')].map((spelling) => skeletonOf(spelling));
@@ -63,26 +63,26 @@ export function skeletonsOf(name: string): readonly string[] {
 }
 
 function skeletonOf(name: string): string {
-  // Accents are small, and half of them are put on to deceive.
+  // Accents are easy to overlook, so they are removed.
   const letters = Array.from(name.toLowerCase().normalize('NFD').replaceAll(MARKS, ''));
   const drawn = letters.map((letter) => SKELETON.get(letter) ?? letter).join('');
   return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), drawn);
 }
 
-export interface NameLooks {
-  /** Installed names that look the same, sorted; not the name itself. */
+export interface NameSimilarity {
+  /** Installed names that look the same, sorted, without the name itself. */
   readonly same: readonly string[];
-  /** Installed names one letter away: most of the time a coincidence. */
+  /** Installed names with an edit distance of one. Often a coincidence. */
   readonly near: readonly string[];
-  /** It has letters of Latin and of another script, as hardly any honest name has. */
+  /** The name mixes Latin with another script inside a word. */
   readonly isMixed: boolean;
 }
 
-/** Shorter names are near to each other by chance. */
+/** Short names are often similar by chance. */
 const LEAST_NEAR = 6;
 
-/** Compares names with those that are installed: thousands of one with thousands of the other, without looking at each pair. */
-export function openLooks(installed: readonly string[]): (name: string) => NameLooks {
+/** Compares names with the installed ones through an index, so that thousands of names stay fast. */
+export function openNameComparison(installed: readonly string[]): (name: string) => NameSimilarity {
   const names = [...new Set(installed)].sort(compareText);
   const bySkeleton = groupBy(names, skeletonsOf);
   const byShortened = groupBy(
@@ -121,13 +121,13 @@ function isLongEnough(name: string): boolean {
   return name.length >= LEAST_NEAR && name.length <= MAX_NAME;
 }
 
-/** The name, and it without each of its letters: two names that are one step apart share one of these. */
+/** The name and its variants with one letter removed. Names with an edit distance of one share a variant. */
 function shortened(name: string): readonly string[] {
   const without = Array.from({ length: name.length }, (_, at) => name.slice(0, at) + name.slice(at + 1));
   return [...new Set([name, ...without])];
 }
 
-/** A Latin name with a word of another script is common in neither; digits and hyphens belong to all. */
+/** Digits and hyphens belong to every script. */
 function isMixedScript(name: string): boolean {
   if (ASCII.test(name)) return false;
   return name
@@ -137,25 +137,25 @@ function isMixedScript(name: string): boolean {
     .some((word) => LATIN.test(word) && ODD.test(word) && !EAST_ASIAN.test(word));
 }
 
-/** Words such as `3D模型` are written every day. */
+/** Words such as `3D模型` are common. */
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-export interface NameJudgement {
-  /** Stops an install until a person says that it is meant. */
+export interface NameCheck {
+  /** Stops an install until the user confirms the name. */
   readonly refusal?: PackRefusal;
-  /** To be shown, in lower case. */
+  /** Notes for the user, in lower case. */
   readonly notes: readonly string[];
 }
 
-/** What is to be said of a name beside those that are installed. */
-export function openNameJudge(installed: readonly string[]): (name: string) => NameJudgement {
-  const looksOf = openLooks(installed);
-  return (name) => judge(name, looksOf(name));
+/** Returns a function that checks a name against the installed names. */
+export function openNameCheck(installed: readonly string[]): (name: string) => NameCheck {
+  const similarityOf = openNameComparison(installed);
+  return (name) => checkName(name, similarityOf(name));
 }
 
-function judge(name: string, { same, near, isMixed }: NameLooks): NameJudgement {
+function checkName(name: string, { same, near, isMixed }: NameSimilarity): NameCheck {
   const notes = [
-    ...(isMixed ? [`the name ${quoted(name)} mixes letters of several scripts`] : []),
+    ...(isMixed ? [`the name ${quoted(name)} mixes letters of different scripts`] : []),
     ...near
       .slice(0, 3)
       .map((other) => `the name ${quoted(name)} is one letter away from ${quoted(other)}, which is installed`),
@@ -166,7 +166,7 @@ function judge(name: string, { same, near, isMixed }: NameLooks): NameJudgement 
   return { refusal: packRefusal('install/homoglyph', message), notes };
 }
 
-/** With what is not ASCII written out as well, since the point is that nobody sees it. */
+/** Quotes a name and adds the code points of its non-ASCII letters, because the difference is invisible. */
 function spelled(name: string): string {
   const odd = [...new Set(Array.from(name.slice(0, MAX_NAME)).filter((letter) => letter > '~'))].slice(0, 5);
   if (odd.length === 0) return quoted(name);

@@ -1,16 +1,16 @@
-/** A staged skill looked at before it may be installed: format, name, scan, needs. Nothing of it is run. */
+/** Inspects a staged skill before it is installed: format, name, scan, requirements. Does not run any of its code. */
 import path from 'node:path';
 
 import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import type { NameJudgement } from './confusable-name.ts';
+import type { NameCheck } from './confusable-name.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readRequirements } from '../requires/requires.ts';
 import type { SkillRequirement } from '../requires/requires.ts';
-import type { SeenSkill, SourceSkill } from '../sources/source.ts';
+import type { SkillContents, SourceSkill } from '../sources/source.ts';
 import { judge } from '../scan/policy.ts';
 import type { ScanJudgement } from '../scan/policy.ts';
 import { scanSkill } from '../scan/scan.ts';
@@ -19,7 +19,7 @@ import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface InspectedSkill {
   readonly type: 'inspected';
@@ -28,36 +28,36 @@ export interface InspectedSkill {
   readonly description: string;
   readonly allowedTools?: readonly string[];
   readonly license?: string;
-  /** Below the source. */
+  /** Relative to the source. */
   readonly folder: string;
-  /** Absolute, staged. */
+  /** Absolute path in the staging folder. */
   readonly path: string;
   readonly digest: string;
   readonly files: Readonly<Record<string, LockedFile>>;
-  /** What the staged folder looked like when all this was found out. */
+  /** Stat fingerprint of the staged folder at the time of the inspection. */
   readonly looks: string;
   readonly diagnostics: readonly Diagnostic[];
   readonly scan: ScanJudgement;
   readonly requires: readonly SkillRequirement[];
-  /** For people: names that look alike, needs that could not be read. */
+  /** Notes for the user: similar names, unreadable requirements. */
   readonly notes: readonly string[];
-  /** Why it may not be installed, worst first. */
+  /** Reasons not to install it, most severe first. */
   readonly refusals: readonly PackRefusal[];
 }
 
 export interface InspectOptions {
   readonly settings: PackSettings;
   readonly mode: Mode;
-  /** Says of a name whether it looks like one of the root. */
-  readonly judgeName: (name: string) => NameJudgement;
-  /** One that was opened for many skills. */
+  /** Compares a name with the names in the root. */
+  readonly checkName: (name: string) => NameCheck;
+  /** A scanner that is shared between skills. */
   readonly scan?: ScanSkill;
   readonly signal?: AbortSignal;
 }
 
-/** Refused as a whole where its files cannot be read at all. */
+/** Refuses only if the files cannot be read. */
 export function inspectSkill(skill: SourceSkill, options: InspectOptions): InspectedSkill | PackRefusal {
-  const { settings, mode, judgeName, scan: scanFiles = scanSkill, signal } = options;
+  const { settings, mode, checkName, scan: scanFiles = scanSkill, signal } = options;
   const tree = treeOf(skill);
   if (isRefusal(tree)) return tree;
   const checked = checkSkill(skill.path, 'SKILL.md', {
@@ -74,7 +74,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const allowedTools = head?.controls.allowedTools;
   const findings = scanFiles(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
   const scan = judge(findings, settings.scanPolicy);
-  const looks = judgeName(skill.name);
+  const looks = checkName(skill.name);
   const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
   const { version } = head?.meta ?? {};
   const { license } = head ?? {};
@@ -95,7 +95,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     notes: [
       ...otherNames(skill),
       ...looks.notes,
-      ...needs.unread.map(({ reason }) => `a need was not understood: ${reason}`),
+      ...needs.unread.map(({ reason }) => `a requirement could not be parsed: ${reason}`),
     ],
     refusals: [
       ...nameRefusals(skill, mode),
@@ -106,7 +106,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   };
 }
 
-/** Sources that hashed the bytes as they wrote them are not read again. */
+/** Reuses the digests of sources that hashed the files while writing them. */
 function treeOf({
   path: dir,
   digest,
@@ -119,8 +119,8 @@ function treeOf({
   return isRefusal(now) ? now : { digest, files, looks: now.looks };
 }
 
-/** Scripts that were not seen to start otherwise: of what is no text nothing was kept. */
-function mayHaveShebang({ files }: SeenSkill): ReadonlySet<string> {
+/** Scripts that may start with a shebang. Binary files are included because their text was not kept. */
+function mayHaveShebang({ files }: SkillContents): ReadonlySet<string> {
   return new Set(
     files
       .filter(({ path: at, binary, text }) => at.startsWith(SCRIPTS) && (binary !== undefined || text.startsWith('#!')))
@@ -130,28 +130,28 @@ function mayHaveShebang({ files }: SeenSkill): ReadonlySet<string> {
 
 const SCRIPTS = 'scripts/';
 
-/** Findings name files of the skill, not of the folder that it is staged in. */
+/** Makes the path of a diagnostic relative to the skill instead of the staging folder. */
 function belowSkill(diagnostic: Diagnostic, { path: dir, name }: SourceSkill): Diagnostic {
   const relative = path.relative(dir, diagnostic.path).split(path.sep).join('/');
   return { ...diagnostic, path: `${name}/${relative}` };
 }
 
-/** It is the name of a folder too: here, and in the source that is not itself the skill. */
+/** The name becomes a folder name, so it must be portable. In strict mode it must equal the folder name of the source. */
 function nameRefusals(skill: SourceSkill, mode: Mode): readonly PackRefusal[] {
   const { name, folder } = skill;
-  if (!isValidName(name)) return [packRefusal('pack/name', `${quoted(name)} is no name of a skill`)];
+  if (!isValidName(name)) return [packRefusal('pack/name', `${quoted(name)} is not a valid skill name`)];
   const problem = portableNameProblem(name);
   if (problem !== undefined) return [packRefusal('pack/name', problem.message)];
   const [other] = mode === 'strict' ? otherNames(skill) : [];
   return other === undefined ? [] : [packRefusal('pack/name', other, `${folder}/SKILL.md`)];
 }
 
-/** Said where the folder has another name: a person who looked for one gets the other. */
+/** Reports a folder name that differs from the skill name, because the user may expect the former. */
 function otherNames({ name, folder }: SourceSkill): readonly string[] {
-  // Some systems take names of folders apart; names of skills are composed.
+  // Some file systems decompose folder names; skill names are composed.
   const composed = folder.normalize('NFC');
   const given = path.posix.basename(composed);
-  return given === '' || given === name ? [] : [`the skill in ${quoted(composed)} calls itself ${quoted(name)}`];
+  return given === '' || given === name ? [] : [`the skill in ${quoted(composed)} has the name ${quoted(name)}`];
 }
 
 function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[]): readonly PackRefusal[] {

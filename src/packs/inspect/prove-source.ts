@@ -1,62 +1,62 @@
-/** Whose bytes these are: the manifest that came with them, the signature, and what was installed before. */
+/** Verifies the origin of staged skills: manifest, signature, and no downgrade of the installed versions. */
 import type { Drift, LockFile } from '../lock/lock.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import type { BroughtSource } from '../sources/source.ts';
-import { successionProblem } from '../sign/downgrade-check.ts';
+import type { StagedSource } from '../sources/source.ts';
+import { downgradeProblem } from '../sign/downgrade-check.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { InspectedSkill } from './inspect-skill.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface Proof {
-  /** The id of the pinned key that signed it; absent where nobody did. */
+  /** Id of the pinned key that signed the source; absent if it is unsigned. */
   readonly signedBy?: string;
 }
 
 export interface ProveOptions {
   readonly settings: PackSettings;
   readonly lock: LockFile;
-  /** Taken knowingly: what is older, or not signed as before. A signature that does not fit is never taken. */
+  /** Accepts older versions and a changed or missing signer. An invalid signature is never accepted. */
   readonly force: boolean;
 }
 
-/** Refused where what came along does not fit the bytes, a signature is wanted and missing, or the order of versions is broken. */
-export async function proveSource(
-  brought: BroughtSource,
+/** Refuses if the manifest does not match the files, a required signature is missing, or an installed version would be downgraded. */
+export async function verifySource(
+  staged: StagedSource,
   skills: readonly Pick<InspectedSkill, 'name' | 'version'>[],
   { settings, lock, force }: ProveOptions,
 ): Promise<Proof | PackRefusal> {
-  const manifest = await fittingManifest(brought);
+  const manifest = await fittingManifest(staged);
   if (manifest !== undefined && isRefusal(manifest)) return manifest;
-  // A signature is for all of a pack, also where only some of it is wanted.
-  const proof = await signatureOf(brought, manifest?.skills ?? skills, settings);
+  // A signature covers the whole pack, even if only some of its skills are wanted.
+  const proof = await signatureOf(staged, manifest?.skills ?? skills, settings);
   if (isRefusal(proof)) return proof;
   for (const { name, version } of force ? [] : skills) {
     const before = lock.skills.get(name);
     if (before === undefined) continue;
-    const problem = successionProblem(before, { name, ...(version === undefined ? {} : { version }), ...proof });
+    const problem = downgradeProblem(before, { name, ...(version === undefined ? {} : { version }), ...proof });
     if (problem !== undefined) return problem;
   }
   return proof;
 }
 
-/** A source without a manifest promises nothing; nor does a file of that name that is not ours. */
-async function fittingManifest({ manifest, folder }: BroughtSource): Promise<PackManifest | PackRefusal | undefined> {
+/** Returns undefined if there is no manifest, or if `manifest.json` is not a pack manifest. */
+async function fittingManifest({ manifest, folder }: StagedSource): Promise<PackManifest | PackRefusal | undefined> {
   if (manifest === undefined) return undefined;
   const { readPackManifest } = await import('../pack/read-pack-manifest.ts');
   const reading = readPackManifest(manifest);
-  if (reading.type === 'absent') return packRefusal('pack/manifest', 'manifest.json is gone');
+  if (reading.type === 'absent') return packRefusal('pack/manifest', 'manifest.json was removed');
   if (reading.type === 'foreign') return undefined;
   if (isRefusal(reading)) return reading;
   const { checkManifest } = await import('../pack/check-manifest.ts');
-  const check = await checkManifest(folder, reading.manifest);
+  const check = checkManifest(folder, reading.manifest);
   if (check.type === 'same') return reading.manifest;
   if (isRefusal(check)) return check;
-  return packRefusal('pack/manifest', `manifest.json and the files differ: ${driftText(check.drift)}`);
+  return packRefusal('pack/manifest', `manifest.json does not match the files: ${driftText(check.drift)}`);
 }
 
-/** The first few of each kind. */
+/** Shows the first few files of each kind. */
 export function driftText({ changed, missing, added }: Drift): string {
   const part = (word: string, paths: readonly string[]): readonly string[] => {
     const more = paths.length > 5 ? ` and ${String(paths.length - 5)} more` : '';
@@ -67,7 +67,7 @@ export function driftText({ changed, missing, added }: Drift): string {
 }
 
 async function signatureOf(
-  { signature }: BroughtSource,
+  { signature }: StagedSource,
   skills: readonly { readonly name: string; readonly version?: string }[],
   { requireSigned, surroundings: { home } }: PackSettings,
 ): Promise<Proof | PackRefusal> {
@@ -80,7 +80,7 @@ async function signatureOf(
     keys: openPinnedKeys({ home }).list().keys,
     skills,
   });
-  // A stranger's signature proves nothing, and nobody asked for one.
+  // A signature by an unknown key proves nothing, and none is required here.
   if (isRefusal(verified)) return verified.code === 'signature/unknown-key' && !requireSigned ? {} : verified;
   return { signedBy: verified.keyId };
 }

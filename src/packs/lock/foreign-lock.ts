@@ -1,6 +1,6 @@
 /**
- * The lock files of `npx skills`, read so that what they list can be installed here: `skills-lock.json` of a project (version 1) and
- * `.skill-lock.json` of a person (version 3). They name no commit, so that a source may have moved on since.
+ * Reads the lock files of `npx skills`, so that their skills can be installed here: `skills-lock.json` of a project (version 1) and
+ * `.skill-lock.json` of a user (version 3). They contain no commits, so a source may have changed since.
  */
 import { readName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
@@ -12,20 +12,18 @@ import type { PackRefusal } from '../problems.ts';
 
 export interface ForeignSkill {
   readonly name: string;
-  /** With ref and folder, as `readSource` reads it, which also judges it: it is a stranger's word. */
+  /** Untrusted text with ref and folder. `readSource` parses and validates it. */
   readonly source: string;
-  /** A branch, a tag or a commit, as it was typed there. */
+  /** A branch, tag or commit, as written in the file. */
   readonly ref?: string;
-  /** Below the source; absent where the source itself is the skill, or has it somewhere. */
+  /** Relative to the source; absent if the source itself is the skill. */
   readonly folder?: string;
-  /** `files`: see `theirHash`. `git-tree`: the id that git has for the folder. Absent where they keep none. */
-  readonly theirHash?: { readonly kind: 'files' | 'git-tree'; readonly hex: string };
-  /** What is lost on the way, for people. */
+  /** Information that the file does not contain, for the user. */
   readonly note?: string;
 }
 
 export interface UnreadForeignSkill {
-  /** As it is written there: not to be shown as it is. */
+  /** Untrusted; do not print it unquoted. */
   readonly name: string;
   readonly reason: string;
 }
@@ -45,7 +43,7 @@ const SCOPES: ReadonlyMap<unknown, ForeignLock['scope']> = new Map([
   [3, 'person'],
 ]);
 
-/** Reads either of them; which one is told by its version. One entry that cannot be read does not spoil the others. */
+/** Reads both versions. An invalid entry does not affect the others. */
 export function readForeignLock(text: string): ForeignLock | PackRefusal {
   const value = parse(text);
   if (typeof value === 'string') return packRefusal('lock/invalid', value);
@@ -53,11 +51,12 @@ export function readForeignLock(text: string): ForeignLock | PackRefusal {
   const scope = SCOPES.get(version);
   if (scope === undefined) {
     const shown = typeof version === 'number' ? String(version) : 'none';
-    return packRefusal('lock/invalid', `it has the version ${shown}, expected 1 (of a project) or 3 (of a person)`);
+    return packRefusal('lock/invalid', `the file has version ${shown}, expected 1 (project) or 3 (user)`);
   }
-  if (!isObject(skills)) return packRefusal('lock/invalid', 'it has no map of skills');
+  if (!isObject(skills)) return packRefusal('lock/invalid', 'the file has no "skills" object');
   const entries = Object.entries(skills).sort(([a], [b]) => (a < b ? -1 : 1));
-  if (entries.length > MAX_SKILLS) return packRefusal('lock/invalid', `it has more than ${String(MAX_SKILLS)} skills`);
+  if (entries.length > MAX_SKILLS)
+    return packRefusal('lock/invalid', `the file has more than ${String(MAX_SKILLS)} skills`);
   const read: ForeignSkill[] = [];
   const unread: UnreadForeignSkill[] = [];
   for (const [name, entry] of entries) {
@@ -68,13 +67,13 @@ export function readForeignLock(text: string): ForeignLock | PackRefusal {
   return { type: 'read', scope, skills: read, unread };
 }
 
-/** An object, or what is wrong. */
+/** Returns an object or an error message. */
 function parse(text: string): object | string {
-  if (text.length > MAX_CHARACTERS) return `it has more than ${String(MAX_CHARACTERS)} characters`;
-  if (/^(?:<{7}|>{7}) /m.test(text)) return 'it has the marks of a merge that was not finished';
+  if (text.length > MAX_CHARACTERS) return `the file has more than ${String(MAX_CHARACTERS)} characters`;
+  if (/^(?:<{7}|>{7}) /m.test(text)) return 'the file has unresolved merge conflicts';
   const value = parseJson(text);
-  if (value === undefined) return 'it is no JSON';
-  return isObject(value) ? value : 'it is no JSON object';
+  if (value === undefined) return 'the file is not valid JSON';
+  return isObject(value) ? value : 'the file is not a JSON object';
 }
 
 interface Entry {
@@ -85,18 +84,18 @@ interface Entry {
   readonly folder?: string;
 }
 
-/** The skill, or why it cannot be read. */
+/** Returns the skill or an error message. */
 function readEntry(key: string, value: unknown): ForeignSkill | string {
   const { name } = readName(key);
-  if (name === undefined) return `${quoted(key)} is no name for a skill`;
-  if (!isObject(value)) return 'its entry is no object';
+  if (name === undefined) return `${quoted(key)} is not a valid skill name`;
+  if (!isObject(value)) return 'its entry is not an object';
   const texts = textsOf(value);
-  if (texts === undefined) return 'its entry has characters that do not show, or is too long';
+  if (texts === undefined) return 'its entry has invisible characters or is too long';
   const { source, sourceType, sourceUrl, ref } = texts;
   if (source === undefined || source === '') return 'its entry has no source';
   const folder = folderOf(texts.skillPath);
-  if (folder === undefined) return `its path ${quoted(texts.skillPath ?? '')} leaves the source`;
-  if (ref !== undefined && !REF.test(ref)) return `${quoted(ref)} is no name of a branch, tag or commit`;
+  if (folder === undefined) return `its path ${quoted(texts.skillPath ?? '')} is outside of the source`;
+  if (ref !== undefined && !REF.test(ref)) return `${quoted(ref)} is not a valid branch, tag or commit`;
   const place = placeOf({
     source,
     sourceType: sourceType ?? 'github',
@@ -105,13 +104,12 @@ function readEntry(key: string, value: unknown): ForeignSkill | string {
     ...(folder === '' ? {} : { folder }),
   });
   if (typeof place === 'string') return place;
-  const hash = hashOf(texts.computedHash ?? texts.skillFolderHash ?? '');
-  return { name, ...place, ...(hash === undefined ? {} : { theirHash: hash }) };
+  return { name, ...place };
 }
 
-const FIELDS = ['source', 'sourceType', 'sourceUrl', 'ref', 'skillPath', 'computedHash', 'skillFolderHash'] as const;
+const FIELDS = ['source', 'sourceType', 'sourceUrl', 'ref', 'skillPath'] as const;
 const MAX_FIELD = 2048;
-/** Wide; `readSource` judges again. Never an option, never a second fragment. */
+/** `readSource` validates the ref again. This pattern only excludes options and second fragments. */
 const REF = /^[^\s\-:#~^?*[\\][^\s:#~^?*[\\]{0,249}$/;
 
 function textsOf(entry: object): Partial<Record<(typeof FIELDS)[number], string>> | undefined {
@@ -126,7 +124,7 @@ function textsOf(entry: object): Partial<Record<(typeof FIELDS)[number], string>
   return texts;
 }
 
-/** The folder of `skills/pdf/SKILL.md`; empty for the source itself; `undefined` for a path that leads elsewhere. */
+/** The folder of `skills/pdf/SKILL.md`; empty for the source itself; undefined for a path outside of the source. */
 function folderOf(skillPath = ''): string | undefined {
   const folder = skillPath.replace(/(?:^|\/)SKILL\.md$/, '');
   if (folder === '') return '';
@@ -136,7 +134,7 @@ function folderOf(skillPath = ''): string | undefined {
 
 type Place = Pick<ForeignSkill, 'source' | 'ref' | 'folder' | 'note'>;
 
-/** The place, or why it is not known. */
+/** Returns the source or an error message. */
 function placeOf(entry: Entry): Place | string {
   const { source, sourceType, sourceUrl } = entry;
   switch (sourceType) {
@@ -144,28 +142,31 @@ function placeOf(entry: Entry): Place | string {
       return inRepository(OWNER_AND_NAME.test(source) ? `github:${source}` : repository(source), entry);
     case 'gitlab':
     case 'git':
-      // Older versions kept `owner/name` alone, and nothing says on which host.
+      // Older versions wrote only `owner/name`, without the host.
       return inRepository(repository(sourceUrl ?? source), entry);
     case 'well-known':
       return /^[\w.-]+(?::\d+)?$/.test(source)
-        ? { source: `well-known:https://${source}`, note: 'the path of the site is not in their file: its top is used' }
-        : `${quoted(source)} is no name of a site`;
+        ? {
+            source: `well-known:https://${source}`,
+            note: 'the file does not contain the path of the site: the top of the site is used',
+          }
+        : `${quoted(source)} is not a valid site name`;
     case 'node_modules':
       return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(source)
-        ? { source: `npm:${source}`, note: 'the version of the package is not in their file: the newest is used' }
-        : `${quoted(source)} is no name of a package`;
+        ? { source: `npm:${source}`, note: 'the file does not contain the version of the package: the latest is used' }
+        : `${quoted(source)} is not a valid package name`;
     case 'local':
       return /^(?:\/|\.{1,2}\/|[A-Za-z]:[\\/])/.test(source)
-        ? { source, note: 'it came from a folder of the machine on which their file was written' }
-        : `${quoted(source)} is no path`;
+        ? { source, note: 'the source is a folder on the machine where the file was written' }
+        : `${quoted(source)} is not a path`;
     default:
-      return `its source is of a kind that is not known here: ${quoted(sourceType)}`;
+      return `unknown source type: ${quoted(sourceType)}`;
   }
 }
 
 const OWNER_AND_NAME = /^[\w.-]+\/[\w.-]+$/;
 
-/** As `readSource` takes it for a repository and nothing else; `undefined` where no host is in it. */
+/** Spells a repository address for `readSource`. Undefined if the address has no host. */
 function repository(address: string): string | undefined {
   if (/^https?:\/\//i.test(address)) return `git+${address}`;
   return /^(?:ssh:\/\/|\w[\w.-]*@[\w.-]+:)/i.test(address) ? address : undefined;
@@ -173,7 +174,7 @@ function repository(address: string): string | undefined {
 
 function inRepository(address: string | undefined, { source, ref, folder }: Entry): Place | string {
   if (address === undefined || address.includes('#'))
-    return `the address of its repository is not in their file, only ${quoted(source)}`;
+    return `the file does not contain the address of its repository, only ${quoted(source)}`;
   const fragment =
     ref === undefined && folder === undefined ? '' : `#${ref ?? ''}${folder === undefined ? '' : `:${folder}`}`;
   return {
@@ -181,42 +182,4 @@ function inRepository(address: string | undefined, { source, ref, folder }: Entr
     ...(ref === undefined ? {} : { ref }),
     ...(folder === undefined ? {} : { folder }),
   };
-}
-
-function hashOf(hex: string): ForeignSkill['theirHash'] {
-  if (/^[0-9a-f]{64}$/.test(hex)) return { kind: 'files', hex };
-  return /^[0-9a-f]{40}$/.test(hex) ? { kind: 'git-tree', hex } : undefined;
-}
-
-export interface HashedFile {
-  /** Below the skill, `/` between parts. */
-  readonly path: string;
-  readonly bytes: Uint8Array;
-}
-
-/**
- * The hash that `npx skills` keeps: SHA-256 of all paths and contents one after the other. It is weak and proves little. Nothing stands
- * between a path and its content, so that different trees have the same hash; whether a file may be run is not in it; and the order
- * depends on the language of the machine. To be told, never to be relied upon. `hash` gives hex.
- */
-export function theirHash(files: readonly HashedFile[], hash: (bytes: Uint8Array) => string): string {
-  const order = new Intl.Collator('en');
-  const counted = files
-    .filter(
-      ({ path }) =>
-        !path
-          .split('/')
-          .slice(0, -1)
-          .some((part) => part === '.git' || part === 'node_modules'),
-    )
-    .toSorted((a, b) => order.compare(a.path, b.path));
-  const encoder = new TextEncoder();
-  const parts = counted.flatMap(({ path, bytes }) => [encoder.encode(path), bytes]);
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return hash(whole);
 }

@@ -1,4 +1,6 @@
-/** Reading and writing the text of `skills.lock.json`. */
+/** Reads and writes `skills.lock.json`. */
+import path from 'node:path';
+
 import { compareText } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import { readJsonText } from '../../core/json/json-position.ts';
@@ -7,21 +9,22 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { LOCK_FILE_NAME, LOCK_SCHEMA } from './lock.ts';
 import type { Drift, LockFile, LockedFile, LockedSkill } from './lock.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };
 
-/** A date as the lock has it: to the second. */
+/** ISO 8601 to the second. */
 export function lockTime(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
 
-/** A lock as its text says, or what is wrong with the first thing that is. Every field is checked: the file may come from anybody. */
+/** Parses a lock. Every field is validated, because the file is untrusted. */
 export function readLockFile(text: string): LockFile | PackRefusal {
   try {
     const lock = toLock(parsed(text));
-    // What we wrote ourselves is written in one way only. In any other text a key may stand twice, of which JSON tells nobody.
+    // Our own output is canonical. Any other text may contain duplicate keys, which `JSON.parse` does not report.
     if (lockFileText(lock) !== text) refuseRepeated(text);
     return lock;
   } catch (error) {
@@ -31,8 +34,8 @@ export function readLockFile(text: string): LockFile | PackRefusal {
 }
 
 /**
- * The text of a lock: keys sorted, a file a line. Equal locks give equal text, and where one skill changes only its own lines do, so
- * that version control can merge two changes.
+ * Formats a lock with sorted keys and one file per line. Equal locks give equal text, and a change of one skill changes only its own lines,
+ * so that version control can merge.
  */
 export function lockFileText(lock: LockFile): string {
   const skills = [...lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name)).map(skillText);
@@ -40,16 +43,18 @@ export function lockFileText(lock: LockFile): string {
   return `{\n  "schema": ${String(lock.schema)},\n  "skills": ${body}\n}\n`;
 }
 
-/** How present files differ from the locked ones. Folders are not compared: an empty one shows in the digest of the tree alone. */
-export function driftOf(locked: LockedSkill, present: Readonly<Record<string, LockedFile>>): Drift {
+type LockedFiles = Readonly<Record<string, LockedFile>>;
+
+/** Compares present files with locked ones. Folders are not compared; an empty folder only changes the tree digest. */
+export function driftOf(locked: LockedFiles, present: LockedFiles): Drift {
   const changed: string[] = [];
   const missing: string[] = [];
-  for (const [path, file] of Object.entries(locked.files)) {
+  for (const [path, file] of Object.entries(locked)) {
     const found = Object.hasOwn(present, path) ? present[path] : undefined;
     if (found === undefined) missing.push(path);
     else if (!isSameFile(file, found)) changed.push(path);
   }
-  const added = Object.keys(present).filter((path) => !Object.hasOwn(locked.files, path));
+  const added = Object.keys(present).filter((path) => !Object.hasOwn(locked, path));
   return {
     changed: changed.toSorted(compareText),
     missing: missing.toSorted(compareText),
@@ -65,7 +70,7 @@ function isSameFile(a: LockedFile, b: LockedFile): boolean {
   return a.sha256 === b.sha256 && a.bytes === b.bytes && a.executable === b.executable;
 }
 
-/** What keeps an entry from being written and read again; nothing where it is fit. */
+/** Why an entry cannot be written to a lock and read back; undefined if it can. */
 export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined {
   try {
     const { name, ...fields } = skill;
@@ -77,12 +82,12 @@ export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined 
   }
 }
 
-/** One entry read from elsewhere: the records of trashed skills hold the entry that they had. Throws `PackRefused`. */
+/** Parses the entry in a journal or in the record of a backup. Throws `PackRefused`. */
 export function toLockedSkill(name: string, value: unknown): LockedSkill {
   return toSkill(name, value);
 }
 
-/** An entry without its name, which is its key. */
+/** The entry without its name, which is the key. */
 export function lockedFields(skill: LockedSkill): Omit<LockedSkill, 'name'> {
   const { name: _, ...fields } = skill;
   return fields;
@@ -108,27 +113,25 @@ function filesText({ files }: LockedSkill): string {
   return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n      }`;
 }
 
-/** What version control leaves where two changes met. */
+/** Markers of an unresolved merge. */
 const MERGE_MARK = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
 function parsed(text: string): unknown {
   const value = parseJson(text);
   if (value !== undefined) return value;
   const mark = MERGE_MARK.exec(text);
-  if (mark === null) throw invalid(`${LOCK_FILE_NAME} is no JSON`);
+  if (mark === null) throw invalid(`${LOCK_FILE_NAME} is not valid JSON`);
   const line = text.slice(0, mark.index).split('\n').length;
-  throw invalid(`${LOCK_FILE_NAME} has the mark of an unfinished merge in line ${String(line)}`);
+  throw invalid(`${LOCK_FILE_NAME} has an unresolved merge conflict in line ${String(line)}`);
 }
 
 function toLock(value: unknown): LockFile {
-  if (!isObject(value)) throw invalid(`${LOCK_FILE_NAME} is no object`);
+  if (!isObject(value)) throw invalid(`${LOCK_FILE_NAME} is not a JSON object`);
   const { schema, skills, ...rest } = value;
   if (typeof schema === 'number' && Number.isInteger(schema) && schema > LOCK_SCHEMA)
-    throw new PackRefused(
-      packRefusal(
-        'lock/newer',
-        `${LOCK_FILE_NAME} has schema ${String(schema)}; this version reads ${String(LOCK_SCHEMA)}`,
-      ),
+    throw refused(
+      'lock/newer',
+      `${LOCK_FILE_NAME} has schema ${String(schema)}; this version supports ${String(LOCK_SCHEMA)}`,
     );
   if (schema !== LOCK_SCHEMA) throw invalid(`"schema" of ${LOCK_FILE_NAME} must be ${String(LOCK_SCHEMA)}`);
   refuseUnknown(rest, LOCK_FILE_NAME);
@@ -146,15 +149,15 @@ const MAX_TEXT = 4096;
 const MAX_PATH = 1024;
 
 function toSkill(name: string, value: unknown): LockedSkill {
-  if (!isValidName(name)) throw invalid(`${quoted(name)} is no name of a skill`);
-  if (!isObject(value)) throw invalid(`the entry of ${quoted(name)} is no object`);
+  if (!isValidName(name)) throw invalid(`${quoted(name)} is not a valid skill name`);
+  if (!isObject(value)) throw invalid(`the entry of ${quoted(name)} is not an object`);
   const { version, source, revision, archive, folder, digest, files, requires, signedBy, installedAt, tool, ...rest } =
     value;
   const what = `the entry of ${quoted(name)}`;
   refuseUnknown(rest, what);
   const text = (key: string, field: unknown, fits: (text: string) => boolean = isPlainText): string => {
     if (typeof field === 'string' && fits(field)) return field;
-    throw invalid(`"${key}" in ${what} is ${field === undefined ? 'missing' : 'not what it must be'}`);
+    throw invalid(`"${key}" in ${what} is ${field === undefined ? 'missing' : 'invalid'}`);
   };
   return {
     name,
@@ -173,14 +176,14 @@ function toSkill(name: string, value: unknown): LockedSkill {
 }
 
 function toFiles(what: string, value: unknown): Readonly<Record<string, LockedFile>> {
-  if (!isObject(value)) throw invalid(`"files" in ${what} is ${value === undefined ? 'missing' : 'no object'}`);
+  if (!isObject(value)) throw invalid(`"files" in ${what} is ${value === undefined ? 'missing' : 'not an object'}`);
   const entries = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
-  // Makes own properties whatever the names are: a file may be called `__proto__`.
+  // `Object.fromEntries` creates own properties, so a file may be called `__proto__`.
   return Object.fromEntries(entries.map(([path, file]) => [path, toFile(what, path, file)]));
 }
 
 function toFile(what: string, path: string, value: unknown): LockedFile {
-  if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${what} is no path below a skill`);
+  if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${what} is not a valid file path`);
   const { sha256, bytes, executable, ...rest } = isObject(value) ? value : {};
   refuseUnknown(rest, `${quoted(path)} in ${what}`);
   const isFit =
@@ -190,15 +193,16 @@ function toFile(what: string, path: string, value: unknown): LockedFile {
     Number.isSafeInteger(bytes) &&
     bytes >= 0 &&
     (executable === undefined || executable === true);
-  if (!isFit) throw invalid(`${quoted(path)} in ${what} must have "sha256" and "bytes", and "executable" only as true`);
+  if (!isFit)
+    throw invalid(`${quoted(path)} in ${what} must have "sha256" and "bytes"; "executable" must be true or absent`);
   return { sha256, bytes, ...(executable === true ? { executable } : {}) };
 }
 
 function toNames(what: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw invalid(`"requires" in ${what} is no list`);
+  if (!Array.isArray(value)) throw invalid(`"requires" in ${what} is not a list`);
   return value.map((name: unknown) => {
     if (typeof name === 'string' && isValidName(name)) return name;
-    throw invalid(`"requires" in ${what} has something that is no name of a skill`);
+    throw invalid(`"requires" in ${what} contains an invalid skill name`);
   });
 }
 
@@ -210,7 +214,7 @@ function isOneLine(text: string): boolean {
   return !/[\t\n\r]/.test(text) && hiddenCharacters(text) === undefined;
 }
 
-/** A path below a folder, in its one spelling. */
+/** A canonical relative path. */
 function isFilePath(path: string): boolean {
   if (path.length > MAX_PATH || path.includes('\\') || !isOneLine(path)) return false;
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
@@ -218,7 +222,7 @@ function isFilePath(path: string): boolean {
 
 function refuseUnknown(rest: Readonly<Record<string, unknown>>, what: string): void {
   const [key] = Object.keys(rest);
-  if (key !== undefined) throw invalid(`${what} has ${quoted(key)}, which means nothing here`);
+  if (key !== undefined) throw invalid(`${what} has ${quoted(key)}, which is not a known field`);
 }
 
 function refuseRepeated(text: string): void {
@@ -226,9 +230,29 @@ function refuseRepeated(text: string): void {
   const [path] = written.repeated;
   if (path === undefined) return;
   const { line } = written.locate(path);
-  throw invalid(`${quoted(String(path.at(-1)))} stands twice in ${LOCK_FILE_NAME}, see line ${String(line)}`);
+  throw invalid(`${quoted(String(path.at(-1)))} is a duplicate key in ${LOCK_FILE_NAME}, line ${String(line)}`);
 }
 
 function invalid(message: string): PackRefused {
-  return new PackRefused(packRefusal('lock/invalid', message));
+  return refused('lock/invalid', message);
+}
+
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Reads the lock of a root without opening the root. Returns undefined if there is none. */
+export function readLock(root: string): LockFile | PackRefusal | undefined {
+  return readFileAt(path.join(root, LOCK_FILE_NAME));
+}
+
+/** Reads a lock file; a missing one is an empty lock. */
+export function readLockAt(file: string): LockFile | PackRefusal {
+  return readFileAt(file) ?? EMPTY_LOCK;
+}
+
+function readFileAt(file: string): LockFile | PackRefusal | undefined {
+  const read = readTextFile(file, MAX_BYTES);
+  if (read.type === 'absent') return undefined;
+  if (read.type === 'failed') return packRefusal('lock/invalid', `${LOCK_FILE_NAME} cannot be read: ${read.reason}`);
+  if (!read.validUtf8) return packRefusal('lock/invalid', `${LOCK_FILE_NAME} is not UTF-8`);
+  return readLockFile(read.text);
 }

@@ -1,36 +1,38 @@
-/** `skills.lock.json`: what is installed in a root, from where, with which bytes. Lies in the root itself. Reading and writing is in `lock-file.ts`. */
+/**
+ * `skills.lock.json` records what is installed in a root, from which source and with which bytes. It is stored in the root. `lock-file.ts`
+ * reads and writes it.
+ */
 export const LOCK_FILE_NAME = 'skills.lock.json';
 export const LOCK_SCHEMA = 1;
 
 /** One file of an installed skill. */
 export interface LockedFile {
-  /** Hex. */
   readonly sha256: string;
   readonly bytes: number;
-  /** Absent: it is not executable. */
+  /** Absent if the file is not executable. */
   readonly executable?: true;
 }
 
 export interface LockedSkill {
   readonly name: string;
-  /** `metadata.version` of its SKILL.md. */
+  /** `metadata.version` of SKILL.md. */
   readonly version?: string;
-  /** As in `ResolvedSource`. */
+  /** As `ResolvedSource.source`. */
   readonly source: string;
   readonly revision?: string;
-  /** `sha256:<hex>` of the archive as it came. */
+  /** `sha256:<hex>` of the original archive. */
   readonly archive?: string;
-  /** Below the source; absent where the source itself is the skill. */
+  /** Relative to the source; absent if the source itself is the skill. */
   readonly folder?: string;
   /** `sha256-tree:<hex>`, see `platform/fs/tree-digest.ts`. */
   readonly digest: string;
-  /** By path, `/` between parts, sorted. */
+  /** Sorted by path, with `/` as separator. */
   readonly files: Readonly<Record<string, LockedFile>>;
-  /** Names of skills that it needs. */
+  /** Names of the required skills. */
   readonly requires?: readonly string[];
-  /** The id of the key that signed it. */
+  /** Id of the key that signed it. */
   readonly signedBy?: string;
-  /** ISO 8601, to the second. Changes only when the bytes change. */
+  /** ISO 8601 to the second. Changes only when the bytes change. */
   readonly installedAt: string;
   /** The version of skillwright. */
   readonly tool: string;
@@ -41,7 +43,7 @@ export interface LockFile {
   readonly skills: ReadonlyMap<string, LockedSkill>;
 }
 
-/** How the files of an installed skill differ from the lock; each list sorted. Empty: nothing does. */
+/** Differences between an installed skill and the lock, each list sorted. */
 export interface Drift {
   readonly changed: readonly string[];
   readonly missing: readonly string[];

@@ -1,4 +1,4 @@
-/** The skills of a lock, by where they came from, and what their sources have in their place now. */
+/** Groups locked skills by source and finds them in their staged sources. */
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
@@ -11,14 +11,14 @@ import type { SkillHead } from '../../core/skill.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 
-/** Skills that came from one source, which is brought once for all of them. */
+/** Skills of one source, which is staged once for all of them. */
 export interface LockedGroup {
-  /** As the lock has it. */
+  /** As in the lock. */
   readonly source: string;
   readonly skills: readonly LockedSkill[];
 }
 
-/** Those that are named, all where none is; by source and name. A name that is not installed is refused. */
+/** Groups the named skills (default: all), sorted by source and name. Refuses names that are not installed. */
 export function lockedGroups(
   lock: LockFile,
   names: readonly string[],
@@ -38,8 +38,8 @@ export function lockedGroups(
   return [...groups.entries()].map(([source, skills]) => ({ source, skills }));
 }
 
-/** The skill of that name: at its old place where that still has it, else wherever it moved to. */
-export function nowInSource(
+/** Finds a skill by name, preferring its locked folder. */
+export function findInSource(
   { name, folder = '' }: LockedSkill,
   skills: readonly SourceSkill[],
 ): SourceSkill | undefined {
@@ -47,17 +47,17 @@ export function nowInSource(
   return named.find((skill) => skill.folder === folder) ?? named[0];
 }
 
-/** Why a source that is there has no such skill. */
+/** Explains why a source does not contain a locked skill. */
 export function absentFromSource({ name, folder = '', source }: LockedSkill, skills: readonly SourceSkill[]): string {
   const there = skills.find((skill) => skill.folder === folder);
-  const renamed = there === undefined ? '' : `; in its place is ${quoted(there.name)}`;
-  return `${quoted(source, 200)} has no ${quoted(name)} any more${renamed}`;
+  const renamed = there === undefined ? '' : `; the folder now contains ${quoted(there.name)}`;
+  return `${quoted(source, 200)} no longer contains ${quoted(name)}${renamed}`;
 }
 
 const MAX_SKILL_MD = 4 * 1024 * 1024;
 
-/** The head of a skill's SKILL.md as a loader reads it; nothing where there is none that can be read. */
-export function headIn(dir: string, name: string): SkillHead | undefined {
+/** Reads the head of SKILL.md leniently, as the loader does. Undefined if it cannot be read. */
+export function readSkillHead(dir: string, name: string): SkillHead | undefined {
   const file = path.join(dir, 'SKILL.md');
   const read = readTextFile(file, MAX_SKILL_MD);
   if (read.type !== 'read') return undefined;

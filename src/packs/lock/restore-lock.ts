@@ -1,21 +1,21 @@
-/** `install --frozen`: what the lock says and nothing else, byte for byte, or nothing at all. */
+/** `install --frozen`: installs exactly what the lock says, or nothing. */
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import type { LockedSkill } from './lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import type { BroughtSource } from '../sources/source.ts';
+import type { StagedSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { withRoot } from '../root/open-root.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import type { PutChange } from '../root/plan.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
-import { readLock } from '../root/read-lock.ts';
-import { bringPack, forLock, readTypedSource } from '../inspect/bring-pack.ts';
+import { readLock } from './lock-file.ts';
+import { stagePack, settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
 import type { InstallProgress } from '../install.ts';
-import type { PackSettings } from '../pack-place.ts';
-import { proveSource } from '../inspect/prove-source.ts';
+import type { PackSettings } from '../pack-settings.ts';
+import { verifySource } from '../inspect/prove-source.ts';
 import { verifySkill } from '../verify-root.ts';
 
 export interface RestoreOptions {
@@ -30,14 +30,14 @@ export interface RestoreOptions {
 export interface Restored {
   readonly type: 'restored';
   readonly root: string;
-  /** Names that were as the lock says. */
+  /** Names of skills that already match the lock. */
   readonly same: readonly string[];
-  /** Names that were brought anew, or would be. */
+  /** Names of skills that were installed, or would be in a dry run. */
   readonly brought: readonly string[];
   readonly isDone: boolean;
 }
 
-/** Local edits are not overwritten: a folder that differs from its entry and is there is named and refused. */
+/** Refuses to overwrite local edits: a folder that differs from its lock entry is reported. */
 export async function restoreLock(options: RestoreOptions): Promise<Restored | PackRefusal> {
   const { settings, signal, onNote } = options;
   const { root } = settings;
@@ -57,12 +57,9 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   const edited = found.find(({ status }) => status === 'drift' || status === 'unreadable');
   if (edited !== undefined)
     return {
-      ...packRefusal(
-        'install/edited',
-        `${quoted(edited.name)} is not what the lock says, and may have been edited here`,
-      ),
-      // The ways of an update are none here: nothing that stands there is touched.
-      hint: 'verify names the files; move the folder away, and --frozen brings it as the lock says',
+      ...packRefusal('install/edited', `${quoted(edited.name)} does not match the lock; it may have been edited`),
+      // The default hint offers options of update, which do not exist here.
+      hint: 'run verify to see the files; move the folder away and run install --frozen again',
     };
   const wanted = found.filter(({ status }) => status === 'missing').map(({ locked }) => locked);
   const done = {
@@ -72,14 +69,14 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
     brought: wanted.map(({ name }) => name),
   } as const;
   if (options.dryRun === true || wanted.length === 0) return { ...done, isDone: options.dryRun !== true };
-  const changes = await bringLocked(wanted, open, options);
+  const changes = await stageLocked(wanted, open, options);
   if (isRefusal(changes)) return changes;
   const committed = await open.commit(changes, options.signal === undefined ? {} : { signal: options.signal });
   return isRefusal(committed) ? committed : { ...done, isDone: true };
 }
 
-/** Each source once, at the revision of the lock, and of it the skills whose digests fit. */
-async function bringLocked(
+/** Stages each source once, at the locked revision, and selects the skills with the locked digests. */
+async function stageLocked(
   wanted: readonly LockedSkill[],
   open: OpenRoot,
   options: RestoreOptions,
@@ -88,12 +85,12 @@ async function bringLocked(
   for (const group of bySource(wanted)) {
     const [first] = group;
     if (first === undefined) continue;
-    const brought = await bringGroup(first, group, open, options);
-    if (isRefusal(brought)) return brought;
-    const unproven = await unsigned(brought, group, open, options);
+    const staged = await stageGroup(first, group, open, options);
+    if (isRefusal(staged)) return staged;
+    const unproven = await signatureProblem(staged, group, open, options);
     if (unproven !== undefined) return unproven;
     for (const locked of group) {
-      const change = changeFor(locked, brought);
+      const change = changeFor(locked, staged);
       if (isRefusal(change)) return change;
       changes.push(change);
       options.onProgress?.({ step: 'check', done: changes.length, total: wanted.length });
@@ -102,17 +99,17 @@ async function bringLocked(
   return changes;
 }
 
-async function bringGroup(
+async function stageGroup(
   { source: typed, revision, archive }: LockedSkill,
   group: readonly LockedSkill[],
   open: OpenRoot,
   { settings, offline, signal, onProgress }: RestoreOptions,
-): Promise<BroughtSource | PackRefusal> {
-  const source = readTypedSource(typed, forLock(settings));
+): Promise<StagedSource | PackRefusal> {
+  const source = readTypedSource(typed, settingsForLock(settings));
   if (isRefusal(source)) return source;
-  const bring = (expect: { readonly archive?: string }): Promise<BroughtSource | PackRefusal> =>
-    bringPack(source, {
-      settings: forLock(settings),
+  const stage = (expect: { readonly archive?: string }): Promise<StagedSource | PackRefusal> =>
+    stagePack(source, {
+      settings: settingsForLock(settings),
       to: open.staging(),
       expect: { ...(revision === undefined ? {} : { revision }), ...expect },
       only: group.map(({ name }) => name),
@@ -120,36 +117,36 @@ async function bringGroup(
       ...(signal === undefined ? {} : { signal }),
       ...(onProgress === undefined ? {} : { onProgress }),
     });
-  const brought = await bring(archive === undefined ? {} : { archive });
-  // A pack that was built anew may hold these very skills: their own digests decide, and every one is compared.
-  return isRefusal(brought) && brought.code === 'source/digest' && archive !== undefined ? await bring({}) : brought;
+  const staged = await stage(archive === undefined ? {} : { archive });
+  // A rebuilt archive may contain the same skills. Their own digests decide.
+  return isRefusal(staged) && staged.code === 'source/digest' && archive !== undefined ? await stage({}) : staged;
 }
 
-/** Who wants signatures wants them here too: that an entry says who signed is the word of whoever wrote the lock. */
-async function unsigned(
-  brought: BroughtSource,
+/** Verifies signatures if they are required. `signedBy` in the lock is not proof, because anyone can write the lock. */
+async function signatureProblem(
+  staged: StagedSource,
   group: readonly LockedSkill[],
   { lock }: OpenRoot,
   { settings }: RestoreOptions,
 ): Promise<PackRefusal | undefined> {
   if (!settings.requireSigned) return undefined;
-  // The lock names the version: which one may follow which is not asked again.
-  const proof = await proveSource(brought, group, { settings, lock, force: true });
+  // The lock determines the version, so the downgrade check does not apply.
+  const proof = await verifySource(staged, group, { settings, lock, force: true });
   return isRefusal(proof) ? proof : undefined;
 }
 
-/** The skill of the source that has the very bytes of the entry. */
-function changeFor(locked: LockedSkill, { skills }: BroughtSource): PutChange | PackRefusal {
+/** Finds the skill with the locked bytes. */
+function changeFor(locked: LockedSkill, { skills }: StagedSource): PutChange | PackRefusal {
   const { name, folder = '', source } = locked;
   const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);
   if (skill === undefined)
-    return packRefusal('lock/not-reproducible', `${quoted(source, 200)} has no ${quoted(name)} any more`);
+    return packRefusal('lock/not-reproducible', `${quoted(source, 200)} no longer contains ${quoted(name)}`);
   const tree = skill.digest === undefined ? presentFiles(skill.path) : { ...looksOf(skill.path), digest: skill.digest };
   if (isRefusal(tree)) return tree;
   if (!('looks' in tree) || tree.digest !== locked.digest)
     return packRefusal(
       'lock/not-reproducible',
-      `${quoted(name)} of ${quoted(source, 200)} has other bytes than the lock says`,
+      `${quoted(name)} of ${quoted(source, 200)} does not have the locked bytes`,
     );
   return { type: 'put', name, from: skill.path, lock: locked, existing: 'refuse', looks: tree.looks };
 }

@@ -1,6 +1,6 @@
 /**
- * Builds a pack: a zip of one or more skills with a manifest of every file. Two builds of equal skills are equal bytes, on any machine.
- * All is judged before the first byte is written, and the file appears whole or not at all.
+ * Builds a pack: a zip of one or more skills with a manifest of all files. Equal skills give equal bytes on every machine. Everything is
+ * validated before the first byte is written, and the file is written atomically.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -10,24 +10,28 @@ import { isValidName } from '../../core/skill-name.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest } from './manifest.ts';
-import type { PackManifest } from './manifest.ts';
+import type { PackManifest, ManifestSkill } from './manifest.ts';
 import { collisionKey } from '../sources/portable-name.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
-import type { PackProblem, PackRefusal } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
 import { quoted } from '../../core/text/text.ts';
 import { realPath } from '../../platform/fs/paths.ts';
 import { temporaryPrefix } from '../../platform/fs/atomic-replace.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
 import { readPackFiles } from './pack-files.ts';
-import { packedFiles } from './packed-files.ts';
-import type { JudgedSkill } from './packed-files.ts';
 import { SIGNATURE_SUFFIX } from '../sign/sign.ts';
 import { MAX_ZIP_BYTES, MAX_ZIP_ENTRIES, openZip } from './zip-writer.ts';
+import type { LockedFile } from '../lock/lock.ts';
+import { toRelativePath } from '../../core/path.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { openSha256 } from '../../platform/hash.ts';
+import { pause } from '../../platform/fs/tree-digest.ts';
 
 export interface PackProgress {
   readonly step: 'read' | 'write';
-  /** Files so far; `total` is known when all were read. */
+  /** Number of files so far; `total` is known after all were read. */
   readonly done: number;
   readonly total?: number;
   readonly path: string;
@@ -35,13 +39,13 @@ export interface PackProgress {
 
 export interface BuildPackOptions {
   readonly skills: readonly { readonly dir: string; readonly name: string }[];
-  /** Where to. Absent: all is done but the writing, to see what would come of it. */
+  /** Output file. Without it, everything is done except writing. */
   readonly out?: string;
-  /** Replaces what is there. */
+  /** Replaces an existing file. */
   readonly force?: boolean;
-  /** The strict check of a skill; its errors stop the pack. */
+  /** Strict check of a skill. Its errors stop the build. */
   readonly check?: (dir: string) => readonly Diagnostic[];
-  /** Packs what looks like a secret: for skills about secrets. */
+  /** Packs files that look like secrets, for skills about secrets. */
   readonly allowSecrets?: boolean;
   readonly limits?: ArchiveLimits;
   readonly signal?: AbortSignal;
@@ -50,19 +54,18 @@ export interface BuildPackOptions {
 
 export interface BuiltPack {
   readonly type: 'packed';
-  /** Absent where nothing was written. */
+  /** Absent if nothing was written. */
   readonly path?: string;
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
-  /** Files of skills, the manifest not counted. */
+  /** Number of files in skills, without the manifest. */
   readonly files: number;
-  /** What was not taken, and which file says so. */
+  /** Files that were not packed, each with the rule that excluded it. */
   readonly leftOut: readonly string[];
   readonly manifest: PackManifest;
 }
 
-/** Throws only what `signal` gives. */
+/** Throws only the abort reason. */
 export async function buildPack(options: BuildPackOptions): Promise<BuiltPack | PackRefusal> {
   try {
     return await build(options);
@@ -72,7 +75,7 @@ export async function buildPack(options: BuildPackOptions): Promise<BuiltPack | 
   }
 }
 
-interface ReadSkill extends JudgedSkill {
+interface ReadSkill extends PackableSkill {
   readonly leftOut: readonly string[];
 }
 
@@ -96,11 +99,12 @@ async function build(options: BuildPackOptions): Promise<BuiltPack> {
 }
 
 function refuseNames(skills: BuildPackOptions['skills']): void {
-  if (skills.length === 0) throw refused('pack/no-skill', 'no skill was named');
+  if (skills.length === 0) throw refused('pack/no-skill', 'no skill was given');
   const names = new Set<string>();
   for (const { name, dir } of skills) {
-    if (!isValidName(name)) throw refused('pack/name', `${quoted(name)} is no name of a skill`, dir);
-    if (names.has(collisionKey(name))) throw refused('pack/two-skills', `the skill ${quoted(name)} comes twice`, dir);
+    if (!isValidName(name)) throw refused('pack/name', `${quoted(name)} is not a valid skill name`, dir);
+    if (names.has(collisionKey(name)))
+      throw refused('pack/two-skills', `the skill ${quoted(name)} was given twice`, dir);
     names.add(collisionKey(name));
   }
 }
@@ -131,7 +135,7 @@ async function readSkill(dir: string, name: string, options: BuildPackOptions, b
   };
 }
 
-/** The pack, the signature that lies beside it, and what a killed process left of either. */
+/** The pack, its signature, and temporary files of killed processes. */
 function ownFiles(out: string): (file: string) => boolean {
   const place = path.join(realPath(path.dirname(path.resolve(out))), path.basename(out));
   const names = [place, `${place}${SIGNATURE_SUFFIX}`];
@@ -144,7 +148,7 @@ function versionOf(text: string, name: string, dir: string): string | undefined 
   const { head } = parseSkillMd(source, { mode: 'lenient' });
   if (head === undefined) throw refused('pack/format', `the frontmatter of ${quoted(name)} cannot be read`, dir);
   if (head.name !== name)
-    throw refused('pack/name', `the skill calls itself ${quoted(head.name)} and not ${quoted(name)}`, dir);
+    throw refused('pack/name', `the skill has the name ${quoted(head.name)}, expected ${quoted(name)}`, dir);
   return head.meta['version'];
 }
 
@@ -192,6 +196,79 @@ async function writeZip(
   return { bytes: zip.size, sha256: hash.digest('hex') };
 }
 
-function refused(code: PackProblem, message: string, at?: string): PackRefused {
-  return new PackRefused(packRefusal(code, message, at));
+export interface PackableSkill {
+  readonly dir: string;
+  readonly manifest: ManifestSkill;
+  /** Names on disk by path, where they differ. */
+  readonly spellings: ReadonlyMap<string, string>;
+}
+
+export interface PackedFile {
+  /** Path in the pack. */
+  readonly name: string;
+  readonly isExecutable: boolean;
+  readonly bytes: Uint8Array;
+}
+
+/** Files to read before yielding to the event loop. */
+const SLICE = 16;
+
+/** Yields the files sorted by the bytes of their names. Throws `PackRefused` if a file changed since it was validated. */
+export async function* packedFiles(
+  skills: readonly PackableSkill[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<PackedFile> {
+  const folders = new Map<string, ConfinedDirectory>();
+  const hash = openSha256();
+  try {
+    for (const { dir, manifest } of skills) folders.set(manifest.name, openFolder(dir));
+    for (const [count, { skill, at, file, key }] of inOrder(skills).entries()) {
+      if (count % SLICE === 0) await pause(signal);
+      const bytes = readFile(folders.get(skill), at, file);
+      if (hash(bytes) !== file.sha256) throw changed(at);
+      yield { name: key.toString('utf8'), isExecutable: file.executable === true, bytes };
+    }
+  } finally {
+    for (const folder of folders.values()) folder.close();
+  }
+}
+
+interface Ordered {
+  readonly skill: string;
+  /** Path on disk. */
+  readonly at: string;
+  readonly file: LockedFile;
+  /** Path in the pack. */
+  readonly key: Buffer;
+}
+
+function inOrder(skills: readonly PackableSkill[]): readonly Ordered[] {
+  return skills
+    .flatMap(({ manifest: { name, files }, spellings }) =>
+      Object.entries(files).map(([path, file]) => ({
+        skill: name,
+        at: spellings.get(path) ?? path,
+        file,
+        key: Buffer.from(`${name}/${path}`, 'utf8'),
+      })),
+    )
+    .sort((a, b) => Buffer.compare(a.key, b.key));
+}
+
+function openFolder(dir: string): ConfinedDirectory {
+  const opened = openConfined(dir);
+  if (opened.type === 'failed') throw refused('source/changed', `${quoted(dir, 200)} no longer exists`, dir);
+  return opened.directory;
+}
+
+function readFile(folder: ConfinedDirectory | undefined, at: string, { bytes, executable }: LockedFile): Buffer {
+  const path = toRelativePath(at);
+  if (path.type === 'refused') throw refused('archive/name', path.failure.message, at);
+  const read = folder?.read(path.path, { maxBytes: bytes, allowHardLinks: true, followLinks: false });
+  if (read?.type !== 'read' || read.isExecutable !== (executable === true)) throw changed(at);
+  return read.bytes;
+}
+
+function changed(at: string): PackRefused {
+  return refused('source/changed', `${quoted(at, 120)} changed while it was packed`, at);
 }

@@ -1,4 +1,6 @@
-/** `manifest.json` of a pack: every file of every skill with its SHA-256. Reading judges a stranger's text; writing gives one spelling. */
+/**
+ * `manifest.json` of a pack lists every file of every skill with its SHA-256. Parsing validates untrusted text; formatting is canonical.
+ */
 import { compareText } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
@@ -9,12 +11,12 @@ import { leftOutOf } from '../sources/left-out.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { collisionKey, portableNameProblem } from '../sources/portable-name.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 export const MANIFEST_SCHEMA = 1;
-/** A name of 1 KiB and a sum for each of the files that a pack may have. */
+/** Room for a name of 1 KiB and a hash for each file of the largest pack. */
 export const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
 
 export interface ManifestSkill {
@@ -22,23 +24,23 @@ export interface ManifestSkill {
   readonly version?: string;
   /** `sha256-tree:<hex>`, see `platform/fs/tree-digest.ts`. */
   readonly digest: string;
-  /** By path below the skill. */
+  /** By path relative to the skill. */
   readonly files: Readonly<Record<string, LockedFile>>;
 }
 
 export interface PackManifest {
   readonly schema: typeof MANIFEST_SCHEMA;
-  /** By name. */
+  /** Sorted by name. */
   readonly skills: readonly ManifestSkill[];
 }
 
 export type ManifestReading =
   | { readonly type: 'manifest'; readonly manifest: PackManifest }
-  /** JSON of somebody else's that happens to have this name: no pack of ours. */
+  /** Other JSON that happens to have this file name. */
   | { readonly type: 'foreign' }
   | PackRefusal;
 
-/** The same text for equal manifests, whatever order things were given in. */
+/** Equal manifests give equal text, independent of the input order. */
 export function formatManifest({ schema, skills }: PackManifest): string {
   const sorted = skills
     .toSorted((a, b) => compareText(a.name, b.name))
@@ -58,7 +60,7 @@ export function formatManifest({ schema, skills }: PackManifest): string {
   return `${JSON.stringify({ schema, skills: sorted }, undefined, 2)}\n`;
 }
 
-/** Reads a manifest. Keys that are not known, or stand twice, are refused: two readers must see one thing. */
+/** Parses a manifest. Refuses unknown and duplicate keys, so that all readers see the same content. */
 export function readManifest(text: string): ManifestReading {
   try {
     const value = parsed(text);
@@ -71,23 +73,23 @@ export function readManifest(text: string): ManifestReading {
 }
 
 function parsed(text: string): unknown {
-  if (text.length > MAX_MANIFEST_BYTES) throw wrong('it is too large');
-  if (measured(text).depth > MAX_DEPTH) throw wrong('it is nested too deeply');
+  if (text.length > MAX_MANIFEST_BYTES) throw wrong('the file is too large');
+  if (measured(text).depth > MAX_DEPTH) throw wrong('the JSON is nested too deeply');
   const value = parseJson(text);
-  if (value === undefined) throw wrong('it is no JSON');
+  if (value === undefined) throw wrong('the file is not valid JSON');
   return value;
 }
 
-/** Objects in lists in objects, five in all; somebody else's may have more. */
+/** A manifest has five levels; foreign files may have more. */
 const MAX_DEPTH = 64;
 
 interface Measure {
   readonly depth: number;
-  /** As they are written: of one that stands twice `JSON.parse` takes the last, and others the first. */
+  /** Number of keys in the text. `JSON.parse` keeps the last of duplicate keys, other parsers the first. */
   readonly keys: number;
 }
 
-/** How a text of JSON is written. A list in a list, a million times, takes far longer to make than to count: so this comes first. */
+/** Measures JSON text before it is parsed, because parsing a million nested lists takes far longer. */
 function measured(text: string): Measure {
   let open = 0;
   let depth = 0;
@@ -118,18 +120,18 @@ function isForeign(value: unknown): boolean {
 }
 
 function manifestOf(value: unknown, text: string): PackManifest {
-  const { schema, skills } = fields(value, ['schema', 'skills'], 'it');
-  if (schema !== MANIFEST_SCHEMA) throw wrong('it is of another version');
-  if (!Array.isArray(skills) || skills.length === 0) throw wrong('it has no skills');
+  const { schema, skills } = fields(value, ['schema', 'skills'], 'the manifest');
+  if (schema !== MANIFEST_SCHEMA) throw wrong('unknown schema version');
+  if (!Array.isArray(skills) || skills.length === 0) throw wrong('there are no skills');
   const read = skills.map(skillOf);
-  if (measured(text).keys > keysOf(read)) throw wrong('a key stands twice in it');
-  if (new Set(read.map(({ name }) => collisionKey(name))).size < read.length) throw wrong('a skill stands twice in it');
+  if (measured(text).keys > keysOf(read)) throw wrong('a key occurs twice');
+  if (new Set(read.map(({ name }) => collisionKey(name))).size < read.length) throw wrong('a skill occurs twice');
   if (read.reduce((sum, { files }) => sum + Object.keys(files).length, 0) > ARCHIVE_LIMITS.maxEntries)
-    throw wrong('it has too many files');
+    throw wrong('there are too many files');
   return { schema, skills: read };
 }
 
-/** Keys that a manifest has: no others are known. */
+/** The number of keys that a manifest with these skills has. */
 function keysOf(skills: readonly ManifestSkill[]): number {
   let count = 2;
   for (const { version, files } of skills) {
@@ -140,11 +142,11 @@ function keysOf(skills: readonly ManifestSkill[]): number {
 }
 
 function skillOf(value: unknown): ManifestSkill {
-  const { name, version, digest, files } = fields(value, ['name', 'version', 'digest', 'files'], 'a skill of it');
-  if (typeof name !== 'string' || !isValidName(name)) throw wrong('a skill of it has no valid name');
+  const { name, version, digest, files } = fields(value, ['name', 'version', 'digest', 'files'], 'a skill');
+  if (typeof name !== 'string' || !isValidName(name)) throw wrong('a skill has an invalid name');
   const which = `the skill ${quoted(name)}`;
   if (version !== undefined && (typeof version !== 'string' || version === ''))
-    throw wrong(`${which} has a version that is no text`);
+    throw wrong(`${which} has a version that is not a string`);
   if (typeof digest !== 'string' || !/^sha256-tree:[0-9a-f]{64}$/.test(digest)) throw wrong(`${which} has no digest`);
   if (!isObject(files) || !Object.hasOwn(files, 'SKILL.md')) throw wrong(`${which} has no SKILL.md`);
   return { name, ...(version === undefined ? {} : { version }), digest, files: filesOf(name, files) };
@@ -153,10 +155,11 @@ function skillOf(value: unknown): ManifestSkill {
 function filesOf(skill: string, files: Readonly<Record<string, unknown>>): Readonly<Record<string, LockedFile>> {
   const entries = Object.entries(files).map(([path, value]) => [path, fileOf(`${skill}/${path}`, value)] as const);
   const names = new Set(entries.map(([path]) => collisionKey(path)));
-  if (names.size < entries.length) throw wrong(`two files of the skill ${quoted(skill)} are one on some systems`);
+  if (names.size < entries.length)
+    throw wrong(`two files of the skill ${quoted(skill)} are the same file on some systems`);
   for (const folder of new Set(entries.flatMap(([path]) => foldersOf(path))))
-    if (names.has(collisionKey(folder))) throw wrong(`${quoted(`${skill}/${folder}`)} is a file and a folder`);
-  // Own properties, whatever their names: `__proto__` is a file like others.
+    if (names.has(collisionKey(folder))) throw wrong(`${quoted(`${skill}/${folder}`)} is both a file and a folder`);
+  // Creates own properties, so a file may be called `__proto__`.
   return Object.fromEntries(entries);
 }
 
@@ -166,23 +169,24 @@ function fileOf(path: string, value: unknown): LockedFile {
   const which = quoted(path, 120);
   const omission = leftOutOf(path, 'file');
   if (omission !== undefined) throw wrong(`${which} is never installed: ${omission.reason}`);
-  if (path !== path.normalize('NFC')) throw wrong(`${which} is not composed, as the names of installed files are`);
+  if (path !== path.normalize('NFC')) throw wrong(`${which} is not in NFC, as installed file names are`);
   const { sha256, bytes, executable } = fields(value, ['sha256', 'bytes', 'executable'], which);
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong(`${which} has no SHA-256`);
   if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) throw wrong(`${which} has no size`);
-  if (executable !== undefined && executable !== true) throw wrong(`${which} is executable, or says nothing of it`);
+  if (executable !== undefined && executable !== true)
+    throw wrong(`${which} must have "executable": true or no such field`);
   return { sha256, bytes, ...(executable === undefined ? {} : { executable }) };
 }
 
 function fields<K extends string>(value: unknown, known: readonly K[], which: string): Partial<Record<K, unknown>> {
-  if (!isObject(value)) throw wrong(`${which} is no object`);
+  if (!isObject(value)) throw wrong(`${which} is not an object`);
   const stranger = Object.keys(value).find((key) => !known.some((name) => name === key));
-  if (stranger !== undefined) throw wrong(`${which} has a field ${quoted(stranger)} that is not known`);
+  if (stranger !== undefined) throw wrong(`${which} has the unknown field ${quoted(stranger)}`);
   const found: Partial<Record<K, unknown>> = {};
   for (const key of known) if (Object.hasOwn(value, key)) found[key] = value[key];
   return found;
 }
 
 function wrong(what: string): PackRefused {
-  return new PackRefused(packRefusal('pack/manifest', `manifest.json cannot be used: ${what}`, MANIFEST_NAME));
+  return refused('pack/manifest', `manifest.json is invalid: ${what}`, MANIFEST_NAME);
 }

@@ -1,4 +1,4 @@
-/** The files of one skill that go into a pack: chosen by the ignore files, judged, hashed. Nothing is written. */
+/** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
 import path from 'node:path';
 
 import { IGNORE_FILES, BUILT_IN_IGNORES, ignoredBy, parseIgnore } from '../sources/ignore.ts';
@@ -6,9 +6,8 @@ import type { IgnoreRule } from '../sources/ignore.ts';
 import { whyLeftOut } from '../sources/left-out.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { openPathJudge } from '../sources/portable-name.ts';
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
-import type { PackProblem } from '../problems.ts';
+import { openPathValidator } from '../sources/portable-name.ts';
+import { PackRefused, isRefusal, treeRefusal, refused } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -18,24 +17,22 @@ import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
 import { TreeRefused, walkTree } from '../../platform/fs/tree-walk.ts';
 import type { TreeEntry } from '../../platform/fs/tree-walk.ts';
-import { treeRefusal } from '../system-refusal.ts';
 
-/** A skill that may be packed. */
 export interface PackFiles {
-  /** By path below the skill, sorted. */
+  /** By path relative to the skill, sorted. */
   readonly files: Readonly<Record<string, LockedFile>>;
-  /** Names as they are on the disk, by path, where that is not composed: in a pack all are. */
+  /** Names on disk by path, where they are not in NFC. */
   readonly spellings: ReadonlyMap<string, string>;
-  /** `sha256-tree:` of what is packed. */
+  /** `sha256-tree:<hex>` of the packed files. */
   readonly digest: string;
-  /** What is not packed, below the skill, and by which rule. */
+  /** Files that are not packed, relative to the skill, each with the rule. */
   readonly leftOut: readonly string[];
   readonly skillMd: string;
 }
 
 export interface PackFilesOptions {
   readonly limits: ArchiveLimits;
-  /** An absolute path that is no part of the skill, wherever it lies: the pack that is being written. */
+  /** Whether an absolute path is the pack that is being written. */
   readonly isOwn: (file: string) => boolean;
   readonly allowSecrets?: boolean;
   readonly signal?: AbortSignal;
@@ -43,10 +40,10 @@ export interface PackFilesOptions {
 }
 
 const MAX_IGNORE_BYTES = 64 * 1024;
-/** Files between two pauses. */
+/** Files to read before yielding to the event loop. */
 const SLICE = 64;
 
-/** Throws `PackRefused`. Links are refused and not followed: on the other side they would lead elsewhere, or nowhere. */
+/** Throws `PackRefused`. Refuses links, because their targets would be missing or different after an install. */
 export async function readPackFiles(dir: string, name: string, options: PackFilesOptions): Promise<PackFiles> {
   try {
     return await gather(dir, name, options);
@@ -59,19 +56,19 @@ export async function readPackFiles(dir: string, name: string, options: PackFile
 async function gather(dir: string, name: string, options: PackFilesOptions): Promise<PackFiles> {
   const { limits, signal, onFile } = options;
   const choice = chooser(dir, options);
-  const names = openPathJudge(limits);
+  const names = openPathValidator(limits);
   const files: [string, LockedFile][] = [];
   const contents = new Map<string, Uint8Array>();
   const spellings = new Map<string, string>();
   let skillMd: string | undefined;
-  // One level is the skill's own folder in the pack.
+  // The pack adds one level for the skill's own folder.
   const walk = { limits: { ...limits, maxDepth: limits.maxDepth - 1 }, skip: choice.skip };
   for (const entry of walkTree(dir, walk)) {
     if (files.length % SLICE === SLICE - 1) await pause(signal);
     if (entry.type === 'folder') continue;
     const at = `${name}/${entry.path}`;
     if (entry.type === 'link') throw refused('archive/link', `${quoted(at, 120)} is a link`, at);
-    const usable = names.judge(at, 'file');
+    const usable = names.check(at, 'file');
     if (isRefusal(usable)) throw new PackRefused(usable);
     const inside = usable.path.slice(name.length + 1);
     if (inside !== entry.path) spellings.set(inside, entry.path);
@@ -91,11 +88,11 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
 
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 
-/** All bytes of a file of a walk, while it is the entry at hand. Throws `TreeRefused` where it is another than was met. */
+/** Reads the file at the current position of a walk. Throws `TreeRefused` if it was replaced. */
 export function readWhole(entry: FileEntry): { readonly hash: Uint8Array; readonly bytes: Buffer } {
   const pieces: Buffer[] = [];
   const { value } = withEntryNow(entry, (descriptor, { size }) =>
-    // The pieces are read into one buffer in turn.
+    // The chunks share one buffer.
     hashOpened(entry.path, { descriptor, size }, (bytes) => pieces.push(Buffer.from(bytes))),
   );
   return { hash: value, bytes: Buffer.concat(pieces) };
@@ -109,7 +106,7 @@ export function lockedFile({ stats }: FileEntry, hash: Uint8Array): LockedFile {
   };
 }
 
-/** Folders are those that the files lie in: what unpacks to these files has this digest. */
+/** Includes only the folders of the packed files, as an unpacked pack has them. */
 function digestOf(files: Readonly<Record<string, LockedFile>>, contents: ReadonlyMap<string, Uint8Array>): string {
   const folders = new Set(Object.keys(files).flatMap(foldersOf));
   const entries: DigestEntry[] = [...folders].map((at) => ({ kind: 'folder', path: at, content: new Uint8Array() }));
@@ -127,7 +124,7 @@ interface Chooser {
   readonly leftOut: () => readonly string[];
 }
 
-/** Asks the ignore files of a folder and of those above it. They are read when the first name of their folder is asked for. */
+/** Applies the ignore files of a folder and its parents. They are read on first use. */
 function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFilesOptions): Chooser {
   const known = new Map<string, readonly IgnoreRule[]>();
   const leftOut = new Map<string, string>();
@@ -144,10 +141,10 @@ function chooser(dir: string, { isOwn: isOwnFile, allowSecrets = false }: PackFi
       const isFolder = askFolder();
       const isOwn = isOwnFile(path.join(dir, at));
       const rule = isOwn ? undefined : ignoredBy(rulesIn(folderOf(at)), at, isFolder);
-      // What no install takes is in no pack either, whatever an ignore file says.
+      // Files that are never installed are not packed, whatever an ignore file says.
       const hidden = whyLeftOut(path.posix.basename(at), isFolder ? 'folder' : 'file');
       if (!isOwn && rule === undefined && hidden === undefined) return false;
-      // Its author should know that it lies there.
+      // Reports a secret file to its author even though it is excluded.
       if (!isOwn && rule === undefined && !isFolder && !allowSecrets) refuseSecretName(at);
       const why = isOwn ? 'the pack itself' : rule === undefined ? `never installed: ${hidden ?? ''}` : ruleName(rule);
       leftOut.set(at, `${printable(at)}${isFolder ? '/' : ''} (${printable(why)})`);
@@ -161,7 +158,7 @@ function ruleName({ from }: IgnoreRule): string {
   return from === '' ? 'never packed' : from;
 }
 
-/** An ignore file that cannot be read would let out what it keeps in. */
+/** Refuses an unreadable ignore file, because its files would be published. */
 function readIgnore(dir: string, folder: string, name: string): readonly IgnoreRule[] {
   const file = folder === '' ? name : `${folder}/${name}`;
   const read = readTextFile(path.join(dir, file), MAX_IGNORE_BYTES);
@@ -183,11 +180,7 @@ function refuseSecrets(at: string, bytes: Buffer): void {
   throw refused('pack/secret', `line ${String(secret.line)} of ${quoted(at, 120)} has ${secret.kind}`, at);
 }
 
-/** Byte for byte: what is looked for is ASCII. Windows writes some texts with two bytes a character, and says so first. */
+/** Decodes byte by byte, because the searched patterns are ASCII. A byte order mark indicates UTF-16, which Windows writes. */
 function decoded(bytes: Buffer): string {
   return bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString('utf16le') : bytes.toString('latin1');
-}
-
-function refused(code: PackProblem, message: string, at: string): PackRefused {
-  return new PackRefused(packRefusal(code, message, at));
 }

@@ -1,4 +1,4 @@
-/** Packing: folders and installed skills to one reproducible zip with a manifest, after the strict check that publishing asks for. */
+/** Packs folders and installed skills into one reproducible zip with a manifest, after a strict check. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -11,10 +11,9 @@ import { buildPack } from './build-pack.ts';
 import type { BuiltPack, PackProgress } from './build-pack.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
 import { isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
-import { headIn } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-place.ts';
+import { readSkillHead } from '../lock/locked-skills.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
-/** A skill to be packed. */
 export interface SkillToPack {
   readonly dir: string;
   readonly name: string;
@@ -24,7 +23,7 @@ export interface SkillToPack {
 export interface PackOptions {
   readonly settings: PackSettings;
   readonly skills: readonly SkillToPack[];
-  /** Absent: all is done but the writing. */
+  /** Without it, everything is done except writing. */
   readonly out?: string;
   readonly force?: boolean;
   readonly allowSecrets?: boolean;
@@ -32,7 +31,7 @@ export interface PackOptions {
   readonly onProgress?: (progress: PackProgress) => void;
 }
 
-/** The skills of a folder: itself where it is one, else the folders directly in it that are. */
+/** The skill in a folder, or the skills in its direct subfolders. */
 export function skillsToPack(folder: string): readonly SkillToPack[] | PackRefusal {
   try {
     const dir = realPath(folder);
@@ -47,15 +46,15 @@ export function skillsToPack(folder: string): readonly SkillToPack[] | PackRefus
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
     return packRefusal(
       isGone ? 'source/missing' : 'source/failed',
-      `${quoted(folder, 200)} ${isGone ? 'is no folder' : `cannot be read (${error.code})`}`,
+      `${quoted(folder, 200)} ${isGone ? 'is not a folder' : `cannot be read (${error.code})`}`,
       folder,
     );
   }
 }
 
-/** As it calls itself; whether that fits its folder is for the check. */
+/** Uses the declared name; the strict check compares it with the folder. */
 function skillToPack(dir: string): SkillToPack {
-  const head = headIn(dir, path.basename(dir));
+  const head = readSkillHead(dir, path.basename(dir));
   const version = head?.meta['version'];
   return { dir, name: head?.name ?? path.basename(dir), ...(version === undefined ? {} : { version }) };
 }

@@ -1,34 +1,34 @@
-/** The bill of materials of a root: what really lies there, with what the lock knows about where it came from. */
+/** Creates the bill of materials of a root from the installed files and the lock. */
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
+import { makeSbom } from './sbom.ts';
 import type { Sbom, SbomSkill } from './sbom.ts';
 import { quoted } from '../../core/text/text.ts';
-import { makeSbom } from './make-sbom.ts';
 import { presentBuffer, presentFiles } from '../root/present-files.ts';
-import { readLock } from '../root/read-lock.ts';
-import { forLock, readTypedSource } from '../inspect/bring-pack.ts';
-import { headIn, lockedGroups } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-place.ts';
+import { readLock } from '../lock/lock-file.ts';
+import { settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
+import { readSkillHead, lockedGroups } from '../lock/locked-skills.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface SbomOfRoot {
   readonly type: 'sbom';
   readonly sbom: Sbom;
   readonly names: readonly string[];
-  /** For people: what is not as the lock says, and so not all of it is known. */
+  /** Differences from the lock, for the user. */
   readonly notes: readonly string[];
 }
 
 export interface SbomOfRootOptions {
-  /** Names; all of the lock where empty. */
+  /** Names of skills (default: all in the lock). */
   readonly names?: readonly string[];
   readonly now?: Date;
 }
 
-/** Refused where a skill cannot be read: a list with gaps is no list. */
+/** Refuses if a skill cannot be read, because the list would be incomplete. */
 export function sbomOfRoot(
   settings: PackSettings,
   { names = [], now = new Date() }: SbomOfRootOptions = {},
@@ -46,7 +46,7 @@ export function sbomOfRoot(
     const tree = presentFiles(path.join(root, locked.name), { buffer, withoutLooks: true });
     if (isRefusal(tree)) return tree;
     if (tree.digest !== locked.digest)
-      notes.push(`${quoted(locked.name)} was changed here: the list has the files as they are`);
+      notes.push(`${quoted(locked.name)} was edited: the list describes the edited files`);
     skills.push(sbomSkill(locked, tree, settings));
   }
   return { type: 'sbom', sbom: makeSbom(skills, { now }), names: skills.map(({ name }) => name), notes };
@@ -57,9 +57,9 @@ function sbomSkill(
   { digest, files }: Pick<SbomSkill, 'digest' | 'files'>,
   settings: PackSettings,
 ): SbomSkill {
-  const head = headIn(path.join(settings.root, name), name);
+  const head = readSkillHead(path.join(settings.root, name), name);
   const version = head?.meta['version'];
-  const source = readTypedSource(text, forLock(settings));
+  const source = readTypedSource(text, settingsForLock(settings));
   return {
     name,
     ...(version === undefined ? {} : { version }),
@@ -70,7 +70,7 @@ function sbomSkill(
     ...(isRefusal(source) ? {} : { source }),
     ...(revision === undefined ? {} : { revision }),
     ...(requires === undefined ? {} : { requires }),
-    // What was changed here, nobody signed.
+    // The signature does not cover changed files.
     ...(signedBy === undefined || digest !== lockedDigest ? {} : { signedBy }),
   };
 }

@@ -1,14 +1,15 @@
 /**
- * What is installed, as a CycloneDX 1.6 bill of materials. The same text for the same skills: its number comes from their digests, its
- * time is given. A skill is an `application` where it has something to run, else `data`; each file is a component with its SHA-256.
- * The digest of the tree is no hash that CycloneDX knows, so it is a property.
+ * Formats skills as a CycloneDX 1.6 bill of materials. Equal skills give equal text: the serial number is derived from their digests, and
+ * the time is passed in. A skill is an `application` if it has something to run, otherwise `data`; each file is a component with its
+ * SHA-256. CycloneDX has no hash type for the tree digest, so it is a property.
  */
 import parseLicense from 'spdx-expression-parse';
 
 import { compareText } from '../../core/diagnostic.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { packageUrl } from './package-url.ts';
 import type { PackSource } from '../sources/source.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { VERSION } from '../../version.ts';
 
 export interface SbomSkill {
   readonly name: string;
@@ -17,12 +18,12 @@ export interface SbomSkill {
   readonly digest: string;
   readonly files: Readonly<Record<string, LockedFile>>;
   readonly description?: string;
-  /** As the frontmatter has it. */
+  /** From the frontmatter. */
   readonly license?: string;
   readonly source?: PackSource;
-  /** A commit, an exact version. */
+  /** A commit or an exact version. */
   readonly revision?: string;
-  /** Names of skills that it needs. */
+  /** Names of the required skills. */
   readonly requires?: readonly string[];
   readonly signedBy?: string;
 }
@@ -33,7 +34,7 @@ export interface SbomOptions {
   readonly tool: string;
   /** ISO 8601. */
   readonly timestamp: string;
-  /** 64 hex digits that stand for all of the skills: the hash of their digests. */
+  /** 64 hex digits: the hash of all skill digests. */
   readonly identity: string;
 }
 
@@ -129,7 +130,7 @@ function reference(name: string): string {
   return `skill:${name}`;
 }
 
-/** Version 8 is for numbers of one's own making. */
+/** UUID version 8 is for custom formats. */
 function uuidOf(identity: string): string {
   const hex = identity
     .toLowerCase()
@@ -167,4 +168,61 @@ function licenseOf(text: string): object {
     if (!(error instanceof Error)) throw error;
     return { license: { name: text } };
   }
+}
+
+/** Creates the bill of materials. Its serial number depends only on names, versions and digests. */
+export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: Date }): Sbom {
+  const lines = skills.map(({ name, version = '', digest }) => JSON.stringify([name, version, digest]));
+  return sbomOf({
+    skills,
+    tool: VERSION,
+    timestamp: `${now.toISOString().slice(0, 19)}Z`,
+    identity: sha256(lines.sort(compareText).join('\n')),
+  });
+}
+
+export interface SourcedSkill {
+  readonly name: string;
+  readonly version?: string;
+  readonly source?: PackSource;
+  readonly revision?: string;
+}
+
+/** Forges with their own purl type. */
+const FORGES: ReadonlyMap<string, string> = new Map([
+  ['github.com', 'github'],
+  ['bitbucket.org', 'bitbucket'],
+]);
+
+/** The package URL (purl) of an npm or git source. Undefined for folders, archives and addresses, which others could not resolve. */
+export function packageUrl({ name, version, source, revision }: SourcedSkill): string | undefined {
+  if (source?.type === 'npm') {
+    const at = revision ?? version;
+    return `pkg:npm/${source.name.split('/').map(encoded).join('/')}${at === undefined ? '' : `@${encoded(at)}`}`;
+  }
+  if (source?.type !== 'git' || revision === undefined) return undefined;
+  const place = placeOf(source.url);
+  const folder =
+    source.folder === undefined || source.folder === '' ? '' : `#${source.folder.split('/').map(encoded).join('/')}`;
+  const type = place === undefined ? undefined : FORGES.get(place.host);
+  if (place !== undefined && type !== undefined)
+    return `pkg:${type}/${place.path.toLowerCase().split('/').map(encoded).join('/')}@${encoded(revision)}${folder}`;
+  if (place === undefined) return undefined;
+  const address = `git+https://${place.host}/${place.path}@${revision}`;
+  return `pkg:generic/${encoded(name)}${version === undefined ? '' : `@${encoded(version)}`}?vcs_url=${encoded(address)}${folder}`;
+}
+
+/**
+ * Parses `https://host/owner/name.git`, `ssh://git@host/…` and `git@host:owner/name` without the user. Undefined for local repositories.
+ */
+function placeOf(url: string): { readonly host: string; readonly path: string } | undefined {
+  const [, host, path] =
+    /^(?:git\+)?(?:https?|ssh|git):\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??
+    /^[\w.-]+@([\w.-]+):(?!\/)(.+?)(?:\.git)?\/?$/.exec(url) ??
+    [];
+  return host === undefined || path === undefined ? undefined : { host: host.toLowerCase(), path };
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text).replaceAll('%3A', ':');
 }

@@ -1,6 +1,6 @@
 /**
- * Skills that a skill needs: `requires: {skills: [...]}`, `skill:NAME` in a plain list of `requires`, and `metadata.requires-skills`
- * for files that every host must accept. An entry is `name`, `name@range`, `name from source`, or both.
+ * Parses skill requirements: `requires: {skills: [...]}`, `skill:NAME` in a plain `requires` list, and `metadata.requires-skills` for files
+ * that must be valid for every host. An entry is `name`, `name@range`, `name from source`, or a combination.
  */
 import { BETWEEN_NAMES } from '../../format/requires.ts';
 import { isTooLong, readName } from '../../core/skill-name.ts';
@@ -8,25 +8,23 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { isRange } from '../../platform/version-range.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
 
 export interface SkillRequirement {
   readonly name: string;
-  /** Versions that will do; any where absent. */
+  /** Accepted versions (default: any). */
   readonly range?: string;
-  /** Where its author gets it from, as for `readSource`. A stranger's word: nothing is fetched from it before a person has seen it. */
+  /** The author's source, as for `readSource`. Untrusted: nothing is fetched from it before the user has seen it. */
   readonly source?: string;
 }
 
 export interface UnreadRequirement {
   readonly entry: string;
-  /** Lower case, for people. */
+  /** In lower case, for the user. */
   readonly reason: string;
 }
 
 export interface RequirementReading {
-  /** Each once, in the order of the file. */
+  /** Without duplicates, in file order. */
   readonly requirements: readonly SkillRequirement[];
   readonly unread: readonly UnreadRequirement[];
 }
@@ -35,10 +33,10 @@ const MAX_ENTRIES = 100;
 const MAX_ENTRY = 500;
 const META_KEY = 'requires-skills';
 const PREFIX = /^skills?:\s*/i;
-/** A name, a range after `@` or at its own sign, and a source after ` from `. */
+/** A name, a range after `@` or an operator, and a source after ` from `. */
 const NAME_AND_REST = /^([^\s@<>=!~^]+)\s*(.*)$/s;
 
-/** What a head says about other skills. What cannot be read is told: see `unreadRefusal`. */
+/** Parses all requirements of a head. Entries that cannot be parsed are returned in `unread`. */
 export function readRequirements({ controls, meta }: Pick<SkillHead, 'controls' | 'meta'>): RequirementReading {
   const listed = (controls.requires ?? []).filter((entry) => PREFIX.test(entry));
   const inMetadata = Object.hasOwn(meta, META_KEY) ? metaEntries(meta[META_KEY] ?? '') : [];
@@ -58,14 +56,7 @@ export function readRequirements({ controls, meta }: Pick<SkillHead, 'controls' 
   return { requirements: [...requirements.values()], unread };
 }
 
-/** A need that cannot be read is one that nobody can meet. `name`: whose it is. */
-export function unreadRefusal(name: string, { unread }: RequirementReading): PackRefusal | undefined {
-  const [first] = unread;
-  if (first === undefined) return undefined;
-  return packRefusal('requires/missing', `what ${quoted(name)} needs cannot be read: ${first.reason}`);
-}
-
-/** Text with commas; a list that somebody wrote under `metadata` is kept there as JSON. */
+/** Comma-separated text. A YAML list under `metadata` is stored as JSON. */
 function metaEntries(text: string): readonly string[] {
   const written = text.trim();
   const parts = jsonTexts(written) ?? written.split(BETWEEN_NAMES);
@@ -79,20 +70,20 @@ function jsonTexts(text: string): readonly string[] | undefined {
   return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))) : [];
 }
 
-/** One entry as it is written. */
+/** Parses one entry. */
 export function readRequirement(entry: string): SkillRequirement | UnreadRequirement {
   const unread = (reason: string): UnreadRequirement => ({ entry: entry.slice(0, MAX_ENTRY), reason });
   if (entry.length > MAX_ENTRY) return unread(`${quoted(entry)} has more than ${String(MAX_ENTRY)} characters`);
   if (/[\r\n]/.test(entry) || hiddenCharacters(entry) !== undefined)
-    return unread(`${quoted(entry)} has characters that do not show`);
+    return unread(`${quoted(entry)} has invisible characters`);
   const { needed, source } = withoutSource(entry.trim());
   const [, written = '', rest = ''] = NAME_AND_REST.exec(needed) ?? [];
   const { name, problem } = readName(written);
   if (name === undefined || problem !== undefined || isTooLong(name))
-    return unread(`${quoted(entry)} does not start with the name of a skill`);
+    return unread(`${quoted(entry)} does not start with a skill name`);
   const range = rest.startsWith('@') ? rest.slice(1).trim() : rest;
-  if (rest !== '' && !isRange(range)) return unread(`${quoted(entry)}: ${quoted(range)} is no range of versions`);
-  if (source === '' || source?.startsWith('-') === true) return unread(`${quoted(entry)} gives no source after from`);
+  if (rest !== '' && !isRange(range)) return unread(`${quoted(entry)}: ${quoted(range)} is not a valid version range`);
+  if (source === '' || source?.startsWith('-') === true) return unread(`${quoted(entry)} has no source after "from"`);
   return { name, ...(rest === '' ? {} : { range }), ...(source === undefined ? {} : { source }) };
 }
 
@@ -103,7 +94,7 @@ function withoutSource(entry: string): { readonly needed: string; readonly sourc
     : { needed: entry.slice(0, at).trim(), source: entry.slice(at + 5).trim() };
 }
 
-/** A requirement as it is written: read again by `readRequirement`. */
+/** Formats a requirement so that `readRequirement` can parse it. */
 export function requirementText({ name, range, source }: SkillRequirement): string {
   return `${name}${range === undefined ? '' : `@${range}`}${source === undefined ? '' : ` from ${source}`}`;
 }

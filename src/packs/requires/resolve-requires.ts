@@ -1,4 +1,4 @@
-/** From skills that are wanted to the order in which they and what they need are installed. Pure; the same for the same input in any order. */
+/** Resolves requirements into an install order. Pure; the result does not depend on the order of the input. */
 import { compareText } from '../../core/diagnostic.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -15,43 +15,43 @@ export interface RequiringSkill {
 }
 
 export interface ResolveRequest {
-  /** What is to be installed or updated; comes before an installed one of the same name. */
+  /** Skills to install or update. They take precedence over installed skills of the same name. */
   readonly wanted: readonly RequiringSkill[];
   readonly installed: readonly RequiringSkill[];
-  /** What the same source has besides; taken where nothing else meets a need. */
+  /** Other skills of the same source, used if nothing else meets a requirement. */
   readonly available: readonly RequiringSkill[];
 }
 
 export interface MissingSkill {
   readonly requirement: SkillRequirement;
   readonly neededBy: string;
-  /** Names that are like it; of the first few gaps only. */
+  /** Similar names, for the first few missing skills only. */
   readonly nearest: readonly string[];
 }
 
 export interface VersionProblem {
   readonly requirement: SkillRequirement;
   readonly neededBy: string;
-  /** Absent: the skill states no version. */
+  /** Absent if the skill has no version. */
   readonly found?: string;
   readonly where: 'wanted' | 'installed' | 'available';
-  /** Of the one in the source, where it fits: to be installed by name, since nobody asked to change the installed one. */
+  /** A matching version that the source offers. The user must install it by name, because it would replace the installed one. */
   readonly offered?: string;
 }
 
 export interface Resolution {
-  /** Names to install, each after all that it needs; installed ones that stay are not in it. */
+  /** Names to install, each after its requirements, without installed skills that stay. */
   readonly order: readonly string[];
-  /** Those of `order` that nobody named. */
+  /** Names in `order` that the user did not request. */
   readonly added: readonly string[];
   readonly missing: readonly MissingSkill[];
-  /** Each from its first name in order back to that name; no more than `MAX_CYCLES`. */
+  /** Each cycle starts and ends with its first name in sort order; at most `MAX_CYCLES`. */
   readonly cycles: readonly (readonly string[])[];
   readonly versionProblems: readonly VersionProblem[];
 }
 
 const MAX_CYCLES = 20;
-/** Gaps of which the likely meaning is looked for. */
+/** Number of missing skills for which similar names are searched. */
 const MAX_TAUGHT = 10;
 
 type Where = VersionProblem['where'];
@@ -104,7 +104,7 @@ function find({ byName }: Graph, name: string): { readonly skill: RequiringSkill
   return undefined;
 }
 
-/** Names that it needs, each once and in order. What an installed skill lacks is not installed on the way. */
+/** Required names, sorted and unique. Missing requirements of installed skills are not installed. */
 function neededNames(graph: Graph, name: string): readonly string[] | undefined {
   const found = find(graph, name);
   if (found === undefined) return undefined;
@@ -118,7 +118,7 @@ interface Visit {
   next: number;
 }
 
-/** Depth first with a stack of our own: a chain of any length cannot overflow it; what is installed is walked for circles only. */
+/** Depth-first search with an explicit stack, so that long chains cannot overflow it. Installed skills are visited only to find cycles. */
 function walk(graph: Graph): Pick<Resolution, 'order' | 'cycles'> {
   const done = new Set<string>();
   const open = new Map<string, number>();
@@ -157,7 +157,7 @@ function circle(names: readonly string[]): string[] {
   return [...turned, ...turned.slice(0, 1)];
 }
 
-/** Of an installed skill that stays, only what is about to change under it. */
+/** For installed skills that stay, only checks requirements that are about to change. */
 function problemsOf(
   graph: Graph,
   name: string,
@@ -184,12 +184,12 @@ function problemsOf(
   });
 }
 
-/** A skill without a version, or with one that has no number, meets no range. */
+/** A version without a number matches no range. */
 function isMet({ version }: RequiringSkill, { range }: SkillRequirement): boolean {
   return range === undefined || (version !== undefined && /^v?\d/.test(version) && isInRange(version, range));
 }
 
-/** To look through all names costs as much as there are; people read the first few. */
+/** The search visits all names, so it is limited to the first few. */
 function withNearest({ byName }: Graph, missing: readonly MissingSkill[]): readonly MissingSkill[] {
   if (missing.length === 0) return missing;
   const known = new Set([byName.wanted, byName.installed, byName.available].flatMap((skills) => [...skills.keys()]));
@@ -197,7 +197,7 @@ function withNearest({ byName }: Graph, missing: readonly MissingSkill[]): reado
   return missing.map((gap, at) => (at < MAX_TAUGHT ? { ...gap, nearest: nearest(gap.requirement.name, names) } : gap));
 }
 
-/** The first thing in the way, circles before gaps before versions; nothing where all is met. */
+/** The first problem: cycles before missing skills before versions. Undefined if all requirements are met. */
 export function requirementRefusal({ cycles, missing, versionProblems }: Resolution): PackRefusal | undefined {
   const [cycle] = cycles;
   if (cycle !== undefined) return refusal('requires/cycle', cycle.map((name) => quoted(name)).join(' needs '), cycles);
@@ -206,7 +206,7 @@ export function requirementRefusal({ cycles, missing, versionProblems }: Resolut
     const meant = gap.nearest.length === 0 ? '' : ` (${gap.nearest.map((name) => quoted(name)).join(', ')}?)`;
     return refusal(
       'requires/missing',
-      `${quoted(gap.neededBy)} needs ${quoted(requirementText(gap.requirement), 200)}, which is not here${meant}`,
+      `${quoted(gap.neededBy)} needs ${quoted(requirementText(gap.requirement), 200)}, which is not available${meant}`,
       missing,
     );
   }
@@ -215,7 +215,7 @@ export function requirementRefusal({ cycles, missing, versionProblems }: Resolut
 }
 
 function versionText({ requirement, neededBy, found, where, offered }: VersionProblem): string {
-  const has = found === undefined ? 'states no version' : `is ${quoted(found)}`;
+  const has = found === undefined ? 'has no version' : `is ${quoted(found)}`;
   const also = offered === undefined ? '' : `; the source has ${quoted(offered)}`;
   return `${quoted(neededBy)} needs ${quoted(requirementText(requirement), 200)}, and the ${where} one ${has}${also}`;
 }

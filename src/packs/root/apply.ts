@@ -1,6 +1,6 @@
 /**
- * The steps of a journal, done and undone. Each looks at what stands where before it moves anything, so that it can be done again after any
- * interruption, at any place, and changes nothing where it was done already.
+ * Applies and undoes the steps of a journal. Each step checks the current state before it moves a folder, so that it can be repeated after
+ * any interruption and has no effect if it was already applied.
  */
 import { renameSync } from 'node:fs';
 import path from 'node:path';
@@ -11,53 +11,53 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { exchangeFolders } from './exchange.ts';
 import type { Step } from './journal.ts';
-import { prepareKept } from './kept.ts';
-import { STATE_FOLDER, identityAt, shownPlace, skillPlace, statePlace } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { prepareBackup } from './skill-backups.ts';
+import { STATE_FOLDER, identityAt, displayPath, skillPath, statePath } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 import { presentFiles } from './present-files.ts';
 
-/** What came of a step. `isDone`: the lock follows it. `note`: the world was not as the journal had it, and this was done about it. */
+/** Result of a step. `isDone`: the lock must follow it. `note`: what was done because the folders were not as the journal expected. */
 export interface StepOutcome {
   readonly step: Step;
   readonly isDone: boolean;
   readonly note?: string;
 }
 
-/** Told after everything that is visible to others: tests end the process there. */
+/** Called after every change that other processes can see. Tests end the process there. */
 export type OnStep = (what: string) => void;
 
 type Put = Extract<Step, { type: 'put' }>;
 type Remove = Extract<Step, { type: 'remove' }>;
 
-/** Does all steps. Throws the system's error; then some are done. */
+/** Applies all steps. If it throws a system error, some steps are applied. */
 export async function applySteps(
-  held: HeldRoot,
+  handle: RootHandle,
   steps: readonly Step[],
   onStep: OnStep,
 ): Promise<readonly StepOutcome[]> {
-  const replaced = steps.filter((step): step is Put => step.type === 'put' && isToExchange(held, step));
+  const replaced = steps.filter((step): step is Put => step.type === 'put' && isToExchange(handle, step));
   await exchangeFolders(
-    held,
+    handle,
     replaced.map(({ name, from }) => [name, `${STATE_FOLDER}/${from}`]),
   );
   if (replaced.length > 0) onStep('exchanged');
   return steps.map((step) => {
-    const outcome = step.type === 'put' ? put(held, step, onStep) : remove(held, step, onStep);
+    const outcome = step.type === 'put' ? put(handle, step, onStep) : remove(handle, step, onStep);
     onStep(`applied ${step.name}`);
     return outcome;
   });
 }
 
-/** The same where the world may have changed since: a step that cannot be done is told and passed over, unless it may work later. */
+/** Applies steps after a crash, when folders may have changed since. Reports and skips a step that fails, unless a retry may succeed. */
 export async function reapplySteps(
-  held: HeldRoot,
+  handle: RootHandle,
   steps: readonly Step[],
   onStep: OnStep,
 ): Promise<readonly StepOutcome[]> {
   const outcomes: StepOutcome[] = [];
   for (const step of steps)
     try {
-      outcomes.push(...(await applySteps(held, [step], onStep)));
+      outcomes.push(...(await applySteps(handle, [step], onStep)));
     } catch (error) {
       if (!isSystemError(error) || MAY_WORK_LATER.has(error.code)) throw error;
       outcomes.push({ step, isDone: false, note: `${quoted(step.name)} could not be moved (${error.code})` });
@@ -76,19 +76,22 @@ const MAY_WORK_LATER: ReadonlySet<string> = new Set([
   'ENFILE',
 ]);
 
-/** Undoes steps, the last first, also half of one. Whatever ends it, doing the steps again is still possible. Throws the system's error. */
-export function undoSteps(held: HeldRoot, steps: readonly Step[]): void {
+/**
+ * Undoes steps in reverse order, including partly applied ones. After a failure, the steps can still be applied again. Throws system
+ * errors.
+ */
+export function undoSteps(handle: RootHandle, steps: readonly Step[]): void {
   for (const step of steps.toReversed()) {
-    const target = skillPlace(held, step.name);
-    if (step.type === 'put') undoPut(held, step, target);
-    else if (step.to !== undefined && isThere(statePlace(held, step.to)) && !isThere(target))
-      move(statePlace(held, step.to), target);
+    const target = skillPath(handle, step.name);
+    if (step.type === 'put') undoPut(handle, step, target);
+    else if (step.to !== undefined && isThere(statePath(handle, step.to)) && !isThere(target))
+      move(statePath(handle, step.to), target);
   }
 }
 
-function undoPut(held: HeldRoot, step: Put, target: string): void {
-  const from = statePlace(held, step.from);
-  const old = step.old === undefined ? undefined : statePlace(held, step.old);
+function undoPut(handle: RootHandle, step: Put, target: string): void {
+  const from = statePath(handle, step.from);
+  const old = step.old === undefined ? undefined : statePath(handle, step.old);
   if (identityAt(target) === step.identity) {
     if (old !== undefined && isThere(from) && !isThere(old)) move(from, old);
     move(target, from);
@@ -96,7 +99,7 @@ function undoPut(held: HeldRoot, step: Put, target: string): void {
   if (old !== undefined && isThere(old) && !isThere(target)) move(old, target);
 }
 
-/** The lock after the steps that were done. */
+/** The lock that results from the applied steps. */
 export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): LockFile {
   const skills = new Map<string, LockedSkill>(lock.skills);
   for (const { step, isDone } of outcomes) {
@@ -107,37 +110,37 @@ export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): Loc
   return { ...lock, skills };
 }
 
-function isToExchange(held: HeldRoot, { name, from, identity, old }: Put): boolean {
-  // Most are new: nothing stood there when the journal was written.
+function isToExchange(handle: RootHandle, { name, from, identity, old }: Put): boolean {
+  // Usually there was no folder to replace.
   if (old === undefined) return false;
-  const target = identityAt(skillPlace(held, name));
-  const isNew = identityAt(statePlace(held, from)) === identity;
-  return target !== undefined && target !== identity && isNew && !isThere(statePlace(held, old));
+  const target = identityAt(skillPath(handle, name));
+  const isNew = identityAt(statePath(handle, from)) === identity;
+  return target !== undefined && target !== identity && isNew && !isThere(statePath(handle, old));
 }
 
-function put(held: HeldRoot, step: Put, onStep: OnStep): StepOutcome {
-  const target = skillPlace(held, step.name);
-  const from = statePlace(held, step.from);
-  const old = step.old === undefined ? undefined : statePlace(held, step.old);
-  const stands = whereItStands(step, target, from);
-  if (stands === 'nowhere') return putBack(step, target, old);
+function put(handle: RootHandle, step: Put, onStep: OnStep): StepOutcome {
+  const target = skillPath(handle, step.name);
+  const from = statePath(handle, step.from);
+  const old = step.old === undefined ? undefined : statePath(handle, step.old);
+  const stands = locateSkill(step, target, from);
+  if (stands === 'nowhere') return restorePrevious(step, target, old);
   if (stands === 'target') {
-    // They were exchanged, and the old one lies where the new one did.
+    // The folders were exchanged: the old one is in the staging folder.
     if (old !== undefined && isThere(from) && !isThere(old)) move(from, old);
     return { step, isDone: true };
   }
   let note: string | undefined;
   if (isThere(target)) {
     if (old !== undefined && !isThere(old)) move(target, old);
-    else note = moveStranger(held, step.name, target);
+    else note = moveForeign(handle, step.name, target);
     onStep(`moved away ${step.name}`);
   }
   move(from, target);
   return { step, isDone: true, ...(note === undefined ? {} : { note }) };
 }
 
-/** By identity; where a root was copied to another disk in between, by what is in the folders. */
-function whereItStands(step: Put, target: string, from: string): 'target' | 'staging' | 'nowhere' {
+/** Compares by identity. If the root was copied to another disk in between, compares by content. */
+function locateSkill(step: Put, target: string, from: string): 'target' | 'staging' | 'nowhere' {
   if (identityAt(target) === step.identity) return 'target';
   if (identityAt(from) === step.identity) return 'staging';
   const isIt = (place: string): boolean => {
@@ -148,26 +151,27 @@ function whereItStands(step: Put, target: string, from: string): 'target' | 'sta
   return isIt(from) ? 'staging' : 'nowhere';
 }
 
-/** The new one was taken away by hand: what was there before comes back, and the lock goes on to say so. */
-function putBack(step: Put, target: string, old: string | undefined): StepOutcome {
-  const note = `the new ${quoted(step.name)} is gone from the staging folder`;
+/** The new folder was deleted by hand. Restores the previous version, which the lock still describes. */
+function restorePrevious(step: Put, target: string, old: string | undefined): StepOutcome {
+  const note = `the new ${quoted(step.name)} was deleted from the staging folder`;
   if (old === undefined || !isThere(old) || isThere(target)) return { step, isDone: false, note };
   move(old, target);
-  return { step, isDone: false, note: `${note}; the version before is back` };
+  return { step, isDone: false, note: `${note}; the previous version was restored` };
 }
 
-/** Somebody put a folder where ours belongs, since we looked. Theirs is not lost. */
-function moveStranger(held: HeldRoot, name: string, target: string): string {
-  const below = prepareKept(held, { part: 'trash', name, at: new Date() });
-  move(target, statePlace(held, below));
-  return `what somebody put at ${quoted(name)} meanwhile is in ${quoted(shownPlace(held, below), 200)}`;
+/** Another process created a folder at the target in the meantime. Moves it to the trash instead of deleting it. */
+function moveForeign(handle: RootHandle, name: string, target: string): string {
+  const below = prepareBackup(handle, { part: 'trash', name, at: new Date() });
+  move(target, statePath(handle, below));
+  return `another process created ${quoted(name)} in the meantime; it was moved to ${quoted(displayPath(handle, below), 200)}`;
 }
 
-function remove(held: HeldRoot, step: Remove, onStep: OnStep): StepOutcome {
-  const target = skillPlace(held, step.name);
-  const to = step.to === undefined ? undefined : statePlace(held, step.to);
+function remove(handle: RootHandle, step: Remove, onStep: OnStep): StepOutcome {
+  const target = skillPath(handle, step.name);
+  const to = step.to === undefined ? undefined : statePath(handle, step.to);
   if (to === undefined || !isThere(target)) return { step, isDone: true };
-  if (isThere(to)) return { step, isDone: true, note: `somebody put another folder at ${quoted(step.name)}: it stays` };
+  if (isThere(to))
+    return { step, isDone: true, note: `another process created a folder ${quoted(step.name)}, which was kept` };
   move(target, to);
   onStep(`moved away ${step.name}`);
   return { step, isDone: true };
@@ -182,7 +186,7 @@ function move(from: string, to: string): void {
     renameSync(from, to);
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
-    // Somebody removed the folder that was made for it.
+    // The folder for the backup was deleted in the meantime.
     makeFolders(path.dirname(to), 0o700);
     renameSync(from, to);
   }

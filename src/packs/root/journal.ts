@@ -1,6 +1,6 @@
 /**
- * `transaction.json`: what a commit is going to do, written before the first folder moves. Where it stands, the work is done to its end, by
- * whoever comes next; where it does not, nothing has happened. Its presence is the commit.
+ * `transaction.json` describes a commit and is written before the first folder moves. If it exists, the commit is completed, by the next
+ * process if necessary. If it does not exist, nothing has happened.
  */
 import { lstatSync, renameSync, unlinkSync } from 'node:fs';
 
@@ -8,31 +8,31 @@ import { isValidName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import { lockedFields, toLockedSkill } from '../lock/lock-file.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { syncPlace } from './durable.ts';
-import { JOURNAL_NAME, STATE_PARTS, shownPlace, statePlace, timedName, unusable } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { syncPath } from './sync.ts';
+import { JOURNAL_NAME, STATE_PARTS, displayPath, statePath, timedName, unusable } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
-/** One folder comes into the root, or goes out of it. Places are below the state folder. */
+/** Moves one folder into or out of the root. Paths are relative to the state folder. */
 export type Step =
   | {
       readonly type: 'put';
       readonly name: string;
       readonly from: string;
-      /** Which folder `from` is, so that it is known again wherever it stands. */
+      /** Device and inode of `from`, to recognize the folder after it was moved. */
       readonly identity: string;
-      /** Where what stands there goes; absent where nothing did. */
+      /** Where the replaced folder goes; absent if there was none. */
       readonly old?: string;
-      /** Absent: a folder that is not in the lock is brought back. */
+      /** Absent if a folder without a lock entry is restored. */
       readonly lock?: LockedSkill;
     }
   | {
       readonly type: 'remove';
       readonly name: string;
-      /** Absent where the folder was missing already. */
+      /** Absent if the folder did not exist. */
       readonly to?: string;
     };
 
@@ -44,29 +44,33 @@ export type JournalReading =
 const SCHEMA = 1;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** From here on the commit counts. Throws the system's error; then it does not. `staging` is where half a file does no harm. */
-export function writeJournal(held: HeldRoot, steps: readonly Step[], staging: string): void {
+/**
+ * Commits. If it throws a system error, the commit has not happened. The file is first written to `staging`, where a partial file does no
+ * harm.
+ */
+export function writeJournal(handle: RootHandle, steps: readonly Step[], staging: string): void {
   const shown = steps.map((step) =>
     step.type === 'put' && step.lock !== undefined ? { ...step, lock: lockedFields(step.lock) } : step,
   );
   const text = JSON.stringify({ schema: SCHEMA, steps: shown });
-  const written = statePlace(held, `${staging}/${JOURNAL_NAME}`);
+  const written = statePath(handle, `${staging}/${JOURNAL_NAME}`);
   writeFileAtomically(written, Buffer.from(`${text}\n`), { sync: true });
-  renameSync(written, statePlace(held, JOURNAL_NAME));
-  syncPlace(statePlace(held));
+  renameSync(written, statePath(handle, JOURNAL_NAME));
+  syncPath(statePath(handle));
 }
 
-export function removeJournal(held: HeldRoot): void {
-  unlinkSync(statePlace(held, JOURNAL_NAME));
-  syncPlace(statePlace(held));
+export function removeJournal(handle: RootHandle): void {
+  unlinkSync(statePath(handle, JOURNAL_NAME));
+  syncPath(statePath(handle));
 }
 
-/** Throws `PackRefused` for the journal of a newer version. */
-export function readJournal(held: HeldRoot): JournalReading {
-  const file = statePlace(held, JOURNAL_NAME);
+/** Throws `PackRefused` for a journal of a newer version. */
+export function readJournal(handle: RootHandle): JournalReading {
+  const file = statePath(handle, JOURNAL_NAME);
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return { type: 'absent' };
   const read = readPrivateFile(file, { maxBytes: MAX_BYTES });
-  if (read.type !== 'read') return { type: 'unreadable', reason: read.type === 'failed' ? read.reason : 'it is gone' };
+  if (read.type !== 'read')
+    return { type: 'unreadable', reason: read.type === 'failed' ? read.reason : 'it was deleted' };
   try {
     return { type: 'steps', steps: toSteps(JSON.parse(read.bytes.toString('utf8'))) };
   } catch (error) {
@@ -76,29 +80,29 @@ export function readJournal(held: HeldRoot): JournalReading {
   }
 }
 
-/** A journal that cannot be understood must not stop everything for ever: it is kept under another name. Gives that. */
-export function setJournalAside(held: HeldRoot, at: Date): string {
+/** Renames a journal that cannot be parsed, so that it does not block the root forever. Returns the new path. */
+export function setJournalAside(handle: RootHandle, at: Date): string {
   const name = timedName(at, 'transaction');
-  renameSync(statePlace(held, JOURNAL_NAME), statePlace(held, name));
-  syncPlace(statePlace(held));
-  return shownPlace(held, name);
+  renameSync(statePath(handle, JOURNAL_NAME), statePath(handle, name));
+  syncPath(statePath(handle));
+  return displayPath(handle, name);
 }
 
 function toSteps(value: unknown): readonly Step[] {
-  if (!isObject(value) || !Array.isArray(value['steps'])) throw unfit('it has no steps');
+  if (!isObject(value) || !Array.isArray(value['steps'])) throw unfit('it has no "steps" list');
   const { schema } = value;
   if (typeof schema === 'number' && schema > SCHEMA)
-    throw new PackRefused(packRefusal('lock/newer', 'an unfinished change of this root is of a newer version'));
-  if (schema !== SCHEMA) throw unfit('its schema is not known');
+    throw refused('lock/newer', 'a newer version of skillwright started a change of this root');
+  if (schema !== SCHEMA) throw unfit('it has an unknown schema');
   return value['steps'].map((step: unknown) => toStep(step));
 }
 
 function toStep(value: unknown): Step {
-  if (!isObject(value)) throw unfit('a step is no object');
+  if (!isObject(value)) throw unfit('a step is not an object');
   const { type, name, from, identity, old, lock, to } = value;
-  if (typeof name !== 'string' || !isValidName(name)) throw unfit('a step has no name of a skill');
+  if (typeof name !== 'string' || !isValidName(name)) throw unfit('a step has no valid skill name');
   if (type === 'remove') return { type, name, ...(to === undefined ? {} : { to: toPlace(to) }) };
-  if (type !== 'put' || typeof identity !== 'string') throw unfit(`the step of ${quoted(name)} is not known`);
+  if (type !== 'put' || typeof identity !== 'string') throw unfit(`the step of ${quoted(name)} has an unknown type`);
   return {
     type,
     name,
@@ -109,28 +113,31 @@ function toStep(value: unknown): Step {
   };
 }
 
-/** Inside one of the parts, and nowhere else: the file may come with a cloned repository. */
+/** Accepts only paths inside the state folder, because the journal may come with a cloned repository. */
 function toPlace(value: unknown): string {
   const parts = typeof value === 'string' ? value.split('/') : [];
   const isFit =
     parts.length > 1 &&
     STATE_PARTS.some((part) => part === parts[0]) &&
     parts.every((part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'));
-  if (!isFit) throw unfit('a step names a place that is not ours');
+  if (!isFit) throw unfit('a step has a path outside of the state folder');
   return parts.join('/');
 }
 
-/** Throws `PackRefused` where the way to a place leads through a link. */
-export function refuseLinkedWay(held: HeldRoot, below: string): void {
+/** Throws `PackRefused` if a parent folder of the path is a link. */
+export function refuseLinkedWay(handle: RootHandle, below: string): void {
   const parts = below.split('/');
   for (let length = 1; length < parts.length; length += 1) {
     const way = parts.slice(0, length).join('/');
-    const stats = lstatSync(statePlace(held, way), { throwIfNoEntry: false });
+    const stats = lstatSync(statePath(handle, way), { throwIfNoEntry: false });
     if (stats !== undefined && !stats.isDirectory())
-      throw unusable(`${quoted(shownPlace(held, way), 200)} is no folder of ours`, shownPlace(held, way));
+      throw unusable(
+        `${quoted(displayPath(handle, way), 200)} is not a folder of skillwright`,
+        displayPath(handle, way),
+      );
   }
 }
 
 function unfit(message: string): PackRefused {
-  return new PackRefused(packRefusal('install/root', message));
+  return refused('install/root', message);
 }

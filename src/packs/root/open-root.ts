@@ -1,39 +1,60 @@
-/** A root of skills, opened for changes by one process at a time. */
+/** Opens a root for changes by one process at a time. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import type { LockFile } from '../lock/lock.ts';
-import { PackRefused, isRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, orSystemRefusal, packRefusal, systemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { orSystemRefusal } from '../system-refusal.ts';
 import type { OnStep } from './apply.ts';
-import { JOURNAL_NAME, STATE_FOLDER, holdRoot, lockPlace, prepareState, releaseRoot } from './places.ts';
-import { readLockAt } from './read-lock.ts';
-import { recoverHeld } from './recover.ts';
+import {
+  JOURNAL_NAME,
+  STATE_FOLDER,
+  openRootHandle,
+  lockPath,
+  prepareState,
+  closeRootHandle,
+  identityAt,
+  displayPath,
+  statePath,
+  timedName,
+  unusable,
+} from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
+import { readLockAt } from '../lock/lock-file.ts';
+import { recoverOpenRoot } from './recover.ts';
 import type { Recovered } from './recover.ts';
 import { lockRoot } from './root-lock.ts';
 import type { RootLock } from './root-lock.ts';
-import { RootSession } from './root-session.ts';
-import type { OpenRoot } from './root-session.ts';
-
-export type { Committed, OpenRoot } from './root-session.ts';
+import { SkillError } from '../../core/errors.ts';
+import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isInside, isSystemError } from '../../platform/fs/paths.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { commitChanges } from './commit.ts';
+import type { CommitEnd, CommitOptions, Work } from './commit.ts';
+import { startBackgroundSync } from './sync.ts';
+import type { BackgroundSync } from './sync.ts';
+import { backupPath, listBackups, removeEmptyBackups, removeBackup, surplusBackups } from './skill-backups.ts';
+import type { BackupKind, SkillBackup } from './skill-backups.ts';
+import type { Existing, PlannedChange, PutChange, RootChange } from './plan.ts';
+import { diagnose } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 
 export interface WithRootOptions {
   readonly signal?: AbortSignal;
-  /** How long to wait for another process; 30 s. */
+  /** How long to wait for another process (default: 30 s). */
   readonly timeoutMs?: number;
-  /** Make the root where there is none. */
+  /** Creates the root if it does not exist. */
   readonly create?: boolean;
   readonly onRecovered?: (what: Recovered) => void;
-  /** For tests: told after everything that recovery does and others can see. */
+  /** For tests: called after every change of the recovery that other processes can see. */
   readonly onStep?: OnStep;
 }
 
 /**
- * Opens a root, brings it to rest where somebody left it in the middle, and lets `act` change it while nobody else does. Refused where the
- * root cannot be used, is in use for too long, or has a lock that cannot be read. A `PackRefused` of `act` is its refusal; all else that it
- * throws flies on.
+ * Opens a root exclusively, completes or clears interrupted changes, and calls `act`. Refuses if the root cannot be used, stays busy, or
+ * has an invalid lock. A `PackRefused` thrown by `act` becomes the result; other errors are rethrown.
  */
 export async function withRoot<T>(
   root: string,
@@ -52,7 +73,7 @@ export async function withRoot<T>(
   }
 }
 
-/** Brings a root to rest; nothing more. */
+/** Only recovers a root. */
 export async function recoverRoot(
   root: string,
   options: Omit<WithRootOptions, 'create'> = {},
@@ -60,24 +81,280 @@ export async function recoverRoot(
   return withRoot(root, options, ({ lock }) => Promise.resolve({ type: 'recovered', lock }));
 }
 
-/** Somebody is in the middle of a change, or died there. One look, for readers. */
+/** Whether a change is in progress or was interrupted. A cheap check for readers. */
 export function needsRecovery(root: string): boolean {
   return existsSync(path.join(root, STATE_FOLDER, JOURNAL_NAME));
 }
 
 async function open(root: string, options: WithRootOptions): Promise<RootSession> {
-  const held = holdRoot(root, { create: options.create ?? false });
+  const handle = openRootHandle(root, { create: options.create ?? false });
   let rootLock: RootLock | undefined;
   try {
-    prepareState(held);
-    rootLock = await lockRoot(held, options);
-    await recoverHeld(held, options);
-    const lock = readLockAt(lockPlace(held));
+    prepareState(handle);
+    rootLock = await lockRoot(handle, options);
+    await recoverOpenRoot(handle, options);
+    const lock = readLockAt(lockPath(handle));
     if (isRefusal(lock)) throw new PackRefused(lock);
-    return new RootSession(held, rootLock, lock);
+    return new RootSession(handle, rootLock, lock);
   } catch (error) {
     rootLock?.release();
-    releaseRoot(held);
+    closeRootHandle(handle);
     throw error;
   }
+}
+
+export interface Committed {
+  readonly type: 'committed';
+  readonly lock: LockFile;
+  /** Backups of what was moved out of the root. */
+  readonly kept: readonly SkillBackup[];
+  /** Previous versions that were deleted because there were too many. */
+  readonly pruned: readonly SkillBackup[];
+  /** What other processes changed in the meantime and how it was handled, for the user. */
+  readonly notes: readonly string[];
+}
+
+/** Selects a backup (default: the newest of that name). */
+export interface BackupChoice {
+  readonly name: string;
+  readonly id?: string;
+  /** What to do with an existing skill (default: refuse). */
+  readonly existing?: Existing;
+}
+
+export interface OpenRoot {
+  /** Absolute path without links. */
+  readonly path: string;
+  /** The current lock. A commit replaces it. */
+  readonly lock: LockFile;
+  /** Creates a private folder on the file system of the root. It is deleted when the root is closed. Throws `PackRefused`. */
+  staging(): string;
+  /**
+   * Declares that staging is complete with about `count` files and starts to sync them to disk in the background. Pass the result to
+   * `commit`, which waits for it. Do not write into the staging folders afterwards; a new staging folder cancels the sync.
+   */
+  startSync(count: number): BackgroundSync | undefined;
+  /** Makes all changes or none. */
+  commit(changes: readonly RootChange[], options?: CommitOptions): Promise<Committed | PackRefusal>;
+  /** Removed skills, newest first. */
+  trash(): readonly SkillBackup[];
+  /** Previous versions of a skill, newest first. */
+  versions(name: string): readonly SkillBackup[];
+  backups(): readonly SkillBackup[];
+  /** Restores a removed skill with its lock entry. */
+  restore(choice: BackupChoice, options?: CommitOptions): Promise<Committed | PackRefusal>;
+  /** Replaces a skill by its previous version and backs up the replaced one. */
+  rollback(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal>;
+  /** Deletes backups of one kind, optionally of one skill, and returns them. */
+  purge(part: BackupKind, choice?: { readonly name?: string; readonly before?: Date }): Promise<readonly SkillBackup[]>;
+}
+
+/** Number of previous versions to keep per skill. */
+const KEEP_VERSIONS = 5;
+
+export class RootSession {
+  readonly #handle: RootHandle;
+  readonly #rootLock: RootLock;
+  readonly #staging: string;
+  #lock: LockFile;
+  #isClosed = false;
+  #backgroundSync: BackgroundSync | undefined;
+  #folders = 0;
+
+  constructor(handle: RootHandle, rootLock: RootLock, lock: LockFile) {
+    this.#handle = handle;
+    this.#rootLock = rootLock;
+    this.#lock = lock;
+    this.#staging = `staging/${ownerName(thisProcess())}.${timedName(new Date(), 'work')}`;
+  }
+
+  handle(): OpenRoot {
+    const lockNow = (): LockFile => this.#lock;
+    return {
+      path: this.#handle.path,
+      get lock() {
+        return lockNow();
+      },
+      staging: () => this.#newFolder(),
+      startSync: (count) => this.#startSync(count),
+      commit: (changes, options) =>
+        this.#commit(
+          changes.map((change) => this.#planned(change)),
+          changes.filter(isPut),
+          options,
+        ),
+      trash: () => listBackups(this.#handle, 'trash'),
+      versions: (name) => listBackups(this.#handle, 'previous', name),
+      backups: () => listBackups(this.#handle, 'backups'),
+      restore: (choice, options) => this.#bringBack('trash', choice, options),
+      rollback: (choice, options) => this.#rollBack(choice, options),
+      purge: (part, choice) => this.#purge(part, choice),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#backgroundSync?.drop();
+    try {
+      // A remaining journal refers to the staging folder, so the next process still needs it.
+      if (identityAt(statePath(this.#handle, JOURNAL_NAME)) === undefined)
+        await removeTree(statePath(this.#handle, this.#staging));
+    } catch (error) {
+      // The next process that opens the root removes the rest.
+      if (!isSystemError(error)) throw error;
+    } finally {
+      this.#rootLock.release();
+      closeRootHandle(this.#handle);
+    }
+  }
+
+  #startSync(count: number): BackgroundSync | undefined {
+    this.#refuseClosed();
+    this.#backgroundSync?.drop();
+    this.#backgroundSync = startBackgroundSync({ count, within: this.#handle.path });
+    return this.#backgroundSync;
+  }
+
+  #newFolder(): string {
+    this.#refuseClosed();
+    this.#backgroundSync?.drop();
+    this.#backgroundSync = undefined;
+    this.#folders += 1;
+    const below = `${this.#staging}/${String(this.#folders)}`;
+    try {
+      makeFolders(statePath(this.#handle, below), 0o700);
+    } catch (error) {
+      throw new PackRefused(
+        systemRefusal(error, `cannot create a staging folder in ${quoted(this.#handle.path, 200)}`),
+      );
+    }
+    return displayPath(this.#handle, below);
+  }
+
+  #planned(change: RootChange): PlannedChange {
+    if (change.type === 'remove') return change;
+    const { looks: _, from, ...rest } = change;
+    const own = displayPath(this.#handle, this.#staging);
+    const staged = path.resolve(from);
+    if (!isInside(staged, own) || staged === own)
+      throw new SkillError({
+        code: 'input/invalid',
+        message: `${JSON.stringify(from)} is not inside a folder that staging() returned`,
+        hint: 'copy the files there first',
+        data: { expected: own },
+      });
+    const below = path.relative(own, staged).split(path.sep).join('/');
+    return { ...rest, from: `${this.#staging}/${below}` };
+  }
+
+  async #commit(
+    changes: readonly PlannedChange[],
+    staged: readonly PutChange[],
+    options: CommitOptions = {},
+  ): Promise<Committed | PackRefusal> {
+    this.#refuseClosed();
+    const made = await this.#orRefusal(() => {
+      if (identityAt(statePath(this.#handle, JOURNAL_NAME)) !== undefined)
+        throw unusable('an earlier change is not complete: open the root again', this.#handle.path);
+      makeFolders(statePath(this.#handle, this.#staging), 0o700);
+      return Promise.resolve(this.#work());
+    });
+    if (isRefusal(made)) return made;
+    const { backgroundSync, ...rest } = options;
+    const isCovered = backgroundSync !== undefined && backgroundSync === this.#backgroundSync;
+    const end = await commitChanges(made, changes, staged, isCovered ? { ...rest, backgroundSync } : rest);
+    if (end.type === 'done') return this.#committed(end);
+    if (end.type === 'refused') {
+      await this.#orRefusal(() => removeEmptyBackups(this.#handle));
+      return end;
+    }
+    return end.refusal;
+  }
+
+  #orRefusal<T>(act: () => Promise<T>): Promise<T | PackRefusal> {
+    return orSystemRefusal(act, `${quoted(this.#handle.path, 200)} cannot be used`);
+  }
+
+  #work(): Work {
+    return { handle: this.#handle, rootLock: this.#rootLock, lock: this.#lock, staging: this.#staging };
+  }
+
+  async #committed({ lock, steps, notes }: Extract<CommitEnd, { type: 'done' }>): Promise<Committed> {
+    this.#lock = lock;
+    const outOf = new Set(steps.flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? []));
+    const parts = new Set([...outOf].map((below) => below.split('/')[0]));
+    const kept = KEPT_PARTS.filter((part) => parts.has(part))
+      .flatMap((part) => listBackups(this.#handle, part))
+      .filter((entry) => outOf.has(backupPath(entry)));
+    const names = new Set(kept.filter(({ part }) => part === 'previous').map(({ name }) => name));
+    const pruned = names.size === 0 ? [] : surplusBackups(this.#handle, 'previous', { names, keep: KEEP_VERSIONS });
+    for (const entry of pruned) await removeBackup(this.#handle, entry);
+    return { type: 'committed', lock, kept, pruned, notes };
+  }
+
+  async #bringBack(
+    part: BackupKind,
+    { name, id, existing = 'refuse' }: BackupChoice,
+    options?: CommitOptions,
+  ): Promise<Committed | PackRefusal> {
+    const found = listBackups(this.#handle, part, name).find((kept) => id === undefined || kept.id === id);
+    if (found === undefined)
+      return packRefusal(
+        'install/trash',
+        `there is no backup of ${quoted(name)} in ${quoted(displayPath(this.#handle, part), 200)}`,
+      );
+    const { lock } = found;
+    const entry = lock === undefined ? {} : { lock };
+    const end = await this.#commit([{ type: 'put', name, from: backupPath(found), existing, ...entry }], [], options);
+    // Only the record is left.
+    if (!isRefusal(end)) await removeBackup(this.#handle, found);
+    return end;
+  }
+
+  #rollBack(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal> {
+    if (this.#lock.skills.has(choice.name))
+      return this.#bringBack('previous', { ...choice, existing: 'replace' }, options);
+    const message = `${quoted(choice.name)} is not installed in ${quoted(this.#handle.path, 200)}`;
+    return Promise.resolve(packRefusal('install/not-installed', message));
+  }
+
+  async #purge(
+    part: BackupKind,
+    { name, before }: { readonly name?: string; readonly before?: Date } = {},
+  ): Promise<readonly SkillBackup[]> {
+    const isMeant = ({ at }: SkillBackup): boolean => before === undefined || Date.parse(at) < before.getTime();
+    const gone = listBackups(this.#handle, part, name).filter(isMeant);
+    for (const entry of gone) await removeBackup(this.#handle, entry);
+    return gone;
+  }
+
+  #refuseClosed(): void {
+    if (this.#isClosed)
+      throw new SkillError({
+        code: 'input/invalid',
+        message: 'the root is closed',
+        hint: 'use it only inside the function that withRoot calls',
+        data: { expected: 'an open root' },
+      });
+  }
+}
+
+const KEPT_PARTS: readonly BackupKind[] = ['trash', 'previous', 'backups'];
+
+function isPut(change: RootChange): change is PutChange {
+  return change.type === 'put';
+}
+
+/** How long a reader waits for a writer, which is either nearly done or busy with a download. */
+const WAIT_MS = 5_000;
+
+/** Recovers roots before they are read. A root that cannot be recovered is reported and read as it is. */
+export async function recoverRoots(roots: readonly string[], signal?: AbortSignal): Promise<readonly Diagnostic[]> {
+  const diagnostics: Diagnostic[] = [];
+  for (const path of roots) {
+    const recovered = await recoverRoot(path, { timeoutMs: WAIT_MS, ...(signal === undefined ? {} : { signal }) });
+    if (isRefusal(recovered))
+      diagnostics.push(diagnose({ code: 'root/interrupted', path, message: recovered.message }, 'lenient'));
+  }
+  return diagnostics;
 }

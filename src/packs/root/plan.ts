@@ -1,4 +1,4 @@
-/** From what is asked of a root to the steps of a journal. All is judged before the first thing is written. */
+/** Turns requested changes of a root into journal steps. Validates everything before it writes anything. */
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -6,27 +6,29 @@ import { isValidName } from '../../core/skill-name.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { lockedSkillProblem } from '../lock/lock-file.ts';
 import { collisionKey } from '../sources/portable-name.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
-import type { PackProblem } from '../problems.ts';
+import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import type { Step } from './journal.ts';
-import { prepareKept } from './kept.ts';
-import type { KeptPart } from './kept.ts';
-import { identityAt, shownPlace, skillPlace, statePlace } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { prepareBackup } from './skill-backups.ts';
+import type { BackupKind } from './skill-backups.ts';
+import { identityAt, displayPath, skillPath, statePath } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
-/** `backup` keeps what stands there in `backups`; `replace` keeps an installed version in `previous` and anything else in the trash. */
+/** `backup` moves the existing folder to `backups`. `replace` moves an installed version to `previous` and anything else to the trash. */
 export type Existing = 'refuse' | 'backup' | 'replace';
 
 export interface PutChange {
   readonly type: 'put';
   readonly name: string;
-  /** Absolute, below a folder that `staging()` gave. It is moved, not copied. */
+  /** Absolute path inside a folder from `staging()`. It is moved, not copied. */
   readonly from: string;
   readonly lock: LockedSkill;
   readonly existing: Existing;
-  /** `looks` of `presentFiles` when `lock` was made: then it is enough that the staged folder still looks so. Else every file is hashed. */
+  /**
+   * Stat fingerprint of the staged folder at the time `lock` was made. If present, the folder only needs to have the same fingerprint;
+   * otherwise every file is hashed again.
+   */
   readonly looks?: string;
 }
 
@@ -38,96 +40,107 @@ export interface RemoveChange {
 
 export type RootChange = PutChange | RemoveChange;
 
-/** The same inside: what is brought back comes from a part of the state folder, with or without an entry in the lock. */
+/** The internal form. A restored skill comes from the state folder and may have no lock entry. */
 export type PlannedChange =
   | {
       readonly type: 'put';
       readonly name: string;
-      /** Below the state folder. */
+      /** Relative to the state folder. */
       readonly from: string;
       readonly lock?: LockedSkill;
       readonly existing: Existing;
     }
   | RemoveChange;
 
-/** Throws `PackRefused` for whatever cannot be done. Nothing is written. */
-export function refuseChanges(held: HeldRoot, lock: LockFile, changes: readonly PlannedChange[]): void {
-  const spellings = spellingsIn(held);
+/** Throws `PackRefused` if a change is not possible. Writes nothing. */
+export function refuseChanges(handle: RootHandle, lock: LockFile, changes: readonly PlannedChange[]): void {
+  const spellings = spellingsIn(handle);
   for (const change of changes) {
-    if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is no name of a skill`);
+    if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is not a valid skill name`);
     const other = spellings.get(collisionKey(change.name));
     if (other !== undefined && other !== change.name)
-      throw refused('install/case', `${quoted(change.name)} is spelled ${quoted(other)} in ${quoted(held.path, 200)}`);
-    if (change.type === 'remove') refuseRemove(held, lock, change);
-    else refusePut(held, lock, change);
+      throw refused(
+        'install/case',
+        `${quoted(change.name)} conflicts with ${quoted(other)} in ${quoted(handle.path, 200)}`,
+      );
+    if (change.type === 'remove') refuseRemove(handle, lock, change);
+    else refusePut(handle, lock, change);
   }
   refuseRepeated(changes);
 }
 
-/** Makes the places for what goes out of the root. Throws the system's error. */
+/** Creates the backup folders. Throws system errors. */
 export function planSteps(
-  held: HeldRoot,
+  handle: RootHandle,
   lock: LockFile,
   { changes, staging, at }: { readonly changes: readonly PlannedChange[]; readonly staging: string; readonly at: Date },
 ): readonly Step[] {
   return changes.map((change): Step => {
     const { name } = change;
-    const isPresent = identityAt(skillPlace(held, name)) !== undefined;
+    const isPresent = identityAt(skillPath(handle, name)) !== undefined;
     const entry = lock.skills.get(name);
-    const keep = (part: KeptPart): string =>
-      prepareKept(held, { part, name, at, ...(entry === undefined ? {} : { lock: entry }) });
+    const keep = (part: BackupKind): string =>
+      prepareBackup(handle, { part, name, at, ...(entry === undefined ? {} : { lock: entry }) });
     if (change.type === 'remove') {
       if (!isPresent) return { type: 'remove', name };
-      return { type: 'remove', name, to: change.to === 'trash' ? keep('trash') : doomed(held, staging, name) };
+      return {
+        type: 'remove',
+        name,
+        to: change.to === 'trash' ? keep('trash') : pathForRemoval(handle, staging, name),
+      };
     }
-    const from = statePlace(held, change.from);
+    const from = statePath(handle, change.from);
     return {
       type: 'put',
       name,
       from: change.from,
       identity: identityAt(from) ?? '',
-      ...(isPresent ? { old: keep(partFor(held, change, entry)) } : {}),
+      ...(isPresent ? { old: keep(partFor(handle, change, entry)) } : {}),
       ...(change.lock === undefined ? {} : { lock: change.lock }),
     };
   });
 }
 
-function partFor(held: HeldRoot, { name, existing }: PlannedChange & { type: 'put' }, entry?: LockedSkill): KeptPart {
+function partFor(
+  handle: RootHandle,
+  { name, existing }: PlannedChange & { type: 'put' },
+  entry?: LockedSkill,
+): BackupKind {
   if (existing === 'backup') return 'backups';
-  const isOurs = entry !== undefined && lstatSync(skillPlace(held, name)).isDirectory();
+  const isOurs = entry !== undefined && lstatSync(skillPath(handle, name)).isDirectory();
   return isOurs ? 'previous' : 'trash';
 }
 
-/** A place from which it is removed when the work is over, or by whoever comes next. */
-function doomed(held: HeldRoot, staging: string, name: string): string {
-  makeFolders(statePlace(held, `${staging}/removed`), 0o700);
+/** A path in the staging folder, which is deleted at the end. */
+function pathForRemoval(handle: RootHandle, staging: string, name: string): string {
+  makeFolders(statePath(handle, `${staging}/removed`), 0o700);
   return `${staging}/removed/${name}`;
 }
 
-function refusePut(held: HeldRoot, lock: LockFile, change: PlannedChange & { type: 'put' }): void {
+function refusePut(handle: RootHandle, lock: LockFile, change: PlannedChange & { type: 'put' }): void {
   const { name, existing } = change;
   if (change.lock !== undefined && change.lock.name !== name)
-    throw refused('pack/name', `the entry for ${quoted(name)} is of ${quoted(change.lock.name)}`);
+    throw refused('pack/name', `the entry for ${quoted(name)} has the name ${quoted(change.lock.name)}`);
   const problem = change.lock === undefined ? undefined : lockedSkillProblem(change.lock);
   if (problem !== undefined) throw new PackRefused(problem);
-  const from = lstatSync(statePlace(held, change.from), { throwIfNoEntry: false });
+  const from = lstatSync(statePath(handle, change.from), { throwIfNoEntry: false });
   if (from === undefined || (change.lock !== undefined && !from.isDirectory()))
-    throw refused('source/changed', `there is no folder ${quoted(shownPlace(held, change.from), 200)}`);
-  const stats = lstatSync(skillPlace(held, name), { throwIfNoEntry: false });
+    throw refused('source/changed', `the folder ${quoted(displayPath(handle, change.from), 200)} does not exist`);
+  const stats = lstatSync(skillPath(handle, name), { throwIfNoEntry: false });
   if (stats === undefined || existing !== 'refuse') return;
-  const place = path.join(held.path, name);
+  const place = path.join(handle.path, name);
   if (stats.isSymbolicLink()) throw refused('install/foreign', `${quoted(place, 200)} is a link`, place);
   if (stats.isDirectory() && lock.skills.has(name))
-    throw refused('install/exists', `${quoted(name)} is installed in ${quoted(held.path, 200)}`, place);
-  throw refused('install/foreign', `${quoted(place, 200)} was not made by install`, place);
+    throw refused('install/exists', `${quoted(name)} is installed in ${quoted(handle.path, 200)}`, place);
+  throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, place);
 }
 
-function refuseRemove(held: HeldRoot, lock: LockFile, { name }: RemoveChange): void {
+function refuseRemove(handle: RootHandle, lock: LockFile, { name }: RemoveChange): void {
   if (lock.skills.has(name)) return;
-  const place = path.join(held.path, name);
-  if (identityAt(skillPlace(held, name)) === undefined)
-    throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(held.path, 200)}`);
-  throw refused('install/foreign', `${quoted(place, 200)} was not made by install`, place);
+  const place = path.join(handle.path, name);
+  if (identityAt(skillPath(handle, name)) === undefined)
+    throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(handle.path, 200)}`);
+  throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, place);
 }
 
 function refuseRepeated(changes: readonly PlannedChange[]): void {
@@ -135,20 +148,16 @@ function refuseRepeated(changes: readonly PlannedChange[]): void {
   for (const { name } of changes) {
     const other = seen.get(collisionKey(name));
     if (other !== undefined)
-      throw refused('install/case', `${quoted(name)} and ${quoted(other)} would be one folder on some systems`);
+      throw refused('install/case', `${quoted(name)} and ${quoted(other)} are the same folder on some systems`);
     seen.set(collisionKey(name), name);
   }
 }
 
-/** What stands in the root, by what some systems take for the same name. */
-function spellingsIn(held: HeldRoot): ReadonlyMap<string, string> {
+/** Names in the root by collision key. */
+function spellingsIn(handle: RootHandle): ReadonlyMap<string, string> {
   const spellings = new Map<string, string>();
-  // Its own spelling wins over others of the same name.
-  for (const name of readdirSync(held.place))
+  // A valid skill name takes precedence over other spellings.
+  for (const name of readdirSync(handle.place))
     if (!spellings.has(collisionKey(name)) || isValidName(name)) spellings.set(collisionKey(name), name);
   return spellings;
-}
-
-function refused(code: PackProblem, message: string, at?: string): PackRefused {
-  return new PackRefused(packRefusal(code, message, at));
 }

@@ -1,12 +1,12 @@
 /**
- * What lies in the folder of a skill, every file hashed: for the lock, for `verify`, and for the look at what was staged right before it is
- * committed. One pass gives the files and the digest of the tree. Nothing is opened through a link.
+ * Reads and hashes the files of a skill folder: for the lock, for `verify`, and for the check right before a commit. One pass returns the
+ * files and the tree digest. Links are never followed.
  */
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import type { LockedFile } from '../lock/lock.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, refused, systemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { DirectoryHandle, tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
@@ -18,54 +18,58 @@ import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
 import { REPOSITORY_DATA, TreeRefused } from '../../platform/fs/tree-walk.ts';
 import { walk } from '../../platform/fs/walk.ts';
 import type { WalkProblem, WalkStep, WalkedEntry } from '../../platform/fs/walk.ts';
-import { systemRefusal } from '../system-refusal.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 export interface PresentTree {
   readonly type: 'present';
-  /** `sha256-tree:<hex>`, as `platform/fs/tree-digest.ts` gives it. */
+  /** `sha256-tree:<hex>`, see `platform/fs/tree-digest.ts`. */
   readonly digest: string;
-  /** By path. What is no file (a link, a pipe) has an empty `sha256`, which no locked file has. */
+  /** By path. Links and special files have an empty `sha256`, which never occurs in a lock. */
   readonly files: Readonly<Record<string, LockedFile>>;
+  /** Paths of all folders below the tree. */
+  readonly folders: readonly string[];
   readonly bytes: number;
-  /** What the tree looks like from outside: changes with every write and every exchanged file. Empty where nobody asked for it. */
+  /** Stat fingerprint of the tree. It changes with every write and every replaced file. Empty if `withoutLooks` is set. */
   readonly looks: string;
-  /** Whatever is called `.git`: no part of the tree, and never part of what is installed. */
+  /** Paths of `.git` entries, which are never part of a skill. */
   readonly leftOut: readonly string[];
 }
 
 export interface PresentOptions {
-  /** Files, folders and links. */
+  /** Maximum number of files, folders and links. */
   readonly maxEntries?: number;
   readonly maxDepth?: number;
-  /** For whoever only compares files: a tenth of the time. */
+  /** Skips the fingerprint, which saves a tenth of the time. */
   readonly withoutLooks?: boolean;
-  /** One for many calls; else each makes its own. */
+  /** A buffer to share between calls. */
   readonly buffer?: Buffer;
 }
 
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 64;
 
-/** A buffer that serves any number of calls of `presentFiles`. */
+/** Allocates a buffer for `presentFiles`. */
 export function presentBuffer(): Buffer {
   return Buffer.allocUnsafeSlow(SMALL_FILE);
 }
 
-/** Reads a whole tree. Refused where it cannot be read, or changes meanwhile. */
+/** Reads a tree. Refuses if it cannot be read or changes in the meantime. */
 export function presentFiles(folder: string, options: PresentOptions = {}): PresentTree | PackRefusal {
   return orRefused(folder, () => {
     const fingerprint = options.withoutLooks === true ? undefined : new TreeFingerprint();
     const buffer = options.buffer ?? presentBuffer();
     const entries: DigestEntry[] = [];
     const files: [string, LockedFile][] = [];
+    const folders: string[] = [];
     const leftOut: string[] = [];
     let bytes = 0;
     for (const step of walkFolder(folder, leftOut, options)) {
       const { path, directory } = step;
       if (directory !== undefined) {
         if (fingerprint !== undefined) fingerprint.append(path, directory.stats());
-        if (path !== '') entries.push({ kind: 'folder', path, content: NOTHING });
+        if (path === '') continue;
+        entries.push({ kind: 'folder', path, content: NOTHING });
+        folders.push(path);
         continue;
       }
       const { entry, file, stats } = step.kind === 'file' ? hashFile(folder, step, buffer) : describeOther(step);
@@ -78,6 +82,7 @@ export function presentFiles(folder: string, options: PresentOptions = {}): Pres
       type: 'present',
       digest: digestOfEntries(entries),
       files: Object.fromEntries(files),
+      folders,
       bytes,
       looks: fingerprint?.digest() ?? '',
       leftOut,
@@ -85,7 +90,7 @@ export function presentFiles(folder: string, options: PresentOptions = {}): Pres
   });
 }
 
-/** What a tree looks like from outside, without opening a file. */
+/** Computes the stat fingerprint of a tree without opening its files. */
 export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> | PackRefusal {
   return orRefused(folder, () => {
     const fingerprint = new TreeFingerprint();
@@ -96,8 +101,8 @@ export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> 
   });
 }
 
-/** Every file and folder of a tree, the tree itself last: what has to be on the disk before it counts. */
-export function placesIn(folder: string): readonly string[] {
+/** Paths of all files and folders of a tree, children before parents, to sync them to disk. */
+export function pathsIn(folder: string): readonly string[] {
   const files: string[] = [];
   const folders: string[] = [];
   for (const { path, directory } of walkFolder(folder, []))
@@ -105,7 +110,7 @@ export function placesIn(folder: string): readonly string[] {
   return [...files, ...folders.toReversed()];
 }
 
-/** The folder itself and every entry of it. No link is followed, the folder itself included. */
+/** Yields the folder itself and all its entries. Links are not followed, not even for the folder itself. */
 function* walkFolder(
   folder: string,
   leftOut: string[],
@@ -124,7 +129,7 @@ function* walkFolder(
   };
   const onProblem = (problem: WalkProblem, path: string, cause?: unknown): void => {
     if (problem === 'too-deep') throw unfit(folder, path, `is more than ${String(maxDepth)} folders deep`);
-    if (problem === 'name') throw unfit(folder, path, 'has a file with a name that is not UTF-8');
+    if (problem === 'name') throw unfit(folder, path, 'has a file name that is not UTF-8');
     throw isSystemError(cause) ? cause : changed(folder, path);
   };
   try {
@@ -140,7 +145,7 @@ function openFolder(folder: string): DirectoryHandle {
   if (opened.type === 'directory') return opened.directory;
   // Throws the system error of a folder that is missing or may not be opened.
   if (lstatSync(folder).isDirectory()) return DirectoryHandle.open(folder);
-  throw unfit(folder, '', 'is no folder');
+  throw unfit(folder, '', 'is not a folder');
 }
 
 const NOTHING = new Uint8Array();
@@ -170,7 +175,7 @@ function hashFile(folder: string, { path, place }: WalkedEntry, buffer: Buffer):
   }
 }
 
-/** A link is part of the digest as elsewhere. A pipe has no place in it, and stands as a link to what no link can lead to. */
+/** Links are part of the tree digest. Special files are hashed like a link to NUL, which no real link can contain. */
 function describeOther({ path, place }: WalkedEntry): PresentEntry {
   const stats = lstatSync(place);
   const content = stats.isSymbolicLink() ? readlinkSync(place, { encoding: 'buffer' }) : Buffer.from('\0');
@@ -190,9 +195,9 @@ function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
 
 function unfit(folder: string, at: string, what: string): PackRefused {
   const place = at === '' ? folder : `${folder}/${at}`;
-  return new PackRefused(packRefusal('install/root', `${quoted(place)} ${what}`, place));
+  return refused('install/root', `${quoted(place)} ${what}`, place);
 }
 
 function changed(folder: string, path: string): PackRefused {
-  return new PackRefused(packRefusal('source/changed', `${quoted(path)} of ${quoted(folder)} changed`, path));
+  return refused('source/changed', `${quoted(path)} of ${quoted(folder)} changed`, path);
 }

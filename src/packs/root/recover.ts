@@ -1,85 +1,84 @@
-/** What a process that ended in the middle left in a root: finished where it had committed, removed where it had not. */
+/** Recovers a root after a crash: completes a committed change and clears an uncommitted one. */
 import { readdirSync, renameSync } from 'node:fs';
 
 import type { LockFile } from '../lock/lock.ts';
-import { lockFileText } from '../lock/lock-file.ts';
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import { lockFileText, readLockAt } from '../lock/lock-file.ts';
+import { PackRefused, isRefusal, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { lockAfter, reapplySteps } from './apply.ts';
 import type { OnStep } from './apply.ts';
-import { syncPlace } from './durable.ts';
+import { syncPath } from './sync.ts';
 import { isExchangeOver } from './exchange.ts';
 import { readJournal, refuseLinkedWay, removeJournal, setJournalAside } from './journal.ts';
 import type { Step } from './journal.ts';
-import { removeEmptyKept } from './kept.ts';
-import { lockPlace, rootPlace, statePlace, timedName } from './places.ts';
-import type { HeldRoot } from './places.ts';
-import { readLockAt } from './read-lock.ts';
+import { removeEmptyBackups } from './skill-backups.ts';
+import { lockPath, rootPath, statePath, timedName } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
 /**
- * `finished`: a change that had been committed is now done. `cleared`: one that had not is as if it had never begun. `set-aside`: a journal
- * cannot be read and is kept under another name. `message` is lower case and safe to print.
+ * `finished`: a committed change was completed. `cleared`: an uncommitted change was removed. `set-aside`: a journal could not be parsed
+ * and was renamed. `message` starts in lower case and is safe to print.
  */
 export interface Recovered {
   readonly type: 'finished' | 'cleared' | 'set-aside';
-  /** Of the skills it was about. */
+  /** Names of the changed skills. */
   readonly names: readonly string[];
   readonly message: string;
 }
 
-/** Brings a root to rest; the lock of the root is held. Throws `PackRefused` and what the system says: then it can be tried again. */
-export async function recoverHeld(
-  held: HeldRoot,
+/** Recovers a root while holding its lock. Throws `PackRefused` and system errors; it can then be tried again. */
+export async function recoverOpenRoot(
+  handle: RootHandle,
   {
     onRecovered,
     onStep = () => undefined,
   }: { readonly onRecovered?: (what: Recovered) => void; readonly onStep?: OnStep },
 ): Promise<void> {
-  const journal = readJournal(held);
+  const journal = readJournal(handle);
   if (journal.type === 'unreadable') {
-    const place = setJournalAside(held, new Date());
-    const message = `a journal that cannot be read (${journal.reason}) is now ${quoted(place, 200)}: verify the root`;
+    const place = setJournalAside(handle, new Date());
+    const message = `an unreadable journal (${journal.reason}) was renamed to ${quoted(place, 200)}: run verify on the root`;
     onRecovered?.({ type: 'set-aside', names: [], message });
   } else if (journal.type === 'steps') {
-    const finished = await finish(held, journal.steps, onStep);
+    const finished = await finish(handle, journal.steps, onStep);
     onRecovered?.(finished);
   }
-  // Nobody else works here while we hold the lock: whatever lies there is left over.
-  const left = readdirSync(statePlace(held, 'staging'));
+  // No other process works here while we hold the lock, so everything in the staging folder is left over.
+  const left = readdirSync(statePath(handle, 'staging'));
   if (left.length === 0 && journal.type === 'absent') return;
-  for (const name of left) await removeTree(statePlace(held, `staging/${name}`));
-  await removeEmptyKept(held);
+  for (const name of left) await removeTree(statePath(handle, `staging/${name}`));
+  await removeEmptyBackups(handle);
   if (journal.type === 'absent')
-    onRecovered?.({ type: 'cleared', names: [], message: 'what an interrupted change had prepared was removed' });
+    onRecovered?.({ type: 'cleared', names: [], message: 'the files of an interrupted change were removed' });
 }
 
-async function finish(held: HeldRoot, steps: readonly Step[], onStep: OnStep): Promise<Recovered> {
+async function finish(handle: RootHandle, steps: readonly Step[], onStep: OnStep): Promise<Recovered> {
   for (const step of steps)
     for (const place of step.type === 'put' ? [step.from, step.old] : [step.to])
-      if (place !== undefined) refuseLinkedWay(held, place);
-  if (!(await isExchangeOver(held)))
-    throw new PackRefused(packRefusal('install/busy', `folders of ${quoted(held.path, 200)} are still being moved`));
-  // First: folders move only where the lock can follow.
-  const lock = readLockAt(lockPlace(held));
+      if (place !== undefined) refuseLinkedWay(handle, place);
+  if (!(await isExchangeOver(handle)))
+    throw refused('install/busy', `folders of ${quoted(handle.path, 200)} are still being moved`);
+  // Reads the lock first, so that folders move only if the lock can follow.
+  const lock = readLockAt(lockPath(handle));
   if (isRefusal(lock)) throw new PackRefused(lock);
-  const outcomes = await reapplySteps(held, steps, onStep);
-  syncPlace(rootPlace(held));
-  writeLock(held, lockAfter(lock, outcomes));
+  const outcomes = await reapplySteps(handle, steps, onStep);
+  syncPath(rootPath(handle));
+  writeLock(handle, lockAfter(lock, outcomes));
   onStep('lock written');
-  removeJournal(held);
+  removeJournal(handle);
   onStep('journal removed');
   const names = steps.map(({ name }) => name);
   const notes = outcomes.flatMap(({ note }) => note ?? []);
-  const what = `an interrupted change of ${names.map((name) => quoted(name)).join(', ')} was finished`;
+  const what = `an interrupted change of ${names.map((name) => quoted(name)).join(', ')} was completed`;
   return { type: 'finished', names, message: [what, ...notes].join('; ') };
 }
 
-/** By way of the staging folder, where nothing is left of a file that was not finished. */
-function writeLock(held: HeldRoot, lock: LockFile): void {
-  const file = statePlace(held, `staging/${timedName(new Date(), 'lock')}`);
+/** Writes to the staging folder first, which is cleared after a crash. */
+function writeLock(handle: RootHandle, lock: LockFile): void {
+  const file = statePath(handle, `staging/${timedName(new Date(), 'lock')}`);
   writeFileAtomically(file, Buffer.from(lockFileText(lock)), { mode: 0o644, sync: true });
-  renameSync(file, lockPlace(held));
-  syncPlace(rootPlace(held));
+  renameSync(file, lockPath(handle));
+  syncPath(rootPath(handle));
 }

@@ -1,9 +1,10 @@
 /** Only one process at a time changes a root. */
-import { PackRefused, packRefusal } from '../problems.ts';
+import { refused } from '../problems.ts';
+import type { PackRefused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { acquireLock, lockHolder } from '../../platform/fs/lock.ts';
-import { statePlace } from './places.ts';
-import type { HeldRoot } from './places.ts';
+import { statePath } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
 export interface RootLockOptions {
   readonly signal?: AbortSignal;
@@ -24,28 +25,28 @@ const STALE_MS = 60_000;
 
 /** Waits until this process may change the root. Throws `PackRefused` on timeout, and system errors. */
 export async function lockRoot(
-  held: HeldRoot,
+  handle: RootHandle,
   { signal, timeoutMs = TIMEOUT_MS }: RootLockOptions = {},
 ): Promise<RootLock> {
-  const file = statePlace(held, 'lock');
+  const file = statePath(handle, 'lock');
   const lock = await acquireLock(file, {
     timeoutMs,
     staleMs: STALE_MS,
     heartbeatMs: HEARTBEAT_MS,
     ...(signal === undefined ? {} : { signal }),
   });
-  if (lock === undefined) throw busy(held, file);
+  if (lock === undefined) throw busy(handle, file);
   return {
     refuseLost() {
-      if (!lock.isHeld()) throw busy(held, file);
+      if (!lock.isHeld()) throw busy(handle, file);
       lock.renew();
     },
     release: () => lock.release(),
   };
 }
 
-function busy(held: HeldRoot, file: string): PackRefused {
+function busy(handle: RootHandle, file: string): PackRefused {
   const pid = lockHolder(file);
   const who = pid === undefined ? 'another process' : `process ${String(pid)}`;
-  return new PackRefused(packRefusal('install/busy', `${who} changes ${quoted(held.path, 200)}`, held.path));
+  return refused('install/busy', `${who} is changing ${quoted(handle.path, 200)}`, handle.path);
 }

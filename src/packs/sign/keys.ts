@@ -1,4 +1,4 @@
-/** Keys that a person pinned: whose packs are taken here. And new keys of one's own. */
+/** Manages pinned public keys, and creates new key pairs. */
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
@@ -15,17 +15,16 @@ import { makeKey, openSecretKey } from './secret-key.ts';
 import type { NewKeyOptions, SigningKey } from './secret-key.ts';
 
 export interface PinnedKey {
-  /** What the person calls it. */
+  /** The user's name for the key. */
   readonly name: string;
   readonly key: MinisignPublicKey;
-  /** ISO 8601. */
   readonly at: string;
 }
 
 export interface PinnedKeys {
-  /** `text`: a public key of minisign, or its one line. Throws `input/invalid`, `io/failed`. */
+  /** `text` is a minisign public key file, or its key line. Throws `input/invalid` and `io/failed`. */
   add(name: string, text: string, options?: { readonly now?: Date }): Promise<PinnedKey>;
-  /** By name or by id. Gives those that are not pinned any more. Throws `io/failed`. */
+  /** Removes by name or id and returns the removed keys. Throws `io/failed`. */
   remove(nameOrId: string): Promise<readonly PinnedKey[]>;
   list(): { readonly keys: readonly PinnedKey[]; readonly problems: readonly string[] };
 }
@@ -34,14 +33,14 @@ const MAX_KEYS = 1_000;
 const MAX_KEY_FILE_BYTES = 16 * 1024;
 const NAME = /^[A-Za-z0-9](?:[\w.@+-]{0,62}[A-Za-z0-9])?$/;
 
-/** `.agent/keys.json` of the home folder; an entry that somebody edited does not count. Without a home nothing is pinned. */
+/** Opens `.agent/keys.json` in the home folder. Entries that were edited by hand are ignored. Without a home folder, no keys are pinned. */
 export function openPinnedKeys({ home }: { readonly home: string | undefined }): PinnedKeys {
   const sealed = home === undefined ? undefined : openKeysFile(home);
   return {
     async add(name, text, { now = new Date() } = {}) {
-      if (sealed === undefined) throw invalid('there is no home folder to keep it in', 'a home folder');
+      if (sealed === undefined) throw invalid('cannot store the key: there is no home folder', 'a home folder');
       const key = parsePublicKey(text);
-      if (key.type === 'invalid') throw invalid(`it is no public key: ${key.reason}`, 'a public key of minisign');
+      if (key.type === 'invalid') throw invalid(`not a public key: ${key.reason}`, 'a minisign public key');
       checkName(name);
       const pinned: PinnedKey = { name, key, at: now.toISOString() };
       await sealed.change((all) => {
@@ -49,7 +48,7 @@ export function openPinnedKeys({ home }: { readonly home: string | undefined }):
         if (same === undefined) return [...all, pinned];
         const isSameKey = publicKeyLine(same.key) === publicKeyLine(key);
         throw isSameKey
-          ? invalid(`this key is pinned already, as ${quoted(same.name)}`, 'another key')
+          ? invalid(`this key is already pinned as ${quoted(same.name)}`, 'another key')
           : invalid(`another key is pinned as ${quoted(name)}`, 'another name, or remove that key first');
       });
       return pinned;
@@ -74,12 +73,12 @@ export interface NewKeyFiles {
   readonly type: 'made';
   readonly id: string;
   readonly publicFile: string;
-  /** For its owner alone. */
+  /** Readable only by its owner. */
   readonly secretFile: string;
   readonly publicText: string;
 }
 
-/** Writes `<name>.pub` and `<name>.key` into a folder; neither takes the place of another file. Throws `input/invalid`. */
+/** Writes `<name>.pub` and `<name>.key` into a folder. Does not replace files. Throws `input/invalid`. */
 export async function writeNewKey(
   { folder, name }: { readonly folder: string; readonly name: string },
   options: NewKeyOptions = {},
@@ -102,10 +101,10 @@ export type KeyFileReading =
   | SigningKey
   | { readonly type: 'invalid'; readonly problem: 'file' | 'shape' | 'password'; readonly reason: string };
 
-/** Opens a secret key from its file, which must be its owner's alone. `password`: ask for one, or for another. */
+/** Opens a secret key file, which only its owner may be able to read. Problem `password`: a password is missing or wrong. */
 export async function openKeyFile(file: string, password?: string): Promise<KeyFileReading> {
   const read = readPrivateFile(file, { maxBytes: MAX_KEY_FILE_BYTES, isSecret: true });
-  if (read.type === 'absent') return { type: 'invalid', problem: 'file', reason: 'it is not there' };
+  if (read.type === 'absent') return { type: 'invalid', problem: 'file', reason: 'the file does not exist' };
   if (read.type === 'failed') return { type: 'invalid', problem: 'file', reason: read.reason };
   return openSecretKey(read.bytes.toString('utf8'), password);
 }
@@ -134,7 +133,7 @@ function openKeysFile(home: string): SealedFile<PinnedKey> {
   };
 }
 
-/** As it lies in the file: `key` is the line that people pass on. */
+/** An entry of the file. `key` is the key line. */
 interface StoredKey {
   readonly name: string;
   readonly key: string;
@@ -152,10 +151,10 @@ function pinnedKey({ name, key, at }: StoredKey): readonly PinnedKey[] {
   return parsed.type === 'invalid' ? [] : [{ name, key: parsed, at }];
 }
 
-/** A name that is an id would hide the key of that id. */
+/** A name in the form of a key id would shadow the key with that id. */
 function checkName(name: string): void {
   if (!NAME.test(name) || isKeyId(name.toUpperCase()))
-    throw invalid(`${quoted(name)} is no name for a key`, 'a short name of letters, digits, - and _');
+    throw invalid(`${quoted(name)} is not a valid key name`, 'a short name of letters, digits, - and _');
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {

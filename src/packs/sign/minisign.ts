@@ -1,10 +1,9 @@
 /**
- * The texts of minisign: public keys, secret keys and signatures, read and written. Nothing is computed here; `packs/sign/sign.ts`
- * signs and verifies. What is read must be exactly what would be written: one spelling for each key and each signature.
+ * Parses and formats minisign public keys, secret keys and signatures. `sign.ts` does the cryptography. Only canonical text is accepted.
  */
 import { hiddenCharacters } from '../../core/text/text.ts';
 
-/** Why a text is no key or no signature: one clause, lower case. */
+/** Why a text is not a key or signature, in lower case. */
 export interface MinisignProblem {
   readonly type: 'invalid';
   readonly reason: string;
@@ -12,7 +11,7 @@ export interface MinisignProblem {
 
 export interface MinisignPublicKey {
   readonly type: 'public-key';
-  /** As minisign prints it: 16 digits. */
+  /** 16 hex digits, as minisign prints it. */
   readonly id: string;
   /** Ed25519, 32 bytes. */
   readonly key: Uint8Array;
@@ -20,25 +19,25 @@ export interface MinisignPublicKey {
 
 export interface MinisignSignature {
   readonly type: 'signature';
-  /** Of the key that is said to have made it: nothing proves it but the signature itself. */
+  /** Claimed key id. Only the signature itself proves it. */
   readonly keyId: string;
-  /** Over BLAKE2b-512 of the bytes; the older kind is over the bytes themselves. */
+  /** Signs the BLAKE2b-512 hash; the legacy format signs the bytes. */
   readonly isPrehashed: boolean;
   /** 64 bytes. */
   readonly signature: Uint8Array;
   readonly untrustedComment: string;
-  /** Covered by `globalSignature`, together with `signature`. */
+  /** Covered by `globalSignature` together with `signature`. */
   readonly trustedComment: string;
   readonly globalSignature: Uint8Array;
 }
 
-/** A secret key as its file has it. */
+/** A secret key as stored in its file. */
 export interface MinisignSecretKey {
   readonly type: 'secret-key';
   readonly comment: string;
-  /** Absent: the key is not encrypted. */
+  /** Absent if the key is not encrypted. */
   readonly encryption?: { readonly salt: Uint8Array; readonly opsLimit: number; readonly memLimit: number };
-  /** Id, seed, public key and sum: 104 bytes, encrypted or not. */
+  /** Id, seed, public key and checksum: 104 bytes, possibly encrypted. */
   readonly box: Uint8Array;
 }
 
@@ -46,7 +45,7 @@ export const BOX_BYTES = 104;
 const KEY_BYTES = 2 + 8 + 32;
 const SIGNATURE_BYTES = 2 + 8 + 64;
 const SECRET_BYTES = 6 + 32 + 16 + BOX_BYTES;
-/** What minisign reads of either comment. */
+/** Limits of minisign. */
 const MAX_COMMENT = 1_024;
 const MAX_TRUSTED_COMMENT = 8_192;
 const MAX_TEXT = 16_384;
@@ -59,45 +58,46 @@ const SCRYPT = 'Sc';
 const BLAKE2B = 'B2';
 const NO_ENCRYPTION = '\0\0';
 
-/** A file of minisign, or its second line alone, as `minisign -P` takes it. */
+/** Parses a public key file, or its key line alone as for `minisign -P`. */
 export function parsePublicKey(text: string): MinisignPublicKey | MinisignProblem {
   const lines = linesOf(text);
   const [first = '', second] = lines ?? [];
   const isAlone = lines?.length === 1;
   if (lines === undefined || lines.length > 2) return invalid('a public key has two lines');
-  if (!isAlone && !isComment(first, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
+  if (!isAlone && !isComment(first, UNTRUSTED, MAX_COMMENT))
+    return invalid('the first line is not an untrusted comment');
   const bytes = fromBase64(isAlone ? first : (second ?? ''), KEY_BYTES);
-  if (bytes === undefined || latin(bytes, 0, 2) !== ED25519) return invalid('its key is none of minisign');
-  return { type: 'public-key', id: idOf(bytes.subarray(2, 10)), key: bytes.slice(10) };
+  if (bytes === undefined || bytes.toString('latin1', 0, 2) !== ED25519)
+    return invalid('the key is not a minisign key');
+  return { type: 'public-key', id: idOf(bytes.subarray(2, 10)), key: bytes.subarray(10) };
 }
 
-export function formatPublicKey({ id, key }: Pick<MinisignPublicKey, 'id' | 'key'>): string {
-  const line = toBase64(joined([ascii(ED25519), idBytes(id), key]));
-  return `${UNTRUSTED}minisign public key ${id}\n${line}\n`;
+export function formatPublicKey(key: Pick<MinisignPublicKey, 'id' | 'key'>): string {
+  return `${UNTRUSTED}minisign public key ${key.id}\n${publicKeyLine(key)}\n`;
 }
 
-/** The line that people pass on. */
-export function publicKeyLine(key: Pick<MinisignPublicKey, 'id' | 'key'>): string {
-  return toBase64(joined([ascii(ED25519), idBytes(key.id), key.key]));
+/** The key as the one line that `minisign -P` takes. */
+export function publicKeyLine({ id, key }: Pick<MinisignPublicKey, 'id' | 'key'>): string {
+  return Buffer.concat([Buffer.from(ED25519), idBytes(id), key]).toString('base64');
 }
 
 export function parseSignature(text: string): MinisignSignature | MinisignProblem {
   const lines = linesOf(text);
   if (lines?.length !== 4) return invalid('a signature has four lines');
   const [untrusted = '', first = '', trusted = '', second = ''] = lines;
-  if (!isComment(untrusted, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
-  if (!isComment(trusted, TRUSTED, MAX_TRUSTED_COMMENT)) return invalid('its third line is no trusted comment');
+  if (!isComment(untrusted, UNTRUSTED, MAX_COMMENT)) return invalid('the first line is not an untrusted comment');
+  if (!isComment(trusted, TRUSTED, MAX_TRUSTED_COMMENT)) return invalid('the third line is not a trusted comment');
   const bytes = fromBase64(first, SIGNATURE_BYTES);
-  const kind = bytes === undefined ? '' : latin(bytes, 0, 2);
+  const kind = bytes === undefined ? '' : bytes.toString('latin1', 0, 2);
   if (bytes === undefined || (kind !== ED25519 && kind !== PREHASHED))
-    return invalid('its second line is no signature');
+    return invalid('the second line is not a signature');
   const globalSignature = fromBase64(second, 64);
-  if (globalSignature === undefined) return invalid('its fourth line is no signature');
+  if (globalSignature === undefined) return invalid('the fourth line is not a signature');
   return {
     type: 'signature',
     keyId: idOf(bytes.subarray(2, 10)),
     isPrehashed: kind === PREHASHED,
-    signature: bytes.slice(10),
+    signature: bytes.subarray(10),
     untrustedComment: untrusted.slice(UNTRUSTED.length),
     trustedComment: trusted.slice(TRUSTED.length),
     globalSignature,
@@ -106,101 +106,79 @@ export function parseSignature(text: string): MinisignSignature | MinisignProble
 
 export function formatSignature(signature: Omit<MinisignSignature, 'type'>): string {
   const kind = signature.isPrehashed ? PREHASHED : ED25519;
-  const first = toBase64(joined([ascii(kind), idBytes(signature.keyId), signature.signature]));
-  return `${UNTRUSTED}${signature.untrustedComment}\n${first}\n${TRUSTED}${signature.trustedComment}\n${toBase64(signature.globalSignature)}\n`;
+  const lines = [
+    UNTRUSTED + signature.untrustedComment,
+    Buffer.concat([Buffer.from(kind), idBytes(signature.keyId), signature.signature]).toString('base64'),
+    TRUSTED + signature.trustedComment,
+    Buffer.from(signature.globalSignature).toString('base64'),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 export function parseSecretKey(text: string): MinisignSecretKey | MinisignProblem {
   const lines = linesOf(text);
   if (lines?.length !== 2) return invalid('a secret key has two lines');
   const [comment = '', line = ''] = lines;
-  if (!isComment(comment, UNTRUSTED, MAX_COMMENT)) return invalid('its first line is no untrusted comment');
+  if (!isComment(comment, UNTRUSTED, MAX_COMMENT)) return invalid('the first line is not an untrusted comment');
   const bytes = fromBase64(line, SECRET_BYTES);
-  if (bytes === undefined || latin(bytes, 0, 2) !== ED25519 || latin(bytes, 4, 6) !== BLAKE2B)
-    return invalid('its key is none of minisign');
-  const key = { type: 'secret-key', comment: comment.slice(UNTRUSTED.length), box: bytes.slice(54) } as const;
-  const encryption = latin(bytes, 2, 4);
+  if (bytes === undefined || bytes.toString('latin1', 0, 2) !== ED25519 || bytes.toString('latin1', 4, 6) !== BLAKE2B)
+    return invalid('the key is not a minisign key');
+  const key = { type: 'secret-key', comment: comment.slice(UNTRUSTED.length), box: bytes.subarray(54) } as const;
+  const encryption = bytes.toString('latin1', 2, 4);
   if (encryption === NO_ENCRYPTION) return key;
-  if (encryption !== SCRYPT) return invalid('its encryption is not known');
-  const limits = new DataView(bytes.buffer, bytes.byteOffset + 38, 16);
-  const [opsLimit, memLimit] = [limits.getBigUint64(0, true), limits.getBigUint64(8, true)];
-  if (opsLimit > MAX_LIMIT || memLimit > MAX_LIMIT) return invalid('opening it would take more than any key needs');
+  if (encryption !== SCRYPT) return invalid('unknown encryption');
+  const [opsLimit, memLimit] = [bytes.readBigUInt64LE(38), bytes.readBigUInt64LE(46)];
+  if (opsLimit > MAX_LIMIT || memLimit > MAX_LIMIT) return invalid('its scrypt limits are too high');
   return {
     ...key,
-    encryption: { salt: bytes.slice(6, 38), opsLimit: Number(opsLimit), memLimit: Number(memLimit) },
+    encryption: { salt: bytes.subarray(6, 38), opsLimit: Number(opsLimit), memLimit: Number(memLimit) },
   };
 }
 
-/** Twice what minisign uses: a key is a stranger's file until it is opened. */
+/** Twice the values of minisign, because the file is untrusted until it is opened. */
 const MAX_LIMIT = 2n ** 31n;
 
 export function formatSecretKey({ comment, encryption, box }: Omit<MinisignSecretKey, 'type'>): string {
-  const limits = new DataView(new ArrayBuffer(16));
-  limits.setBigUint64(0, BigInt(encryption?.opsLimit ?? 0), true);
-  limits.setBigUint64(8, BigInt(encryption?.memLimit ?? 0), true);
-  const bytes = joined([
-    ascii(ED25519 + (encryption === undefined ? NO_ENCRYPTION : SCRYPT) + BLAKE2B),
-    encryption?.salt ?? new Uint8Array(32),
-    new Uint8Array(limits.buffer),
+  const limits = Buffer.alloc(16);
+  limits.writeBigUInt64LE(BigInt(encryption?.opsLimit ?? 0), 0);
+  limits.writeBigUInt64LE(BigInt(encryption?.memLimit ?? 0), 8);
+  const bytes = Buffer.concat([
+    Buffer.from(ED25519 + (encryption === undefined ? NO_ENCRYPTION : SCRYPT) + BLAKE2B),
+    encryption?.salt ?? Buffer.alloc(32),
+    limits,
     box,
   ]);
-  return `${UNTRUSTED}${comment}\n${toBase64(bytes)}\n`;
+  return `${UNTRUSTED}${comment}\n${bytes.toString('base64')}\n`;
 }
 
-/** Eight bytes, the last one first. */
+/** Eight bytes in little-endian order, as minisign prints them. */
 export function idOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
-    .reverse()
-    .join('')
-    .toUpperCase();
+  return Buffer.from(bytes).reverse().toString('hex').toUpperCase();
 }
 
-export function idBytes(id: string): Uint8Array {
-  return Uint8Array.from(id.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)).reverse();
+export function idBytes(id: string): Buffer {
+  return Buffer.from(id, 'hex').reverse();
 }
 
 export function isKeyId(text: string): boolean {
   return /^[0-9A-F]{16}$/.test(text);
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
-/** The lines of a short text, whichever of the two line ends it has; nothing where it is no such text. */
+/** Splits at LF or CRLF. Undefined if the text is too long. */
 function linesOf(text: string): readonly string[] | undefined {
   if (text.length > MAX_TEXT) return undefined;
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-/** Comments are shown to people: nothing in one may hide or act. */
+/** Comments are shown to users, so they must not contain invisible characters. */
 function isComment(line: string, start: string, most: number): boolean {
   return line.startsWith(start) && line.length <= start.length + most && hiddenCharacters(line) === undefined;
 }
 
-/** Bytes of exactly this length in their one spelling. */
-function fromBase64(text: string, length: number): Uint8Array | undefined {
-  if (text.length !== Math.ceil(length / 3) * 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  return bytes.length === length && toBase64(bytes) === text ? bytes : undefined;
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return btoa(latin(bytes, 0, bytes.length));
-}
-
-function latin(bytes: Uint8Array, from: number, to: number): string {
-  return String.fromCharCode(...bytes.subarray(from, to));
-}
-
-function ascii(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+/** Decodes canonical base64 of exactly `length` bytes. */
+function fromBase64(text: string, length: number): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === length && bytes.toString('base64') === text ? bytes : undefined;
 }
 
 function invalid(reason: string): MinisignProblem {

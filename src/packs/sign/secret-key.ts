@@ -1,4 +1,4 @@
-/** Secret keys of minisign: made, opened with a password, closed again. Those of the real program are read, and it reads these. */
+/** Creates and opens minisign secret keys, compatible with the minisign program. */
 import {
   createPrivateKey,
   createPublicKey,
@@ -9,10 +9,9 @@ import {
 } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, joined, parseSecretKey } from './minisign.ts';
+import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, parseSecretKey } from './minisign.ts';
 import type { MinisignPublicKey, MinisignSecretKey } from './minisign.ts';
 
-/** A key that can sign. */
 export interface SigningKey {
   readonly type: 'signing-key';
   readonly id: string;
@@ -21,15 +20,15 @@ export interface SigningKey {
 
 export type SecretKeyReading =
   | SigningKey
-  /** `password`: one is needed, or it is another. */
+  /** `password`: it is missing or wrong. */
   | { readonly type: 'invalid'; readonly problem: 'shape' | 'password'; readonly reason: string };
 
-/** DER around 32 bytes of Ed25519. */
+/** DER prefixes for Ed25519 keys. */
 const PRIVATE_START = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_START = Buffer.from('302a300506032b6570032100', 'hex');
 const ALGORITHM = Buffer.from('Ed');
 const SUM_BYTES = 32;
-/** As minisign has it, libsodium's "sensitive": 1 GiB and a few seconds for each try. */
+/** The values of minisign (libsodium's "sensitive"): 1 GiB and a few seconds per attempt. */
 const STRONG: ScryptCost = { opsLimit: 33_554_432, memLimit: 1_073_741_824 };
 
 export interface ScryptCost {
@@ -38,12 +37,11 @@ export interface ScryptCost {
 }
 
 export interface NewKeyOptions {
-  /** Absent: the key lies in its file as it is, and whoever reads that can sign. */
+  /** Without it the key is stored unencrypted, and everyone who can read the file can sign. */
   readonly password?: string;
   readonly cost?: ScryptCost;
 }
 
-/** The texts of a new pair of keys. */
 export interface NewKey {
   readonly id: string;
   readonly publicText: string;
@@ -56,35 +54,35 @@ export async function makeKey({ password, cost = STRONG }: NewKeyOptions = {}): 
   const key = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
   const idBytes = randomBytes(8);
   const id = idOf(idBytes);
-  const content = joined([idBytes, seed, key]);
+  const content = Buffer.concat([idBytes, seed, key]);
   const comment = `skillwright ${password === undefined ? '' : 'encrypted '}secret key ${id}`;
   const publicText = formatPublicKey({ id, key });
   if (password === undefined) {
-    // Minisign leaves the sum empty where nothing is encrypted.
-    const box = joined([content, new Uint8Array(SUM_BYTES)]);
+    // minisign leaves the checksum of unencrypted keys empty.
+    const box = Buffer.concat([content, new Uint8Array(SUM_BYTES)]);
     return { id, publicText, secretText: formatSecretKey({ comment, box }) };
   }
   const encryption = { salt: randomBytes(32), ...cost };
-  const box = mixed(joined([content, await checksum(content)]), await stream(password, encryption));
+  const box = mixed(Buffer.concat([content, await checksum(content)]), await stream(password, encryption));
   return { id, publicText, secretText: formatSecretKey({ comment, encryption, box }) };
 }
 
-/** Opens a secret key. With scrypt's cost this may take seconds; other work goes on meanwhile. */
+/** Opens a secret key. scrypt may take seconds and runs in the background. */
 export async function openSecretKey(text: string, password?: string): Promise<SecretKeyReading> {
   const parsed = parseSecretKey(text);
   if (parsed.type === 'invalid') return { type: 'invalid', problem: 'shape', reason: parsed.reason };
   if (parsed.encryption === undefined) return signingKey(parsed.box);
-  if (password === undefined) return { type: 'invalid', problem: 'password', reason: 'it needs its password' };
+  if (password === undefined) return { type: 'invalid', problem: 'password', reason: 'a password is required' };
   if (scryptNumbers(parsed.encryption) === undefined)
-    return { type: 'invalid', problem: 'shape', reason: 'its encryption makes no sense' };
+    return { type: 'invalid', problem: 'shape', reason: 'its scrypt parameters are invalid' };
   const box = mixed(parsed.box, await stream(password, parsed.encryption));
   const content = box.subarray(0, BOX_BYTES - SUM_BYTES);
   if (!timingSafeEqual(await checksum(content), box.subarray(content.length)))
-    return { type: 'invalid', problem: 'password', reason: 'the password is not that of this key' };
+    return { type: 'invalid', problem: 'password', reason: 'wrong password' };
   return signingKey(box);
 }
 
-/** Ed25519 from its 32 bytes. */
+/** Converts 32 bytes to an Ed25519 key. */
 export function publicKeyObject({ key }: Pick<MinisignPublicKey, 'key'>): KeyObject {
   return createPublicKey({ key: Buffer.concat([PUBLIC_START, key]), format: 'der', type: 'spki' });
 }
@@ -93,16 +91,16 @@ function signingKey(box: Uint8Array): SecretKeyReading {
   const [seed, stated] = [box.subarray(8, 40), box.subarray(40, 72)];
   const key = createPrivateKey({ key: Buffer.concat([PRIVATE_START, seed]), format: 'der', type: 'pkcs8' });
   const own = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
-  // A signature with halves of two keys would give the secret one away.
+  // A signature with mismatched key halves would reveal the secret key.
   if (!timingSafeEqual(own, stated))
-    return { type: 'invalid', problem: 'shape', reason: 'its secret and its public part are of two keys' };
+    return { type: 'invalid', problem: 'shape', reason: 'its secret and public parts do not match' };
   return { type: 'signing-key', id: idOf(box.subarray(0, 8)), key };
 }
 
 /** BLAKE2b with 32 bytes. Node's crypto offers BLAKE2b with 64 bytes only. */
 async function checksum(content: Uint8Array): Promise<Uint8Array> {
   const { blake2b } = await import('@noble/hashes/blake2.js');
-  return blake2b(joined([ALGORITHM, content]), { dkLen: SUM_BYTES });
+  return blake2b(Buffer.concat([ALGORITHM, content]), { dkLen: SUM_BYTES });
 }
 
 function mixed(box: Uint8Array, stream: Uint8Array): Uint8Array {
@@ -111,8 +109,8 @@ function mixed(box: Uint8Array, stream: Uint8Array): Uint8Array {
 
 async function stream(password: string, encryption: NonNullable<MinisignSecretKey['encryption']>): Promise<Buffer> {
   const numbers = scryptNumbers(encryption);
-  if (numbers === undefined) throw new RangeError('these costs are none of scrypt');
-  // Room for what scrypt itself needs beside its table.
+  if (numbers === undefined) throw new RangeError('invalid scrypt parameters');
+  // Memory that scrypt needs in addition to its table.
   const options = { ...numbers, maxmem: 128 * numbers.r * (numbers.N + numbers.p + 2) + 1024 * 1024 };
   return new Promise((resolve, reject) => {
     scrypt(password, encryption.salt, BOX_BYTES, options, (error, bytes) => {
@@ -128,7 +126,7 @@ interface ScryptNumbers {
   readonly p: number;
 }
 
-/** From what a key may cost to the numbers of scrypt, as libsodium does it; nothing where that gives none. */
+/** Converts libsodium's limits to scrypt parameters, as libsodium does. Undefined if they are invalid. */
 function scryptNumbers({ opsLimit, memLimit }: ScryptCost): ScryptNumbers | undefined {
   const r = 8;
   const operations = Math.max(opsLimit, 32_768);

@@ -1,17 +1,22 @@
-/** Signs packs, and says whether a signature is one of a pinned key for just these skills. Minisign's format; nothing but `node:crypto`. */
+/** Signs packs and verifies signatures of pinned keys, in minisign's format. */
+import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+
 import { compareText } from '../../core/diagnostic.ts';
-import { parseSignature } from './minisign.ts';
+import { parseSignature, formatSignature } from './minisign.ts';
+import type { MinisignPublicKey, MinisignSignature } from './minisign.ts';
 import type { PackManifest } from '../pack/manifest.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, readRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { formatPackComment, isSignableVersion, parsePackComment } from './signed-comment.ts';
 import type { PackComment, SignedSkill } from './signed-comment.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeWholeText } from '../whole-file.ts';
-import { isSignedBy, signed, sumsOf } from './signature.ts';
-import type { Payload, PayloadSums } from './signature.ts';
+import { publicKeyObject } from './secret-key.ts';
 import type { SigningKey } from './secret-key.ts';
 import type { PinnedKey } from './keys.ts';
+import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
 
 export const SIGNATURE_SUFFIX = '.minisig';
 
@@ -21,10 +26,10 @@ export interface SignPackOptions {
   readonly manifest: PackManifest;
   readonly key: SigningKey;
   readonly now?: Date;
-  /** Where the signature goes; beside the file where absent. */
+  /** Output file (default: beside the signed file). */
   readonly out?: string;
   readonly force?: boolean;
-  /** All is done but the writing. */
+  /** Does everything except writing. */
   readonly dryRun?: boolean;
 }
 
@@ -36,7 +41,7 @@ export interface SignedPack {
   readonly text: string;
 }
 
-/** Writes `<file>.minisig`. Every skill needs a version: a signature without one could be used for an older pack. */
+/** Writes `<file>.minisig`. Every skill needs a version; otherwise the signature would also be valid for an older pack. */
 export function signPack(options: SignPackOptions): SignedPack | PackRefusal {
   return orRefusal(() => {
     const { file, manifest, key, now = new Date(), out = file + SIGNATURE_SUFFIX, force = false } = options;
@@ -52,12 +57,9 @@ export function signPack(options: SignPackOptions): SignedPack | PackRefusal {
 function signableSkills({ skills }: PackManifest): readonly SignedSkill[] {
   return skills
     .map(({ name, version }) => {
-      if (version === undefined)
-        throw new PackRefused(packRefusal('pack/version', `the skill ${quoted(name)} states no version`, name));
+      if (version === undefined) throw refused('pack/version', `the skill ${quoted(name)} has no version`, name);
       if (!isSignableVersion(version))
-        throw new PackRefused(
-          packRefusal('pack/version', `${quoted(version)} of the skill ${quoted(name)} is no version`, name),
-        );
+        throw refused('pack/version', `the skill ${quoted(name)} has the invalid version ${quoted(version)}`, name);
       return { name, version };
     })
     .sort((a, b) => compareText(a.name, b.name));
@@ -65,26 +67,26 @@ function signableSkills({ skills }: PackManifest): readonly SignedSkill[] {
 
 export interface VerifyOptions {
   readonly payload: Payload;
-  /** The text of the signature; absent where there is none. */
+  /** Text of the signature; undefined if there is none. */
   readonly signature: string | undefined;
   readonly keys: readonly PinnedKey[];
-  /** What the bytes turned out to hold: every one of them must be named by the signature, with its version, and no other. */
+  /** The skills in the payload. The signature must name exactly these, with their versions. */
   readonly skills?: readonly { readonly name: string; readonly version?: string }[];
 }
 
 export interface VerifiedSignature {
   readonly type: 'verified';
   readonly keyId: string;
-  /** What the person calls the key. */
+  /** The user's name for the key. */
   readonly keyName: string;
-  /** Hex, of the bytes that were looked at: what is unpacked later must be these. */
+  /** Hash of the verified bytes, in hex. The bytes that are unpacked later must be these. */
   readonly sha256: string;
-  /** As it was signed; `comment` where it is one of ours. */
+  /** The signed comment; `comment` is its parsed form, if it is one of ours. */
   readonly trustedComment: string;
   readonly comment?: PackComment;
 }
 
-/** Whether a pinned key signed these bytes for these skills. */
+/** Verifies that a pinned key signed these bytes for these skills. */
 export function verifySignature(options: VerifyOptions): VerifiedSignature | PackRefusal {
   return orRefusal(() => verified(options));
 }
@@ -92,15 +94,15 @@ export function verifySignature(options: VerifyOptions): VerifiedSignature | Pac
 function verified({ payload, signature: text, keys, skills }: VerifyOptions): VerifiedSignature | PackRefusal {
   if (text === undefined) return packRefusal('signature/missing', 'there is no signature');
   const signature = parseSignature(text);
-  if (signature.type === 'invalid') return packRefusal('signature/invalid', `it is no signature: ${signature.reason}`);
-  // An id is nobody's property: all keys that have it are asked.
+  if (signature.type === 'invalid') return packRefusal('signature/invalid', `not a signature: ${signature.reason}`);
+  // Ids are not unique, so all keys with this id are tried.
   const named = keys.filter(({ key }) => key.id === signature.keyId);
   if (named.length === 0)
-    return packRefusal('signature/unknown-key', `it is signed with the key ${signature.keyId}, which is not pinned`);
+    return packRefusal('signature/unknown-key', `signed with the key ${signature.keyId}, which is not pinned`);
   const sums = sumsOf(payload);
   const signer = named.find(({ key }) => isSignedBy(key, signature, { payload, sums }));
   if (signer === undefined)
-    return packRefusal('signature/invalid', `the signature is not that of the key ${signature.keyId} for these bytes`);
+    return packRefusal('signature/invalid', `the signature of the key ${signature.keyId} does not match these bytes`);
   const comment = parsePackComment(signature.trustedComment);
   const wrong = skills === undefined ? undefined : commentProblem(comment, skills, sums);
   if (wrong !== undefined) return packRefusal('signature/comment', wrong);
@@ -120,13 +122,13 @@ function commentProblem(
   { sha256 }: PayloadSums,
 ): string | undefined {
   if (comment === undefined) return 'the signature names no skills and versions';
-  if (comment.sha256 !== sha256) return 'the signature names other bytes';
+  if (comment.sha256 !== sha256) return 'the signature is for other bytes';
   const versions = new Map(comment.skills.map(({ name, version }) => [name, version]));
   for (const { name, version } of skills) {
     const stated = versions.get(name);
     if (stated === undefined) return `the signature is not for the skill ${quoted(name)}`;
     if (stated !== version)
-      return `the signature is for version ${quoted(stated)} of ${quoted(name)}, and this is ${version === undefined ? 'none' : quoted(version)}`;
+      return `the signature is for version ${quoted(stated)} of ${quoted(name)}, not ${version === undefined ? 'for a skill without a version' : quoted(version)}`;
   }
   const absent = comment.skills.find(({ name }) => skills.every((skill) => skill.name !== name));
   return absent === undefined ? undefined : `the signature is also for the skill ${quoted(absent.name)}`;
@@ -138,5 +140,83 @@ function orRefusal<T>(act: () => T): T | PackRefusal {
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
     throw error;
+  }
+}
+
+export type Payload = Uint8Array | { readonly file: string };
+
+export interface PayloadSums {
+  readonly blake2b512: Buffer;
+  readonly sha256: string;
+}
+
+const PIECE = 4 * 1024 * 1024;
+
+/** Computes both hashes in one pass. Throws `PackRefused`. */
+export function sumsOf(payload: Payload): PayloadSums {
+  if (payload instanceof Uint8Array)
+    return { blake2b512: hashAtOnce('blake2b512', payload, 'buffer'), sha256: hashAtOnce('sha256', payload, 'hex') };
+  const [long, short] = [createHash('blake2b512'), createHash('sha256')];
+  eachPiece(payload.file, (bytes) => {
+    long.update(bytes);
+    short.update(bytes);
+  });
+  return { blake2b512: long.digest(), sha256: short.digest('hex') };
+}
+
+/** Formats a signature, which also covers the comment. */
+export function signed(sums: PayloadSums, key: SigningKey, trustedComment: string): string {
+  const signature = sign(null, sums.blake2b512, key.key);
+  const globalSignature = sign(null, Buffer.concat([signature, Buffer.from(trustedComment, 'utf8')]), key.key);
+  const untrustedComment = `signature from skillwright secret key ${key.id}`;
+  return formatSignature({
+    keyId: key.id,
+    isPrehashed: true,
+    signature,
+    untrustedComment,
+    trustedComment,
+    globalSignature,
+  });
+}
+
+/** Whether the key made this signature over these bytes and this comment. */
+export function isSignedBy(
+  { key }: MinisignPublicKey,
+  signature: MinisignSignature,
+  { payload, sums }: { readonly payload: Payload; readonly sums: PayloadSums },
+): boolean {
+  const object = publicKeyObject({ key });
+  const message = signature.isPrehashed ? sums.blake2b512 : wholeOf(payload);
+  if (!verify(null, message, object, signature.signature)) return false;
+  const comment = Buffer.concat([signature.signature, Buffer.from(signature.trustedComment, 'utf8')]);
+  return verify(null, comment, object, signature.globalSignature);
+}
+
+/** Legacy signatures are computed over the bytes, not their hash. */
+function wholeOf(payload: Payload): Uint8Array {
+  if (payload instanceof Uint8Array) return payload;
+  try {
+    return readFileSync(payload.file);
+  } catch (error) {
+    throw new PackRefused(readRefusal(error, payload.file));
+  }
+}
+
+function eachPiece(file: string, take: (bytes: Buffer) => void): void {
+  try {
+    const descriptor = openSync(file, NAMED_FILE);
+    try {
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile()) throw refused('source/failed', `${quoted(file, 200)} is not a file`, file);
+      if (stats.size > ARCHIVE_LIMITS.maxArchiveBytes)
+        throw refused('archive/too-large', `${quoted(file, 200)} is too large for a pack`, file);
+      const buffer = Buffer.allocUnsafe(Math.min(PIECE, stats.size + 1));
+      for (let count = readSync(descriptor, buffer); count > 0; count = readSync(descriptor, buffer))
+        take(buffer.subarray(0, count));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw error instanceof PackRefused ? error : new PackRefused(readRefusal(error, file));
   }
 }

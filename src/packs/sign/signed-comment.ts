@@ -1,6 +1,6 @@
 /**
- * What a signature of a pack is for. Minisign signs bytes and one line of text, the trusted comment: that line names the skills, their
- * versions, the sum of the bytes and the time, so that a signature can be moved to no other pack, name or version.
+ * Binds the signature of a pack to its contents. minisign signs the bytes and one line of text, the trusted comment. That line contains the
+ * skills, their versions, the hash and the time, so that a signature cannot be reused for another pack, name or version.
  *
  *     skillwright pack name=a,b version=1.0.0,2.1 sha256=<hex> time=2026-01-31T12:00:00Z
  */
@@ -12,11 +12,11 @@ export interface SignedSkill {
 }
 
 export interface PackComment {
-  /** In the order of names; a version for each. */
+  /** Sorted by name. */
   readonly skills: readonly SignedSkill[];
-  /** Hex, of the signed bytes. */
+  /** Hash of the signed bytes, in hex. */
   readonly sha256: string;
-  /** ISO 8601, to the second. */
+  /** ISO 8601 to the second. */
   readonly time: string;
 }
 
@@ -25,7 +25,7 @@ const LINE = /^skillwright pack name=([^ =]+) version=([^ =]+) sha256=([0-9a-f]{
 const VERSION = /^[0-9A-Za-z](?:[0-9A-Za-z.+_-]{0,62}[0-9A-Za-z])?$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-/** A version that a signature can be bound to: short, and nothing in it that ends a list. */
+/** Whether a version can be part of a signed comment: short, and without separators. */
 export function isSignableVersion(version: string): boolean {
   return VERSION.test(version);
 }
@@ -36,7 +36,7 @@ export function formatPackComment({ skills, sha256, time }: PackComment): string
   return `${START} name=${names} version=${versions} sha256=${sha256} time=${time}`;
 }
 
-/** Nothing where the line is not one of ours in its one spelling. */
+/** Parses a canonical comment. Undefined for other lines. */
 export function parsePackComment(line: string): PackComment | undefined {
   const [, names, versions, sha256, time] = LINE.exec(line) ?? [];
   if (names === undefined || versions === undefined || sha256 === undefined || time === undefined) return undefined;

@@ -1,6 +1,6 @@
-/** Skills of an archive: a file of this machine, or one that was downloaded. */
-import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
+/** Stages skills from an archive: a local file or a download. */
 import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
@@ -8,11 +8,10 @@ import type { PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, ResolvedSource, SourceSkill } from './source.ts';
+import type { StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import type { Bringing } from './bring-options.ts';
 import { findSkills, placeOf } from './folder.ts';
 import { skillName, startOfFile } from './skill-name.ts';
 import { refuse } from './staged-skill.ts';
@@ -21,14 +20,14 @@ import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
 
 const PIECE = 1024 * 1024;
 
-export async function bringArchive(
+export async function stageArchive(
   source: Extract<PackSource, { type: 'archive' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const from = placeOf(source.path, bringing);
-  const file = path.join(bringing.to, `archive${archiveEnding(from)}`);
-  // What is hashed, judged and unpacked is a copy that nobody else can exchange.
-  const archive = await copyHashed(from, file, bringing);
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const from = placeOf(source.path, context);
+  const file = path.join(context.to, `archive${archiveEnding(from)}`);
+  // Works on a private copy, so that the hashed bytes are the validated and unpacked ones.
+  const archive = await copyHashed(from, file, context);
   const signature = readSignature(from);
   return await unpack(
     {
@@ -38,40 +37,40 @@ export async function bringArchive(
       resolved: { source: sourceText(source), kind: 'archive', archive },
       ...(signature === undefined ? {} : { signature: { of: 'archive', text: signature, payload: file } }),
     },
-    bringing,
+    context,
   );
 }
 
-/** The part of a name by which an archive is known: `.zip`, `.skill`, `.tar.gz`, `.tgz`; in lower case. */
+/** The archive extension in lower case: `.zip`, `.skill`, `.tar.gz` or `.tgz`. */
 export function archiveEnding(name: string): string {
   return ARCHIVE_NAME.exec(name)?.[0].toLowerCase() ?? '';
 }
 
 export interface ArchiveHere {
-  /** In the staging folder. */
+  /** Path in the staging folder. */
   readonly file: string;
-  /** What to call it in messages. */
+  /** Name of the archive for messages. */
   readonly shown: string;
   readonly fallbackName: string;
   readonly resolved: ResolvedSource;
-  readonly signature?: BroughtSource['signature'];
-  /** Which of the skills count; all of them otherwise. */
+  readonly signature?: StagedSource['signature'];
+  /** Filters skills by folder (default: all). */
   readonly isMeant?: (folder: string) => boolean;
-  /** The one folder that everything in it lies in is no part of the source. */
+  /** The archive has a single top-level folder, which is not part of the source. */
   readonly hasTopFolder?: boolean;
 }
 
-/** Unpacks an archive that lies in the staging folder, and says which skills it has. */
-export async function unpack(archive: ArchiveHere, bringing: Bringing): Promise<BroughtSource | PackRefusal> {
+/** Unpacks an archive from the staging folder and finds its skills. */
+export async function unpack(archive: ArchiveHere, context: StageContext): Promise<StagedSource | PackRefusal> {
   const { file, shown, resolved, signature, isMeant = () => true } = archive;
-  const { expect, tree, limits, signal } = bringing;
+  const { expect, tree, limits, signal } = context;
   if (expect?.archive !== undefined && expect.archive !== resolved.archive)
     return packRefusal(
       'source/digest',
       `${quoted(shown, 200)} has ${resolved.archive ?? 'no digest'}, expected ${expect.archive}`,
     );
-  bringing.onProgress?.({ step: 'unpack' });
-  const extracted = await bringing.extract(file, tree, { limits, ...(signal === undefined ? {} : { signal }) });
+  context.onProgress?.({ step: 'unpack' });
+  const extracted = await context.extract(file, tree, { limits, ...(signal === undefined ? {} : { signal }) });
   if (isRefusal(extracted)) return extracted;
   if (!isDirectory(tree)) return noSkill(shown, extracted.leftOut);
   const folder = archive.hasTopFolder === true ? topFolder(tree) : tree;
@@ -80,18 +79,18 @@ export async function unpack(archive: ArchiveHere, bringing: Bringing): Promise<
   const meant = found.folders.filter(isMeant);
   if (meant.length === 0) return noSkill(shown, leftOut);
   const skills = await Promise.all(meant.map((each) => skillAt(folder, each, archive.fallbackName)));
-  const brought: BroughtSource = {
-    type: 'brought',
+  const staged: StagedSource = {
+    type: 'staged',
     resolved,
     folder,
     skills,
     leftOut,
     ...(signature === undefined ? {} : { signature }),
   };
-  return meant[0] === '' ? brought : withManifest(brought, folder);
+  return meant[0] === '' ? staged : withManifest(staged, folder);
 }
 
-/** A skill that was unpacked. */
+/** Describes an unpacked skill. */
 export async function skillAt(tree: string, folder: string, fallbackName: string): Promise<SourceSkill> {
   const place = path.join(tree, folder);
   const named = folder === '' ? fallbackName : path.posix.basename(folder);
@@ -104,13 +103,13 @@ function topFolder(tree: string): string {
   return isDirectory(inside) ? inside : tree;
 }
 
-/** Copies a file, and gives `sha256:<hex>` of the bytes of the copy. Throws `PackRefused`. */
-async function copyHashed(from: string, to: string, { limits, signal }: Bringing): Promise<string> {
+/** Copies a file and returns `sha256:<hex>` of the copy. Throws `PackRefused`. */
+async function copyHashed(from: string, to: string, { limits, signal }: StageContext): Promise<string> {
   const { maxArchiveBytes } = limits;
   const input = openSource(from);
   try {
     const stats = fstatSync(input);
-    if (!stats.isFile()) refuse(packRefusal('source/missing', `${quoted(from, 200)} is no file`, from));
+    if (!stats.isFile()) refuse(packRefusal('source/missing', `${quoted(from, 200)} is not a file`, from));
     const tooLarge = packRefusal(
       'archive/too-large',
       `${quoted(from, 200)} has more than ${String(maxArchiveBytes)} bytes`,

@@ -1,34 +1,37 @@
-/** Files behind addresses of the web: within limits of size, time and redirections, whatever the server says of them. */
-import { closeSync, openSync, writeSync } from 'node:fs';
+/**
+ * Downloads files within limits of size, time and redirects. Each GET uses its own connection through the network gate, which checks the
+ * resolved address; no cookies, no proxies, no connection pool.
+ */
 import { createHash } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { isLoopback } from './source-address.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
+import { exchangeOver } from '../../platform/net/http-exchange.ts';
 import type { HttpTarget } from '../../platform/net/http-exchange.ts';
-import type { Bringing } from './bring-options.ts';
-import { sendGet, targetOf, withoutQuery } from './gated-get.ts';
-import type { GetOptions } from './gated-get.ts';
+import type { StageContext, SourceNetwork } from './source.ts';
+import { readHost, writeAuthority } from '../../core/network/host-pattern.ts';
+import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const TIMEOUT_MS = 300_000;
-/** Nothing came for so long: nothing will. */
+/** Aborts a download that is silent for this long. */
 const SILENCE_MS = 30_000;
 
-export type Asking = Pick<Bringing, 'network' | 'env' | 'signal' | 'onProgress'> & { readonly maxBytes: number };
+export type Asking = Pick<StageContext, 'network' | 'env' | 'signal' | 'onProgress'> & { readonly maxBytes: number };
 
 export interface Downloaded {
   readonly type: 'downloaded';
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
 }
 
-/** Downloads into a file that is not there yet. */
+/** Downloads to a new file. */
 export async function downloadTo(address: string, file: string, asking: Asking): Promise<Downloaded | PackRefusal> {
   const descriptor = openSync(file, 'wx', 0o600);
   try {
@@ -74,7 +77,7 @@ async function download(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof PackRefused) return error.refusal;
-    const why = ended.signal.aborted ? `it did not end within ${String(timeoutMs)} ms` : networkReason(error);
+    const why = ended.signal.aborted ? `timed out after ${String(timeoutMs)} ms` : networkReason(error);
     return packRefusal('source/failed', `${shown}: ${why}`);
   } finally {
     clearTimeout(timer);
@@ -90,7 +93,7 @@ async function follow(first: HttpTarget, options: GetOptions): Promise<IncomingM
     if (!REDIRECTIONS.has(statusCode) || headers.location === undefined) return response;
     response.destroy();
     if (redirects === MAX_REDIRECTS)
-      return packRefusal('source/refused', `${first.authority} sends on more than ${String(MAX_REDIRECTS)} times`);
+      return packRefusal('source/refused', `${first.authority} redirects more than ${String(MAX_REDIRECTS)} times`);
     const next = targetOf(headers.location, options.network, target);
     if (isRefusal(next)) return next;
     target = next;
@@ -100,11 +103,11 @@ async function follow(first: HttpTarget, options: GetOptions): Promise<IncomingM
 function ofStatus(status: number, shown: string): PackRefusal | undefined {
   if (status === 200) return undefined;
   if (status === 404 || status === 410)
-    return packRefusal('source/missing', `${shown} is not there (${String(status)})`);
+    return packRefusal('source/missing', `${shown} was not found (${String(status)})`);
   if (status === 401 || status === 403)
     return packRefusal(
       'source/refused',
-      `${shown} needs a key (${String(status)}); give one by SKILLWRIGHT_HTTP_TOKEN and its host by SKILLWRIGHT_HTTP_TOKEN_HOST`,
+      `${shown} requires authentication (${String(status)}); set SKILLWRIGHT_HTTP_TOKEN and SKILLWRIGHT_HTTP_TOKEN_HOST`,
     );
   return packRefusal('source/failed', `${shown} answered ${String(status)}`);
 }
@@ -116,12 +119,10 @@ interface Receiving {
   readonly stop: AbortSignal;
 }
 
-/** The length that a server announces is shown and saves a useless download; it is the bytes that are counted. */
+/** `content-length` is used for progress and to reject large files early. The limit applies to the received bytes. */
 async function receive(response: IncomingMessage, { asking, shown, take, stop }: Receiving): Promise<Downloaded> {
   const { maxBytes, onProgress } = asking;
-  const tooLarge = new PackRefused(
-    packRefusal('archive/too-large', `${shown} has more than ${String(maxBytes)} bytes`),
-  );
+  const tooLarge = refused('archive/too-large', `${shown} has more than ${String(maxBytes)} bytes`);
   const announced = Number(response.headers['content-length'] ?? Number.NaN);
   const hash = createHash('sha256');
   let bytes = 0;
@@ -133,7 +134,7 @@ async function receive(response: IncomingMessage, { asking, shown, take, stop }:
   try {
     if (announced > maxBytes) throw tooLarge;
     expectMore();
-    // Without an encoding a response gives bytes; its type says anything.
+    // A response without an encoding yields buffers; its type is too wide.
     for await (const piece of response as AsyncIterable<Buffer>) {
       stop.throwIfAborted();
       expectMore();
@@ -151,10 +152,10 @@ async function receive(response: IncomingMessage, { asking, shown, take, stop }:
 }
 
 function silent(shown: string): PackRefusal {
-  return packRefusal('source/failed', `${shown}: nothing came for ${String(SILENCE_MS)} ms`);
+  return packRefusal('source/failed', `${shown}: no data for ${String(SILENCE_MS)} ms`);
 }
 
-/** Whatever servers and connections do wrong has a code. Errors of files fly on, and so do bugs. */
+/** Describes errors of servers and connections. Rethrows file errors and bugs. */
 function networkReason(error: unknown): string {
   const isOurs = isSystemError(error) && !NETWORK_CALLS.has(error.syscall ?? '');
   if (isOurs || !(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
@@ -162,3 +163,81 @@ function networkReason(error: unknown): string {
 }
 
 const NETWORK_CALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo', 'read', 'write', 'shutdown', '']);
+
+export interface GetOptions {
+  readonly network: SourceNetwork;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user named a loopback address, so it may be reached. */
+  readonly mayReachLoopback: boolean;
+  readonly stop: AbortSignal;
+}
+
+/** A bearer token and the host it is for. It is sent only if both are set. */
+const TOKEN = 'SKILLWRIGHT_HTTP_TOKEN';
+const TOKEN_HOST = 'SKILLWRIGHT_HTTP_TOKEN_HOST';
+const CONNECT_MS = 10_000;
+
+/** Parses an address, relative to `from` for a redirect. Returns a refusal if it is not allowed. */
+export function targetOf(
+  text: string,
+  { allowHttp = false }: SourceNetwork,
+  from?: HttpTarget,
+): HttpTarget | PackRefusal {
+  const shown = quoted(withoutQuery(text), 200);
+  const whence = from === undefined ? shown : `${from.authority} redirects to ${shown}, which`;
+  if (/[\x00-\x20\x7f\\]/.test(text) || !URL.canParse(text, from?.url.href))
+    return packRefusal('source/refused', `${whence} is not a valid address`);
+  const url = new URL(text, from?.url);
+  const isSecure = url.protocol === 'https:';
+  const host = readHost(url.hostname);
+  if ((!isSecure && url.protocol !== 'http:') || host === undefined || url.username !== '' || url.password !== '')
+    return packRefusal('source/refused', `${whence} is not a plain http(s) address`);
+  url.hash = '';
+  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
+  if (!isSecure && (from?.isSecure === true || (!allowHttp && !isLoopback({ host, port }))))
+    return packRefusal('source/refused', `${whence} is not secure: the connection can be tampered with`);
+  return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
+}
+
+/** Removes the query, which may contain a secret. */
+export function withoutQuery(address: string): string {
+  return address.replace(/[?#].*$/s, '');
+}
+
+/** Sends the request. Throws connection errors; returns a refusal if the address is not allowed. */
+export async function sendGet(target: HttpTarget, options: GetOptions): Promise<IncomingMessage | PackRefusal> {
+  const { network, stop, env } = options;
+  const mayBePrivate = network.allowPrivate === true || (options.mayReachLoopback && isLoopback(target));
+  const gate = networkGate({
+    grants: [readGrant(`${mayBePrivate ? 'private://' : ''}${target.authority}`)],
+    connectMs: CONNECT_MS,
+    onDecision: () => undefined,
+    ...(network.resolve === undefined ? {} : { resolve: network.resolve }),
+  });
+  const reached = await gate.reach(target, stop);
+  if (stop.aborted && !isRefused(reached)) reached.destroy();
+  stop.throwIfAborted();
+  if (isRefused(reached)) {
+    if (reached.refusal !== 'not-public') return packRefusal('source/failed', reached.message);
+    return packRefusal('source/refused', `${target.authority} is not a public address`);
+  }
+  const token = tokenFor(target, env);
+  return await exchangeOver(reached, {
+    target,
+    method: 'GET',
+    // The hash is computed over the file, so it must not be compressed on the way.
+    headers: { 'accept-encoding': 'identity', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    certificates: network.certificates,
+    stop,
+  });
+}
+
+/** Never sends the token over plain HTTP to another machine, and never to another host. */
+function tokenFor(target: HttpTarget, env: GetOptions['env']): string | undefined {
+  const { [TOKEN]: token = '', [TOKEN_HOST]: host = '' } = env;
+  if (token === '' || !/^[\x21-\x7e]+$/.test(token) || (!target.isSecure && !isLoopback(target))) return undefined;
+  const isMeant = host.includes(':')
+    ? host === target.authority
+    : host !== '' && host === target.host.name && target.url.port === '';
+  return isMeant ? token : undefined;
+}

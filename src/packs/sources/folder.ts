@@ -1,30 +1,28 @@
-/** Skills of a folder on this machine: found, and copied into staging, each file read once and hashed on the way. */
+/** Stages skills from a local folder. Each file is read once and hashed while it is copied. */
 import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { leftOutLine, whyLeftOut } from './left-out.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, treeRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { MAX_SKILL_DEPTH, SKILL_FILE_NAME, isLookedInto } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
 import { orRefusal, walkOpened } from '../../platform/fs/tree-walk.ts';
 import type { OpenedEntry } from '../../platform/fs/tree-walk.ts';
-import { treeRefusal } from '../system-refusal.ts';
-import type { Bringing } from './bring-options.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill, withManifest } from './top-files.ts';
 
-/** Folders that are looked into for skills. */
+/** Limit of folders to search for skills. */
 const MAX_FOLDERS = 100_000;
-/** Entries copied between two pauses, in which timers and others have their turn. */
+/** Entries to copy before yielding to the event loop. */
 const SLICE = 64;
 
-/** What is kept of the bytes for the inspection that follows: reading them again takes longer than copying them. */
+/** Limits of file contents to keep in memory for the inspection, because reading them again takes longer than copying them. */
 const MAX_KEPT = 64 * 1024 * 1024;
 const MAX_KEPT_OF_SKILL = 4 * 1024 * 1024;
 
@@ -33,15 +31,15 @@ interface FoundFolders {
   readonly leftOut: readonly string[];
 }
 
-export async function bringFolder(
+export async function stageFolder(
   source: Extract<PackSource, { type: 'folder' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const root = placeOf(source.path, bringing);
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const root = placeOf(source.path, context);
   const { folders, leftOut } = findSkills(root);
   if (folders.length === 0) return noSkill(source.path, leftOut);
   const copying: Copying = {
-    bringing,
+    context,
     root,
     fallbackName: path.basename(root),
     buffer: Buffer.allocUnsafe(SMALL_FILE),
@@ -49,36 +47,37 @@ export async function bringFolder(
     count: 0,
     room: MAX_KEPT,
   };
-  if (folders[0] !== '') mkdirSync(bringing.tree);
+  if (folders[0] !== '') mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
   for (const folder of folders) {
     skills.push(await copySkill(folder, copying));
-    bringing.onProgress?.({ step: 'copy', done: skills.length, total: folders.length });
+    context.onProgress?.({ step: 'copy', done: skills.length, total: folders.length });
   }
-  const brought: BroughtSource = {
-    type: 'brought',
+  const staged: StagedSource = {
+    type: 'staged',
     resolved: { source: sourceText(source), kind: 'folder' },
-    folder: bringing.tree,
+    folder: context.tree,
     skills,
     leftOut: copying.leftOut,
   };
-  return folders[0] === '' ? brought : withManifest(brought, root);
+  return folders[0] === '' ? staged : withManifest(staged, root);
 }
 
-/** A path as it was typed, as an absolute one. */
-export function placeOf(typed: string, { cwd, home }: Pick<Bringing, 'cwd' | 'home'>): string {
+/** Resolves a typed path to an absolute one. */
+export function placeOf(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {
   const inHome = /^~(?:[/\\]|$)/.test(typed);
   return inHome ? path.join(home, typed.slice(1)) : path.resolve(cwd, typed);
 }
 
-/** Every folder with a SKILL.md, from the top down; nothing inside a skill is looked at. No link is followed but the top itself. */
+/** Finds all folders with a SKILL.md. Does not search inside skills and follows no links except the top folder itself. */
 export function findSkills(root: string): FoundFolders {
   const folders: string[] = [];
   const leftOut: string[] = [];
   const pending: string[] = [''];
   for (let at = pending.pop(), seen = 0; at !== undefined; at = pending.pop(), seen += 1) {
-    if (seen > MAX_FOLDERS) refuse(packRefusal('archive/too-many', `it has more than ${String(MAX_FOLDERS)} folders`));
-    // Asked first: what a skill has else is read when it is copied.
+    if (seen > MAX_FOLDERS)
+      refuse(packRefusal('archive/too-many', `the source has more than ${String(MAX_FOLDERS)} folders`));
+    // Checks for SKILL.md first; the other files of a skill are read when it is copied.
     const skillFile = `${root}/${at}/${SKILL_FILE_NAME}`;
     if (existsSync(skillFile) && !isDirectory(skillFile)) {
       folders.push(at);
@@ -95,7 +94,7 @@ export function findSkills(root: string): FoundFolders {
       else if (entry.isSymbolicLink()) tell('a link');
       else if (type === 'file') {
         if (entry.name.toLowerCase() === 'skill.md') tell(`it must be called ${SKILL_FILE_NAME}`);
-      } else if (!isLookedInto(entry.name)) tell('not looked into');
+      } else if (!isLookedInto(entry.name)) tell('not searched');
       else if (depth < MAX_SKILL_DEPTH) pending.push(below);
     }
   }
@@ -104,9 +103,9 @@ export function findSkills(root: string): FoundFolders {
 
 function listFolder(root: string, at: string) {
   try {
-    // Told apart from a folder that may not be read: the walk would say the same of both.
+    // Distinguishes a file from an unreadable folder.
     if (at === '' && !statSync(root).isDirectory())
-      throw new PackRefused(packRefusal('source/missing', `${quoted(root, 200)} is no folder`, root));
+      throw refused('source/missing', `${quoted(root, 200)} is not a folder`, root);
     return readdirSync(path.join(root, at), { withFileTypes: true });
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -121,10 +120,10 @@ function listFolder(root: string, at: string) {
 }
 
 interface Copying {
-  readonly bringing: Bringing;
+  readonly context: StageContext;
   readonly root: string;
   readonly fallbackName: string;
-  /** For the bytes of one small file after another. */
+  /** Shared by all small files. */
   readonly buffer: Buffer;
   readonly leftOut: string[];
   count: number;
@@ -133,13 +132,13 @@ interface Copying {
 }
 
 async function copySkill(folder: string, copying: Copying): Promise<SourceSkill> {
-  const { bringing, root, fallbackName, leftOut } = copying;
-  const { limits, tree, signal } = bringing;
+  const { context, root, fallbackName, leftOut } = copying;
+  const { limits, tree, signal } = context;
   const room = Math.min(MAX_KEPT_OF_SKILL, copying.room);
   const skill = new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, room, isInOrder: true });
   const skip = (at: string, isFolder: () => boolean): boolean => {
     const name = at.slice(at.lastIndexOf('/') + 1);
-    // Nearly all: only what starts so is asked about.
+    // Most names need no further check.
     if (!name.startsWith('.') && !name.startsWith('_')) return false;
     const type = isFolder() ? 'folder' : 'file';
     const reason = whyLeftOut(name, type);
@@ -168,8 +167,8 @@ async function copySkill(folder: string, copying: Copying): Promise<SourceSkill>
 }
 
 /**
- * A file that has another name outside of its skill may be anybody's, and whoever made the skill may not have been able to read it. Names
- * inside the skill are its own affair: they become files of their own.
+ * Refuses files with a hard link outside of the skill: they may belong to another user, and the author of the skill may not have had
+ * permission to read them. Hard links inside the skill become separate files.
  */
 function openOtherNames(folder: string): {
   readonly see: (entry: OpenedEntry) => void;
@@ -187,25 +186,29 @@ function openOtherNames(folder: string): {
       for (const { path: at, names, seen } of linked.values())
         if (seen < names)
           refuse(
-            packRefusal('archive/link', `${quoted(at)} is a hard link to a file outside`, path.posix.join(folder, at)),
+            packRefusal(
+              'archive/link',
+              `${quoted(at)} is a hard link to a file outside of the skill`,
+              path.posix.join(folder, at),
+            ),
           );
     },
   };
 }
 
-/** Closes the file. */
+/** Closes the descriptor. */
 function copyFile(
   { path: at, descriptor, stats }: OpenedEntry,
   skill: StagedSkill,
-  { bringing, buffer }: Copying,
+  { context, buffer }: Copying,
 ): void {
-  const { maxFileBytes } = bringing.limits;
+  const { maxFileBytes } = context.limits;
   try {
     if (stats.size > maxFileBytes)
       refuse(packRefusal('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at));
     skill.file(at, isProgram(stats), (write) => {
       const hash = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
-      // A small file is read in one go; whether a large one stayed the same is seen afterwards.
+      // Small files are read in one call. Large files are checked for changes afterwards.
       if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
         refuse(packRefusal('source/changed', `${quoted(at)} changed while it was read`, at));
       return { hash, bytes: stats.size };

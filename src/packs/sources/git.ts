@@ -1,46 +1,38 @@
-/** Skills of a git repository: one commit is fetched, its tree read, and the files of its skills written from the objects themselves. */
+/** Stages skills from a git repository: fetches one commit, lists its tree and writes the files of its skills from the objects. */
 import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, refused } from '../problems.ts';
+import type { PackRefusal, PackRefused } from '../problems.ts';
 import { isRef } from './source-address.ts';
 import { findSkillFolders } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import type { Bringing } from './bring-options.ts';
-import { fetchCommit } from './git-fetch.ts';
-import { BlobReader } from './git-blobs.ts';
-import { gitFailed, mustGit, runGit } from './git-program.ts';
-import type { OwnRepository } from './git-program.ts';
-import { listTree } from './git-tree.ts';
-import type { TreeFile } from './git-tree.ts';
+import { fetchCommit, gitFailed, mustGit, runGit, listTree } from './git-repository.ts';
+import type { ScratchRepository, TreeFile } from './git-repository.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 
-export async function bringGit(
+export async function stageGit(
   source: Extract<PackSource, { type: 'git' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const { network, expect, tree } = bringing;
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const { network, expect, tree } = context;
   if (source.url.startsWith('file:') && network.allowFile !== true)
-    return packRefusal(
-      'source/refused',
-      `${quoted(source.url, 200)} is a repository of this machine: name its folder instead`,
-    );
+    return packRefusal('source/refused', `${quoted(source.url, 200)} is a local repository: use its folder instead`);
   const wanted = expect?.revision ?? source.ref;
-  // A lock, or who made the source without `readSource`, may say anything.
+  // The ref may come from a lock or from a caller that did not use `readSource`.
   if (wanted !== undefined && !isRef(wanted))
-    return packRefusal('source/revision', `${quoted(wanted)} is no name of a branch, tag or commit`);
-  const own: OwnRepository = { folder: path.join(bringing.to, 'repository'), url: source.url, bringing };
+    return packRefusal('source/revision', `${quoted(wanted)} is not a valid branch, tag or commit`);
+  const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
   await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
-  bringing.onProgress?.({ step: 'fetch' });
+  context.onProgress?.({ step: 'fetch' });
   const revision = await fetchCommit(own, wanted);
   if (expect?.revision !== undefined && revision !== expect.revision)
-    return packRefusal('source/revision', `the repository gave ${revision}, expected ${quoted(expect.revision)}`);
+    return packRefusal('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
   const files = await listTree(own, revision, source.folder);
   const { folders, nested } = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
   const leftOut = nested.map((folder) => `${folder}: a skill inside a skill, part of the outer one`);
@@ -48,7 +40,7 @@ export async function bringGit(
   const skills = await writeSkills(own, { files, folders, leftOut }, nameOf(source));
   await removeTree(own.folder);
   return {
-    type: 'brought',
+    type: 'staged',
     resolved: { source: sourceText(source), kind: 'git', revision },
     folder: tree,
     skills,
@@ -60,7 +52,7 @@ function nameOf({ url, folder }: Extract<PackSource, { type: 'git' }>): string {
   return path.posix.basename(folder ?? url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill';
 }
 
-/** A file that will be written: of which skill, and where in it. */
+/** A file to write, with its skill and its path in the skill. */
 interface ChosenFile extends TreeFile {
   readonly folder: string;
   readonly inside: string;
@@ -72,7 +64,7 @@ interface Choice {
   readonly leftOut: string[];
 }
 
-/** All that is written is known, judged and counted before the first byte is asked for. Throws `PackRefused`. */
+/** Selects, validates and counts all files before the first object is read. Throws `PackRefused`. */
 function choose({ files, folders, leftOut }: Choice, { maxFileBytes, maxBytes }: ArchiveLimits): readonly ChosenFile[] {
   const isSkill = new Set(folders);
   const hidden = new Set<string>();
@@ -99,8 +91,12 @@ function choose({ files, folders, leftOut }: Choice, { maxFileBytes, maxBytes }:
   return chosen;
 }
 
-async function writeSkills(own: OwnRepository, choice: Choice, fallbackName: string): Promise<readonly SourceSkill[]> {
-  const { limits, tree, onProgress } = own.bringing;
+async function writeSkills(
+  own: ScratchRepository,
+  choice: Choice,
+  fallbackName: string,
+): Promise<readonly SourceSkill[]> {
+  const { limits, tree, onProgress } = own.context;
   const chosen = choose(choice, limits);
   const staged = new Map<string, StagedSkill>();
   for (const folder of choice.folders)
@@ -119,15 +115,95 @@ async function writeSkills(own: OwnRepository, choice: Choice, fallbackName: str
   return await Promise.all([...staged.values()].map((skill) => skill.finish()));
 }
 
-/** Of the whole repository, as of a whole archive: what was packed small may be large. */
+/** The limit applies to the whole repository, because small packs can contain large files. */
 function refuseTotal(chosen: readonly { readonly bytes: number }[], maxBytes: number): void {
   const total = chosen.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total > maxBytes)
     refuse(packRefusal('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`));
 }
 
-/** The skill that a file belongs to: the folder above it that is one. */
+/** The skill folder that contains a file. */
 function skillOf(file: string, isSkill: ReadonlySet<string>): string | undefined {
   for (let at = path.posix.dirname(file); at !== '.'; at = path.posix.dirname(at)) if (isSkill.has(at)) return at;
   return isSkill.has('') ? '' : undefined;
+}
+
+export interface Blob {
+  /** Object id in hex. */
+  readonly object: string;
+  readonly bytes: number;
+}
+
+const NEW_LINE = 0x0a;
+const MAX_HEADER = 200;
+
+/**
+ * Parses the output of `git cat-file --batch` in chunks of any size: a header line and the content for each object, in order. Buffers one
+ * object at a time. If the callback throws, the program is ended and `finish` rethrows.
+ */
+export class BlobReader<T extends Blob> {
+  readonly #blobs: readonly T[];
+  readonly #found: (blob: T, bytes: Buffer, done: number) => void;
+  #next = 0;
+  #header = '';
+  #content: Buffer | undefined;
+  #length = 0;
+  #problem: { readonly error: unknown } | undefined;
+
+  constructor(blobs: readonly T[], found: (blob: T, bytes: Buffer, done: number) => void) {
+    this.#blobs = blobs;
+    this.#found = found;
+  }
+
+  /** Returns false to stop the program. */
+  take(chunk: Uint8Array): boolean {
+    if (this.#problem !== undefined) return false;
+    try {
+      for (let at = 0; at < chunk.length;)
+        at += this.#content === undefined ? this.#readHeader(chunk, at) : this.#readContent(chunk, at);
+      return true;
+    } catch (error) {
+      this.#problem = { error };
+      return false;
+    }
+  }
+
+  /** Throws if objects are missing. */
+  finish(): void {
+    if (this.#problem !== undefined) throw this.#problem.error;
+    if (this.#next < this.#blobs.length) throw damaged();
+  }
+
+  #readHeader(chunk: Uint8Array, from: number): number {
+    const end = chunk.indexOf(NEW_LINE, from);
+    this.#header += Buffer.from(chunk.subarray(from, end === -1 ? undefined : end)).toString('latin1');
+    if (this.#header.length > MAX_HEADER) throw damaged();
+    if (end === -1) return chunk.length - from;
+    const blob = this.#blobs[this.#next];
+    if (blob === undefined || this.#header !== `${blob.object} blob ${String(blob.bytes)}`) throw damaged();
+    this.#header = '';
+    this.#length = 0;
+    // A newline follows the content.
+    this.#content = Buffer.allocUnsafe(blob.bytes + 1);
+    return end + 1 - from;
+  }
+
+  #readContent(chunk: Uint8Array, from: number): number {
+    const blob = this.#blobs[this.#next];
+    const content = this.#content;
+    if (blob === undefined || content === undefined) throw damaged();
+    const piece = chunk.subarray(from, from + content.length - this.#length);
+    content.set(piece, this.#length);
+    this.#length += piece.length;
+    if (this.#length === content.length) {
+      this.#content = undefined;
+      this.#next += 1;
+      this.#found(blob, content.subarray(0, blob.bytes), this.#next);
+    }
+    return piece.length;
+  }
+}
+
+function damaged(): PackRefused {
+  return refused('source/failed', 'git returned unexpected objects');
 }

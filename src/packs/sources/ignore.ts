@@ -1,23 +1,23 @@
-/** Files that a pack leaves out: `.gitignore` and `.skillignore`, in the words of git. */
+/** Parses `.gitignore` and `.skillignore` with git's syntax, to exclude files from packs. */
 import { compileGlob } from '../../core/glob.ts';
 import type { Glob } from '../../core/glob.ts';
 
-/** In this order: what a later file says counts more. */
+/** Later files take precedence. */
 export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;
 
 /** One line of an ignore file. */
 export interface IgnoreRule {
-  /** As it was written. */
+  /** The pattern as written. */
   readonly pattern: string;
-  /** The file that says so, below the skill; empty for what is left out of every pack. */
+  /** Path of the ignore file in the skill; empty for built-in rules. */
   readonly from: string;
-  /** `!`: what the rules before it left out is taken after all. */
+  /** `!`: includes files that earlier rules excluded. */
   readonly takes: boolean;
   readonly foldersOnly: boolean;
   readonly glob: Glob;
 }
 
-/** Of repositories, editors, systems and interpreters: never what an author wrote for a skill. A file may take them with `!`. */
+/** Files of repositories, editors, systems and interpreters. An ignore file can include them with `!`. */
 const ALWAYS = [
   '.git',
   '.hg/',
@@ -46,13 +46,13 @@ const MAX_RULES = 2_000;
 const MAX_LINE = 1_024;
 
 export interface IgnoreFile {
-  /** The folder it lies in, below the skill; empty for the top. */
+  /** Folder of the ignore file, relative to the skill; empty for the top. */
   readonly folder: string;
-  /** Its path below the skill. */
+  /** Path of the ignore file, relative to the skill. */
   readonly file: string;
 }
 
-/** The rules of one file. Lines that are too long, and those after many, are no rules. */
+/** Parses one file. Lines beyond the limits are ignored. */
 export function parseIgnore(text: string, { folder, file }: IgnoreFile): readonly IgnoreRule[] {
   const rules: IgnoreRule[] = [];
   for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/)) {
@@ -64,8 +64,8 @@ export function parseIgnore(text: string, { folder, file }: IgnoreFile): readonl
 }
 
 /**
- * The rule that leaves a path out; nothing where it is taken. The last rule that fits counts. Whoever walks asks for each folder before
- * what is in it, and does not enter those that are left out: as in git, nothing in them can be taken back.
+ * Returns the rule that excludes a path, or undefined. The last matching rule wins. The caller must check each folder before its contents
+ * and skip excluded folders: as in git, nothing inside them can be included again.
  */
 export function ignoredBy(rules: readonly IgnoreRule[], path: string, isFolder: boolean): IgnoreRule | undefined {
   const last = rules.findLast(({ glob, foldersOnly }) => (isFolder || !foldersOnly) && glob.matches(path));
@@ -80,19 +80,19 @@ function readLine(line: string, folder: string, from: string): IgnoreRule | unde
   const foldersOnly = wanted.endsWith('/');
   const named = foldersOnly ? wanted.slice(0, -1) : wanted;
   if (named === '' || named === '/') return undefined;
-  // A slash that is not at the end ties the pattern to the folder of its file.
+  // A slash that is not at the end anchors the pattern to the folder of the file.
   const glob = named.includes('/') ? tiedGlob(named.replace(/^\//, '')) : `**/${toGlob(named)}`;
   const prefix = folder === '' ? '' : `${literal(folder)}/`;
   return { pattern, from, takes, foldersOnly, glob: compileGlob(prefix + glob, { hidden: true }) };
 }
 
-/** A plain start, several stars right behind it, and the end or a slash with what follows it. */
+/** A literal start, followed directly by several stars, and then the end or a slash with more. */
 const STARS_BEHIND_START = /^([^*?[\\]*[^*?[\\/])\*{2,}(?:\/(.*))?$/;
 const MAX_STARS = 8;
 
 /**
- * Git compares a plain start first and matches the rest as if it stood alone: so `**` counts as folders behind it as well. `a**` at the end
- * means all that starts so with all below it, and `b` after `a**` and a slash means `ab`, `ax/b` and `ax/y/b`.
+ * Git matches a literal prefix first and the rest separately, so `**` after it also matches folders. `a**` at the end matches everything
+ * that starts with `a` and all below it; `b` after `a**` and a slash matches `ab`, `ax/b` and `ax/y/b`.
  */
 function tiedGlob(pattern: string): string {
   const ways: string[] = [];
@@ -106,7 +106,7 @@ function tiedGlob(pattern: string): string {
   return ways.length === 0 ? toGlob(pattern) : `{${[...ways, toGlob(left)].join(',')}}`;
 }
 
-/** A space at the end counts only behind a backslash. */
+/** A trailing space counts only after a backslash. */
 function withoutTrailingSpaces(line: string): string {
   const text = line.trimEnd();
   return /(?:^|[^\\])(?:\\\\)*\\$/.test(text) && text.length < line.length ? `${text} ` : text;
@@ -122,7 +122,7 @@ const CLASSES: ReadonlyMap<string, string> = new Map([
   ['xdigit', '0-9a-fA-F'],
 ]);
 
-/** Our patterns know braces, and no backslash: what either means to git is written with sets. */
+/** Our glob syntax has braces and no backslash, so both are translated to character sets. */
 function toGlob(pattern: string): string {
   let glob = '';
   for (let at = 0; at < pattern.length; at += 1) {
@@ -140,7 +140,7 @@ function toGlob(pattern: string): string {
   return glob;
 }
 
-/** A closing bracket must stand first in a set of ours. */
+/** A closing bracket must come first in a set. */
 function setOf(negation: string, members: string): string {
   const plain = members
     .replaceAll(/\[:(\w+):\]/g, (_whole, name: string) => CLASSES.get(name) ?? '')
@@ -153,5 +153,5 @@ function literal(text: string): string {
   return text.replaceAll(/[*?[{}]/g, '[$&]');
 }
 
-/** The rules that come before those of any file. */
+/** Rules that precede those of all files. */
 export const BUILT_IN_IGNORES: readonly IgnoreRule[] = parseIgnore(ALWAYS.join('\n'), { folder: '', file: '' });

@@ -1,16 +1,16 @@
-/** What comes along with skills and is no part of one, or would act by itself where it lies: left out of every source and pack, and said. */
+/** Files that are never part of a skill, such as version control and hidden files. Every source and pack excludes and reports them. */
 import { printable } from '../../core/text/text.ts';
 
 const KEPT_FILES: ReadonlySet<string> = new Set(['.gitignore', '.skillignore', '.env.example', '.gitkeep']);
 const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.svn', '.hg']);
 const SYSTEM: ReadonlySet<string> = new Set(['__macosx', '.ds_store']);
 
-/** Why a thing of that name is no part of a skill; nothing where it is one. */
+/** Why a name is not part of a skill; undefined if it is. */
 export function whyLeftOut(name: string, type: 'file' | 'folder'): string | undefined {
   const start = name.charAt(0);
   if (start !== '.' && start !== '_') return undefined;
   const folded = name.toLowerCase();
-  if (SYSTEM.has(folded)) return 'made by the system it was packed on';
+  if (SYSTEM.has(folded)) return 'system file';
   if (start !== '.') return undefined;
   if (VERSION_CONTROL.has(folded)) return 'version control';
   if (type === 'folder') return 'hidden folder';
@@ -18,13 +18,13 @@ export function whyLeftOut(name: string, type: 'file' | 'folder'): string | unde
 }
 
 export interface LeftOut {
-  /** The outermost name that is left out. */
+  /** The outermost excluded name. */
   readonly path: string;
   readonly type: 'file' | 'folder';
   readonly reason: string;
 }
 
-/** The same for a path, whose folders count too. */
+/** The same for a path, including its folders. */
 export function leftOutOf(path: string, type: 'file' | 'folder'): LeftOut | undefined {
   const parts = path.split('/');
   for (const [place, part] of parts.entries()) {
@@ -35,7 +35,7 @@ export function leftOutOf(path: string, type: 'file' | 'folder'): LeftOut | unde
   return undefined;
 }
 
-/** For people: the same words whatever the source is, and however it writes its names. */
+/** One line for the user, equal for all kinds of sources. */
 export function leftOutLine({ path, type, reason }: LeftOut): string {
   return `${printable(path.normalize('NFC'))}${type === 'folder' ? '/' : ''}: ${reason}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Skills of an npm package: `skills/<name>/SKILL.md`, or one at its top. The program npm gets it, so that a person's registries and keys
- * count; nothing of the package runs, and the settings of the project at hand, which may be a stranger's, do not count.
+ * Stages skills from an npm package: `skills/<name>/SKILL.md`, or one at its top. npm fetches the package, so the user's registries and
+ * tokens apply. No code of the package runs, and the npm settings of the current project, which may be untrusted, are not used.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
@@ -10,11 +10,10 @@ import { isObject } from '../../core/json/json-schema.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource } from './source.ts';
+import type { StagedSource, PackSource, StageContext } from './source.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { unpack } from './archive.ts';
-import type { Bringing } from './bring-options.ts';
 import { runProgram } from './run-program.ts';
 
 const EXACT_VERSION = /^\d[\w.+-]{0,127}$/;
@@ -27,19 +26,22 @@ interface PackedPackage {
   readonly archive: string;
 }
 
-export async function bringNpm(
+export async function stageNpm(
   source: Extract<PackSource, { type: 'npm' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const { expect } = bringing;
-  // A lock may say anything, and npm takes addresses and folders for versions.
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const { expect } = context;
+  // The lock is untrusted, and npm would accept addresses and folders as versions.
   if (expect?.revision !== undefined && !EXACT_VERSION.test(expect.revision))
-    return packRefusal('source/revision', `${quoted(expect.revision)} is no version of a package`);
-  const packed = await packPackage(source, bringing);
+    return packRefusal('source/revision', `${quoted(expect.revision)} is not a package version`);
+  const packed = await packPackage(source, context);
   if (isRefusal(packed)) return packed;
   const { file, version, archive } = packed;
   if (expect?.revision !== undefined && expect.revision !== version)
-    return packRefusal('source/revision', `npm gave version ${quoted(version)}, expected ${quoted(expect.revision)}`);
+    return packRefusal(
+      'source/revision',
+      `npm returned version ${quoted(version)}, expected ${quoted(expect.revision)}`,
+    );
   return await unpack(
     {
       file,
@@ -49,27 +51,27 @@ export async function bringNpm(
       hasTopFolder: true,
       isMeant: (folder) => folder === '' || /^skills\/[^/]+$/.test(folder),
     },
-    bringing,
+    context,
   );
 }
 
-/** The package as a file in the staging folder. */
+/** Downloads the package into the staging folder. */
 async function packPackage(
   { name, range }: Extract<PackSource, { type: 'npm' }>,
-  bringing: Bringing,
+  context: StageContext,
 ): Promise<PackedPackage | PackRefusal> {
-  const { to, network, limits, expect, signal } = bringing;
+  const { to, network, limits, expect, signal } = context;
   const destination = path.join(to, 'package');
   mkdirSync(destination);
   const wanted = `${name}@${expect?.revision ?? range ?? 'latest'}`;
-  bringing.onProgress?.({ step: 'fetch' });
+  context.onProgress?.({ step: 'fetch' });
   const result = await runProgram({
     argv: [
       network.npm ?? 'npm',
       'pack',
       '--json',
       '--ignore-scripts',
-      // An empty folder of ours: the settings of the project at hand lie elsewhere.
+      // An empty folder, so that npm does not read the settings of the current project.
       `--prefix=${destination}`,
       `--pack-destination=${destination}`,
       ...(network.npmRegistry === undefined ? [] : [`--registry=${network.npmRegistry}`]),
@@ -77,7 +79,7 @@ async function packPackage(
       wanted,
     ],
     cwd: destination,
-    env: npmEnvironment(bringing.env),
+    env: npmEnvironment(context.env),
     timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
     ...(signal === undefined ? {} : { signal }),
     isTooMuch: () => sizeOf(destination) > limits.maxArchiveBytes,
@@ -87,12 +89,13 @@ async function packPackage(
   const said = parseJson(result.output.toString('utf8'));
   if (result.exitCode !== 0) return failed(wanted, said, result.errors);
   return (
-    readPacked(destination, said) ?? packRefusal('source/failed', `npm did not say what it packed of ${quoted(wanted)}`)
+    readPacked(destination, said) ??
+    packRefusal('source/failed', `npm did not report the package for ${quoted(wanted)}`)
   );
 }
 
-/** All of the person's: registries may take their keys from any variable. */
-function npmEnvironment(env: Bringing['env']): Readonly<Record<string, string>> {
+/** Passes all variables, because registries may read tokens from any of them. */
+function npmEnvironment(env: StageContext['env']): Readonly<Record<string, string>> {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) given[name] = value;
   return {
@@ -111,7 +114,7 @@ function sizeOf(folder: string): number {
   );
 }
 
-/** npm has compared the file with what the registry promised; here it is seen to be the file that npm means. */
+/** npm has verified the registry's integrity. This checks that the file is the one npm reported. */
 function readPacked(destination: string, said: unknown): PackedPackage | PackRefusal | undefined {
   const first: unknown = Array.isArray(said) ? said[0] : undefined;
   const [name, second] = readdirSync(destination).filter((each) => each.endsWith('.tgz'));
@@ -122,7 +125,7 @@ function readPacked(destination: string, said: unknown): PackedPackage | PackRef
   const bytes = readFileSync(file);
   const digest = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
   if (!integrity.split(' ').includes(digest))
-    return packRefusal('source/digest', `${quoted(name)} is not the package that npm packed`);
+    return packRefusal('source/digest', `${quoted(name)} is not the package that npm reported`);
   return { file, version, archive: `sha256:${createHash('sha256').update(bytes).digest('hex')}` };
 }
 
@@ -130,7 +133,7 @@ function failed(wanted: string, said: unknown, errors: string): PackRefusal {
   const error = isObject(said) && isObject(said['error']) ? said['error'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : (/code (E\w+)/.exec(errors)?.[1] ?? '');
   const summary = typeof error['summary'] === 'string' ? error['summary'] : errors.trim();
-  const words = `npm ${quoted(wanted)}: ${printable(summary.slice(0, MAX_SHOWN)) || 'it failed without a word'}`;
+  const words = `npm ${quoted(wanted)}: ${printable(summary.slice(0, MAX_SHOWN)) || 'it failed without a message'}`;
   if (code === 'E404') return packRefusal('source/missing', words);
   if (code === 'ETARGET' || code === 'ENOVERSIONS') return packRefusal('source/revision', words);
   if (code === 'EINTEGRITY') return packRefusal('source/digest', words);

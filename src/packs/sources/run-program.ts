@@ -1,8 +1,8 @@
-/** Programs that fetch for us, git and npm: with a deadline, ended as a whole when nobody waits any more, and what they printed. */
+/** Runs git and npm with a timeout, limits and abort support. */
 import { SkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { EndReason } from '../../core/execution.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { refused } from '../problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { runChild } from '../../platform/process/child-process.ts';
 
@@ -14,17 +14,16 @@ export interface Program {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   readonly maxOutputBytes?: number;
-  /** Where the output goes, instead of into the result; false ends the program. */
+  /** Receives stdout instead of the result. Return false to end the program. */
   readonly onOutput?: (chunk: Uint8Array) => boolean;
-  /** Asked about every 100 ms; true ends the program. */
+  /** Checked every 100 ms. Return true to end the program. */
   readonly isTooMuch?: () => boolean;
 }
 
 export interface ProgramResult {
-  /** 0 is success. */
   readonly exitCode: number;
   readonly output: Buffer;
-  /** The end of what it complained of. */
+  /** The end of stderr. */
   readonly errors: string;
   readonly isTooMuch: boolean;
 }
@@ -32,7 +31,7 @@ export interface ProgramResult {
 const MAX_OUTPUT = 64 * 1024 * 1024;
 const MAX_ERRORS = 64 * 1024;
 
-/** Runs a program to its end. Throws `PackRefused` where it cannot be started or is too slow, and what the signal was aborted with. */
+/** Runs a program. Throws `PackRefused` if it cannot be started or times out, and the abort reason. */
 export async function runProgram(program: Program): Promise<ProgramResult> {
   const { argv, cwd, env, timeoutMs, signal, onOutput, isTooMuch } = program;
   const output: Buffer[] = [];
@@ -60,9 +59,7 @@ export async function runProgram(program: Program): Promise<ProgramResult> {
   );
   signal?.throwIfAborted();
   if (end.reason === 'timeout')
-    throw new PackRefused(
-      packRefusal('source/failed', `${printable(argv[0] ?? '')} did not end within ${String(timeoutMs)} ms`),
-    );
+    throw refused('source/failed', `${printable(argv[0] ?? '')} timed out after ${String(timeoutMs)} ms`);
   return {
     exitCode: end.exitCode ?? 1,
     output: Buffer.concat(output),
@@ -76,11 +73,9 @@ async function started<T>(name: string, act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     if (!(error instanceof SkillError)) throw error;
-    throw new PackRefused(
-      packRefusal(
-        'source/failed',
-        `${printable(name)} is needed for this source and cannot be started: ${error.message}`,
-      ),
+    throw refused(
+      'source/failed',
+      `${printable(name)} is needed for this source and cannot be started: ${error.message}`,
     );
   }
 }

@@ -1,24 +1,24 @@
-/** Which folders of a source are skills, by the names of its files alone. */
+/** Finds the skill folders in a list of paths. */
 import { foldersOf } from '../../core/path.ts';
 import { whyLeftOut } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';
-/** Folders above a skill, at most. */
+/** Maximum number of folders above a skill. */
 export const MAX_SKILL_DEPTH = 6;
 
 export interface SkillFolders {
-  /** Sorted; the empty text where the source itself is a skill. */
+  /** Sorted. An empty string means that the source itself is a skill. */
   readonly folders: readonly string[];
-  /** A skill's files that lie inside another skill, which has them as plain files. */
+  /** Skills inside another skill. They are plain files of the outer one. */
   readonly nested: readonly string[];
 }
 
-/** Whether skills are looked for in a folder of that name: not in what tools keep, nor in what package managers brought. */
+/** Whether to search a folder of that name for skills: not in hidden folders and not in installed packages. */
 export function isLookedInto(name: string): boolean {
   return whyLeftOut(name, 'folder') === undefined && name !== 'node_modules';
 }
 
-/** Finds `SKILL.md`, in exactly this spelling. `paths` are files below the source, `/` between their parts. */
+/** Finds `SKILL.md` in exactly this spelling. `paths` are relative to the source, with `/` as separator. */
 export function findSkillFolders(paths: readonly string[]): SkillFolders {
   const found = paths
     .filter((path) => path === SKILL_FILE_NAME || path.endsWith(`/${SKILL_FILE_NAME}`))

@@ -1,4 +1,4 @@
-/** Addresses of the web and of git repositories: which source is meant, and what must not stand in one. */
+/** Parses web and git addresses, and refuses addresses that contain secrets or options. */
 import { readAuthority } from '../../core/network/host-pattern.ts';
 import type { HostAndPort } from '../../core/network/host-pattern.ts';
 import { readAddress as readIpAddress } from '../../core/network/network-address.ts';
@@ -15,14 +15,14 @@ export interface AddressOptions {
 export const ARCHIVE_NAME = /\.(?:zip|skill|tar\.gz|tgz)$/i;
 const SKILL_FILE = /\/SKILL\.md$/;
 const MAX_REF = 250;
-/** What git allows in no name of a branch or tag, a plus that would force a refspec, and what looks like an option. */
+/** Excludes what git does not allow in refs, a leading plus (a forced refspec) and options. */
 const NO_REF = /^[-+/]|[\s~^:?*[\\\x7f]|\.\.|@\{|\/\/|\.$|\/$|\.lock(?:\/|$)|(?:^|\/)\.|^@$/;
-/** Parameters of a query that carry a secret: an address is written into the lock. */
+/** Query parameters with secrets. Addresses are written into the lock. */
 const SECRET_PARAMETER = /token|secret|signature|password|passwd|credential|api[-_]?key|^(?:sig|auth|key)$/i;
 const SSH = /^ssh:\/\/(?:\w[\w.-]*@)?([^/@\s]+)(\/[^?#\s]+)$/i;
 const SCP = /^\w[\w.-]*@([\w.-]+):([^\s:][^\s]*)$/;
 
-/** An address of the web: an archive, a SKILL.md, a repository, or a site. */
+/** Parses a web address: an archive, a SKILL.md, a repository or a site. */
 export function readAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
   const [address, fragment] = splitFragment(text);
   const url = readWebUrl(address, options);
@@ -42,11 +42,11 @@ export function readAddress(text: string, options: AddressOptions): PackSource |
 function unclear(text: string): PackRefusal {
   return packRefusal(
     'source/unknown',
-    `${quoted(text, 200)} may be many things; write git+https://… for a repository, well-known:https://… for a site, or the address of an archive`,
+    `${quoted(text, 200)} is ambiguous; use git+https://… for a repository, well-known:https://… for a site, or the address of an archive`,
   );
 }
 
-/** A site that lists its skills, with or without the path of its list. */
+/** Parses a site, with or without the path of its index. */
 export function readSiteAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
   const url = readWebUrl(text, options);
   if (!(url instanceof URL)) return url;
@@ -57,7 +57,7 @@ export function readSiteAddress(text: string, options: AddressOptions): PackSour
   return { type: 'well-known', url: url.origin + base };
 }
 
-/** A repository, with or without `#ref`, `#ref:folder` or `#:folder`. */
+/** Parses a repository, optionally with `#ref`, `#ref:folder` or `#:folder`. */
 export function readGitAddress(text: string, options: AddressOptions): PackSource | PackRefusal {
   const [address, fragment] = splitFragment(text);
   const url = readRepository(address, options);
@@ -67,15 +67,15 @@ export function readGitAddress(text: string, options: AddressOptions): PackSourc
   const ref = colon === -1 ? fragment : fragment.slice(0, colon);
   const folder = colon === -1 ? '' : fragment.slice(colon + 1);
   if (ref !== '' && !isRef(ref))
-    return packRefusal('source/revision', `${quoted(ref)} is no name of a branch, tag or commit`);
+    return packRefusal('source/revision', `${quoted(ref)} is not a valid branch, tag or commit`);
   if (folder === '') return ref === '' ? { type: 'git', url } : { type: 'git', url, ref };
   const read = toRelativePath(folder);
   if (read.type === 'refused' || folder.startsWith('-'))
-    return packRefusal('source/refused', `${quoted(folder)} is no folder below the repository`);
+    return packRefusal('source/refused', `${quoted(folder)} is not a folder inside the repository`);
   return { type: 'git', url, ...(ref === '' ? {} : { ref }), folder: read.path };
 }
 
-/** A name that git takes for a branch, a tag or a commit, and for nothing else. */
+/** Whether git accepts the text as a branch, tag or commit, and as nothing else. */
 export function isRef(text: string): boolean {
   return text !== '' && text.length <= MAX_REF && !NO_REF.test(text);
 }
@@ -83,48 +83,44 @@ export function isRef(text: string): boolean {
 function readRepository(address: string, options: AddressOptions): string | PackRefusal {
   const shown = quoted(address, 200);
   if (/^(?:https?|git):/i.test(address)) {
-    // The parser treats only schemes of the web as such: hosts in one spelling, paths without `..`.
+    // `URL` normalizes hosts and paths only for web schemes.
     const url = readWebUrl(address.replace(/^git:/i, 'http:'), options);
     if (!(url instanceof URL)) return url;
     const path = url.pathname.replace(/\/+$/, '');
-    if (url.search !== '' || path === '')
-      return packRefusal('source/unknown', `${shown} is no address of a repository`);
+    if (url.search !== '' || path === '') return packRefusal('source/unknown', `${shown} is not a repository address`);
     const origin = /^git:/i.test(address) ? `git://${url.host}` : url.origin;
     return origin + path;
   }
   if (/^file:/i.test(address)) {
     const path = /^file:\/\/(\/[^?#\s]+)$/i.exec(address)?.[1];
-    return path === undefined ? packRefusal('source/unknown', `${shown} is no file:///path`) : `file://${path}`;
+    return path === undefined ? packRefusal('source/unknown', `${shown} is not file:///path`) : `file://${path}`;
   }
   if (/^ssh:/i.test(address)) {
     if (/^ssh:\/\/[^/@]*:[^/@]*@/i.test(address)) return hasSecret(address);
     const [, authority = '', path = ''] = SSH.exec(address) ?? [];
     if (readAuthority(authority, 22) === undefined || path.startsWith('/-'))
-      return packRefusal('source/unknown', `${shown} is no ssh://[user@]host/path`);
+      return packRefusal('source/unknown', `${shown} is not ssh://[user@]host/path`);
     return `ssh:${address.slice('ssh:'.length)}`;
   }
   const [, host = '', path = ''] = SCP.exec(address) ?? [];
   if (readAuthority(host, 22) === undefined || path.startsWith('-'))
-    return packRefusal('source/unknown', `${shown} is no address of a repository`);
+    return packRefusal('source/unknown', `${shown} is not a repository address`);
   return address;
 }
 
-/** A plain address: no user, no other spelling of the host, no secret in the query, nothing open to everybody on the way. */
+/** Parses a web address without user, with a canonical host, without secrets in the query, and over https unless allowed otherwise. */
 function readWebUrl(text: string, { allowHttp = false }: AddressOptions): URL | PackRefusal {
   const shown = quoted(withoutSecrets(text), 200);
   const authority = /^https?:\/\/([^/?#]*)/i.exec(text)?.[1];
   if (authority === undefined || /[\s\\]/.test(text) || !URL.canParse(text))
-    return packRefusal('source/unknown', `${shown} is no address that starts with https://`);
+    return packRefusal('source/unknown', `${shown} is not an https:// address`);
   if (authority.includes('@')) return hasSecret(text);
   const url = new URL(text);
   const asked = readAuthority(authority, url.protocol === 'https:' ? 443 : 80);
-  if (asked === undefined) return packRefusal('source/unknown', `${shown} has no host in its usual spelling`);
+  if (asked === undefined) return packRefusal('source/unknown', `${shown} has no canonical host name`);
   if ([...url.searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))) return hasSecret(text);
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(asked))
-    return packRefusal(
-      'source/refused',
-      `${shown} is not secure: anybody on the way can change what comes; use https://`,
-    );
+    return packRefusal('source/refused', `${shown} is not secure: the connection can be tampered with; use https://`);
   url.hash = '';
   return url;
 }
@@ -136,11 +132,11 @@ export function isLoopback({ host }: HostAndPort): boolean {
 function hasSecret(text: string): PackRefusal {
   return packRefusal(
     'source/refused',
-    `${quoted(withoutSecrets(text), 200)} has a user or a key in it, which would be written into the lock; use the environment or git's own helpers`,
+    `${quoted(withoutSecrets(text), 200)} contains a user or a secret, which would be written into the lock; use environment variables or git's credential helpers`,
   );
 }
 
-/** For messages: neither the user nor the query. */
+/** Removes user and query, for messages. */
 function withoutSecrets(text: string): string {
   return text.replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1').replace(/\?.*$/s, '');
 }
@@ -150,7 +146,7 @@ function splitFragment(text: string): readonly [address: string, fragment: strin
   return hash === -1 ? [text, undefined] : [text.slice(0, hash), text.slice(hash + 1)];
 }
 
-/** Pages of the well known hosts that show a folder: `#ref:folder` in our spelling; the address itself where it is a repository. */
+/** Translates a web page of a known forge into `repository#ref:folder`. */
 function readPage({ origin, hostname }: URL, parts: readonly string[]): string | undefined {
   const rules = PAGES.get(hostname);
   if (rules === undefined) return undefined;
@@ -173,7 +169,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A ref with a slash in it cannot be told from a folder here: such are written with `#`. */
+/** A ref with a slash is ambiguous here. Users can write it with `#`. */
 const PAGES: ReadonlyMap<string, readonly RegExp[]> = new Map([
   ['github.com', [/^(?<repository>[^/]+\/[^/]+)(?:\/(?:tree|blob)\/(?<ref>[^/]+)(?:\/(?<folder>.+))?)?$/]],
   [

@@ -1,22 +1,21 @@
-/** A source as a person types it, and the one spelling under which a lock keeps it. Nothing is looked up but what lies at a path. */
+/** Parses a typed source, and formats it as the lock stores it. Accesses nothing except local paths. */
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { ARCHIVE_NAME, readAddress, readGitAddress, readSiteAddress } from './source-address.ts';
-import { readNpmPackage } from './source-npm.ts';
 import type { PackSource } from './source.ts';
 
 export interface ReadSourceOptions {
-  /** What stands at a path as it was typed; a link counts as what it leads to. */
+  /** What exists at the typed path. Links are followed. */
   readonly looksLikeFolder: (path: string) => 'folder' | 'file' | 'absent';
-  /** Takes addresses that anybody on the way can change: `http://`, `git://`. Loopback needs no leave. */
+  /** Accepts `http://` and `git://`, which are not protected against tampering. Loopback is always allowed. */
   readonly allowHttp?: boolean;
 }
 
 const MAX_TEXT = 4096;
-/** `./x`, `../x`, `/x`, `~/x`, `C:\x`: a path whatever stands there. */
+/** A path, whether it exists or not: `./x`, `../x`, `/x`, `~/x`, `C:\\x`. */
 const EXPLICIT_PATH = /^(?:\/|(?:\.{1,2}|~)(?:\/|$)|[a-z]:[\\/])/i;
-/** `ext::sh -c ...`: git hands the rest to a program of that name. */
+/** `ext::sh -c ...`: git would run a program. */
 const REMOTE_HELPER = /^[\w+.-]*::/;
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 const SCP = /^[\w.-]+@[\w.-]+:/;
@@ -26,15 +25,15 @@ const SHORTHAND_HOSTS: ReadonlyMap<string, string> = new Map([
   ['gitlab', 'https://gitlab.com/'],
 ]);
 
-/** Reads what a person typed. What could mean an option, a program or a secret to whoever is given it later is refused. */
+/** Parses a typed source. Refuses text that a later program could interpret as an option, a program or a secret. */
 export function readSource(text: string, options: ReadSourceOptions): PackSource | PackRefusal {
   const shown = quoted(text, 200);
   if (text.trim() !== text || text === '' || text.length > MAX_TEXT)
-    return packRefusal('source/unknown', `${shown} is empty, too long or has spaces around it`);
+    return packRefusal('source/unknown', `${shown} is empty, too long, or has leading or trailing spaces`);
   if (/[\n\t]/.test(text) || hiddenCharacters(text) !== undefined)
-    return packRefusal('source/unknown', `${shown} has a character that does not show`);
+    return packRefusal('source/unknown', `${shown} has an invisible character`);
   if (text.startsWith('-')) return packRefusal('source/refused', `${shown} looks like an option`);
-  if (REMOTE_HELPER.test(text)) return packRefusal('source/refused', `${shown} would start a program`);
+  if (REMOTE_HELPER.test(text)) return packRefusal('source/refused', `${shown} would run a program`);
   if (EXPLICIT_PATH.test(text)) return readPath(text, options);
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined) return readScheme(text, scheme, options);
@@ -43,11 +42,12 @@ export function readSource(text: string, options: ReadSourceOptions): PackSource
   const repository = SHORTHAND.exec(text);
   if (repository !== null && !ARCHIVE_NAME.test(text))
     return readGitAddress(`https://github.com/${repository[1] ?? ''}${repository[2] ?? ''}`, options);
-  if (/[/\\]/.test(text) || ARCHIVE_NAME.test(text)) return packRefusal('source/missing', `there is no ${shown}`, text);
-  return packRefusal('source/unknown', `there is no folder ${shown}, and it is no address`);
+  if (/[/\\]/.test(text) || ARCHIVE_NAME.test(text))
+    return packRefusal('source/missing', `${shown} does not exist`, text);
+  return packRefusal('source/unknown', `${shown} is neither an existing folder nor an address`);
 }
 
-/** The spelling that `readSource` reads as the same source. */
+/** Formats a source so that `readSource` parses it to the same value. */
 export function sourceText(source: PackSource): string {
   switch (source.type) {
     case 'folder':
@@ -94,7 +94,7 @@ function readScheme(text: string, scheme: string, options: ReadSourceOptions): P
       if (scheme.startsWith('git+')) return readGitAddress(text.slice('git+'.length), options);
       return packRefusal(
         'source/unknown',
-        `${quoted(text, 200)} starts with ${quoted(`${scheme}:`)}, which is no source`,
+        `${quoted(text, 200)} starts with ${quoted(`${scheme}:`)}, which is not a known source type`,
       );
     }
   }
@@ -104,19 +104,19 @@ function readFileAddress(text: string, options: ReadSourceOptions): PackSource |
   const path = /^file:(?:\/\/)?(\/(?!\/)[^?#]*)$/i.exec(text)?.[1];
   const decoded = path === undefined ? undefined : decode(path);
   if (decoded === undefined || hiddenCharacters(decoded) !== undefined || /[\n\t]/.test(decoded))
-    return packRefusal('source/unknown', `${quoted(text, 200)} is no address of a file on this machine`);
+    return packRefusal('source/unknown', `${quoted(text, 200)} is not a local file address`);
   return readPath(decoded, options);
 }
 
 function readPath(path: string, { looksLikeFolder }: ReadSourceOptions): PackSource | PackRefusal {
   const found = looksLikeFolder(path);
-  if (found === 'absent') return packRefusal('source/missing', `there is no ${quoted(path, 200)}`, path);
+  if (found === 'absent') return packRefusal('source/missing', `${quoted(path, 200)} does not exist`, path);
   if (found === 'folder') return { type: 'folder', path };
   if (ARCHIVE_NAME.test(path)) return { type: 'archive', path };
-  // Who names the file means the skill.
+  // SKILL.md stands for its folder.
   const folder = /^(.*?)\/SKILL\.md$/.exec(path)?.[1];
   if (folder !== undefined) return { type: 'folder', path: folder === '' ? '/' : folder };
-  return packRefusal('archive/format', `${quoted(path, 200)} is a file, and no archive by its name`, path);
+  return packRefusal('archive/format', `${quoted(path, 200)} is a file without an archive extension`, path);
 }
 
 function decode(text: string): string | undefined {
@@ -125,4 +125,17 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+const MAX_NAME = 214;
+const PACKAGE = /^((?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*)(?:@(.+))?$/;
+/** Versions, ranges and tags. A colon or slash is not allowed, because npm would accept addresses and folders. */
+const RANGE = /^[\w^~<>=*][\w.+^~<>=|* -]{0,127}$/;
+
+/** `name` or `@scope/name`, optionally with `@range`. */
+export function readNpmPackage(text: string): PackSource | PackRefusal {
+  const [, name = '', range] = PACKAGE.exec(text) ?? [];
+  if (name === '' || name.length > MAX_NAME || (range !== undefined && !(RANGE.test(range) && range.trim() === range)))
+    return packRefusal('source/unknown', `${quoted(text, 200)} is not an npm package name with an optional version`);
+  return { type: 'npm', name, ...(range === undefined ? {} : { range }) };
 }

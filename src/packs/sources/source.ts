@@ -1,72 +1,139 @@
 import type { ScanFile } from '../scan/finding.ts';
 import type { LockedFile } from '../lock/lock.ts';
+import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import type { PackRefusal } from '../problems.ts';
+import type { ResolveHost } from '../../platform/net/network-gate.ts';
 
-/** Where skills come from, as a person names it, and what it turned out to be. Reading the text is in `source-text.ts`. */
+/** Where skills come from. `source-text.ts` parses it. */
 export type PackSource =
   | { readonly type: 'folder'; readonly path: string }
   | { readonly type: 'archive'; readonly path: string }
-  /** An archive or a SKILL.md behind an address. */
+  /** The address of an archive or a SKILL.md. */
   | { readonly type: 'url'; readonly url: string }
-  /** `folder`: a part of the repository. `ref`: a branch, a tag or a commit; the default branch where absent. */
+  /** `folder`: a subfolder of the repository. `ref`: a branch, tag or commit (default: the default branch). */
   | { readonly type: 'git'; readonly url: string; readonly ref?: string; readonly folder?: string }
-  /** `range`: an exact version, a tag or a range; the tag `latest` where absent. */
+  /** `range`: a version, tag or range (default: `latest`). */
   | { readonly type: 'npm'; readonly name: string; readonly range?: string }
-  /** A site with `/.well-known/agent-skills/index.json`, or the older `/.well-known/skills/index.json`. */
+  /** A site with `/.well-known/agent-skills/index.json` or the older `/.well-known/skills/index.json`. */
   | { readonly type: 'well-known'; readonly url: string };
 
-/** What a source was when its bytes were taken: enough to get the same bytes again, and to see that they are the same. Never a secret. */
+/** A source at the time it was staged: enough to get and verify the same bytes again. Contains no secrets. */
 export interface ResolvedSource {
-  /** Its one spelling, read again by `readSource`; without credentials, home folders as they were given. */
+  /** Canonical text for `readSource`, without credentials. */
   readonly source: string;
   readonly kind: PackSource['type'];
-  /** A commit, an exact version; absent where the source has none. */
+  /** A commit or an exact version; absent if the source has none. */
   readonly revision?: string;
-  /** `sha256:<hex>` of the archive as it came; absent for folders and git. */
+  /** `sha256:<hex>` of the original archive; absent for folders and git. */
   readonly archive?: string;
 }
 
-/** A folder of a source with a SKILL.md in it. */
+/** A folder of a source that contains a SKILL.md. */
 export interface SourceSkill {
-  /** Below the source, `/` between parts; empty where the source itself is the skill. */
+  /** Relative to the source, with `/` as separator; empty if the source itself is the skill. */
   readonly folder: string;
-  /** Absolute, inside the staging folder: regular files and folders only, judged by name. */
+  /** Absolute path in the staging folder. Contains only regular files and folders with valid names. */
   readonly path: string;
-  /** From the frontmatter; the folder's name where that has none. Not judged yet. */
+  /** From the frontmatter, or the folder name if that has none. Not validated yet. */
   readonly name: string;
-  /** `sha256-tree:<hex>` of what lies at `path`, and its files by path: where the bytes were hashed as they were written there. */
+  /** `sha256-tree:<hex>` of the files at `path`. Present with `files` if the source hashed the bytes while writing them. */
   readonly digest?: string;
   readonly files?: Readonly<Record<string, LockedFile>>;
-  /** What it looked like from outside when its bytes had been written, as `looksOf` says it. */
+  /** Stat fingerprint after writing, as from `looksOf`. */
   readonly looks?: string;
-  /** What was seen of its bytes on the way, so that they need not be read again: absent where that would have been too much to keep. */
-  readonly seen?: SeenSkill;
+  /** Contents that were kept while staging, so that the inspection need not read them again. Absent if they are too large. */
+  readonly seen?: SkillContents;
 }
 
-export interface SeenSkill {
-  /** Every file as the scan reads it, sorted by path. */
+export interface SkillContents {
+  /** All files in the form that the scan expects, sorted by path. */
   readonly files: readonly ScanFile[];
-  /** SKILL.md, where it is UTF-8. */
+  /** SKILL.md, if it is valid UTF-8. */
   readonly skillText?: string;
 }
 
 export interface SourceSignature {
   readonly of: 'archive' | 'manifest';
   readonly text: string;
-  /** What it signs: absolute, inside the staging folder. */
+  /** Absolute path of the signed file in the staging folder. */
   readonly payload: string;
 }
 
-/** A source whose bytes are here. */
-export interface BroughtSource {
-  readonly type: 'brought';
+export interface StagedSource {
+  readonly type: 'staged';
   readonly resolved: ResolvedSource;
-  /** Absolute, inside the staging folder. */
+  /** Absolute path in the staging folder. */
   readonly folder: string;
   readonly skills: readonly SourceSkill[];
-  /** What was not taken, and why: `.git`, editor files, links that stay inside. For people. */
+  /** Files that were not staged, each with the reason, for the user. */
   readonly leftOut: readonly string[];
-  /** Absolute paths, where the source has them. */
+  /** Absolute path of manifest.json, if the source has one. */
   readonly manifest?: string;
-  /** A minisign signature of the archive, or of the manifest. */
   readonly signature?: SourceSignature;
+}
+
+/** Unpacks an archive into a new folder. If it refuses, it leaves nothing behind. */
+export type ExtractArchive = (
+  file: string,
+  to: string,
+  options: { readonly limits: ArchiveLimits; readonly signal?: AbortSignal },
+) => Promise<ExtractedArchive | PackRefusal>;
+
+export interface ExtractedArchive {
+  readonly type: 'extracted';
+  readonly files: number;
+  readonly bytes: number;
+  readonly leftOut: readonly string[];
+}
+
+/** Network rules and programs for remote sources. All fields are optional. */
+export interface SourceNetwork {
+  /** Allows `http://` and `git://` to other machines. */
+  readonly allowHttp?: boolean;
+  /** Allows private addresses. */
+  readonly allowPrivate?: boolean;
+  /** Allows local repositories by `file://`. */
+  readonly allowFile?: boolean;
+  readonly resolve?: ResolveHost;
+  /** Additional certificate authorities in PEM format. */
+  readonly certificates?: readonly string[];
+  /** Paths of programs (default: from PATH). */
+  readonly git?: string;
+  readonly npm?: string;
+  /** npm registry (default: npm's configuration). */
+  readonly npmRegistry?: string;
+  /** Timeout of one download or program (default: 5 minutes). */
+  readonly timeoutMs?: number;
+}
+
+export interface StageProgress {
+  readonly step: 'fetch' | 'unpack' | 'copy';
+  readonly done?: number;
+  readonly total?: number;
+}
+
+export interface StageOptions {
+  /** An empty folder on the file system of the root. The caller removes it. */
+  readonly to: string;
+  readonly cwd: string;
+  readonly home: string;
+  readonly limits?: ArchiveLimits;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly offline?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: StageProgress) => void;
+  /** From a lock: exactly this revision and archive. */
+  readonly expect?: { readonly revision?: string; readonly archive?: string };
+  /** Names of wanted skills. Some sources can skip the others. */
+  readonly only?: readonly string[];
+  readonly network?: SourceNetwork;
+  readonly extract: ExtractArchive;
+}
+
+/** Options with defaults filled in. */
+export interface StageContext extends StageOptions {
+  readonly limits: ArchiveLimits;
+  readonly network: SourceNetwork;
+  /** Folder for the files of the source, inside `to`. Does not exist yet. */
+  readonly tree: string;
 }

@@ -6,12 +6,12 @@ import path from 'node:path';
 import { compareText } from '../../core/diagnostic.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { openPathJudge } from './portable-name.ts';
-import type { PathJudge } from './portable-name.ts';
+import { openPathValidator } from './portable-name.ts';
+import type { PathValidator } from './portable-name.ts';
 import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
-import type { SeenSkill, SourceSkill } from './source.ts';
+import type { SkillContents, SourceSkill } from './source.ts';
 import { folderOf } from '../../core/path.ts';
 import type { ScanFile } from '../scan/finding.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -29,47 +29,47 @@ const FILE_MODE = 0o644;
 const PROGRAM_MODE = 0o755;
 
 export interface StagedSkillOptions {
-  /** Below the source; empty where the source itself is the skill. */
+  /** Relative to the source; empty if the source itself is the skill. */
   readonly folder: string;
-  /** Absolute; nothing stands there yet. */
+  /** Absolute path, which must not exist. */
   readonly path: string;
-  /** The name where neither SKILL.md nor the folder gives one. */
+  /** The name if neither SKILL.md nor the folder has one. */
   readonly fallbackName: string;
   readonly limits: ArchiveLimits;
-  /** How many bytes of its files may be kept for the inspection; none. */
+  /** Bytes of file contents to keep for the inspection (default: 0). */
   readonly room?: number;
-  /** Files and folders come in the order of a walk: then what they look like is told when they are written. */
+  /** Files arrive in walk order, so that the fingerprint can be computed while writing. */
   readonly isInOrder?: boolean;
 }
 
-/** What a file is filled with: it gives every piece to `write`, and says what it gave. */
+/** Passes the content in pieces to `write` and returns its hash and size. */
 export type Fill = (write: (bytes: Uint8Array) => void) => { readonly hash: Uint8Array; readonly bytes: number };
 
 /**
- * One skill that is being written into the staging folder, and what a lock says of it. Files are made exclusively, with plain
- * permissions; names are judged before. Throws `PackRefused`, and the system's errors.
+ * Writes one skill into the staging folder and computes its lock data. Names are validated, files are created exclusively and with plain
+ * permissions. Throws `PackRefused` and system errors.
  */
 export class StagedSkill {
   readonly #options: StagedSkillOptions;
-  readonly #judge: PathJudge;
+  readonly #names: PathValidator;
   readonly #entries: DigestEntry[] = [];
   readonly #files: [path: string, file: LockedFile][] = [];
   readonly #folders = new Set<string>();
   #bytes = 0;
-  /** Of the texts in `#seen`: of other files no byte is kept. */
+  /** Size of the texts in `#seen`. Binary contents are not kept. */
   #kept = 0;
   #head = '';
-  /** Given up as soon as there is more than there is room for. */
+  /** Undefined if the contents exceed the limit. */
   #seen: ScanFile[] | undefined = [];
   #skillText: string | undefined;
-  /** Given up where a name is not written as it came: the order of the copy is then another. */
+  /** Undefined if a name was normalized, because the order of the copy then differs from the walk. */
   #looks: TreeFingerprint | undefined;
-  /** Those whose looks are expected: what is made in a folder changes its time. */
+  /** Folders whose fingerprint is added at the end, because new files change their times. */
   readonly #unfinished: { readonly at: string; readonly place: string; readonly look: number }[] = [];
 
   constructor(options: StagedSkillOptions) {
     this.#options = options;
-    this.#judge = openPathJudge(options.limits);
+    this.#names = openPathValidator(options.limits);
     this.#looks = options.isInOrder === true ? new TreeFingerprint() : undefined;
     makeFolder(options.path);
     this.#expectLook('', options.path);
@@ -99,7 +99,7 @@ export class StagedSkill {
         first = piece;
       });
       this.#see(at, isExecutable, { piece: first, bytes });
-      // The mask of the process does not count. To ask first whether it did would take longer.
+      // Sets the mode independently of the umask. Checking first would take longer.
       fchmodSync(descriptor, mode);
       this.#entries.push({ kind: isExecutable ? 'program' : 'file', path: at, content: hash });
       const sha256 = Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex');
@@ -107,11 +107,11 @@ export class StagedSkill {
     } finally {
       closeSync(descriptor);
     }
-    // By its name and once it is closed, as whoever looks again will see it: some file systems tell other times before.
+    // By name and after closing, as later checks will see it: some file systems report other times before.
     this.#looks?.append(at, lstatSync(place));
   }
 
-  /** A file whose bytes are all here. */
+  /** Writes a file from memory. */
   wholeFile(at: string, isExecutable: boolean, bytes: Uint8Array): void {
     this.file(at, isExecutable, (write) => {
       write(bytes);
@@ -123,7 +123,7 @@ export class StagedSkill {
     const { folder, path: place, fallbackName } = this.#options;
     const named = folder === '' ? fallbackName : path.posix.basename(folder);
     if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
-      refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file that is called exactly ${SKILL_FILE_NAME}`));
+      refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file with the exact name ${SKILL_FILE_NAME}`));
     const seen = this.#seenSkill();
     for (const { at, place: folderPlace, look } of this.#unfinished) this.#looks?.set(look, at, lstatSync(folderPlace));
     return {
@@ -137,12 +137,12 @@ export class StagedSkill {
     };
   }
 
-  /** How much of what was kept counts against the room of others. */
+  /** Bytes that count against the limit of all skills. */
   get keptBytes(): number {
     return this.#seen === undefined ? 0 : this.#kept;
   }
 
-  /** Files that came in one piece, whose memory belongs to others: only what is decoded is kept. */
+  /** Keeps the decoded content. `piece` is a shared buffer, so it must be copied or decoded. */
   #see(
     at: string,
     isExecutable: boolean,
@@ -161,15 +161,15 @@ export class StagedSkill {
     if (at === SKILL_FILE_NAME && isUtf8(whole)) this.#skillText = file.binary === undefined ? file.text : undefined;
   }
 
-  #seenSkill(): SeenSkill | undefined {
+  #seenSkill(): SkillContents | undefined {
     if (this.#seen === undefined) return undefined;
     const files = this.#seen.toSorted((a, b) => compareText(a.path, b.path));
     return { files, ...(this.#skillText === undefined ? {} : { skillText: this.#skillText }) };
   }
 
-  /** As it is written here. */
+  /** The normalized name. */
   #usable(at: string, type: 'file' | 'folder'): string {
-    const usable = this.#judge.judge(at, type);
+    const usable = this.#names.check(at, type);
     if (isRefusal(usable)) throw new PackRefused(usable);
     if (usable.path !== at) this.#looks = undefined;
     return usable.path;
@@ -184,7 +184,7 @@ export class StagedSkill {
     this.#bytes += bytes.length;
     if (this.#bytes > maxBytes)
       refuse(
-        packRefusal('archive/too-large', `with ${quoted(at)} a skill has more than ${String(maxBytes)} bytes`, at),
+        packRefusal('archive/too-large', `with ${quoted(at)} the skill has more than ${String(maxBytes)} bytes`, at),
       );
     if (at === SKILL_FILE_NAME && this.#head === '')
       this.#head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAX_HEAD)).toString('utf8');
@@ -192,7 +192,7 @@ export class StagedSkill {
   }
 }
 
-/** The folder above is nearly always there: of thousands of skills, for all but the first. */
+/** The parent folder nearly always exists. */
 function makeFolder(place: string): void {
   try {
     mkdirSync(place);

@@ -1,11 +1,11 @@
-/** What lies at the top of a source beside its skills: the manifest of a pack and its signature. */
+/** Files at the top of a source beside its skills: the manifest of a pack and its signature. */
 import { lstatSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES } from '../pack/manifest.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import type { BroughtSource } from './source.ts';
+import type { StagedSource } from './source.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 
@@ -15,23 +15,23 @@ const SIGNATURE_ENDINGS = ['.minisig', '.sig'] as const;
 const MAX_NAMED = 5;
 
 /**
- * Notices a manifest at `top`; one that is not in the tree yet is copied there. Not for a source that is itself a skill, whose own file
- * it would be.
+ * Adds the manifest at `top`, copying it into the tree if needed. Not for a source that is itself a skill, because the file would belong to
+ * the skill.
  */
-export function withManifest(brought: BroughtSource, top: string): BroughtSource {
+export function withManifest(staged: StagedSource, top: string): StagedSource {
   const text = readOwnText(path.join(top, MANIFEST_NAME), MAX_MANIFEST_BYTES);
-  if (text === undefined) return brought;
-  const manifest = path.join(brought.folder, MANIFEST_NAME);
+  if (text === undefined) return staged;
+  const manifest = path.join(staged.folder, MANIFEST_NAME);
   if (lstatSync(manifest, { throwIfNoEntry: false }) === undefined) writeFileSync(manifest, text, { flag: 'wx' });
-  const signed = brought.signature === undefined ? readSignature(path.join(top, MANIFEST_NAME)) : undefined;
+  const signed = staged.signature === undefined ? readSignature(path.join(top, MANIFEST_NAME)) : undefined;
   return {
-    ...brought,
+    ...staged,
     manifest,
     ...(signed === undefined ? {} : { signature: { of: 'manifest', text: signed, payload: manifest } }),
   };
 }
 
-/** The text of the signature beside a file. */
+/** Reads the signature beside a file. */
 export function readSignature(file: string): string | undefined {
   for (const ending of SIGNATURE_ENDINGS) {
     const text = readOwnText(file + ending, MAX_SIGNATURE_BYTES);
@@ -40,7 +40,7 @@ export function readSignature(file: string): string | undefined {
   return undefined;
 }
 
-/** Text of a file that is no link: a stranger's folder does not choose what of ours is read. */
+/** Reads a file unless it is a link, so that an untrusted folder cannot make us read other files. */
 function readOwnText(file: string, maxBytes: number): string | undefined {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   const read = readTextFile(file, maxBytes);

@@ -1,4 +1,4 @@
-/** An archive or a SKILL.md behind an address. */
+/** Stages an archive or a SKILL.md from an address. */
 import path from 'node:path';
 
 import { isRefusal, packRefusal } from '../problems.ts';
@@ -6,26 +6,25 @@ import type { PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource } from './source.ts';
+import type { StagedSource, PackSource, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { archiveEnding, unpack } from './archive.ts';
-import type { Bringing } from './bring-options.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { StagedSkill } from './staged-skill.ts';
 import { MAX_SIGNATURE_BYTES } from './top-files.ts';
 
-/** Larger than any that is loaded. */
+/** Larger than any SKILL.md that the loader accepts. */
 export const MAX_SKILL_FILE_BYTES = 8 * 1024 * 1024;
 
 type UrlSource = Extract<PackSource, { type: 'url' }>;
 
-export async function bringUrl(source: UrlSource, bringing: Bringing): Promise<BroughtSource | PackRefusal> {
+export async function stageUrl(source: UrlSource, context: StageContext): Promise<StagedSource | PackRefusal> {
   const { pathname } = new URL(source.url);
-  if (pathname.endsWith(`/${SKILL_FILE_NAME}`)) return await bringSkillFile(source, pathname, bringing);
-  const file = path.join(bringing.to, `archive${archiveEnding(pathname)}`);
-  const downloaded = await downloadTo(source.url, file, { ...bringing, maxBytes: bringing.limits.maxArchiveBytes });
+  if (pathname.endsWith(`/${SKILL_FILE_NAME}`)) return await stageSkillFile(source, pathname, context);
+  const file = path.join(context.to, `archive${archiveEnding(pathname)}`);
+  const downloaded = await downloadTo(source.url, file, { ...context, maxBytes: context.limits.maxArchiveBytes });
   if (isRefusal(downloaded)) return downloaded;
-  const signature = await signatureBeside(source.url, bringing);
+  const signature = await signatureBeside(source.url, context);
   return await unpack(
     {
       file,
@@ -34,41 +33,41 @@ export async function bringUrl(source: UrlSource, bringing: Bringing): Promise<B
       resolved: { source: sourceText(source), kind: 'url', archive: `sha256:${downloaded.sha256}` },
       ...(signature === undefined ? {} : { signature: { of: 'archive', text: signature, payload: file } }),
     },
-    bringing,
+    context,
   );
 }
 
-async function bringSkillFile(
+async function stageSkillFile(
   source: UrlSource,
   pathname: string,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const downloaded = await downloadBytes(source.url, { ...bringing, maxBytes: MAX_SKILL_FILE_BYTES });
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const downloaded = await downloadBytes(source.url, { ...context, maxBytes: MAX_SKILL_FILE_BYTES });
   if (isRefusal(downloaded)) return downloaded;
   const archive = `sha256:${downloaded.sha256}`;
-  if (bringing.expect?.archive !== undefined && bringing.expect.archive !== archive)
+  if (context.expect?.archive !== undefined && context.expect.archive !== archive)
     return packRefusal(
       'source/digest',
-      `${quoted(source.url, 200)} has ${archive}, expected ${bringing.expect.archive}`,
+      `${quoted(source.url, 200)} has ${archive}, expected ${context.expect.archive}`,
     );
   const fallbackName = path.posix.basename(path.posix.dirname(pathname)) || 'skill';
-  const skill = new StagedSkill({ folder: '', path: bringing.tree, fallbackName, limits: bringing.limits });
+  const skill = new StagedSkill({ folder: '', path: context.tree, fallbackName, limits: context.limits });
   skill.wholeFile(SKILL_FILE_NAME, false, downloaded.content);
   return {
-    type: 'brought',
+    type: 'staged',
     resolved: { source: sourceText(source), kind: 'url', archive },
-    folder: bringing.tree,
+    folder: context.tree,
     skills: [await skill.finish()],
     leftOut: [],
   };
 }
 
-/** Who demands a signature misses one that could not be had: no reason to say more of it. */
-async function signatureBeside(url: string, bringing: Bringing): Promise<string | undefined> {
+/** Failures are ignored: if a signature is required, its absence is reported later. */
+async function signatureBeside(url: string, context: StageContext): Promise<string | undefined> {
   if (new URL(url).search !== '') return undefined;
-  const { onProgress: _, ...quiet } = bringing;
+  const { onProgress: _, ...quiet } = context;
   const found = await downloadBytes(`${url}.minisig`, { ...quiet, maxBytes: MAX_SIGNATURE_BYTES });
   const text = isRefusal(found) ? '' : found.content.toString('utf8');
-  // Some servers answer everything with a page.
+  // Some servers answer every request with a page.
   return text.startsWith('untrusted comment:') ? text : undefined;
 }

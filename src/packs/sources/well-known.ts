@@ -1,68 +1,70 @@
-/** Skills that a site lists. What the list promises of their bytes must hold for every one of them, or nothing is taken. */
+/** Stages skills from the index of a site. Every digest in the index must match, or nothing is staged. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { INDEX_PATHS, MAX_INDEX_BYTES, readSiteIndex } from './site-index.ts';
-import type { SiteSkill } from './site-index.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { archiveEnding, skillAt } from './archive.ts';
-import type { Bringing } from './bring-options.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 import { MAX_SKILL_FILE_BYTES } from './url.ts';
+import { isValidName } from '../../core/skill-name.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import { openPathValidator } from './portable-name.ts';
 
 interface SiteIndex {
-  /** Of the folder that the list lies in. */
+  /** Address of the folder that contains the index. */
   readonly base: string;
   readonly skills: readonly SiteSkill[];
 }
 
-export async function bringSite(
+export async function stageSite(
   source: Extract<PackSource, { type: 'well-known' }>,
-  bringing: Bringing,
-): Promise<BroughtSource | PackRefusal> {
-  const { only, onProgress, ...quiet } = bringing;
+  context: StageContext,
+): Promise<StagedSource | PackRefusal> {
+  const { only, onProgress, ...quiet } = context;
   const index = await findIndex(source.url, quiet);
   if (isRefusal(index)) return index;
   const wanted = only === undefined ? index.skills : index.skills.filter(({ name }) => only.includes(name));
   if (index.skills.length === 0) return noSkill(source.url, []);
   if (wanted.length === 0)
-    return packRefusal('pack/unknown-skill', `${quoted(source.url, 200)} lists no skill of that name`);
-  mkdirSync(bringing.tree);
+    return packRefusal('pack/unknown-skill', `${quoted(source.url, 200)} does not list a skill of that name`);
+  mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
   const leftOut: string[] = [];
   const site: Site = {
     index,
-    bringing: quiet,
+    context: quiet,
     leftOut,
-    budget: { bytes: bringing.limits.maxBytes, files: bringing.limits.maxEntries },
+    budget: { bytes: context.limits.maxBytes, files: context.limits.maxEntries },
   };
   for (const skill of wanted) {
-    skills.push(await bringSkill(skill, site));
+    skills.push(await stageSkill(skill, site));
     onProgress?.({ step: 'fetch', done: skills.length, total: wanted.length });
   }
   return {
-    type: 'brought',
+    type: 'staged',
     resolved: { source: sourceText(source), kind: 'well-known' },
-    folder: bringing.tree,
+    folder: context.tree,
     skills,
     leftOut,
   };
 }
 
-async function findIndex(site: string, bringing: Bringing): Promise<SiteIndex | PackRefusal> {
-  let missing: PackRefusal = packRefusal('source/missing', `${quoted(site, 200)} has no list of skills`);
+async function findIndex(site: string, context: StageContext): Promise<SiteIndex | PackRefusal> {
+  let missing: PackRefusal = packRefusal('source/missing', `${quoted(site, 200)} has no index of skills`);
   for (const folder of INDEX_PATHS) {
     const base = `${site}${folder}`;
-    const found = await downloadBytes(`${base}index.json`, { ...bringing, maxBytes: MAX_INDEX_BYTES });
+    const found = await downloadBytes(`${base}index.json`, { ...context, maxBytes: MAX_INDEX_BYTES });
     if (isRefusal(found)) {
       if (found.code !== 'source/missing') return found;
       missing = found;
@@ -76,15 +78,15 @@ async function findIndex(site: string, bringing: Bringing): Promise<SiteIndex | 
 
 interface Site {
   readonly index: SiteIndex;
-  readonly bringing: Bringing;
+  readonly context: StageContext;
   readonly leftOut: string[];
-  /** What may still come, of all skills together. */
+  /** Remaining limits for all skills together. */
   readonly budget: { bytes: number; files: number };
 }
 
-async function bringSkill(skill: SiteSkill, site: Site): Promise<SourceSkill> {
-  if (skill.type === 'archive') return await bringPacked(skill, site);
-  const { tree, limits } = site.bringing;
+async function stageSkill(skill: SiteSkill, site: Site): Promise<SourceSkill> {
+  if (skill.type === 'archive') return await stagePackedSkill(skill, site);
+  const { tree, limits } = site.context;
   const { name } = skill;
   const staged = new StagedSkill({ folder: name, path: path.join(tree, name), fallbackName: name, limits });
   if (skill.type === 'skill-md') {
@@ -108,53 +110,135 @@ async function contentOf(url: string, sha256: string | undefined, site: Site): P
   site.budget.files -= 1;
   if (site.budget.files < 0) refuse(packRefusal('archive/too-many', 'the skills of the site have too many files'));
   const maxBytes = Math.min(MAX_SKILL_FILE_BYTES, site.budget.bytes);
-  const found = await downloadBytes(address, { ...site.bringing, maxBytes });
+  const found = await downloadBytes(address, { ...site.context, maxBytes });
   if (isRefusal(found)) throw new PackRefused(found);
   site.budget.bytes -= found.bytes;
   if (sha256 !== undefined) mustBe(address, found.sha256, sha256);
   return found.content;
 }
 
-async function bringPacked(skill: Extract<SiteSkill, { type: 'archive' }>, site: Site): Promise<SourceSkill> {
-  const { bringing, leftOut, budget } = site;
-  const { tree, to, limits, signal } = bringing;
+async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, site: Site): Promise<SourceSkill> {
+  const { context, leftOut, budget } = site;
+  const { tree, to, limits, signal } = context;
   const address = addressOf(skill.url, site);
   const file = path.join(to, `${skill.name}${archiveEnding(new URL(address).pathname)}`);
   const maxBytes = Math.min(limits.maxArchiveBytes, budget.bytes);
-  const downloaded = await downloadTo(address, file, { ...bringing, maxBytes });
+  const downloaded = await downloadTo(address, file, { ...context, maxBytes });
   if (isRefusal(downloaded)) throw new PackRefused(downloaded);
   mustBe(address, downloaded.sha256, skill.sha256);
   const folder = path.join(tree, skill.name);
-  const extracted = await bringing.extract(file, folder, { limits, ...(signal === undefined ? {} : { signal }) });
+  const extracted = await context.extract(file, folder, { limits, ...(signal === undefined ? {} : { signal }) });
   if (isRefusal(extracted)) throw new PackRefused(extracted);
   budget.bytes -= extracted.bytes;
   leftOut.push(...extracted.leftOut.map((line) => `${skill.name}/${line}`));
-  // The proposal wants the skill at the top of its archive; packs have a folder of its name there.
+  // The proposal requires the skill at the top of its archive; packs have a folder of its name there.
   const [found, second] = findSkills(folder).folders;
   if (found === undefined || second !== undefined) {
     const much = found === undefined ? 'no skill' : 'more than one skill';
-    throw new PackRefused(packRefusal('pack/no-skill', `the archive of ${quoted(skill.name)} has ${much}`));
+    throw refused('pack/no-skill', `the archive of ${quoted(skill.name)} has ${much}`);
   }
   return await skillAt(tree, found === '' ? skill.name : `${skill.name}/${found}`, skill.name);
 }
 
-/** An address of the list; it must be of the same site. */
+/** Resolves an address of the index, which must be on the same site. */
 function addressOf(url: string, { index }: Site): string {
   const isPlain = !/[\x00-\x20\x7f\\]/.test(url) && URL.canParse(url, index.base);
   const resolved = isPlain ? new URL(url, index.base) : undefined;
   if (resolved?.origin !== new URL(index.base).origin)
-    throw new PackRefused(
-      packRefusal('source/refused', `the list points at ${quoted(url, 200)}, which is no address of the site`),
-    );
+    throw refused('source/refused', `the index refers to ${quoted(url, 200)}, which is not on the site`);
   return resolved.href;
 }
 
 function mustBe(address: string, found: string, promised: string): void {
   if (found !== promised)
     refuse(
-      packRefusal(
-        'source/digest',
-        `${quoted(address, 200)} has sha256:${found}, and the list promises sha256:${promised}`,
-      ),
+      packRefusal('source/digest', `${quoted(address, 200)} has sha256:${found}, the index has sha256:${promised}`),
     );
+}
+
+/** Paths of the index, newest version first. The files of a skill are relative to it. */
+export const INDEX_PATHS = ['/.well-known/agent-skills/', '/.well-known/skills/'] as const;
+export const MAX_INDEX_BYTES = 4 * 1024 * 1024;
+const MAX_SKILLS = 2_000;
+const MAX_FILES = 1_000;
+
+/** `url` as in the index; `sha256` in hex. */
+interface PromisedSkill<T extends string> {
+  readonly type: T;
+  readonly name: string;
+  readonly url: string;
+  readonly sha256: string;
+}
+
+/** The older version: files below `<name>/`, without digests. */
+interface ListedSkill {
+  readonly type: 'files';
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+export type SiteSkill = PromisedSkill<'skill-md'> | PromisedSkill<'archive'> | ListedSkill;
+
+/** Parses an index. One invalid entry refuses the whole index, so that no change goes unnoticed. */
+export function readSiteIndex(text: string): readonly SiteSkill[] | PackRefusal {
+  const value = parseJson(text);
+  const entries = isObject(value) ? value['skills'] : undefined;
+  if (!Array.isArray(entries))
+    return packRefusal('source/failed', 'the index of the site is not a JSON object with a "skills" list');
+  if (entries.length > MAX_SKILLS)
+    return packRefusal('archive/too-many', `the index of the site has more than ${String(MAX_SKILLS)} skills`);
+  const skills: SiteSkill[] = [];
+  const names = new Set<string>();
+  for (const entry of entries) {
+    const skill = readEntry(entry);
+    if ('code' in skill) return skill;
+    if (names.has(skill.name))
+      return packRefusal('pack/two-skills', `the index of the site has ${quoted(skill.name)} twice`);
+    names.add(skill.name);
+    skills.push(skill);
+  }
+  return skills;
+}
+
+function readEntry(entry: unknown): SiteSkill | PackRefusal {
+  const { name, type, url, digest, files } = isObject(entry) ? entry : {};
+  if (typeof name !== 'string' || !isValidName(name))
+    return packRefusal('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
+  if (Array.isArray(files) && url === undefined) return readFiles(name, files);
+  if (typeof url !== 'string' || (type !== 'skill-md' && type !== 'archive'))
+    return packRefusal(
+      'source/failed',
+      `the index of the site must have the type skill-md or archive for ${quoted(name)}`,
+    );
+  const sha256 = typeof digest === 'string' ? readDigest(digest) : undefined;
+  if (sha256 === undefined)
+    return packRefusal('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
+  return { type, name, url, sha256 };
+}
+
+function readFiles(name: string, files: readonly unknown[]): SiteSkill | PackRefusal {
+  const names = files.filter((file) => typeof file === 'string');
+  if (names.length !== files.length || files.length > MAX_FILES)
+    return packRefusal(
+      'archive/too-many',
+      `the index of the site must list at most ${String(MAX_FILES)} files for ${quoted(name)}`,
+    );
+  const paths = openPathValidator(ARCHIVE_LIMITS);
+  for (const file of names) {
+    const usable = paths.check(file, 'file');
+    if (isRefusal(usable)) return usable;
+  }
+  if (!names.includes('SKILL.md'))
+    return packRefusal('pack/no-skill', `${quoted(name)} has no SKILL.md in the index of the site`);
+  return { type: 'files', name, files: names };
+}
+
+/** Converts `sha256:<hex>` or `sha256-<base64>` to hex. */
+export function readDigest(text: string): string | undefined {
+  const hex = /^sha256:([0-9a-f]{64})$/i.exec(text)?.[1];
+  if (hex !== undefined) return hex.toLowerCase();
+  const base64 = /^sha256-([A-Za-z0-9+/_-]{43})=?$/.exec(text)?.[1];
+  if (base64 === undefined) return undefined;
+  const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'));
+  return Array.from(binary, (character) => character.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 }

@@ -21,7 +21,7 @@ import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
 import { orRefusal, walkTree } from '../../platform/fs/tree-walk.ts';
 import type { TreeEntry, TreeRefusal } from '../../platform/fs/tree-walk.ts';
-import { orSystemRefusal } from '../system-refusal.ts';
+import { orSystemRefusal } from '../problems.ts';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;

@@ -4,7 +4,7 @@ import type { PackRefusal } from '../problems.ts';
 import { readRequirements } from '../requires/requires.ts';
 import { requirementRefusal, resolveRequirements } from '../requires/resolve-requires.ts';
 import type { OpenRoot } from '../root/open-root.ts';
-import { headIn } from '../lock/locked-skills.ts';
+import { readSkillHead } from '../lock/locked-skills.ts';
 import type { ChangedSkill } from './update-skill.ts';
 
 /** An installed skill that stays may need a version that is about to go. The lock has names only: ranges stand in its SKILL.md. */
@@ -20,7 +20,7 @@ export function brokenNeeds(root: OpenRoot, changed: readonly ChangedSkill[]): P
       requires: [],
     })),
     installed: staying.map(({ name }) => {
-      const head = headIn(path.join(root.path, name), name);
+      const head = readSkillHead(path.join(root.path, name), name);
       const requirements = head === undefined ? [] : readRequirements(head).requirements;
       return { name, requires: requirements.filter((need) => names.has(need.name)) };
     }),

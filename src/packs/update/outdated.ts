@@ -10,18 +10,18 @@ import { compareWithSource } from './outdated-entry.ts';
 import type { Outdated, SourceNow } from './outdated-entry.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackProblem, PackRefusal } from '../problems.ts';
-import type { BroughtSource, PackSource } from '../sources/source.ts';
+import type { StagedSource, PackSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { readLock } from '../root/read-lock.ts';
+import { readLock } from '../lock/lock-file.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { temporaryName } from '../../platform/fs/atomic-replace.ts';
-import { bringPack, forLock, lookAtRevision, readTypedSource } from '../inspect/bring-pack.ts';
-import { absentFromSource, headIn, lockedGroups, nowInSource } from '../lock/locked-skills.ts';
+import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
+import { absentFromSource, readSkillHead, lockedGroups, findInSource } from '../lock/locked-skills.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
 export interface OutdatedOptions {
   readonly settings: PackSettings;
@@ -74,7 +74,7 @@ export async function findOutdated(options: OutdatedOptions): Promise<OutdatedRo
 }
 
 async function lookAtGroup(group: LockedGroup, options: OutdatedOptions): Promise<readonly OutdatedSkill[]> {
-  const source = readTypedSource(group.source, forLock(options.settings));
+  const source = readTypedSource(group.source, settingsForLock(options.settings));
   if (isRefusal(source))
     return group.skills.map((locked) => {
       const outdated: Outdated = { status: GONE.has(source.code) ? 'gone' : 'unknown', reason: source.message };
@@ -95,17 +95,17 @@ async function lookAtSource(source: PackSource, group: LockedGroup, options: Out
   try {
     makeFolders(to, 0o700);
     const bringing = {
-      settings: forLock(options.settings),
+      settings: settingsForLock(options.settings),
       to,
       only: group.skills.map(({ name }) => name),
       ...(options.offline === undefined ? {} : { offline: options.offline }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     };
-    const revision = await lookAtRevision(source, bringing);
+    const revision = await currentRevision(source, bringing);
     // The commit that all of them came from: then so are their bytes.
     if (revision !== undefined && group.skills.every((locked) => locked.revision === revision))
       return () => ({ type: 'found', revision });
-    const brought = await bringPack(source, bringing);
+    const brought = await stagePack(source, bringing);
     if (isRefusal(brought)) return () => failed(brought);
     const found = new Map(group.skills.map((locked) => [locked.name, foundNow(locked, brought)]));
     return ({ name }) => found.get(name) ?? { type: 'unknown', reason: 'nothing was found out about it' };
@@ -129,12 +129,12 @@ function failed({ code, message: reason }: PackRefusal): SourceNow {
   return { type: GONE.has(code) ? 'gone' : 'unknown', reason };
 }
 
-function foundNow(locked: LockedSkill, { skills, resolved }: BroughtSource): SourceNow {
-  const skill = nowInSource(locked, skills);
+function foundNow(locked: LockedSkill, { skills, resolved }: StagedSource): SourceNow {
+  const skill = findInSource(locked, skills);
   if (skill === undefined) return { type: 'gone', reason: absentFromSource(locked, skills) };
   const tree = skill.digest === undefined ? presentFiles(skill.path) : { digest: skill.digest };
   if (isRefusal(tree)) return { type: 'unknown', reason: tree.message };
-  const version = headIn(skill.path, skill.name)?.meta['version'];
+  const version = readSkillHead(skill.path, skill.name)?.meta['version'];
   return {
     type: 'found',
     ...(resolved.revision === undefined ? {} : { revision: resolved.revision }),

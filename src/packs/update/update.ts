@@ -5,29 +5,29 @@
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
-import { openNameJudge } from '../inspect/confusable-name.ts';
+import { openNameCheck } from '../inspect/confusable-name.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import type { BroughtSource, PackSource } from '../sources/source.ts';
+import type { StagedSource, PackSource } from '../sources/source.ts';
 import type { UpdateMode } from './update-plan.ts';
 import { quoted } from '../../core/text/text.ts';
-import type { KeptSkill } from '../root/kept.ts';
+import type { SkillBackup } from '../root/skill-backups.ts';
 import { withRoot } from '../root/open-root.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import { looksOf } from '../root/present-files.ts';
-import { readLock } from '../root/read-lock.ts';
+import { readLock } from '../lock/lock-file.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import { bringPack, forLock, inspectSource, lookAtRevision, readTypedSource } from '../inspect/bring-pack.ts';
-import type { BringPackOptions } from '../inspect/bring-pack.ts';
+import { stagePack, settingsForLock, inspectSource, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
+import type { StagePackOptions } from '../inspect/stage-pack.ts';
 import { brokenNeeds } from './broken-needs.ts';
 import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
 import { lockedSkill, neededSkills } from '../install.ts';
 import type { InstallProgress } from '../install.ts';
-import { absentFromSource, lockedGroups, nowInSource } from '../lock/locked-skills.ts';
+import { absentFromSource, lockedGroups, findInSource } from '../lock/locked-skills.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-place.ts';
-import { proveSource } from '../inspect/prove-source.ts';
+import type { PackSettings } from '../pack-settings.ts';
+import { verifySource } from '../inspect/prove-source.ts';
 import { updateSkill } from './update-skill.ts';
 import type { ChangedSkill, SkillUpdate } from './update-skill.ts';
 import { updatedFiles } from './updated-files.ts';
@@ -58,7 +58,7 @@ export interface Updated {
   /** False for a dry run. */
   readonly isDone: boolean;
   /** The versions before, and where they lie now. */
-  readonly kept: readonly KeptSkill[];
+  readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export async function updateSkills(options: UpdateOptions): Promise<Updated | Pa
       const skills: SkillUpdate[] = [];
       for (const group of groups) skills.push(...(await updateGroup(group, root, options)));
       const broken = brokenNeeds(root, skills.filter(isChanged));
-      return broken ?? (await carryOut(skills, root, options));
+      return broken ?? (await applyPlan(skills, root, options));
     },
   );
 }
@@ -94,14 +94,14 @@ async function updateGroup(
 ): Promise<readonly SkillUpdate[]> {
   const refuseAll = (refusal: PackRefusal): readonly SkillUpdate[] =>
     group.skills.map((before) => ({ status: 'refused', name: before.name, before, refusal }));
-  const source = readTypedSource(group.source, forLock(options.settings));
+  const source = readTypedSource(group.source, settingsForLock(options.settings));
   if (isRefusal(source)) return refuseAll(source);
   const only = group.skills.map(({ name }) => name);
   if (await isUnmoved(group, source, root, options))
     return group.skills.map((before) => {
       return { status: 'current', name: before.name, before, reason: 'the source has the same revision' };
     });
-  const brought = await bringPack(source, bringing(options, root, { only }));
+  const brought = await stagePack(source, bringing(options, root, { only }));
   if (isRefusal(brought)) return refuseAll(brought);
   const { settled, moved } = sorted(group, brought, options);
   if (moved.length === 0) return settled;
@@ -121,21 +121,21 @@ async function isUnmoved(
   options: UpdateOptions,
 ): Promise<boolean> {
   if (options.mode === 'force' || skills.some(({ name }) => !isPresent(path.join(root.path, name)))) return false;
-  const revision = await lookAtRevision(source, bringing(options, root, {}));
+  const revision = await currentRevision(source, bringing(options, root, {}));
   return revision !== undefined && skills.every((locked) => locked.revision === revision);
 }
 
 /** Those about which nothing more need be looked at, and the rest. */
 function sorted(
   { skills }: LockedGroup,
-  brought: BroughtSource,
+  brought: StagedSource,
   { mode, settings: { root } }: UpdateOptions,
 ): { readonly settled: readonly SkillUpdate[]; readonly moved: readonly LockedSkill[] } {
   const settled: SkillUpdate[] = [];
   const moved: LockedSkill[] = [];
   for (const before of skills) {
     const { name } = before;
-    const now = nowInSource(before, brought.skills);
+    const now = findInSource(before, brought.skills);
     if (now === undefined) {
       const refusal = packRefusal('source/missing', absentFromSource(before, brought.skills));
       settled.push({ status: 'refused', name, before, refusal });
@@ -147,7 +147,7 @@ function sorted(
 }
 
 interface Comparing {
-  readonly brought: BroughtSource;
+  readonly brought: StagedSource;
   readonly source: PackSource;
   readonly root: OpenRoot;
   readonly options: UpdateOptions;
@@ -161,7 +161,7 @@ async function compareGroup(
   const inspect: InspectOptions = {
     settings,
     mode: options.lenient === true ? 'lenient' : 'strict',
-    judgeName: openNameJudge([...root.lock.skills.keys()]),
+    checkName: openNameCheck([...root.lock.skills.keys()]),
     ...(signal === undefined ? {} : { signal }),
   };
   const inspected = await inspectSource(onlyMeant(brought, moved), {
@@ -175,7 +175,7 @@ async function compareGroup(
   const all = [...inspected.wanted, ...needed];
   const [refusal] = all.flatMap(({ refusals }) => refusals);
   if (refusal !== undefined) return refusal;
-  const proof = await proveSource(brought, all, { settings, lock: root.lock, force: mode === 'force' });
+  const proof = await verifySource(brought, all, { settings, lock: root.lock, force: mode === 'force' });
   if (isRefusal(proof)) return proof;
   const updates: SkillUpdate[] = [];
   for (const skill of all) {
@@ -202,8 +202,8 @@ async function compareGroup(
 }
 
 /** Of two folders with one name, the one that is installed is meant. */
-function onlyMeant(brought: BroughtSource, moved: readonly LockedSkill[]): BroughtSource {
-  const meant = new Set(moved.map((before) => nowInSource(before, brought.skills)));
+function onlyMeant(brought: StagedSource, moved: readonly LockedSkill[]): StagedSource {
+  const meant = new Set(moved.map((before) => findInSource(before, brought.skills)));
   const names = new Set(moved.map(({ name }) => name));
   return { ...brought, skills: brought.skills.filter((skill) => meant.has(skill) || !names.has(skill.name)) };
 }
@@ -219,18 +219,18 @@ function baseOf(source: PackSource, root: OpenRoot, options: UpdateOptions) {
   return async (locked: LockedSkill): Promise<string | undefined> => {
     const { revision, name } = locked;
     if (revision === undefined) return undefined;
-    const brought = await bringPack(source, bringing(options, root, { expect: { revision }, only: [name] }));
-    return isRefusal(brought) ? undefined : nowInSource(locked, brought.skills)?.path;
+    const brought = await stagePack(source, bringing(options, root, { expect: { revision }, only: [name] }));
+    return isRefusal(brought) ? undefined : findInSource(locked, brought.skills)?.path;
   };
 }
 
 function bringing(
   { settings, offline, signal, onProgress }: UpdateOptions,
   root: OpenRoot,
-  more: Pick<BringPackOptions, 'expect' | 'only'>,
-): BringPackOptions {
+  more: Pick<StagePackOptions, 'expect' | 'only'>,
+): StagePackOptions {
   return {
-    settings: forLock(settings),
+    settings: settingsForLock(settings),
     to: root.staging(),
     ...more,
     ...(offline === undefined ? {} : { offline }),
@@ -239,7 +239,7 @@ function bringing(
   };
 }
 
-async function carryOut(
+async function applyPlan(
   updates: readonly SkillUpdate[],
   root: OpenRoot,
   { dryRun, confirm, signal, at, onProgress }: UpdateOptions,

@@ -103,7 +103,7 @@ describe('an archive that was opened', () => {
       const held = await opened(archive);
       held.close();
       held.close();
-      await expect(held.extract(to)).rejects.toThrow('the archive was closed');
+      await expect(held.extract(to)).rejects.toThrow('the archive is closed');
       expect(existsSync(to)).toBe(false);
     }
   });

@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { editDistance } from '../../../src/core/nearest.ts';
-import { openLooks, openNameJudge, skeletonsOf } from '../../../src/packs/inspect/confusable-name.ts';
+import { openNameComparison, openNameCheck, skeletonsOf } from '../../../src/packs/inspect/confusable-name.ts';
 
-const looksOfName = (name: string, installed: readonly string[]) => openLooks(installed)(name);
-const judgeName = (name: string, installed: readonly string[]) => openNameJudge(installed)(name);
+const looksOfName = (name: string, installed: readonly string[]) => openNameComparison(installed)(name);
+const checkName = (name: string, installed: readonly string[]) => openNameCheck(installed)(name);
 
-describe('openLooks', () => {
+describe('openNameComparison', () => {
   test.each([
     ['pаypal-forms', 'paypal-forms', 'a Cyrillic a'],
     ['ρdf', 'pdf', 'a Greek rho'],
@@ -59,7 +59,7 @@ describe('openLooks', () => {
 
   test('thousands of names are compared with thousands', () => {
     const names = Array.from({ length: 2000 }, (_, at) => `skill-number-${String(at).padStart(6, '0')}-x`);
-    const looksOf = openLooks(names);
+    const looksOf = openNameComparison(names);
     expect(names.slice(0, 100).filter((name) => looksOf(name).near.length === 0)).toEqual([]);
   });
 
@@ -70,29 +70,29 @@ describe('openLooks', () => {
   });
 });
 
-describe('openNameJudge', () => {
+describe('openNameCheck', () => {
   test('a name that looks like an installed one is refused, and what nobody sees is spelled out', () => {
-    expect(judgeName('pаypal', ['paypal'])).toEqual({
+    expect(checkName('pаypal', ['paypal'])).toEqual({
       refusal: {
         type: 'refused',
         code: 'install/homoglyph',
         message: 'the name "pаypal" (U+0430) looks like "paypal", which is installed',
-        hint: 'its name looks like that of an installed skill: make sure that it is the one you want',
+        hint: 'its name looks like the name of an installed skill: check that it is the one you want',
       },
-      notes: ['the name "pаypal" mixes letters of several scripts'],
+      notes: ['the name "pаypal" mixes letters of different scripts'],
     });
   });
 
   test('a near name is a note only, and the same name is nothing at all', () => {
-    expect(judgeName('pdf-form', ['pdf-forms'])).toEqual({
+    expect(checkName('pdf-form', ['pdf-forms'])).toEqual({
       notes: ['the name "pdf-form" is one letter away from "pdf-forms", which is installed'],
     });
-    expect(judgeName('pdf', ['pdf', 'docx'])).toEqual({ notes: [] });
+    expect(checkName('pdf', ['pdf', 'docx'])).toEqual({ notes: [] });
   });
 
   test('hostile names are safe to print and cost nothing', () => {
     const hostile = `\u001b[2J${'rn'.repeat(50_000)}\u202e`;
-    const { notes, refusal } = judgeName(hostile, ['paypal', hostile.replace('rn', 'm')]);
+    const { notes, refusal } = checkName(hostile, ['paypal', hostile.replace('rn', 'm')]);
     expect([...notes, refusal?.message ?? ''].join('')).not.toMatch(/[\u001b\u202e]/);
   });
 

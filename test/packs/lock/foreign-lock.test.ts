@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readForeignLock, theirHash } from '../../../src/packs/lock/foreign-lock.ts';
-import { sha256 } from '../../../src/platform/hash.ts';
+import { readForeignLock } from '../../../src/packs/lock/foreign-lock.ts';
 
 const HASH = '7668c28d1103dc0532ebcd3140dc1afb8345a7bffbe498032a28592fbd5a0a23';
 const project = (skills: object): string => JSON.stringify({ version: 1, skills });
@@ -31,15 +30,13 @@ describe('readForeignLock', () => {
         {
           name: 'pdf',
           source: '/home/me/skills',
-          theirHash: { kind: 'files', hex: HASH },
-          note: 'it came from a folder of the machine on which their file was written',
+          note: 'the source is a folder on the machine where the file was written',
         },
         {
           name: 'xlsx',
           source: 'github:anthropics/skills#v1:skills/xlsx',
           ref: 'v1',
           folder: 'skills/xlsx',
-          theirHash: { kind: 'files', hex: HASH },
         },
       ],
       unread: [],
@@ -66,7 +63,6 @@ describe('readForeignLock', () => {
           name: 'pdf',
           source: 'github:owner/repo#:pdf',
           folder: 'pdf',
-          theirHash: { kind: 'git-tree', hex: 'a'.repeat(40) },
         },
       ],
       unread: [],
@@ -91,7 +87,7 @@ describe('readForeignLock', () => {
       {
         name: 'pdf',
         source: 'well-known:https://docs.example',
-        note: 'the path of the site is not in their file: its top is used',
+        note: 'the file does not contain the path of the site: the top of the site is used',
       },
     ],
     [
@@ -99,7 +95,7 @@ describe('readForeignLock', () => {
       {
         name: 'pdf',
         source: 'npm:@scope/skills',
-        note: 'the version of the package is not in their file: the newest is used',
+        note: 'the file does not contain the version of the package: the latest is used',
       },
     ],
   ])('%j is a source here', (entry, skill) => {
@@ -107,32 +103,29 @@ describe('readForeignLock', () => {
   });
 
   test.each([
-    [{ source: 'o/r', sourceType: 'git' }, 'the address of its repository is not in their file, only "o/r"'],
+    [{ source: 'o/r', sourceType: 'git' }, 'the file does not contain the address of its repository, only "o/r"'],
     [{ sourceType: 'github' }, 'its entry has no source'],
-    [{ source: 'o/r', sourceType: 'notion' }, 'its source is of a kind that is not known here: "notion"'],
+    [{ source: 'o/r', sourceType: 'notion' }, 'unknown source type: "notion"'],
     [
       { source: 'o/r', sourceType: 'github', skillPath: '../../x/SKILL.md' },
-      'its path "../../x/SKILL.md" leaves the source',
+      'its path "../../x/SKILL.md" is outside of the source',
     ],
     [
       { source: 'o/r', sourceType: 'github', ref: '--upload-pack=x' },
-      '"--upload-pack=x" is no name of a branch, tag or commit',
+      '"--upload-pack=x" is not a valid branch, tag or commit',
     ],
-    [{ source: 'o/r', sourceType: 'github', ref: 'a:b' }, '"a:b" is no name of a branch, tag or commit'],
+    [{ source: 'o/r', sourceType: 'github', ref: 'a:b' }, '"a:b" is not a valid branch, tag or commit'],
     [
       { source: 'ext::sh -c x', sourceType: 'git' },
-      'the address of its repository is not in their file, only "ext::sh -c x"',
+      'the file does not contain the address of its repository, only "ext::sh -c x"',
     ],
     [
       { source: 'file:///etc', sourceType: 'git' },
-      'the address of its repository is not in their file, only "file:///etc"',
+      'the file does not contain the address of its repository, only "file:///etc"',
     ],
-    [
-      { source: 'o/r\u001b]0;x\u0007', sourceType: 'github' },
-      'its entry has characters that do not show, or is too long',
-    ],
-    [{ source: 'x"; touch y; "', sourceType: 'node_modules' }, '"x"; touch y; "" is no name of a package'],
-    [{ source: 'evil/../..', sourceType: 'local' }, '"evil/../.." is no path'],
+    [{ source: 'o/r\u001b]0;x\u0007', sourceType: 'github' }, 'its entry has invisible characters or is too long'],
+    [{ source: 'x"; touch y; "', sourceType: 'node_modules' }, '"x"; touch y; "" is not a valid package name'],
+    [{ source: 'evil/../..', sourceType: 'local' }, '"evil/../.." is not a path'],
     [{ source: 7 }, 'its entry has no source'],
   ])('%j is told and left out', (entry, reason) => {
     expect(one(entry)).toBe(reason);
@@ -150,20 +143,20 @@ describe('readForeignLock', () => {
         { name: 'b', source: 'github:o/r' },
       ],
       unread: [
-        { name: '../x', reason: '"../x" is no name for a skill' },
-        { name: 'a', reason: 'its entry is no object' },
+        { name: '../x', reason: '"../x" is not a valid skill name' },
+        { name: 'a', reason: 'its entry is not an object' },
       ],
     });
   });
 
   test.each([
-    ['', 'it is no JSON'],
-    ['[]', 'it is no JSON object'],
-    ['{"version": 1}', 'it has no map of skills'],
-    ['{"version": 2, "skills": {}}', 'it has the version 2, expected 1 (of a project) or 3 (of a person)'],
-    ['{"skills": {}}', 'it has the version none, expected 1 (of a project) or 3 (of a person)'],
-    ['{\n<<<<<<< HEAD\n}', 'it has the marks of a merge that was not finished'],
-    [' '.repeat(9_000_000), 'it has more than 8388608 characters'],
+    ['', 'the file is not valid JSON'],
+    ['[]', 'the file is not a JSON object'],
+    ['{"version": 1}', 'the file has no "skills" object'],
+    ['{"version": 2, "skills": {}}', 'the file has version 2, expected 1 (project) or 3 (user)'],
+    ['{"skills": {}}', 'the file has version none, expected 1 (project) or 3 (user)'],
+    ['{\n<<<<<<< HEAD\n}', 'the file has unresolved merge conflicts'],
+    [' '.repeat(9_000_000), 'the file has more than 8388608 characters'],
   ])('%j is refused whole', (text, message) => {
     expect(readForeignLock(text)).toMatchObject({ type: 'refused', code: 'lock/invalid', message });
   });
@@ -174,29 +167,5 @@ describe('readForeignLock', () => {
         expect(['read', 'refused']).toContain(readForeignLock(project(skills)).type);
       }),
     );
-  });
-});
-
-describe('theirHash', () => {
-  const file = (path: string, text: string) => ({ path, bytes: Buffer.from(text) });
-
-  test('is the hash that skills 1.5.18 wrote for these files', () => {
-    const files = [
-      file('SKILL.md', '---\nname: pdf\ndescription: Reads pdf files.\n---\nbody\n'),
-      file('scripts/run.sh', 'echo hi\n'),
-      file('a-b.md', 'z\n'),
-      file('ab.md', 'y\n'),
-      file('B.md', 'x\n'),
-      file('Assets/_x.txt', 'l\n'),
-      file('é.md', 'é\n'),
-    ];
-    expect(theirHash(files, sha256)).toBe(HASH);
-    expect(theirHash([...files.toReversed(), file('node_modules/x/y', 'n'), file('.git/HEAD', 'n')], sha256)).toBe(
-      HASH,
-    );
-  });
-
-  test('is weak: two trees of which one has a program have the same', () => {
-    expect(theirHash([file('a', 'rm.shecho')], sha256)).toBe(theirHash([file('arm.sh', 'echo')], sha256));
   });
 });

@@ -112,18 +112,18 @@ describe('a lock from elsewhere', () => {
   };
   const file = { sha256: HASH, bytes: 1 };
   const invalid: readonly (readonly [string, string, string])[] = [
-    ['nothing', '', 'is no JSON'],
-    ['half a file', TEXT.slice(0, 200), 'is no JSON'],
-    ['a list', '[]', 'is no object'],
-    ['null', 'null', 'is no object'],
+    ['nothing', '', 'is not valid JSON'],
+    ['half a file', TEXT.slice(0, 200), 'is not valid JSON'],
+    ['a list', '[]', 'is not a'],
+    ['null', 'null', 'is not a'],
     ['no schema', '{"skills":{}}', '"schema" of'],
     ['a schema that is text', '{"schema":"1","skills":{}}', '"schema" of'],
     ['no skills', '{"schema":1}', '"skills" of'],
     ['skills as a list', '{"schema":1,"skills":[]}', '"skills" of'],
-    ['more than there is', '{"schema":1,"skills":{},"x":1}', 'means nothing here'],
-    ['a path as a name', '{"schema":1,"skills":{"../x":{}}}', 'no name of a skill'],
-    ['__proto__ as a name', '{"schema":1,"skills":{"__proto__":{}}}', 'no name of a skill'],
-    ['an entry that is text', '{"schema":1,"skills":{"beta":"x"}}', 'is no object'],
+    ['more than there is', '{"schema":1,"skills":{},"x":1}', 'is not a known field'],
+    ['a path as a name', '{"schema":1,"skills":{"../x":{}}}', 'skill name'],
+    ['__proto__ as a name', '{"schema":1,"skills":{"__proto__":{}}}', 'skill name'],
+    ['an entry that is text', '{"schema":1,"skills":{"beta":"x"}}', 'is not a'],
     ['no source', entry({ source: undefined }), '"source" in the entry of "beta" is missing'],
     ['a source of two lines', entry({ source: 'a\nb' }), '"source" in'],
     ['a source with an escape', entry({ source: 'a\u001b[2J' }), '"source" in'],
@@ -135,20 +135,20 @@ describe('a lock from elsewhere', () => {
     ['a month that there is not', entry({ installedAt: '2026-13-15T12:00:00Z' }), '"installedAt" in'],
     ['needs that are text', entry({ requires: 'x' }), '"requires" in'],
     ['needs that are no names', entry({ requires: ['..'] }), '"requires" in'],
-    ['an unknown field', entry({ onInstall: 'rm' }), 'means nothing here'],
+    ['an unknown field', entry({ onInstall: 'rm' }), 'is not a known field'],
     ['files as a list', entry({ files: [] }), '"files" in'],
-    ['a file outside', entry({ files: { '../x': file } }), 'no path below a skill'],
-    ['an absolute file', entry({ files: { '/x': file } }), 'no path below a skill'],
-    ['a file with a backslash', entry({ files: { 'a\\b': file } }), 'no path below a skill'],
-    ['a file with an empty part', entry({ files: { 'a//b': file } }), 'no path below a skill'],
-    ['a file with a line end', entry({ files: { 'a\nb': file } }), 'no path below a skill'],
+    ['a file outside', entry({ files: { '../x': file } }), 'not a valid file path'],
+    ['an absolute file', entry({ files: { '/x': file } }), 'not a valid file path'],
+    ['a file with a backslash', entry({ files: { 'a\\b': file } }), 'not a valid file path'],
+    ['a file with an empty part', entry({ files: { 'a//b': file } }), 'not a valid file path'],
+    ['a file with a line end', entry({ files: { 'a\nb': file } }), 'not a valid file path'],
     ['a file without a hash', entry({ files: { a: { bytes: 1 } } }), 'must have'],
     ['a file of less than nothing', entry({ files: { a: { ...file, bytes: -1 } } }), 'must have'],
     ['a file of half a byte', entry({ files: { a: { ...file, bytes: 0.5 } } }), 'must have'],
     ['a file that is not executable', entry({ files: { a: { ...file, executable: false } } }), 'must have'],
-    ['a file with more to it', entry({ files: { a: { ...file, mode: 1 } } }), 'means nothing here'],
-    ['a skill twice', TEXT.replace('"beta": {', '"alpha": {'), 'stands twice'],
-    ['a file twice', TEXT.replace('"scripts/run.sh"', '"SKILL.md"'), 'stands twice'],
+    ['a file with more to it', entry({ files: { a: { ...file, mode: 1 } } }), 'is not a known field'],
+    ['a skill twice', TEXT.replace('"beta": {', '"alpha": {'), 'duplicate key'],
+    ['a file twice', TEXT.replace('"scripts/run.sh"', '"SKILL.md"'), 'duplicate key'],
   ];
   for (const [what, text, reason] of invalid)
     verifies('PACK-4', `with ${what} is refused`, () => {
@@ -168,7 +168,7 @@ describe('a lock from elsewhere', () => {
       const lines = TEXT.split('\n');
       expect(readLockFile(lines.toSpliced(5, 0, mark).join('\n'))).toMatchObject({
         code: 'lock/invalid',
-        message: 'skills.lock.json has the mark of an unfinished merge in line 6',
+        message: 'skills.lock.json has an unresolved merge conflict in line 6',
       });
     });
 
@@ -178,8 +178,8 @@ describe('a lock from elsewhere', () => {
     const files = 'skills' in read ? (read.skills.get('beta')?.files ?? {}) : {};
     expect(Object.keys(files)).toEqual(['__proto__', 'constructor', 'toString']);
     expect(Object.getPrototypeOf(files)).toBe(Object.prototype);
-    expect(driftOf({ ...SMALL, files }, {}).missing).toEqual(['__proto__', 'constructor', 'toString']);
-    expect(driftOf(SMALL, files).added).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(driftOf(files, {}).missing).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(driftOf(SMALL.files, files).added).toEqual(['__proto__', 'constructor', 'toString']);
   });
 
   test('of any text and any JSON is read or refused, and nothing is thrown', () => {
@@ -202,17 +202,17 @@ describe('what differs from a lock', () => {
       'b.md': { sha256: HASH, bytes: 1 },
       'a.md': { sha256: HASH, bytes: 1 },
     };
-    expect(driftOf(FULL, present)).toEqual({
+    expect(driftOf(FULL.files, present)).toEqual({
       changed: ['scripts/run.sh'],
       missing: ['SKILL.md'],
       added: ['a.md', 'b.md'],
     });
-    expect(hasDrift(driftOf(FULL, present))).toBe(true);
+    expect(hasDrift(driftOf(FULL.files, present))).toBe(true);
   });
 
   test('is nothing where all is as it was', () => {
-    expect(driftOf(FULL, FULL.files)).toEqual({ changed: [], missing: [], added: [] });
-    expect(hasDrift(driftOf(FULL, FULL.files))).toBe(false);
+    expect(driftOf(FULL.files, FULL.files)).toEqual({ changed: [], missing: [], added: [] });
+    expect(hasDrift(driftOf(FULL.files, FULL.files))).toBe(false);
   });
 });
 

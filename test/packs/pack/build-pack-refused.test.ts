@@ -60,8 +60,8 @@ describe('a pack is refused, with nothing written:', () => {
       type: 'refused',
       code: 'pack/secret',
       path: 'demo/scripts/push.py',
-      message: 'line 3 of "demo/scripts/push.py" has a token of GitHub',
-      hint: 'take the secret out, or leave the file out with .skillignore',
+      message: 'line 3 of "demo/scripts/push.py" has a GitHub token',
+      hint: 'remove the secret, or exclude the file with .skillignore',
     });
     writeFileSync(path.join(base, 'demo/scripts/push.py'), Buffer.from(`\uFEFFtoken = "${secret}"\n`, 'utf16le'));
     expect(await buildPack({ skills: skillsIn(base, 'demo') })).toMatchObject({ code: 'pack/secret' });
@@ -167,8 +167,8 @@ describe('a pack is refused, with nothing written:', () => {
       type: 'refused',
       code: 'pack/unwritable',
       path: path.join(base, 'no/such/demo.zip'),
-      message: `"${path.join(base, 'no/such/demo.zip')}" cannot be written (ENOENT)`,
-      hint: 'the file cannot be written there: see the reason, or give another place',
+      message: `cannot write "${path.join(base, 'no/such/demo.zip')}" (ENOENT)`,
+      hint: 'the file cannot be written: see the reason, or choose another path',
     });
     const full = path.join(base, 'full');
     symlinkSync('/dev', full);

@@ -19,12 +19,10 @@ async function world(): Promise<{ base: string; manifest: PackManifest }> {
   return { base, manifest };
 }
 
-test('the folder that a pack was made of is what its manifest says', async () => {
+test('the source folder of a pack matches the manifest', async () => {
   const { base, manifest } = await world();
   expect(readPackManifest(path.join(base, 'manifest.json'))).toEqual({ type: 'manifest', manifest });
-  const seen: string[] = [];
-  expect(await checkManifest(base, manifest, { onProgress: (at) => seen.push(at) })).toEqual({ type: 'same' });
-  expect(seen).toHaveLength(12);
+  expect(checkManifest(base, manifest)).toEqual({ type: 'same' });
 });
 
 verifies('PACK-4', 'each changed, missing and added file of a pack is named', async () => {
@@ -36,7 +34,7 @@ verifies('PACK-4', 'each changed, missing and added file of a pack is named', as
   mkdirSync(path.join(base, 'two/empty'));
   writeFileSync(path.join(base, 'README'), '');
   mkdirSync(path.join(base, 'three'));
-  expect(await checkManifest(base, manifest)).toEqual({
+  expect(checkManifest(base, manifest)).toEqual({
     type: 'drift',
     drift: {
       changed: ['one/SKILL.md', 'one/scripts/run.sh'],
@@ -46,10 +44,10 @@ verifies('PACK-4', 'each changed, missing and added file of a pack is named', as
   });
 });
 
-test('a skill that is not there is missing file by file', async () => {
+test('every file of a missing skill is reported as missing', async () => {
   const { base, manifest } = await world();
   rmSync(path.join(base, 'two'), { recursive: true });
-  const checked = await checkManifest(base, manifest);
+  const checked = checkManifest(base, manifest);
   expect(checked.type === 'drift' && checked.drift.missing).toEqual(
     Object.keys(manifest.skills[1]?.files ?? {})
       .map((name) => `two/${name}`)
@@ -57,21 +55,21 @@ test('a skill that is not there is missing file by file', async () => {
   );
 });
 
-test('links are no files of a pack, and a digest that lies is seen', async () => {
+test('a link and a wrong digest are refused', async () => {
   const { base, manifest } = await world();
   const [one, two] = manifest.skills;
   if (one === undefined || two === undefined) throw new Error('no skills');
   const lying: PackManifest = { schema: 1, skills: [{ ...one, digest: `sha256-tree:${'0'.repeat(64)}` }, two] };
-  expect(await checkManifest(base, lying)).toMatchObject({
+  expect(checkManifest(base, lying)).toMatchObject({
     code: 'pack/manifest',
-    message: 'the digest of "one" is not that of its files',
+    message: 'the digest of "one" in manifest.json does not match its files',
   });
   symlinkSync('/etc/passwd', path.join(base, 'one/link'));
-  expect(await checkManifest(base, manifest)).toMatchObject({ code: 'archive/link', path: 'one/link' });
-  expect(await checkManifest(path.join(base, 'absent'), manifest)).toMatchObject({ code: 'source/missing' });
+  expect(checkManifest(base, manifest)).toMatchObject({ code: 'archive/link', path: 'one/link' });
+  expect(checkManifest(path.join(base, 'absent'), manifest)).toMatchObject({ code: 'source/missing' });
 });
 
-test('a manifest that is none, or cannot be read', () => {
+test('a missing, unreadable or non-UTF-8 manifest', () => {
   const base = scratch();
   expect(readPackManifest(path.join(base, 'manifest.json'))).toEqual({ type: 'absent' });
   mkdirSync(path.join(base, 'folder'));

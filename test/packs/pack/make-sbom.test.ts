@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { formatSbom } from '../../../src/packs/pack/sbom.ts';
-import { makeSbom } from '../../../src/packs/pack/make-sbom.ts';
+import { formatSbom, makeSbom } from '../../../src/packs/pack/sbom.ts';
 import { scratch } from '../../registry/support.ts';
 import { packed, plantDemo, skillsIn } from './pack-world.ts';
 

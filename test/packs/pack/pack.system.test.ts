@@ -125,7 +125,7 @@ test('a bill of materials has the files as they are, and no signature for what w
   expect(sbomOfRoot(settings, { now: AT })).toEqual(first);
   appendFileSync(path.join(root, 'tables/SKILL.md'), 'mine\n');
   expect(sbomOfRoot(settings, { names: ['tables'] })).toMatchObject({
-    notes: ['"tables" was changed here: the list has the files as they are'],
+    notes: ['"tables" was edited: the list describes the edited files'],
   });
   rmSync(path.join(root, 'tables'), { recursive: true });
   expect(sbomOfRoot(settings)).toMatchObject({ type: 'refused' });

@@ -10,24 +10,24 @@ import { ENCRYPTED, PLAIN } from './minisign-answers.ts';
 const BODY = 'q7Zk2Vw9Rb4Tn6Yc8Mf1Lp3Hs5Jd0XgA';
 const UPPER = 'Q7ZK2VW3RB4TN6YC';
 const FOUND: readonly (readonly [kind: string, secret: string])[] = [
-  ['an access key of AWS', `AKIA${UPPER}`],
-  ['a token of GitHub', `ghp_${BODY}Q2w3E`],
-  ['a token of GitHub', `github_pat_${BODY}_${BODY}`],
-  ['a token of GitLab', `glpat-${BODY.slice(0, 20)}`],
-  ['a key of a model provider', `sk-${BODY}Q2w3E4`],
-  ['a key of a model provider', `sk-ant-api03-${BODY}-${BODY}`],
-  ['a key of a model provider', `sk-proj-${BODY}${BODY}`],
-  ['a key of Google', `AIza${BODY}Q2w`],
-  ['a token of Slack', `xoxb-738291645-${BODY}`],
-  ['a webhook of Slack', `https://hooks.slack.com/services/T0AB1CD2E/B0AB1CD2E/${BODY.slice(0, 24)}`],
-  ['a key of Stripe', `sk_live_${BODY}`],
-  ['a token of npm', `npm_${BODY}Q2w3`],
-  ['a token of PyPI', `pypi-AgE${BODY}${BODY}`],
-  ['a key of SendGrid', `SG.${BODY.slice(0, 22)}.${BODY}${BODY.slice(0, 11)}`],
-  ['a secret key of age', `AGE-SECRET-KEY-1${(UPPER + UPPER + UPPER + UPPER).slice(0, 58)}`],
+  ['an AWS access key', `AKIA${UPPER}`],
+  ['a GitHub token', `ghp_${BODY}Q2w3E`],
+  ['a GitHub token', `github_pat_${BODY}_${BODY}`],
+  ['a GitLab token', `glpat-${BODY.slice(0, 20)}`],
+  ['an API key of a model provider', `sk-${BODY}Q2w3E4`],
+  ['an API key of a model provider', `sk-ant-api03-${BODY}-${BODY}`],
+  ['an API key of a model provider', `sk-proj-${BODY}${BODY}`],
+  ['a Google API key', `AIza${BODY}Q2w`],
+  ['a Slack token', `xoxb-738291645-${BODY}`],
+  ['a Slack webhook', `https://hooks.slack.com/services/T0AB1CD2E/B0AB1CD2E/${BODY.slice(0, 24)}`],
+  ['a Stripe key', `sk_live_${BODY}`],
+  ['an npm token', `npm_${BODY}Q2w3`],
+  ['a PyPI token', `pypi-AgE${BODY}${BODY}`],
+  ['a SendGrid key', `SG.${BODY.slice(0, 22)}.${BODY}${BODY.slice(0, 11)}`],
+  ['an age secret key', `AGE-SECRET-KEY-1${(UPPER + UPPER + UPPER + UPPER).slice(0, 58)}`],
   ['a signed token', `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.${BODY}`],
-  ['a secret key of minisign', PLAIN.secretText],
-  ['a secret key of minisign', ENCRYPTED.secretText],
+  ['a minisign secret key', PLAIN.secretText],
+  ['a minisign secret key', ENCRYPTED.secretText],
 ];
 
 describe('secrets', () => {
@@ -50,9 +50,9 @@ describe('secrets', () => {
   test('each has its place', () => {
     const text = `ghp_${BODY}Q2w3E\nx\n  AKIA${UPPER} AKIA${UPPER}\n`;
     expect(secretsInText(text)).toEqual([
-      { kind: 'a token of GitHub', line: 1, column: 1 },
-      { kind: 'an access key of AWS', line: 3, column: 3 },
-      { kind: 'an access key of AWS', line: 3, column: 24 },
+      { kind: 'a GitHub token', line: 1, column: 1 },
+      { kind: 'an AWS access key', line: 3, column: 3 },
+      { kind: 'an AWS access key', line: 3, column: 24 },
     ]);
   });
 });

@@ -1,12 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import {
-  readRequirement,
-  readRequirements,
-  requirementText,
-  unreadRefusal,
-} from '../../../src/packs/requires/requires.ts';
+import { readRequirement, readRequirements, requirementText } from '../../../src/packs/requires/requires.ts';
 import { readHead } from '../../../src/format/read-head.ts';
 import { sourceOf } from '../../core/skill-source.ts';
 
@@ -71,14 +66,6 @@ describe('readRequirements', () => {
     expect(codes).toContain('field/type');
   });
 
-  test('what cannot be read is a need that nobody can meet', () => {
-    expect(unreadRefusal('a', read('requires: ["skill:../x"]'))).toMatchObject({
-      code: 'requires/missing',
-      message: 'what "a" needs cannot be read: "../x" does not start with the name of a skill',
-    });
-    expect(unreadRefusal('a', read('requires: ["skill:x"]'))).toBeUndefined();
-  });
-
   test('more entries than anybody needs are told, not read', () => {
     const many = Array.from({ length: 150 }, (_, at) => `skill:s${String(at)}`);
     const meta: Record<string, string> = Object.create(null);
@@ -90,17 +77,17 @@ describe('readRequirements', () => {
 
 describe('readRequirement', () => {
   test.each([
-    ['../../etc', '"../../etc" does not start with the name of a skill'],
-    ['', '"" does not start with the name of a skill'],
-    ['Upper', '"Upper" does not start with the name of a skill'],
-    [`a${'b'.repeat(70)}`, `"a${'b'.repeat(58)}…" does not start with the name of a skill`],
-    ['pdf@latest', '"pdf@latest": "latest" is no range of versions'],
-    ['pdf@', '"pdf@": "" is no range of versions'],
-    ['pdf from', '"pdf from" gives no source after from'],
-    ['pdf from --upload-pack=x', '"pdf from --upload-pack=x" gives no source after from'],
-    ['pdf\u001b[2J', '"pdf\\x1b[2J" has characters that do not show'],
-    ['pdf from a\nb', '"pdf from a\\nb" has characters that do not show'],
-    ['p\u200bdf', '"p\\u{200b}df" has characters that do not show'],
+    ['../../etc', '"../../etc" does not start with a skill name'],
+    ['', '"" does not start with a skill name'],
+    ['Upper', '"Upper" does not start with a skill name'],
+    [`a${'b'.repeat(70)}`, `"a${'b'.repeat(58)}…" does not start with a skill name`],
+    ['pdf@latest', '"pdf@latest": "latest" is not a valid version range'],
+    ['pdf@', '"pdf@": "" is not a valid version range'],
+    ['pdf from', '"pdf from" has no source after "from"'],
+    ['pdf from --upload-pack=x', '"pdf from --upload-pack=x" has no source after "from"'],
+    ['pdf\u001b[2J', '"pdf\\x1b[2J" has invisible characters'],
+    ['pdf from a\nb', '"pdf from a\\nb" has invisible characters'],
+    ['p\u200bdf', '"p\\u{200b}df" has invisible characters'],
   ])('%j cannot be read', (entry, reason) => {
     expect(readRequirement(entry)).toEqual({ entry, reason });
   });

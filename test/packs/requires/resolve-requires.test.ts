@@ -48,8 +48,8 @@ describe('resolveRequirements', () => {
     expect(requirementRefusal(found)).toEqual({
       type: 'refused',
       code: 'requires/missing',
-      message: '"report" needs "chart from owner/charts", which is not here ("charts"?)',
-      hint: 'install the skill that it needs, or give its source',
+      message: '"report" needs "chart from owner/charts", which is not available ("charts"?)',
+      hint: 'install the required skill, or add its source',
     });
   });
 

@@ -11,10 +11,9 @@ import {
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { lockFileText } from '../../../src/packs/lock/lock-file.ts';
+import { lockFileText, readLock } from '../../../src/packs/lock/lock-file.ts';
 import { withRoot } from '../../../src/packs/root/open-root.ts';
 import { presentFiles } from '../../../src/packs/root/present-files.ts';
-import { readLock } from '../../../src/packs/root/read-lock.ts';
 import { ownerName, thisProcess } from '../../../src/platform/fs/lock-owner.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';

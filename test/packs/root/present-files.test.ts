@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { looksOf, placesIn, presentBuffer, presentFiles } from '../../../src/packs/root/present-files.ts';
+import { looksOf, pathsIn, presentBuffer, presentFiles } from '../../../src/packs/root/present-files.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -74,7 +74,7 @@ describe('what is present', () => {
   test('names every place that has to be on the disk, the folder last', () => {
     const folder = scratch();
     writeFiles(folder, { 'SKILL.md': 'text', 'a/b.md': 'b' });
-    expect(placesIn(folder).map((place) => path.relative(folder, place))).toEqual(['SKILL.md', 'a/b.md', 'a', '']);
+    expect(pathsIn(folder).map((place) => path.relative(folder, place))).toEqual(['SKILL.md', 'a/b.md', 'a', '']);
   });
 });
 

@@ -49,7 +49,7 @@ describe('where somebody moved folders by hand since', () => {
       rmSync(path.join(staging(root), work, '1'), { recursive: true, force: true });
     const [told] = await recovered(root);
     expect(told).toMatchObject({ type: 'finished', names: ['alpha', 'beta'] });
-    expect(told?.message).toContain('the new "alpha" is gone from the staging folder');
+    expect(told?.message).toContain('the new "alpha" was deleted from the staging folder');
     expect(treeOf(path.join(root, 'alpha'))).toEqual(before);
     expect(await versions(root)).toEqual({ alpha: '1', beta: '1.0.0' });
   });
@@ -70,7 +70,7 @@ describe('where somebody moved folders by hand since', () => {
     renameSync(path.join(root, 'alpha'), path.join(root, '.skillwright/previous', kept, 'alpha'));
     rmSync(staging(root), { recursive: true });
     const [told] = await recovered(root);
-    expect(told?.message).toContain('the version before is back');
+    expect(told?.message).toContain('the previous version was restored');
     expect(treeOf(path.join(root, 'alpha'))).toEqual(before);
   });
 
@@ -79,7 +79,7 @@ describe('where somebody moved folders by hand since', () => {
     mkdirSync(path.join(root, 'beta'));
     writeFileSync(path.join(root, 'beta/mine.txt'), 'my work');
     const [told] = await recovered(root);
-    expect(told?.message).toContain('what somebody put at "beta" meanwhile is in');
+    expect(told?.message).toContain('another process created "beta" in the meantime; it was moved to');
     expect(await versions(root)).toEqual({ alpha: '2', beta: '1.0.0' });
     const trash = await withRoot(root, {}, (open) => Promise.resolve(open.trash().map(({ path: at }) => treeOf(at))));
     expect(trash).toEqual([{ 'mine.txt': '644 my work' }]);

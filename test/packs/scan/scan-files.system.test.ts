@@ -89,7 +89,7 @@ describe("the files of a skill's folder", () => {
       code: 'source/missing',
       path: '',
       message: 'there is no such folder',
-      hint: 'nothing is there: look at the path or the address',
+      hint: 'check the path or the address',
     });
     write('a', 'a');
     write('b', 'b');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { successionProblem } from '../../../src/packs/sign/downgrade-check.ts';
+import { downgradeProblem } from '../../../src/packs/sign/downgrade-check.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const signed = (
@@ -17,26 +17,21 @@ const unsigned = (version?: string): { name: string; version?: string } => ({
 });
 
 verifies('PACK-4', 'a signed skill gives way to no unsigned one, no other key and no older version', () => {
-  expect(successionProblem(signed('1.0'), unsigned('2.0'))?.code).toBe('signature/downgrade');
-  expect(successionProblem(signed('1.0'), signed('2.0', 'BBBBBBBBBBBBBBBB'))?.code).toBe('signature/downgrade');
-  expect(successionProblem(signed('1.10'), signed('1.9'))).toEqual({
+  expect(downgradeProblem(signed('1.0'), unsigned('2.0'))?.code).toBe('signature/downgrade');
+  expect(downgradeProblem(signed('1.0'), signed('2.0', 'BBBBBBBBBBBBBBBB'))?.code).toBe('signature/downgrade');
+  expect(downgradeProblem(signed('1.10'), signed('1.9'))).toEqual({
     type: 'refused',
     code: 'signature/rollback',
     message: '"demo" "1.10" is installed, and "1.9" is older',
-    hint: 'an older version than the one installed: --force takes it knowingly',
+    hint: 'it is older than the installed version: use --force to install it anyway',
   });
-  expect(successionProblem(signed('1.0'), signed('main'))?.code).toBe('signature/rollback');
+  expect(downgradeProblem(signed('1.0'), signed('main'))?.code).toBe('signature/rollback');
 });
 
 test('the same version, a newer one, and all that was never signed are taken', () => {
-  expect(successionProblem(signed('1.0'), signed('1.0'))).toBeUndefined();
-  expect(successionProblem(signed('1.9'), signed('1.10'))).toBeUndefined();
-  expect(successionProblem(unsigned('2.0'), unsigned('1.0'))).toBeUndefined();
-  expect(successionProblem(unsigned('2.0'), signed('1.0'))).toBeUndefined();
-  expect(successionProblem(unsigned(), signed('1.0'), { rules: 'always' })).toBeUndefined();
-});
-
-test('where order is asked of all, unsigned ones are held to it', () => {
-  expect(successionProblem(unsigned('2.0'), unsigned('1.0'), { rules: 'always' })?.code).toBe('signature/rollback');
-  expect(successionProblem(unsigned('2.0'), unsigned(), { rules: 'always' })?.code).toBe('signature/rollback');
+  expect(downgradeProblem(signed('1.0'), signed('1.0'))).toBeUndefined();
+  expect(downgradeProblem(signed('1.9'), signed('1.10'))).toBeUndefined();
+  expect(downgradeProblem(unsigned('2.0'), unsigned('1.0'))).toBeUndefined();
+  expect(downgradeProblem(unsigned('2.0'), signed('1.0'))).toBeUndefined();
+  expect(downgradeProblem(unsigned(), signed('1.0'))).toBeUndefined();
 });

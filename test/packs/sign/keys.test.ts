@@ -52,7 +52,7 @@ describe('pinned keys', () => {
     const keys = openPinnedKeys({ home: scratch() });
     await keys.add('author', PLAIN.publicText);
     await expect(keys.add('author', ENCRYPTED.publicText)).rejects.toThrow('another key is pinned as "author"');
-    await expect(keys.add('again', PLAIN.publicText)).rejects.toThrow('this key is pinned already, as "author"');
+    await expect(keys.add('again', PLAIN.publicText)).rejects.toThrow('this key is already pinned as "author"');
     for (const name of ['', 'a b', '../x', 'a\u001b[2J', 'x'.repeat(65), PLAIN.id, '-x', '.x'])
       await expect(keys.add(name, ENCRYPTED.publicText)).rejects.toMatchObject({ code: 'input/invalid' });
     for (const text of [
@@ -103,7 +103,7 @@ describe('a new key', () => {
     expect([await openKeyFile(secretFile), await openKeyFile(`${secretFile}.gone`), await openKeyFile(folder)]).toEqual(
       [
         { type: 'invalid', problem: 'file', reason: 'other users have access to it' },
-        { type: 'invalid', problem: 'file', reason: 'it is not there' },
+        { type: 'invalid', problem: 'file', reason: 'the file does not exist' },
         { type: 'invalid', problem: 'file', reason: 'it is not a regular file' },
       ],
     );

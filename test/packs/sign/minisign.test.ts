@@ -15,7 +15,8 @@ import {
 } from '../../../src/packs/sign/minisign.ts';
 import { ENCRYPTED, PLAIN } from '../pack/minisign-answers.ts';
 
-const bytes = (length: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: length, maxLength: length });
+const bytes = (length: number): fc.Arbitrary<Buffer> =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const id = bytes(8).map(idOf);
 const comment = fc.string({ maxLength: 80 });
 
@@ -106,34 +107,34 @@ describe('what is no key and no signature', () => {
     [PLAIN.publicText, 'a signature has four lines'],
     [`${PLAIN.hashed}\n`, 'a signature has four lines'],
     ['\n'.repeat(100_000), 'a signature has four lines'],
-    [['comment: x', second, third, fourth].join('\n'), 'its first line is no untrusted comment'],
-    [[`\uFEFF${first}`, second, third, fourth].join('\n'), 'its first line is no untrusted comment'],
-    [[`${first}\u001b[2J`, second, third, fourth].join('\n'), 'its first line is no untrusted comment'],
-    [[first, second, `trusted comment: a\rb`, fourth].join('\n'), 'its third line is no trusted comment'],
+    [['comment: x', second, third, fourth].join('\n'), 'the first line is not an untrusted comment'],
+    [[`\uFEFF${first}`, second, third, fourth].join('\n'), 'the first line is not an untrusted comment'],
+    [[`${first}\u001b[2J`, second, third, fourth].join('\n'), 'the first line is not an untrusted comment'],
+    [[first, second, `trusted comment: a\rb`, fourth].join('\n'), 'the third line is not a trusted comment'],
     [
       [first, second, `trusted comment: ${'a'.repeat(9000)}`, fourth].join('\n'),
-      'its third line is no trusted comment',
+      'the third line is not a trusted comment',
     ],
-    [[first, second, `${third}\u202e`, fourth].join('\n'), 'its third line is no trusted comment'],
-    [[first, `${second} `, third, fourth].join('\n'), 'its second line is no signature'],
-    [[first, second.slice(4), third, fourth].join('\n'), 'its second line is no signature'],
-    [[first, second.replace('RUS', 'RXS'), third, fourth].join('\n'), 'its second line is no signature'],
-    [[first, second.replaceAll('/', '_'), third, fourth].join('\n'), 'its second line is no signature'],
+    [[first, second, `${third}\u202e`, fourth].join('\n'), 'the third line is not a trusted comment'],
+    [[first, `${second} `, third, fourth].join('\n'), 'the second line is not a signature'],
+    [[first, second.slice(4), third, fourth].join('\n'), 'the second line is not a signature'],
+    [[first, second.replace('RUS', 'RXS'), third, fourth].join('\n'), 'the second line is not a signature'],
+    [[first, second.replaceAll('/', '_'), third, fourth].join('\n'), 'the second line is not a signature'],
     // The last digit carries bits that no byte has: another spelling of the same bytes.
-    [[first, second.replace('E=', 'F='), third, fourth].join('\n'), 'its second line is no signature'],
-    [[first, second, third, `${fourth.slice(0, -3)}x==`].join('\n'), 'its fourth line is no signature'],
-    [[first, second, third, second].join('\n'), 'its fourth line is no signature'],
+    [[first, second.replace('E=', 'F='), third, fourth].join('\n'), 'the second line is not a signature'],
+    [[first, second, third, `${fourth.slice(0, -3)}x==`].join('\n'), 'the fourth line is not a signature'],
+    [[first, second, third, second].join('\n'), 'the fourth line is not a signature'],
   ])('%#', (text, reason) => {
     expect(parseSignature(text)).toEqual({ type: 'invalid', reason });
   });
 
   test.each([
-    ['', 'its key is none of minisign'],
-    ['RWQ', 'its key is none of minisign'],
+    ['', 'the key is not a minisign key'],
+    ['RWQ', 'the key is not a minisign key'],
     ['a\nb\nc', 'a public key has two lines'],
-    [PLAIN.secretText, 'its key is none of minisign'],
-    [PLAIN.publicText.replace('RWS', 'RUS'), 'its key is none of minisign'],
-    [PLAIN.publicText.replace('public key', 'public\u0007key'), 'its first line is no untrusted comment'],
+    [PLAIN.secretText, 'the key is not a minisign key'],
+    [PLAIN.publicText.replace('RWS', 'RUS'), 'the key is not a minisign key'],
+    [PLAIN.publicText.replace('public key', 'public\u0007key'), 'the first line is not an untrusted comment'],
   ])('public key %#', (text, reason) => {
     expect(parsePublicKey(text)).toEqual({ type: 'invalid', reason });
   });
@@ -146,7 +147,7 @@ describe('what is no key and no signature', () => {
     };
     expect(parseSecretKey(formatSecretKey(key))).toEqual({
       type: 'invalid',
-      reason: 'opening it would take more than any key needs',
+      reason: 'its scrypt limits are too high',
     });
   });
 

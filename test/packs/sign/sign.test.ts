@@ -10,9 +10,8 @@ import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
 import type { PinnedKey } from '../../../src/packs/sign/keys.ts';
 import { makeKey, openSecretKey } from '../../../src/packs/sign/secret-key.ts';
 import type { SigningKey } from '../../../src/packs/sign/secret-key.ts';
-import { signPack, verifySignature } from '../../../src/packs/sign/sign.ts';
+import { signPack, verifySignature, signed, sumsOf } from '../../../src/packs/sign/sign.ts';
 import type { VerifiedSignature } from '../../../src/packs/sign/sign.ts';
-import { signed, sumsOf } from '../../../src/packs/sign/signature.ts';
 import { readManifestOfPack } from '../../../src/packs/pack/read-pack-manifest.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -77,12 +76,12 @@ describe('secret keys of our own', () => {
     expect(await openSecretKey(secretText, 'Pass')).toEqual({
       type: 'invalid',
       problem: 'password',
-      reason: 'the password is not that of this key',
+      reason: 'wrong password',
     });
     expect(await openSecretKey(secretText)).toEqual({
       type: 'invalid',
       problem: 'password',
-      reason: 'it needs its password',
+      reason: 'a password is required',
     });
   });
 
@@ -93,7 +92,7 @@ describe('secret keys of our own', () => {
     expect(await openSecretKey(`untrusted comment: x\n${bytes.toString('base64')}\n`)).toEqual({
       type: 'invalid',
       problem: 'shape',
-      reason: 'its secret and its public part are of two keys',
+      reason: 'its secret and public parts do not match',
     });
   });
 });
@@ -187,7 +186,7 @@ describe('a signed pack', () => {
     const signature = signed(sumsOf({ file }), author, comment);
     expect(verifySignature({ payload: { file }, signature, keys, skills: SKILLS })).toMatchObject({
       code: 'signature/comment',
-      message: 'the signature names other bytes',
+      message: 'the signature is for other bytes',
     });
   });
 
@@ -262,8 +261,8 @@ describe('a signed pack', () => {
       type: 'refused',
       code: 'pack/version',
       path: 'demo',
-      message: 'the skill "demo" states no version',
-      hint: 'give metadata.version in SKILL.md: a signature is bound to a name and a version',
+      message: 'the skill "demo" has no version',
+      hint: 'set metadata.version in SKILL.md: a signature is bound to a name and a version',
     });
     const odd = { schema: 1 as const, skills: [{ ...bare, version: '1,0' }] };
     expect(signPack({ file, manifest: odd, key: author })).toMatchObject({ code: 'pack/version' });

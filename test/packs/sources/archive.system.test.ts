@@ -18,7 +18,7 @@ describe('an archive as a source', () => {
     const { result, to } = await bring({ type: 'archive', path: file });
     const folder = path.join(to, 'tree');
     expect(result).toEqual({
-      type: 'brought',
+      type: 'staged',
       resolved: { source: file, kind: 'archive', archive: sha256(file) },
       folder,
       skills: [{ folder: 'pdf', path: path.join(folder, 'pdf'), name: 'pdf' }],

@@ -5,9 +5,8 @@ import path from 'node:path';
 import { readSource } from '../../../src/packs/sources/source-text.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
-import type { BroughtSource, PackSource } from '../../../src/packs/sources/source.ts';
-import { bringSource } from '../../../src/packs/sources/bring.ts';
-import type { BringOptions, ExtractArchive } from '../../../src/packs/sources/bring-options.ts';
+import type { StagedSource, PackSource, StageOptions, ExtractArchive } from '../../../src/packs/sources/source.ts';
+import { stageSource } from '../../../src/packs/sources/stage-source.ts';
 import { isDirectory, isPresent } from '../../../src/platform/fs/paths.ts';
 import { harvest, plant } from '../../platform/fs/tree-support.ts';
 import type { Tree } from '../../platform/fs/tree-support.ts';
@@ -39,11 +38,11 @@ export function packAs(name: string, folder: string): string {
 }
 
 export interface Brought {
-  readonly result: BroughtSource | PackRefusal;
+  readonly result: StagedSource | PackRefusal;
   readonly to: string;
 }
 
-export async function bring(source: PackSource | string, options: Partial<BringOptions> = {}): Promise<Brought> {
+export async function bring(source: PackSource | string, options: Partial<StageOptions> = {}): Promise<Brought> {
   const to = options.to ?? mkdtempSync(path.join(scratch(), 'staging-'));
   const looksLikeFolder = (at: string): 'folder' | 'file' | 'absent' =>
     isDirectory(at) ? 'folder' : isPresent(at) ? 'file' : 'absent';
@@ -51,12 +50,12 @@ export async function bring(source: PackSource | string, options: Partial<BringO
   if (isRefusal(read)) return { result: read, to };
   const { PATH } = process.env;
   const env = { PATH, HOME: to, GIT_CONFIG_NOSYSTEM: '1' };
-  const all: BringOptions = { to, cwd: to, home: to, env, extract: unpackTrusted, ...options };
-  return { result: await bringSource(read, all), to };
+  const all: StageOptions = { to, cwd: to, home: to, env, extract: unpackTrusted, ...options };
+  return { result: await stageSource(read, all), to };
 }
 
 /** What came: skills with their files, or the code of the refusal. */
-export async function outcome(source: PackSource | string, options: Partial<BringOptions> = {}) {
+export async function outcome(source: PackSource | string, options: Partial<StageOptions> = {}) {
   const { result } = await bring(source, options);
   if (result.type === 'refused') return result.code;
   return Object.fromEntries(result.skills.map(({ name, path: at }) => [name, Object.keys(harvest(at))]));
@@ -64,8 +63,8 @@ export async function outcome(source: PackSource | string, options: Partial<Brin
 
 export async function mustBring(
   source: PackSource | string,
-  options: Partial<BringOptions> = {},
-): Promise<BroughtSource> {
+  options: Partial<StageOptions> = {},
+): Promise<StagedSource> {
   const { result } = await bring(source, options);
   if (result.type === 'refused') throw new Error(`${result.code}: ${result.message}`);
   return result;

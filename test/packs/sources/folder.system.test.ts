@@ -43,7 +43,7 @@ describe('a folder as a source', () => {
         return isRefusal(seen) ? seen : seen.looks;
       };
       expect(result).toEqual({
-        type: 'brought',
+        type: 'staged',
         resolved: { source, kind: 'folder' },
         folder: tree,
         skills: [
@@ -91,7 +91,7 @@ describe('a folder as a source', () => {
           'skills/pdf/.env: hidden file',
         ],
       });
-      if (result.type !== 'brought') return;
+      if (result.type !== 'staged') return;
       for (const { path: at, digest } of result.skills)
         expect(await readTreeDigest(at)).toMatchObject({ type: 'digest', digest });
       expect(Object.keys(harvest(tree)).filter((name) => name.startsWith('skills/pdf'))).toEqual([
@@ -175,7 +175,7 @@ test('whatever a skill has in it, the copy has the same or the source is refused
         const isKept = (name: string): boolean =>
           !/(?:^|\/)(?:\.env|\.staging)(?:\/|$)|(?:^|\/)\.gitignore\//.test(name);
         const kept = Object.fromEntries(Object.entries(before).filter(([name]) => isKept(name)));
-        if (result.type === 'brought') expect(harvest(result.folder)).toEqual(kept);
+        if (result.type === 'staged') expect(harvest(result.folder)).toEqual(kept);
         else expect(result.code).toMatch(/^archive\/(?:link|collision|reserved-name)$/);
         expect(Object.keys(harvest(to)).filter((name) => !name.startsWith('tree/'))).toEqual([]);
       } finally {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
-import type { BringOptions } from '../../../src/packs/sources/bring-options.ts';
-import { gitEnvironment } from '../../../src/packs/sources/git-program.ts';
+import type { StageOptions } from '../../../src/packs/sources/source.ts';
+import { gitEnvironment } from '../../../src/packs/sources/git-repository.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openPort } from '../../project/network/network-world.ts';
@@ -13,7 +14,7 @@ import { scratch } from '../../registry/support.ts';
 import { bring, mustBring, outcome, plantSource, skillText } from './bring-support.ts';
 import { repository, serveFiles, serveSmartly } from './git-world.ts';
 
-const LOCAL = { network: { allowFile: true } } satisfies Partial<BringOptions>;
+const LOCAL = { network: { allowFile: true } } satisfies Partial<StageOptions>;
 const TREE = {
   'README.md': 'x',
   'skills/pdf/SKILL.md': skillText('pdf'),
@@ -31,7 +32,7 @@ describe('a repository as a source', () => {
     const { result, to } = await bring(`git+${repo.url}`, { ...LOCAL, onProgress: (step) => steps.push(step) });
     const folder = path.join(to, 'tree');
     expect(result).toMatchObject({
-      type: 'brought',
+      type: 'staged',
       resolved: { source: `git+${repo.url}`, kind: 'git', revision: repo.git('rev-parse', 'HEAD') },
       folder,
       skills: [
@@ -54,7 +55,7 @@ describe('a repository as a source', () => {
     expect(steps.at(-1)).toEqual({ step: 'copy', done: 4, total: 4 });
     // The same files as a folder have the same digests.
     const asFolder = await mustBring({ type: 'folder', path: repo.folder });
-    expect(result.type === 'brought' && result.skills.map(({ digest }) => digest)).toEqual(
+    expect(result.type === 'staged' && result.skills.map(({ digest }) => digest)).toEqual(
       asFolder.skills.map(({ digest }) => digest),
     );
   });
@@ -114,7 +115,7 @@ test('a repository behind a server is fetched at its branch, a tag and a commit'
   repo.git('tag', 'v1');
   repo.commit({ 'SKILL.md': skillText('new') });
   const url = await serveSmartly(repo);
-  const at = async (fragment: string, options: Partial<BringOptions> = {}) =>
+  const at = async (fragment: string, options: Partial<StageOptions> = {}) =>
     (await mustBring(`git+${url}${fragment}`, options)).skills[0]?.name;
   expect([
     await at(''),

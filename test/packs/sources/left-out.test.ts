@@ -16,7 +16,7 @@ test('of a path the outermost name that is left out is told, with its reason', (
     'a/.git/: version control',
     'a/.mcp.json: hidden file',
     '.claude/: hidden folder',
-    '__MACOSX/: made by the system it was packed on',
+    '__MACOSX/: system file',
     undefined,
     undefined,
   ]);

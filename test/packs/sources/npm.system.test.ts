@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
-import type { BringOptions } from '../../../src/packs/sources/bring-options.ts';
+import type { StageOptions } from '../../../src/packs/sources/source.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openPort, openSite } from '../../project/network/network-world.ts';
@@ -59,7 +60,7 @@ function publish(name: string, version: string): Published {
   return { version, tarball: readFileSync(packAs('package.tgz', source)) };
 }
 
-function from(origin: string): Partial<BringOptions> {
+function from(origin: string): Partial<StageOptions> {
   const { PATH } = process.env;
   const home = scratch();
   return {
@@ -84,7 +85,7 @@ describe('an npm package as a source', () => {
     const { result, to } = await bring('npm:@scope/skills@^1', from(origin));
     const folder = path.join(to, 'tree', 'package');
     expect(result).toEqual({
-      type: 'brought',
+      type: 'staged',
       resolved: {
         source: 'npm:@scope/skills@^1',
         kind: 'npm',

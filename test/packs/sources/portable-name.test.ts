@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { leftOutOf } from '../../../src/packs/sources/left-out.ts';
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
-import { collisionKey, openPathJudge, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
+import { collisionKey, openPathValidator, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { hiddenCharacters } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -77,7 +77,7 @@ test('the message names the path and shows what would act on a screen', () => {
   expect(portableNameProblem('a\u001b[2Jb')).toEqual({
     type: 'refused',
     code: 'archive/name',
-    message: '"a\\x1b[2Jb" has a character that does not show',
+    message: '"a\\x1b[2Jb" has an invisible character',
     hint: expect.any(String),
   });
   expect(portableNameProblem('docs/con')).toMatchObject({ path: 'docs/con' });
@@ -131,11 +131,11 @@ describe('names that are one file somewhere', () => {
 
 /** What comes of a list of names: the code of the first that is refused, else all as they are written. A slash at the end: a folder. */
 function judged(...paths: readonly string[]): string | readonly string[] {
-  const judge = openPathJudge(ARCHIVE_LIMITS);
+  const judge = openPathValidator(ARCHIVE_LIMITS);
   const taken: string[] = [];
   for (const each of paths) {
     const isFolder = each.endsWith('/') && each !== '/';
-    const usable = judge.judge(isFolder ? each.slice(0, -1) : each, isFolder ? 'folder' : 'file');
+    const usable = judge.check(isFolder ? each.slice(0, -1) : each, isFolder ? 'folder' : 'file');
     if (isRefusal(usable)) return usable.code;
     taken.push(usable.path);
   }
@@ -168,8 +168,8 @@ describe('the names of a tree', () => {
   });
 
   test('are counted, with the folders that nobody names', () => {
-    const judge = openPathJudge({ ...ARCHIVE_LIMITS, maxEntries: 4 });
-    expect(['a/b/c', 'a/b/d', 'a/b/e'].map((each) => judge.judge(each, 'file').type)).toEqual([
+    const judge = openPathValidator({ ...ARCHIVE_LIMITS, maxEntries: 4 });
+    expect(['a/b/c', 'a/b/d', 'a/b/e'].map((each) => judge.check(each, 'file').type)).toEqual([
       'usable',
       'usable',
       'refused',
@@ -178,10 +178,10 @@ describe('the names of a tree', () => {
 
   test('that are left out meet nothing but the same name, and are judged and counted', () => {
     const ends = (maxEntries: number, paths: readonly string[]): unknown => {
-      const judge = openPathJudge({ ...ARCHIVE_LIMITS, maxEntries });
+      const judge = openPathValidator({ ...ARCHIVE_LIMITS, maxEntries });
       return paths.map((each) => {
         const leftOut = leftOutOf(each, 'file');
-        const end = leftOut === undefined ? judge.judge(each, 'file') : judge.judgeLeftOut(each, leftOut);
+        const end = leftOut === undefined ? judge.check(each, 'file') : judge.checkLeftOut(each, leftOut);
         return [each, isRefusal(end) ? end.code : end.type];
       });
     };

@@ -26,7 +26,7 @@ describe('an address as a source', () => {
     const { result, to } = await bring(`${site.origin}/x/a.tgz`, { onProgress: (step) => steps.push(step) });
     const folder = path.join(to, 'tree');
     expect(result).toEqual({
-      type: 'brought',
+      type: 'staged',
       resolved: {
         source: `${site.origin}/x/a.tgz`,
         kind: 'url',

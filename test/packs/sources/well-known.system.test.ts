@@ -52,7 +52,7 @@ describe('a site that lists its skills', () => {
     const { result, to } = await bring(site.origin);
     const folder = path.join(to, 'tree');
     expect(result).toEqual({
-      type: 'brought',
+      type: 'staged',
       resolved: { source: `well-known:${site.origin}`, kind: 'well-known' },
       folder,
       skills: [

@@ -120,7 +120,7 @@ describe('planUpdate', () => {
       code: 'install/edited',
       path: 'back',
       message: 'changed here: "back", "both", "clash", "deleted", "edited" and 2 more',
-      hint: 'files were changed here since it was installed: --merge, --keep or --force',
+      hint: 'files were edited after the install: use --merge, --keep or --force',
     });
     expect(plan('refuse', { a: 'a' }, { a: 'a' }, { a: 'b' }).refusal).toBeUndefined();
     expect(plan('refuse', { a: 'a' }, { a: 'b' }, { a: 'b' }).refusal).toBeUndefined();

@@ -1,34 +1,33 @@
-/** A source as a person names it to skills that were looked at: brought, proven, inspected. */
+/** Turns a typed source into staged and inspected skills. */
 import path from 'node:path';
 
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readSource } from '../sources/source-text.ts';
-import type { BroughtSource, PackSource, SourceSkill } from '../sources/source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageProgress, ExtractArchive } from '../sources/source.ts';
 import { openScan } from '../scan/scan.ts';
 import { quoted } from '../../core/text/text.ts';
-import { bringSource } from '../sources/bring.ts';
-import type { BringProgress, ExtractArchive } from '../sources/bring-options.ts';
+import { stageSource } from '../sources/stage-source.ts';
 import { placeOf } from '../sources/folder.ts';
 import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
 import { inspectSkill } from './inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
-import type { PackSettings } from '../pack-place.ts';
+import type { PackSettings } from '../pack-settings.ts';
 
-export interface BringPackOptions {
+export interface StagePackOptions {
   readonly settings: PackSettings;
-  /** A fresh folder of the root's staging. */
+  /** An empty staging folder of the root. */
   readonly to: string;
   readonly offline?: boolean;
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: BringProgress) => void;
-  /** From a lock: exactly this. */
+  readonly onProgress?: (progress: StageProgress) => void;
+  /** From a lock: exactly this revision and archive. */
   readonly expect?: { readonly revision?: string; readonly archive?: string };
-  /** Names of the skills that are wanted, where not all are. */
+  /** Names of the wanted skills (default: all). */
   readonly only?: readonly string[];
 }
 
-/** What a person typed. Paths are looked at: a bare name that is there is meant before a repository of that name. */
+/** Parses a typed source. An existing path takes precedence over a repository shorthand. */
 export function readTypedSource(text: string, { surroundings, network }: PackSettings): PackSource | PackRefusal {
   const { cwd, home = cwd } = surroundings;
   return readSource(text, {
@@ -42,8 +41,8 @@ export function readTypedSource(text: string, { surroundings, network }: PackSet
 }
 
 /**
- * A source as the lock has it. A path of this machine that was typed relative to where somebody stood is written relative to the root: the
- * lock means the same wherever it is read, and in every clone of a project.
+ * The source as it is written into the lock. Relative paths are rewritten relative to the root, so that the lock has the same meaning in
+ * every working directory and clone.
  */
 export function lockedSource(source: PackSource, { surroundings: { cwd }, root }: PackSettings): PackSource {
   if (source.type !== 'folder' && source.type !== 'archive') return source;
@@ -52,28 +51,28 @@ export function lockedSource(source: PackSource, { surroundings: { cwd }, root }
   return { ...source, path: below.startsWith('..') ? below : `./${below}` };
 }
 
-/** The settings under which sources of the lock are read. */
-export function forLock(settings: PackSettings): PackSettings {
+/** Settings for reading sources from the lock: paths are relative to the root. */
+export function settingsForLock(settings: PackSettings): PackSettings {
   return { ...settings, surroundings: { ...settings.surroundings, cwd: settings.root } };
 }
 
-export function bringPack(source: PackSource, options: BringPackOptions): Promise<BroughtSource | PackRefusal> {
-  return bringSource(source, bringOptions(options));
+export function stagePack(source: PackSource, options: StagePackOptions): Promise<StagedSource | PackRefusal> {
+  return stageSource(source, stageOptions(options));
 }
 
-function bringOptions({ settings, ...rest }: BringPackOptions) {
+function stageOptions({ settings, ...rest }: StagePackOptions) {
   const { cwd, home = cwd, env } = settings.surroundings;
   return { ...rest, cwd, home, env, limits: settings.limits, network: settings.network, extract: extractArchive };
 }
 
-/** The revision that a source has now, where it can be told without bringing it; nothing otherwise. */
-export async function lookAtRevision(source: PackSource, options: BringPackOptions): Promise<string | undefined> {
+/** The current revision of a source; undefined if it is not known without staging the source. */
+export async function currentRevision(source: PackSource, options: StagePackOptions): Promise<string | undefined> {
   if (source.type !== 'git' || options.offline === true) return undefined;
-  const { lookAtGit } = await import('../sources/git-look.ts');
-  return await lookAtGit(source, { ...bringOptions(options), tree: options.to });
+  const { remoteCommit } = await import('../sources/git-repository.ts');
+  return await remoteCommit(source, { ...stageOptions(options), tree: options.to });
 }
 
-/** The reader of archives is loaded where there is one. */
+/** Loads the archive reader on first use. */
 const extractArchive: ExtractArchive = async (file, to, options) => {
   const { openArchive } = await import('../archive/archive.ts');
   const opened = await openArchive(file, options);
@@ -88,21 +87,21 @@ const extractArchive: ExtractArchive = async (file, to, options) => {
 
 export interface InspectedSource {
   readonly type: 'inspected';
-  /** Those that were asked for, all where none was. */
+  /** The requested skills, or all if none was requested. */
   readonly wanted: readonly InspectedSkill[];
-  /** What the source has besides. */
+  /** The other skills of the source. */
   readonly others: readonly SourceSkill[];
 }
 
 export interface InspectSourceOptions extends InspectOptions {
-  /** Names; all where empty. */
+  /** Names of skills (default: all). */
   readonly names: readonly string[];
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Inspects those skills of a source that are wanted. Two of one name cannot both be meant. */
+/** Inspects the wanted skills of a source. Refuses two skills with the same name. */
 export async function inspectSource(
-  { skills }: BroughtSource,
+  { skills }: StagedSource,
   options: InspectSourceOptions,
 ): Promise<InspectedSource | PackRefusal> {
   const { names, onProgress, signal } = options;
@@ -134,5 +133,5 @@ export async function inspectSource(
   return { type: 'inspected', wanted, others: skills.filter((skill) => !isWanted(skill)) };
 }
 
-/** Between two pauses, in which an interruption is heard. */
+/** Skills to inspect before yielding to the event loop, so that an abort takes effect. */
 const INSPECTED_AT_ONCE = 32;

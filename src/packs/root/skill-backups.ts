@@ -1,6 +1,6 @@
 /**
- * What was taken out of a root and is not lost: removed skills, versions before an update or a rollback, and folders that had to make room.
- * Each lies in a folder of its own, `<part>/<time>-<name>-<chance>/<name>`, with a record beside it.
+ * Backups of skills: the trash, previous versions, and folders that were replaced. Each is in its own folder,
+ * `<kind>/<time>-<name>-<random>/<name>`, with a record beside it.
  */
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 
@@ -14,73 +14,72 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { shownPlace, statePlace, timedName } from './places.ts';
-import type { HeldRoot, StatePart } from './places.ts';
+import { displayPath, statePath, timedName } from './root-paths.ts';
+import type { RootHandle, StatePart } from './root-paths.ts';
 
-export type KeptPart = Exclude<StatePart, 'staging'>;
+export type BackupKind = Exclude<StatePart, 'staging'>;
 
-export interface KeptSkill {
-  readonly part: KeptPart;
-  /** The name of its folder: sorts by time. */
+export interface SkillBackup {
+  readonly part: BackupKind;
+  /** Name of the backup folder. Sorts by time. */
   readonly id: string;
   readonly name: string;
-  /** When it was taken out; ISO 8601, to the second. */
+  /** When the backup was made; ISO 8601 to the second. */
   readonly at: string;
-  /** Its entry in the lock. Absent: the folder was not made by install. */
+  /** Its lock entry; absent if install did not create the folder. */
   readonly lock?: LockedSkill;
-  /** Absolute: where it lies now. */
+  /** Absolute path of the backup. */
   readonly path: string;
 }
 
-/** Lies beside what is kept. */
 export const RECORD_NAME = 'record.json';
 const RECORD_SCHEMA = 1;
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 const ID = /^\d{8}T\d{6}Z-\d{3}-([\p{L}\p{N}-]+)-[0-9a-f]{8}$/u;
 
-/** Makes the folder for what will be taken out, and its record, not yet on the disk. Gives where it will lie, below the state folder. */
-export function prepareKept(
-  held: HeldRoot,
+/** Creates a backup folder with its record, not yet synced to disk. Returns the future path of the backup, relative to the state folder. */
+export function prepareBackup(
+  handle: RootHandle,
   {
     part,
     name,
     lock,
     at,
-  }: { readonly part: KeptPart; readonly name: string; readonly lock?: LockedSkill; readonly at: Date },
+  }: { readonly part: BackupKind; readonly name: string; readonly lock?: LockedSkill; readonly at: Date },
 ): string {
   const below = `${part}/${timedName(at, name)}`;
-  mkdirSync(statePlace(held, below), { mode: 0o700 });
+  mkdirSync(statePath(handle, below), { mode: 0o700 });
   const record = {
     schema: RECORD_SCHEMA,
     name,
     at: lockTime(at),
     ...(lock === undefined ? {} : { lock: lockedFields(lock) }),
   };
-  writeFileAtomically(statePlace(held, `${below}/${RECORD_NAME}`), Buffer.from(`${JSON.stringify(record)}\n`));
+  writeFileAtomically(statePath(handle, `${below}/${RECORD_NAME}`), Buffer.from(`${JSON.stringify(record)}\n`));
   return `${below}/${name}`;
 }
 
-/** What is kept in a part, newest first; of one skill where a name is given. A folder without a record of ours is passed over. */
-export function listKept(held: HeldRoot, part: KeptPart, name?: string): readonly KeptSkill[] {
-  return readdirSync(statePlace(held, part))
+/** Lists backups of one kind, newest first, optionally of one skill. Folders without a valid record are skipped. */
+export function listBackups(handle: RootHandle, part: BackupKind, name?: string): readonly SkillBackup[] {
+  return readdirSync(statePath(handle, part))
     .filter((id) => nameOf(id) !== undefined && (name === undefined || nameOf(id) === name))
     .toSorted((a, b) => compareText(b, a))
-    .flatMap((id) => readKept(held, part, id) ?? []);
+    .flatMap((id) => readBackup(handle, part, id) ?? []);
 }
 
-/** The skill that an entry is of, by the name of its folder. */
+/** The skill name in the name of a backup folder. */
 function nameOf(id: string): string | undefined {
   return ID.exec(id)?.[1];
 }
 
-/** All but the newest few of each of these skills. */
-export function surplusKept(
-  held: HeldRoot,
-  part: KeptPart,
+/** Backups of these skills beyond the newest `keep`. */
+export function surplusBackups(
+  handle: RootHandle,
+  part: BackupKind,
   { names, keep }: { readonly names: ReadonlySet<string>; readonly keep: number },
-): readonly KeptSkill[] {
+): readonly SkillBackup[] {
   const seen = new Map<string, number>();
-  return readdirSync(statePlace(held, part))
+  return readdirSync(statePath(handle, part))
     .toSorted((a, b) => compareText(b, a))
     .filter((id) => {
       const name = nameOf(id) ?? '';
@@ -88,21 +87,21 @@ export function surplusKept(
       seen.set(name, count + 1);
       return names.has(name) && count >= keep;
     })
-    .flatMap((id) => readKept(held, part, id) ?? []);
+    .flatMap((id) => readBackup(handle, part, id) ?? []);
 }
 
-function readKept(held: HeldRoot, part: KeptPart, id: string): KeptSkill | undefined {
+function readBackup(handle: RootHandle, part: BackupKind, id: string): SkillBackup | undefined {
   const below = `${part}/${id}`;
-  if (lstatSync(statePlace(held, below)).isSymbolicLink()) return undefined;
-  const read = readPrivateFile(statePlace(held, `${below}/${RECORD_NAME}`), { maxBytes: MAX_RECORD_BYTES });
+  if (lstatSync(statePath(handle, below)).isSymbolicLink()) return undefined;
+  const read = readPrivateFile(statePath(handle, `${below}/${RECORD_NAME}`), { maxBytes: MAX_RECORD_BYTES });
   const record = read.type === 'read' ? parseJson(read.bytes.toString('utf8')) : undefined;
   if (!isObject(record) || record['schema'] !== RECORD_SCHEMA) return undefined;
   const { name, at, lock } = record;
   if (typeof name !== 'string' || name !== nameOf(id) || !isValidName(name) || typeof at !== 'string') return undefined;
-  // The record is made first: a crash leaves it alone.
-  if (lstatSync(statePlace(held, `${below}/${name}`), { throwIfNoEntry: false }) === undefined) return undefined;
+  // The record is written first, so a crash may leave it without a backup.
+  if (lstatSync(statePath(handle, `${below}/${name}`), { throwIfNoEntry: false }) === undefined) return undefined;
   const entry = lock === undefined ? undefined : entryOf(name, lock);
-  const path = shownPlace(held, `${below}/${name}`);
+  const path = displayPath(handle, `${below}/${name}`);
   return { part, id, name, at, ...(entry === undefined ? {} : { lock: entry }), path };
 }
 
@@ -115,21 +114,20 @@ function entryOf(name: string, value: unknown): LockedSkill | undefined {
   }
 }
 
-/** Below the state folder. */
-export function keptPlace({ part, id, name }: KeptSkill): string {
+/** Relative to the state folder. */
+export function backupPath({ part, id, name }: SkillBackup): string {
   return `${part}/${id}/${name}`;
 }
 
-/** Removes one for good. */
-export async function removeKept(held: HeldRoot, { part, id }: KeptSkill): Promise<void> {
-  await removeTree(statePlace(held, `${part}/${id}`));
+export async function removeBackup(handle: RootHandle, { part, id }: SkillBackup): Promise<void> {
+  await removeTree(statePath(handle, `${part}/${id}`));
 }
 
-/** Removes records that have nothing beside them: of work that never came to its commit, and of what was brought back. */
-export async function removeEmptyKept(held: HeldRoot): Promise<void> {
+/** Removes records without a backup: from uncommitted changes and from restored skills. */
+export async function removeEmptyBackups(handle: RootHandle): Promise<void> {
   for (const part of ['trash', 'previous', 'backups'] as const)
-    for (const id of readdirSync(statePlace(held, part))) {
-      const place = statePlace(held, `${part}/${id}`);
+    for (const id of readdirSync(statePath(handle, part))) {
+      const place = statePath(handle, `${part}/${id}`);
       if (!ID.test(id) || !lstatSync(place).isDirectory()) continue;
       if (readdirSync(place).every((name) => name === RECORD_NAME || name.startsWith(`.${RECORD_NAME}.`)))
         await removeTree(place);

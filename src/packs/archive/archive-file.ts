@@ -1,35 +1,32 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 import { SkillError } from '../../core/errors.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { refused } from './refused.ts';
 import { NAMED_FILE } from '../../platform/fs/open-flags.ts';
 
-/** An archive by its descriptor: opened once, so that all looks are at one file. */
-export interface HeldFile {
+/** An open archive. All reads use one descriptor, so they refer to the same file. */
+export interface ArchiveFile {
   readonly size: number;
-  /** Exactly these bytes. Throws `PackRefused` where the file has become shorter. */
+  /** Reads exactly `length` bytes. Throws `PackRefused` if the file was truncated. */
   bytes(at: number, length: number): Buffer;
-  /** Fills the buffer from `at` as far as the file goes, and says how far. */
+  /** Fills the buffer from offset `at` and returns the number of bytes read. */
   fill(buffer: Buffer, at: number): number;
   close(): void;
 }
 
-// NONBLOCK: a pipe must not hold us.
-
-/** Throws `PackRefused` where nothing is there, or no file. */
-export function holdFile(file: string): HeldFile {
+/** Throws `PackRefused` if the path does not exist or is not a regular file. */
+export function openArchiveFile(file: string): ArchiveFile {
   const descriptor = openOrRefuse(file);
   const stats = fstatSync(descriptor);
   if (!stats.isFile()) {
     closeSync(descriptor);
-    throw new PackRefused(packRefusal('archive/format', `${quoted(file)} is not a file`, file));
+    throw refused('archive/format', `${quoted(file)} is not a file`, file);
   }
   let isOpen = true;
   const fill = (buffer: Buffer, at: number): number => {
-    // The number may be another file's by now.
+    // The descriptor may belong to another file after it was closed.
     if (!isOpen) throw closedError();
     let filled = 0;
     for (let count = -1; count !== 0 && filled < buffer.length; filled += count)
@@ -47,8 +44,8 @@ export function holdFile(file: string): HeldFile {
   };
 }
 
-/** Reads of small pieces that lie near each other, served from one larger read. */
-export function readsThroughWindow(file: HeldFile, windowBytes: number): Pick<HeldFile, 'bytes' | 'fill'> {
+/** Serves small reads from one larger read. */
+export function windowedReads(file: ArchiveFile, windowBytes: number): Pick<ArchiveFile, 'bytes' | 'fill'> {
   let window = Buffer.alloc(0);
   let start = 0;
   const fill = (buffer: Buffer, at: number): number => {
@@ -63,7 +60,7 @@ export function readsThroughWindow(file: HeldFile, windowBytes: number): Pick<He
   return { fill, bytes: (at, length) => wholeBytes(fill, at, length) };
 }
 
-function wholeBytes(fill: HeldFile['fill'], at: number, length: number): Buffer {
+function wholeBytes(fill: ArchiveFile['fill'], at: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   if (fill(buffer, at) === length) return buffer;
   throw refused('archive/unreadable', 'the archive ends too early');
@@ -75,15 +72,15 @@ function openOrRefuse(file: string): number {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     const code = error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'source/missing' : 'source/refused';
-    throw new PackRefused(packRefusal(code, `${quoted(file)} cannot be opened: ${error.code}`, file));
+    throw refused(code, `${quoted(file)} cannot be opened: ${error.code}`, file);
   }
 }
 
 function closedError(): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: 'the archive was closed',
+    message: 'the archive is closed',
     hint: 'extract before closing',
-    data: { expected: 'an archive that is open' },
+    data: { expected: 'an open archive' },
   });
 }

@@ -1,4 +1,4 @@
-/** Which root is changed, and under which rules. */
+/** Resolves the install root and the install rules from the configuration. */
 import path from 'node:path';
 
 import type { Config, InstallScope } from '../core/config/config.ts';
@@ -16,19 +16,18 @@ import { readTextFile } from '../platform/fs/read-file.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import { projectTop } from '../runtime/skill-trust.ts';
 
-/** The folder that skills are installed to: the one that most clients look into. */
+/** The folder to install to. Most skill clients read it. */
 export const INSTALL_FOLDER = '.agents/skills';
 
 export interface PlaceChoice {
-  /** A root by its path, before all else. */
+  /** Path of a root. Takes precedence over `scope`. */
   readonly root?: string | undefined;
   readonly scope?: InstallScope | undefined;
 }
 
-/** Everything that installing depends on besides the source. */
+/** Everything that installing depends on, except the source. */
 export interface PackSettings {
   readonly surroundings: Surroundings;
-  /** The root, absolute. */
   readonly root: string;
   readonly limits: ArchiveLimits;
   readonly scanPolicy: ScanPolicy;
@@ -37,7 +36,7 @@ export interface PackSettings {
   readonly check: Pick<NonNullable<Config['security']>, 'max_skill_body_lines' | 'max_skill_body_characters'>;
 }
 
-/** Refused where the policy of the scan cannot be read: then nothing is judged by other rules instead. */
+/** Refuses if the scan policy cannot be read, instead of falling back to the default policy. */
 export function packSettings(
   surroundings: Surroundings,
   config: Config,
@@ -68,7 +67,7 @@ export function packSettings(
   };
 }
 
-/** `--to`, else `.agents/skills` of the project's top or of the home folder. Throws where there is no home folder and it is needed. */
+/** Returns `--to`, or `.agents/skills` of the project or of the home folder. Throws if it needs a home folder and there is none. */
 export function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
@@ -80,8 +79,8 @@ export function installRoot(
   if (home !== undefined) return path.join(home, INSTALL_FOLDER);
   throw new SkillError({
     code: 'input/invalid',
-    message: 'there is no home folder to install to',
-    hint: 'name a root: --to FOLDER',
+    message: 'cannot install: there is no home folder',
+    hint: 'choose a root with --to FOLDER',
     data: { expected: 'a root, a project or a home folder' },
   });
 }
@@ -93,9 +92,9 @@ function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy |
   const refused = (why: string): PackRefusal =>
     packRefusal('pack/scan', `the scan policy ${quoted(absolute, 200)} cannot be used: ${why}`, absolute);
   const read = readTextFile(absolute, MAX_POLICY_BYTES);
-  if (read.type !== 'read') return refused(read.type === 'absent' ? 'there is no such file' : read.reason);
+  if (read.type !== 'read') return refused(read.type === 'absent' ? 'the file does not exist' : read.reason);
   const value = parseJson(read.text);
-  if (value === undefined) return refused('it is no JSON');
+  if (value === undefined) return refused('the file is not valid JSON');
   const policy = readScanPolicy(value);
   return isScanPolicy(policy) ? policy : refused(policy.problems.join('; '));
 }

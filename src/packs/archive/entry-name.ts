@@ -1,0 +1,28 @@
+import { nameRefusal, tooManyNames } from '../sources/portable-name.ts';
+import type { ArchiveLimits } from '../../core/archive-limits.ts';
+import { PackRefused, refused } from '../problems.ts';
+import type { PackProblem } from '../problems.ts';
+import { quoted } from '../../core/text/text.ts';
+
+/** A refusal for one entry, by its name in the archive. */
+export function entryRefused(code: PackProblem, name: string, what: string): PackRefused {
+  return new PackRefused(nameRefusal(code, name, what));
+}
+
+export function tooMany(limits: ArchiveLimits): PackRefused {
+  return new PackRefused(tooManyNames(limits));
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Decodes a name as UTF-8. Zip entries without the UTF-8 flag should use an old code page, but contain UTF-8 in practice; anything else is
+ * refused.
+ */
+export function decodeName(raw: Uint8Array): string {
+  try {
+    return UTF8.decode(raw);
+  } catch {
+    throw refused('archive/name', `the name ${quoted(Buffer.from(raw).toString('latin1'))} is not UTF-8`);
+  }
+}

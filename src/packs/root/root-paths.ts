@@ -1,0 +1,145 @@
+/**
+ * Paths in a root. Skills are folders of the root itself. All other files are in `.skillwright`; its leading dot keeps it out of scans for
+ * skills. It may come with a cloned repository, so links in it are never followed and only files of our own user are trusted.
+ */
+import { randomBytes } from 'node:crypto';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { LOCK_FILE_NAME } from '../lock/lock.ts';
+import { refused } from '../problems.ts';
+import type { PackRefused } from '../problems.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
+
+export const STATE_FOLDER = '.skillwright';
+export const JOURNAL_NAME = 'transaction.json';
+/** `staging` holds work in progress. The others hold backups. */
+export const STATE_PARTS = ['staging', 'trash', 'previous', 'backups'] as const;
+export type StatePart = (typeof STATE_PARTS)[number];
+
+/** An open root. The descriptor keeps referring to the same folder, even if the path changes. */
+export interface RootHandle {
+  /** Absolute path without links, for display. */
+  readonly path: string;
+  /** The path that the caller passed, made absolute. */
+  readonly given: string;
+  /** Prefix of paths in the root, resolved through the descriptor where the system supports it. */
+  readonly place: string;
+  readonly directory: DirectoryHandle;
+  readonly identity: string;
+}
+
+/** Opens a root and optionally creates it. Throws `PackRefused` and system errors. */
+export function openRootHandle(given: string, { create }: { readonly create: boolean }): RootHandle {
+  if (create) makeFolders(given);
+  const real = tryRealPath(given);
+  if (real === undefined) throw unusable(`the folder ${quoted(given, 200)} does not exist`, given);
+  let directory: DirectoryHandle;
+  try {
+    directory = DirectoryHandle.open(real);
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOTDIR')
+      throw unusable(`${quoted(given, 200)} is not a folder`, given);
+    throw error;
+  }
+  const { place } = directory;
+  return { path: real, given: path.resolve(given), place, directory, identity: identityOf(directory.stats()) };
+}
+
+export function closeRootHandle({ directory }: RootHandle): void {
+  directory.close();
+}
+
+/** Throws `PackRefused` if the path now refers to another folder. */
+export function refuseReplaced({ given, path: real, identity }: RootHandle): void {
+  const stats = tryRealPath(given) === real ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
+  if (stats === undefined || identityOf(stats) !== identity)
+    throw unusable(`${quoted(given, 200)} was replaced during the change`, given);
+}
+
+/** Identifies a file or folder independently of its path. */
+export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
+  return `${String(dev)}:${String(ino)}`;
+}
+
+/** Identity of the entry at a path, without following links; undefined if there is none. */
+export function identityAt(place: string): string | undefined {
+  const stats = lstatSync(place, { throwIfNoEntry: false });
+  return stats === undefined ? undefined : identityOf(stats);
+}
+
+/** The root itself. The trailing dot is needed because a descriptor path is a link. */
+export function rootPath({ place }: RootHandle): string {
+  return `${place}/.`;
+}
+
+export function skillPath({ place }: RootHandle, name: string): string {
+  return `${place}/${name}`;
+}
+
+export function lockPath({ place }: RootHandle): string {
+  return `${place}/${LOCK_FILE_NAME}`;
+}
+
+/** A path in the state folder; `below` is relative to it. */
+export function statePath({ place }: RootHandle, below = ''): string {
+  return below === '' ? `${place}/${STATE_FOLDER}` : `${place}/${STATE_FOLDER}/${below}`;
+}
+
+/** The same path for display. */
+export function displayPath({ path: root }: RootHandle, below: string): string {
+  return path.join(root, STATE_FOLDER, below);
+}
+
+/** Creates the state folder and its subfolders and checks that they belong to us. Throws `PackRefused` and system errors. */
+export function prepareState(handle: RootHandle): void {
+  makeOwn(handle, '');
+  const ignore = statePath(handle, '.gitignore');
+  if (lstatSync(ignore, { throwIfNoEntry: false }) === undefined) writeOnce(ignore, '*\n');
+  for (const part of STATE_PARTS) makeOwn(handle, part);
+}
+
+function makeOwn(handle: RootHandle, part: StatePart | ''): void {
+  const place = statePath(handle, part);
+  const stats = lstatSync(place, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    try {
+      mkdirSync(place, { mode: 0o700 });
+      return;
+    } catch (error) {
+      if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
+    }
+  }
+  requireOwnFolder(handle, part);
+}
+
+/** Throws `PackRefused` if a folder of the state is a link, a file, or owned by another user. */
+export function requireOwnFolder(handle: RootHandle, below: string): void {
+  const stats = lstatSync(statePath(handle, below));
+  const shown = displayPath(handle, below);
+  if (!stats.isDirectory()) throw unusable(`${quoted(shown, 200)} is not a folder of skillwright: remove it`, shown);
+  const uid = process.getuid?.();
+  if (uid !== undefined && uid !== 0 && stats.uid !== uid)
+    throw unusable(`${quoted(shown, 200)} belongs to another user`, shown);
+}
+
+function writeOnce(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o644 });
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
+  }
+}
+
+/** A unique name that sorts by time. */
+export function timedName(at: Date, what: string): string {
+  const time = at.toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  return `${time}-${String(at.getMilliseconds()).padStart(3, '0')}-${what}-${randomBytes(4).toString('hex')}`;
+}
+
+export function unusable(message: string, at: string): PackRefused {
+  return refused('install/root', message, at);
+}

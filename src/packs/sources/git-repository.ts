@@ -1,0 +1,264 @@
+/** Runs git to fetch and print objects. There is no checkout, so filters, hooks and links of the repository have no effect. */
+import { isUtf8 } from 'node:buffer';
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import { PackRefused, packRefusal, refused } from '../problems.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import type { StageContext, PackSource } from './source.ts';
+import { runProgram } from './run-program.ts';
+import type { Program, ProgramResult } from './run-program.ts';
+import { refuse } from './staged-skill.ts';
+
+/**
+ * Variables that users set to reach their servers. All other GIT_ variables could redirect git to other repositories, programs or settings.
+ */
+const KEPT =
+  /^GIT_(?:ASKPASS|SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|PROXY_\w+|HTTP_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH)$/;
+const TIMEOUT_MS = 300_000;
+
+const SETTINGS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.symlinks=false',
+  'credential.interactive=never',
+  'fetch.recurseSubmodules=no',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'submodule.recurse=false',
+].flatMap((setting) => ['-c', setting]);
+
+/** A temporary bare repository in the staging folder. */
+export interface ScratchRepository {
+  readonly folder: string;
+  /** Address to fetch from. */
+  readonly url: string;
+  readonly context: StageContext;
+}
+
+/** Credentials come from the environment and git's helpers. Prompts are disabled, including the graphical prompt of ssh. */
+export function gitEnvironment(url: string, env: StageContext['env']): Readonly<Record<string, string>> {
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined && (!name.startsWith('GIT_') || KEPT.test(name))) given[name] = value;
+  return {
+    ...given,
+    LC_ALL: 'C',
+    GIT_ALLOW_PROTOCOL: protocolsFor(url),
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_LFS_SKIP_SMUDGE: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    SSH_ASKPASS_REQUIRE: 'never',
+  };
+}
+
+/**
+ * Allows the requested protocol and the secure ones, because users may rewrite https to ssh. A redirect from https to http is not followed.
+ */
+function protocolsFor(url: string): string {
+  const [, scheme = 'ssh'] = /^(https?|ssh|git|file):/.exec(url) ?? [];
+  return scheme === 'file' ? scheme : [...new Set(['https', 'ssh', scheme])].join(':');
+}
+
+export type GitRun = Pick<Program, 'stdin' | 'onOutput' | 'isTooMuch' | 'maxOutputBytes'>;
+
+export async function runGit(
+  { folder, url, context }: ScratchRepository,
+  args: readonly string[],
+  run: GitRun = {},
+): Promise<ProgramResult> {
+  const { network, signal, to } = context;
+  return await runProgram({
+    argv: [network.git ?? 'git', ...SETTINGS, `--git-dir=${folder}`, ...args],
+    cwd: to,
+    env: gitEnvironment(url, context.env),
+    timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
+    ...(signal === undefined ? {} : { signal }),
+    ...run,
+  });
+}
+
+/** Runs git and throws `PackRefused` if it fails. */
+export async function mustGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
+  const result = await runGit(own, args, run);
+  if (result.exitCode !== 0) throw gitFailed(result);
+  return result.output;
+}
+
+export function gitFailed({ errors }: Pick<ProgramResult, 'errors'>): PackRefused {
+  return refused('source/failed', `git: ${shownErrors(errors)}`);
+}
+
+const MAX_SHOWN = 300;
+
+/** The last lines of stderr, without user information in addresses. */
+export function shownErrors(errors: string): string {
+  const lines = errors
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const text = lines
+    .slice(-3)
+    .join('; ')
+    .replaceAll(/:\/\/[^/@\s]*@/g, '://');
+  return text === '' ? 'it failed without a message' : printable(text.slice(0, MAX_SHOWN));
+}
+
+/** Size of the fetched packs in bytes. */
+export function packBytes({ folder }: ScratchRepository): number {
+  try {
+    const packs = path.join(folder, 'objects', 'pack');
+    return readdirSync(packs).reduce(
+      (sum, name) => sum + (statSync(path.join(packs, name), { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    );
+  } catch (error) {
+    if (isSystemError(error)) return 0;
+    throw error;
+  }
+}
+
+/** Ref of the fetched commit. */
+const OURS = 'refs/skillwright/brought';
+const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const SHORT_COMMIT = /^[0-9a-f]{4,63}$/;
+/** Messages for servers that cannot send a single commit. They are in English because the locale is set. */
+const NO_SHALLOW = /does not support shallow|dumb http/i;
+const NO_SUCH_REF =
+  /couldn't find remote ref|not our ref|unadvertised object|no such ref|Server does not allow request/i;
+const NO_REPOSITORY = /repository .* not found|does not appear to be a git repository|Repository not found|404/i;
+
+/** Fetches a commit (default: the default branch) and returns its full id. Throws `PackRefused`. */
+export async function fetchCommit(own: ScratchRepository, wanted: string | undefined): Promise<string> {
+  const failure = await tryFetch(own, [`${wanted ?? 'HEAD'}:${OURS}`]);
+  if (failure === undefined) return await commitOf(own, OURS, wanted);
+  if (!NO_SUCH_REF.test(failure)) throw ofFailure(failure);
+  if (wanted === undefined) throw refused('source/revision', 'the repository is empty: it has no default branch');
+  if (!SHORT_COMMIT.test(wanted) && !FULL_COMMIT.test(wanted)) throw noRevision(wanted);
+  // The server does not send this commit by id, so fetch all branches and tags.
+  const all = await tryFetch(
+    own,
+    ['+refs/heads/*:refs/skillwright/heads/*', '+refs/tags/*:refs/skillwright/tags/*'],
+    false,
+  );
+  if (all !== undefined) throw ofFailure(all);
+  return await commitOf(own, wanted, wanted);
+}
+
+/** Returns the error output of git; undefined if the fetch succeeded. */
+async function tryFetch(
+  own: ScratchRepository,
+  refs: readonly string[],
+  isShallow = true,
+): Promise<string | undefined> {
+  const { maxArchiveBytes } = own.context.limits;
+  const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--force'];
+  const result = await runGit(own, [...args, ...(isShallow ? ['--depth=1'] : []), '--', own.url, ...refs], {
+    isTooMuch: () => packBytes(own) > maxArchiveBytes,
+  });
+  if (result.isTooMuch)
+    throw refused('archive/too-large', `the repository has more than ${String(maxArchiveBytes)} bytes`);
+  if (result.exitCode === 0) return undefined;
+  if (isShallow && NO_SHALLOW.test(result.errors)) return await tryFetch(own, refs, false);
+  return result.errors;
+}
+
+async function commitOf(own: ScratchRepository, name: string, wanted: string | undefined): Promise<string> {
+  const result = await runGit(own, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
+  const commit = result.output.toString('latin1').trim();
+  if (result.exitCode === 0 && FULL_COMMIT.test(commit)) return commit;
+  if (result.exitCode !== 0) throw noRevision(wanted ?? 'HEAD');
+  throw gitFailed(result);
+}
+
+function noRevision(wanted: string): PackRefused {
+  return refused('source/revision', `the repository has no branch, tag or commit ${quoted(wanted)}`);
+}
+
+function ofFailure(errors: string): PackRefused {
+  const code = NO_REPOSITORY.test(errors) ? 'source/missing' : 'source/failed';
+  return refused(code, `git: ${shownErrors(errors)}`);
+}
+
+export interface TreeFile {
+  readonly path: string;
+  readonly kind: 'file' | 'link' | 'submodule';
+  readonly isExecutable: boolean;
+  readonly object: string;
+  readonly bytes: number;
+}
+
+/** Limit for one repository. */
+const MAX_FILES = 200_000;
+const MAX_LISTING = 64 * 1024 * 1024;
+const ENTRY = /^(\d{6}) (blob|commit|tree) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s;
+const NOTHING_THERE = /Not a valid object name|not a tree object|does not exist/i;
+
+/** Lists the files below `folder` in a commit, including links and submodules. Throws `PackRefused`. */
+export async function listTree(
+  own: ScratchRepository,
+  commit: string,
+  folder: string | undefined,
+): Promise<readonly TreeFile[]> {
+  const tree = folder === undefined ? commit : `${commit}:${folder}`;
+  const result = await runGit(own, ['ls-tree', '-r', '-z', '-l', '--full-tree', tree], { maxOutputBytes: MAX_LISTING });
+  if (result.isTooMuch) throw tooMany();
+  if (result.exitCode !== 0 && NOTHING_THERE.test(result.errors))
+    throw refused('source/missing', `the commit ${commit} has no folder ${quoted(folder ?? '')}`);
+  if (result.exitCode !== 0) throw gitFailed(result);
+  if (!isUtf8(result.output)) throw refused('archive/name', 'the repository has a file name that is not UTF-8');
+  const lines = result.output.toString('utf8').split('\0').slice(0, -1);
+  if (lines.length > MAX_FILES) throw tooMany();
+  return lines.map(readEntry);
+}
+
+function readEntry(line: string): TreeFile {
+  const [, mode = '', type = '', object = '', size = '', path = ''] = ENTRY.exec(line) ?? [];
+  if (path === '') refuse(packRefusal('source/failed', `git listed ${quoted(line)}, which is not a file entry`));
+  const kind = type === 'commit' ? 'submodule' : mode === '120000' ? 'link' : 'file';
+  return { path, kind, isExecutable: mode === '100755', object, bytes: size === '-' ? 0 : Number(size) };
+}
+
+function tooMany(): PackRefused {
+  return refused('archive/too-many', `the repository has more than ${String(MAX_FILES)} files; specify a folder`);
+}
+
+const LINE = /^([0-9a-f]{40}|[0-9a-f]{64})\t(.+)$/;
+
+/**
+ * The commit of a branch or tag, without fetching. Undefined if `ls-remote` cannot tell: unknown ref, abbreviated commit, or an unreachable
+ * server. Staging the source reports the reason. Writes nothing.
+ */
+export async function remoteCommit(
+  source: Extract<PackSource, { type: 'git' }>,
+  context: StageContext,
+): Promise<string | undefined> {
+  const { url, ref = 'HEAD' } = source;
+  if (FULL_COMMIT.test(ref)) return ref;
+  if (url.startsWith('file:') && context.network.allowFile !== true) return undefined;
+  const commits = await listRefs(ref, { folder: path.join(context.to, 'repository'), url, context });
+  // Same precedence as git. `^{}` is the commit that an annotated tag points to.
+  for (const name of [ref, `refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`]) {
+    const commit = commits.get(`${name}^{}`) ?? commits.get(name);
+    if (commit !== undefined) return commit;
+  }
+  return undefined;
+}
+
+/** Commits by ref name; empty if git fails or is not installed. */
+async function listRefs(ref: string, own: ScratchRepository): Promise<ReadonlyMap<string, string>> {
+  const commits = new Map<string, string>();
+  try {
+    const { exitCode, output } = await runGit(own, ['ls-remote', '--', own.url, ref, `${ref}^{}`]);
+    for (const line of exitCode === 0 ? output.toString('latin1').split('\n') : []) {
+      const [, commit, name] = LINE.exec(line) ?? [];
+      if (commit !== undefined && name !== undefined) commits.set(name, commit);
+    }
+  } catch (error) {
+    if (!(error instanceof PackRefused)) throw error;
+  }
+  return commits;
+}

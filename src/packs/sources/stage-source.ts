@@ -1,0 +1,42 @@
+/** Stages any kind of source: fetches its bytes into the staging folder and finds its skills. Only file names are validated here. */
+import path from 'node:path';
+
+import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import { packRefusal, orSystemRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { sourceText } from './source-text.ts';
+import type { StagedSource, PackSource, StageOptions, StageContext } from './source.ts';
+import { quoted } from '../../core/text/text.ts';
+import { stageArchive } from './archive.ts';
+import { stageFolder } from './folder.ts';
+
+/**
+ * Stages a source into `to`. Local folders and archives load no network code. Throws the abort reason; every other failure is a refusal.
+ */
+export async function stageSource(source: PackSource, options: StageOptions): Promise<StagedSource | PackRefusal> {
+  options.signal?.throwIfAborted();
+  const context: StageContext = {
+    ...options,
+    limits: options.limits ?? ARCHIVE_LIMITS,
+    network: options.network ?? {},
+    tree: path.join(options.to, 'tree'),
+  };
+  return await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
+}
+
+async function stage(source: PackSource, context: StageContext): Promise<StagedSource | PackRefusal> {
+  if (source.type === 'folder') return await stageFolder(source, context);
+  if (source.type === 'archive') return await stageArchive(source, context);
+  if (context.offline === true)
+    return packRefusal('source/not-offline', `${quoted(sourceText(source), 200)} is not a local source`);
+  switch (source.type) {
+    case 'url':
+      return await (await import('./url.ts')).stageUrl(source, context);
+    case 'git':
+      return await (await import('./git.ts')).stageGit(source, context);
+    case 'npm':
+      return await (await import('./npm.ts')).stageNpm(source, context);
+    case 'well-known':
+      return await (await import('./well-known.ts')).stageSite(source, context);
+  }
+}
