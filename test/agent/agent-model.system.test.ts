@@ -32,7 +32,7 @@ describe('the model of an agent', () => {
     const server = await serve((response) => sendJson(response, { models: [{ name: 'qwen3:8b' }] }));
     onTestFinished(() => server.close());
     const addresses = { ...NO_SERVERS, ollama: server.url };
-    expect(shown(await open({ addresses }))).toEqual(['ollama/qwen3:8b', `ollama runs at ${server.url}`]);
+    expect(shown(await open({ addresses }))).toEqual(['ollama/qwen3:8b', `ollama is running at ${server.url}`]);
   });
 
   test('is fixed rules where there is nothing, and these say what they are', async () => {

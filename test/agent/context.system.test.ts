@@ -80,7 +80,7 @@ describe('a run of two hundred turns', () => {
     expect(allText(model.requests.at(-2) ?? expect.fail())).toMatch(
       /\[data [0-9a-f]{16} from recall_output\][^]*all work and no play/,
     );
-    expect(allText(model.requests.at(-1) ?? expect.fail())).toContain('there is no output');
+    expect(allText(model.requests.at(-1) ?? expect.fail())).toContain('is no longer stored');
     // The skill is still there, whole or as a word about how to have it again.
     expect(allText(model.requests.at(-1) ?? expect.fail())).toMatch(/canary-big-body|load it again/);
   });

@@ -36,7 +36,7 @@ describe('the end of a budget', () => {
     const { agent } = await world();
     const result = await agent({ model: played(lines), budget });
     expect(result.outcome).toBe('degraded');
-    expect(result.reason).toMatch(/^the budget of .* is used up/);
+    expect(result.reason).toMatch(/^the budget of .* is exhausted/);
     expect(result.answer.split('\n')).toEqual(
       [
         `This answer is incomplete: ${result.reason}.`,
@@ -56,10 +56,10 @@ describe('the end of a budget', () => {
   verifies('AGT-4', 'time: a model that never answers is left, and so is one that ignores its signal', async () => {
     const { agent } = await world();
     const never = { id: 'never', call: () => new Promise<never>(() => undefined) };
-    const result = await agent({ model: never, budget: { wallMs: 50 } });
-    expect(result).toMatchObject({ outcome: 'degraded', reason: 'the run exceeded its time limit of 50 ms' });
+    const result = await agent({ model: never, budget: { wallMs: 500 } });
+    expect(result).toMatchObject({ outcome: 'degraded', reason: 'the run exceeded its time limit of 500 ms' });
     expect(ofType(eventsOf(result), 'budget-end')).toEqual([
-      { type: 'budget-end', name: 'wallMs', used: 50, limit: 50 },
+      { type: 'budget-end', name: 'wallMs', used: 500, limit: 500 },
     ]);
   });
 

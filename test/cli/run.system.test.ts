@@ -142,7 +142,7 @@ describe('with the rule model', () => {
   test('without anything that runs programs it says so and shows what it would run', async () => {
     const folder = project();
     const { status, out } = await run(folder, ['run', QUESTION, '--executor', 'none', '--in', 'orders.csv', ...RULES]);
-    expect([status, out]).toEqual([0, expect.stringContaining('nothing can be run here')]);
+    expect([status, out]).toEqual([0, expect.stringContaining('program execution is disabled')]);
   });
 
   test('where nothing isolates programs it warns, runs none and goes on', async () => {
@@ -150,7 +150,7 @@ describe('with the rule model', () => {
     const env = { DOCKER_HOST: `unix://${folder}/none.sock` };
     const words = ['run', QUESTION, '--in', 'orders.csv', '--yes', '--set', 'execution.executor=container', ...RULES];
     const { status, out, err } = await run(folder, words, { env });
-    expect([status, out]).toEqual([0, expect.stringContaining('nothing can be run here')]);
+    expect([status, out]).toEqual([0, expect.stringContaining('program execution is disabled')]);
     expect(err).toContain('warning: no program will be run: no executor isolates programs on this machine');
     expect(record(folder).events.filter(({ type }) => type === 'run-start')).toHaveLength(1);
   });

@@ -219,7 +219,7 @@ describe('servers on this machine', () => {
     const server = await start(ollama);
     const addresses = { ...NO_SERVERS, ollama: server.url };
     const found = await find({ addresses, config: { params: { temperature: 0 } } });
-    expect(shown(found)).toEqual({ model: 'ollama/qwen3:8b', reason: `ollama runs at ${server.url}`, tried: LOOKED });
+    expect(shown(found)).toEqual({ model: 'ollama/qwen3:8b', reason: `ollama is running at ${server.url}`, tried: LOOKED });
     await ask(found);
     expect(server.requests.at(-1)).toMatchObject({
       path: '/v1/chat/completions',
@@ -234,7 +234,7 @@ describe('servers on this machine', () => {
     const addresses = { ollama: empty.url, lmstudio: second.url, llamacpp: NOWHERE };
     expect(shown(await find({ addresses }))).toEqual({
       model: 'lmstudio/m',
-      reason: `lmstudio runs at ${second.url}`,
+      reason: `lmstudio is running at ${second.url}`,
       tried: [...LOOKED, `ollama: no model is loaded at ${empty.url}`],
     });
   });

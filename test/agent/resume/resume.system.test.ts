@@ -207,7 +207,7 @@ describe('nothing is done and no record is begun', () => {
   });
 });
 
-describe('a record that cannot be followed', () => {
+describe('a record that cannot be replayed', () => {
   test('ends the new run at once, with nothing done: the tools are others than they were', async () => {
     const { agent, runtime } = await world();
     const ended = await agent({ model: played([LOAD, COUNT]), budget: { turns: 2 } });
@@ -318,7 +318,7 @@ describe('a record that somebody else wrote', () => {
       },
     ]);
     expect([resumed.type, isWritten]).toEqual(['resumed', false]);
-    expect(allText(model.requests[0] ?? expect.fail())).toContain('what came of it is not known');
+    expect(allText(model.requests[0] ?? expect.fail())).toContain('its outcome is unknown');
   });
 
   test.each([
@@ -344,7 +344,7 @@ describe('a record that somebody else wrote', () => {
     const { resumed, isWritten, model } = await resumeForged(forged);
     expect(resumed).toMatchObject({
       type: 'resumed',
-      result: { outcome: 'failed', reason: expect.stringContaining('cannot be followed: an outcome in it is none') },
+      result: { outcome: 'failed', reason: expect.stringContaining('it contains an invalid observation') },
     });
     expect([isWritten, model.requests]).toEqual([false, []]);
   });
