@@ -49,23 +49,23 @@ export function plannedActions(call: ModelToolCall, vocabulary: Vocabulary, offe
 /** Returns the calls of one answer in the order of execution: as given, but adjacent loads start with workflow skills. */
 export function orderCalls(
   calls: readonly ModelToolCall[],
-  planned: (call: ModelToolCall) => readonly Action[],
+  plan: (call: ModelToolCall) => readonly Action[],
   index: SkillIndex,
 ): readonly ModelToolCall[] {
   if (calls.length < 2) return calls;
-  const judged = calls.map((call) => {
-    const actions = planned(call);
+  const planned = calls.map((call) => {
+    const actions = plan(call);
     const isLoad = actions.length > 0 && actions.every(({ type }) => type === 'load_skill');
     return { call, isLoad, rank: actions.some((action) => isWorkflow(loadedBy(action, index))) ? 0 : 1 };
   });
   const ordered: ModelToolCall[] = [];
-  for (let at = 0; at < judged.length;) {
-    const end = judged.findIndex(({ isLoad }, place) => place >= at && !isLoad);
-    const loads = judged.slice(at, end === -1 ? judged.length : end);
-    const next = end === -1 ? undefined : judged[end];
+  for (let at = 0; at < planned.length;) {
+    const end = planned.findIndex(({ isLoad }, place) => place >= at && !isLoad);
+    const loads = planned.slice(at, end === -1 ? planned.length : end);
+    const next = end === -1 ? undefined : planned[end];
     ordered.push(...loads.toSorted((a, b) => a.rank - b.rank).map(({ call }) => call));
     if (next !== undefined) ordered.push(next.call);
-    at = end === -1 ? judged.length : end + 1;
+    at = end === -1 ? planned.length : end + 1;
   }
   return ordered;
 }

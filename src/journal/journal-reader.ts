@@ -12,7 +12,7 @@ import { LineReader, endsTorn, openJournal, parseLine } from './journal-lines.ts
 import type { StoredLine } from './journal-lines.ts';
 import { isWholeEvent, restoredValue, startText } from './references.ts';
 import { inFolder, readRunInfo, runLife } from './run-folder.ts';
-import { infoOf, summarise } from './run-info.ts';
+import { infoOf, summarize } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
@@ -57,7 +57,7 @@ export function readRun(path: string, { content = 'whole' }: ReadRunOptions = {}
 function infoFromEvents(path: string): RunInfo | undefined {
   let summary: RunSummary | undefined;
   for (const line of journalLines(path, 'start')) {
-    summary = summarise(summary, line);
+    summary = summarize(summary, line);
     if (summary === undefined) return undefined;
   }
   return summary === undefined ? undefined : infoOf(summary);

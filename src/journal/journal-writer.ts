@@ -17,10 +17,10 @@ import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath, keepContent } from './content.ts';
 import { asRead, ownFields } from './recorded-event.ts';
 import type { Redactor } from './redact/redact.ts';
-import { openStore, plainJson, storedJson } from './references.ts';
+import { openStore, storedJson } from './references.ts';
 import type { Keep } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, makeRunFolder } from './run-folder.ts';
-import { finalText, infoOf, infoText, stateText, summarise, withSeal } from './run-info.ts';
+import { finalText, infoOf, infoText, stateText, summarize, withSeal } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
 
@@ -197,7 +197,7 @@ class JournalWriter implements RunRecord {
     } catch (error) {
       if (!isWriteError(error)) throw error;
       this.#failure = recordFailed(this.path, error);
-      this.#tellFailure(this.#failure.message);
+      this.#recordFailure(this.#failure.message);
       throw this.#failure;
     }
   }
@@ -222,10 +222,9 @@ class JournalWriter implements RunRecord {
   #holdLine(event: RunEvent): void {
     // Contents of a rejected event.
     if (this.#contents.size > 0) this.#contents.clear();
-    const plain = this.#plainJson(event);
-    const clean = plain === undefined ? this.#stored(event) : event;
+    const clean = this.#stored(event);
     const stored = clean === event ? event : { ...clean, ...ownFields(event) };
-    const eventJson = visibleJson(plain ?? storedJson(stored, this.#keepLong));
+    const eventJson = visibleJson(storedJson(stored, this.#keepLong));
     const seq = this.#seq + 1;
     const time = this.#options.now().toISOString();
     const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
@@ -235,7 +234,7 @@ class JournalWriter implements RunRecord {
     this.#held += line;
     this.#seq = seq;
     this.#head = hash;
-    this.#summary = summarise(this.#summary, { seq, time, elapsed, event: asRead(event, stored), hash });
+    this.#summary = summarize(this.#summary, { seq, time, elapsed, event: asRead(event, stored), hash });
     if (event.type === 'observation' && event.observation.type === 'answered')
       this.#answer = this.#redact(event.observation.answer);
   }
@@ -254,17 +253,12 @@ class JournalWriter implements RunRecord {
     return `${visibleJson(JSON.stringify(store(index ?? null)))}\n`;
   }
 
-  /** Returns undefined if the event needs a walk. Most observations are too long to try. */
-  #plainJson(event: RunEvent): string | undefined {
-    return event.type === 'observation' || this.#mayHoldSecrets() ? undefined : plainJson(event);
-  }
-
   #stored(event: RunEvent): object {
-    return this.#mayHoldSecrets() ? this.#storeClean(event) : this.#storePlain(event);
+    return this.#mayContainSecrets() ? this.#storeClean(event) : this.#storePlain(event);
   }
 
   /** Evaluated for each event, because a run may learn secrets later. */
-  #mayHoldSecrets(): boolean {
+  #mayContainSecrets(): boolean {
     const { redactor } = this.#options;
     return redactor !== undefined && !redactor.isEmpty;
   }
@@ -312,7 +306,7 @@ class JournalWriter implements RunRecord {
   }
 
   /** If even this cannot be written, the run looks like a killed one. */
-  #tellFailure(reason: string): void {
+  #recordFailure(reason: string): void {
     try {
       if (this.#isEnded) return;
       this.#write(this.#infoFile({ outcome: 'record-failed', reason: this.#redact(reason) }), () => undefined);

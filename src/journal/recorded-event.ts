@@ -1,7 +1,7 @@
 /** Prepares an event for the journal. */
 import type { RunEvent } from '../core/run-events.ts';
 import { restoredValue, startText } from './references.ts';
-import { isTelling } from './run-info.ts';
+import { affectsSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
 /** Fields that this program creates and reads again. They are exempt from redaction, because hashes look like secrets. */
@@ -25,7 +25,7 @@ function hashesOf({ indexHash, indexDigest, policyHash }: Extract<RunEvent, { re
 
 /** Returns the event as a reader restores it, so that both derive the same summary. */
 export function asRead(event: RunEvent, stored: object): RunEvent {
-  if (stored === event || !isTelling(event)) return event;
+  if (stored === event || !affectsSummary(event)) return event;
   const read = restoredValue(JSON.parse(JSON.stringify(stored)), startText);
   return isRunEvent(read) ? read : event;
 }

@@ -50,25 +50,6 @@ export function openStore({ redact, keep }: Storing): (value: unknown) => unknow
   return (value) => walk(value, how);
 }
 
-/**
- * Returns the JSON of a value that needs no conversion: it is too short to contain long texts or deep nesting, and has no `$`. Returns
- * undefined otherwise. Most events are short, so this avoids the walk.
- */
-export function plainJson(value: object): string | undefined {
-  let json: string;
-  try {
-    json = JSON.stringify(value);
-  } catch (error) {
-    // Nested too deeply, or circular: the walk reports it.
-    if (error instanceof RangeError || error instanceof TypeError) return undefined;
-    throw error;
-  }
-  return json.length < SHORT_JSON && !json.includes('$') ? json : undefined;
-}
-
-/** Each level takes two brackets. */
-const SHORT_JSON = Math.min(2 * MAX_DEPTH, LONG_TEXT);
-
 /** Returns the JSON of a stored event; a very large event becomes a reference itself. */
 export function storedJson(stored: unknown, keep: Keep): string {
   const json = JSON.stringify(stored);

@@ -21,7 +21,7 @@ export interface RunSummary {
 const MAX_APPROVALS = 1_000;
 
 /** Events that change more than the count. */
-const TELLING: ReadonlySet<RunEvent['type']> = new Set([
+const SUMMARIZED: ReadonlySet<RunEvent['type']> = new Set([
   'run-start',
   'skill-use',
   'approval-ask',
@@ -31,12 +31,12 @@ const TELLING: ReadonlySet<RunEvent['type']> = new Set([
 ]);
 
 /** Whether the summary uses more than the type of an event. */
-export function isTelling({ type }: RunEvent): boolean {
-  return TELLING.has(type);
+export function affectsSummary({ type }: RunEvent): boolean {
+  return SUMMARIZED.has(type);
 }
 
 /** Adds a line to the summary. Returns undefined before the first line, which must be run-start. */
-export function summarise(before: RunSummary | undefined, line: JournalLine): RunSummary | undefined {
+export function summarize(before: RunSummary | undefined, line: JournalLine): RunSummary | undefined {
   const { event, time, seq: count, hash: head } = line;
   const events = { count, head };
   if (before === undefined) return event.type === 'run-start' ? { info: startInfo(event, time), events } : undefined;

@@ -77,7 +77,7 @@ export function openFileChecks(run: string, folder: ConfinedDirectory): FileChec
       return [
         ...broken,
         ...expected.flatMap(({ name, digest }) => fileProblem(folder, name, digest) ?? []),
-        ...(isWhole ? strangers(run, new Set([...known, ...contents.keys()])) : []),
+        ...(isWhole ? unexpectedFiles(run, new Set([...known, ...contents.keys()])) : []),
       ];
     },
   };
@@ -154,7 +154,7 @@ function referencesInJson(bytes: Buffer): readonly ContentReference[] {
 }
 
 /** Finds files that no event refers to. */
-function strangers(run: string, known: ReadonlySet<string>): readonly RunProblem[] {
+function unexpectedFiles(run: string, known: ReadonlySet<string>): readonly RunProblem[] {
   const kinds: readonly string[] = CONTENT_KINDS;
   const own = new Set<string>([EVENTS_FILE, RUN_FILE, ...known]);
   const names = namesIn(run);

@@ -15,7 +15,7 @@ import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import type { ParsedLine, StoredLine } from './journal-lines.ts';
 import { INDEX_FILE, inFolder, isRunId, readRunInfo, runLife } from './run-folder.ts';
 import type { RunReading } from './run-folder.ts';
-import { infoOf, infoText, summarise } from './run-info.ts';
+import { infoOf, infoText, summarize } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { checkSeal } from './seal.ts';
 import type { SealState } from './seal.ts';
@@ -62,8 +62,8 @@ function verifyFolder(path: string, folder: ConfinedDirectory, sealKey: Uint8Arr
   }
   try {
     const files = openFileChecks(path, folder);
-    const walked = walkLines(new LineReader(journal.descriptor), reading, folder, files);
-    return judge(reading, walked, files, sealKey);
+    const checked = checkLines(new LineReader(journal.descriptor), reading, folder, files);
+    return conclude(reading, checked, files, sealKey);
   } finally {
     closeSync(journal.descriptor);
   }
@@ -75,7 +75,7 @@ function hasOnlyBegun(path: string): boolean {
 }
 
 /** The result of checking the lines. */
-interface Walked {
+interface CheckedLines {
   readonly problems: readonly RunProblem[];
   readonly count: number;
   readonly summary: RunSummary | undefined;
@@ -86,7 +86,12 @@ interface Walked {
 
 const TOO_LONG: ParsedLine = { type: 'bad', reason: 'it is too long' };
 
-function walkLines(reader: LineReader, reading: RunReading, folder: ConfinedDirectory, files: FileChecks): Walked {
+function checkLines(
+  reader: LineReader,
+  reading: RunReading,
+  folder: ConfinedDirectory,
+  files: FileChecks,
+): CheckedLines {
   const problems: RunProblem[] = [];
   const checkpoint = reading.type === 'run' ? reading.info.events.count : 0;
   let position: Position = { place: 0, seq: 0, head: FIRST_HASH };
@@ -102,14 +107,14 @@ function walkLines(reader: LineReader, reading: RunReading, folder: ConfinedDire
     const unknown = typeof restored === 'string' ? lineProblem('line/unreadable', position.place, restored) : undefined;
     for (const found of [problem, unknown])
       if (found !== undefined && problems.length < MAX_PROBLEMS) problems.push(found);
-    if (typeof restored === 'object' && problems.length === 0) summary = summarise(summary, restored);
+    if (typeof restored === 'object' && problems.length === 0) summary = summarize(summary, restored);
     if (position.place === checkpoint) atCheckpoint = summary;
   }
   const isTorn = reader.rest().length > 0;
-  const walked = { problems, count: position.place, summary, atCheckpoint, isTorn };
+  const checked = { problems, count: position.place, summary, atCheckpoint, isTorn };
   // After a power failure the last line may contain anything.
   const isCutShort = isLastBad && !isTorn && problems.length === 1 && isUnfinished(reading);
-  return isCutShort ? { ...walked, problems: [], count: position.place - 1, isTorn: true } : walked;
+  return isCutShort ? { ...checked, problems: [], count: position.place - 1, isTorn: true } : checked;
 }
 
 /** The position of the check: the line in the file, its expected number, and the hash of the previous line. */
@@ -144,16 +149,21 @@ function readEvent(line: StoredLine, folder: ConfinedDirectory, files: FileCheck
   }
 }
 
-function judge(reading: RunReading, walked: Walked, files: FileChecks, sealKey: Uint8Array | undefined): Verification {
+function conclude(
+  reading: RunReading,
+  checked: CheckedLines,
+  files: FileChecks,
+  sealKey: Uint8Array | undefined,
+): Verification {
   const seal = sealState(reading, sealKey);
   const isWhole = !isUnfinished(reading);
-  const journal = [...walked.problems, ...lengthProblems(reading, walked, isWhole)];
+  const journal = [...checked.problems, ...lengthProblems(reading, checked, isWhole)];
   // Only a complete journal determines the other files.
   const isComplete = journal.length === 0;
   const found = [
     ...journal,
-    ...runProblems(reading, walked, isComplete),
-    ...files.problems({ summary: isComplete ? walked.summary : undefined, isWhole }),
+    ...runProblems(reading, checked, isComplete),
+    ...files.problems({ summary: isComplete ? checked.summary : undefined, isWhole }),
     ...(seal === 'bad' ? [sealProblem()] : []),
   ].slice(0, MAX_PROBLEMS);
   if (found.length > 0) return { status: 'tampered', problems: found, seal };
@@ -171,29 +181,32 @@ function isUnfinished(reading: RunReading): boolean {
 /** Checks that there are as many lines as `run.json` says. */
 function lengthProblems(
   reading: RunReading,
-  { problems, count, isTorn }: Walked,
+  { problems, count, isTorn }: CheckedLines,
   isWhole: boolean,
 ): readonly RunProblem[] {
-  const told = reading.type === 'run' ? reading.info.events.count : 0;
-  if (count < told)
-    return [journalProblem('journal/cut', `it has ${String(count)} lines; run.json says ${String(told)}`)];
+  const expectedCount = reading.type === 'run' ? reading.info.events.count : 0;
+  if (count < expectedCount)
+    return [journalProblem('journal/cut', `it has ${String(count)} lines; run.json says ${String(expectedCount)}`)];
   if (!isWhole) return [];
   if (isTorn) return [journalProblem('journal/cut', 'it ends in the middle of a line')];
-  if (reading.type !== 'run' || count === told || problems.length > 0) return [];
+  if (reading.type !== 'run' || count === expectedCount || problems.length > 0) return [];
   return [
-    journalProblem('journal/added', `it continues after line ${String(told)}, the last one according to run.json`),
+    journalProblem(
+      'journal/added',
+      `it continues after line ${String(expectedCount)}, the last one according to run.json`,
+    ),
   ];
 }
 
-function runProblems(reading: RunReading, walked: Walked, isComplete: boolean): readonly RunProblem[] {
+function runProblems(reading: RunReading, checked: CheckedLines, isComplete: boolean): readonly RunProblem[] {
   if (reading.type === 'absent') {
     // Killed between the first line and the first run.json.
-    return walked.count <= 1 ? [] : [runProblem('run/missing', 'it is missing')];
+    return checked.count <= 1 ? [] : [runProblem('run/missing', 'it is missing')];
   }
   if (reading.type !== 'run')
     return [runProblem('run/edited', reading.type === 'invalid' ? reading.reason : 'it has another schema version')];
   if (!isComplete) return [];
-  const { atCheckpoint } = walked;
+  const { atCheckpoint } = checked;
   const isSame =
     atCheckpoint !== undefined && reading.text === infoText(expectedInfo(infoOf(atCheckpoint), reading.info));
   return isSame ? [] : [runProblem('run/edited', 'it does not match the event log')];

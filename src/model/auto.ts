@@ -1,8 +1,8 @@
 import type { Config } from '../core/config/config.ts';
 import { SkillError } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
-import { LOCAL_PROVIDERS, lookAt, usualAddress } from './local-servers.ts';
-import type { LocalProvider, LookedAt } from './local-servers.ts';
+import { LOCAL_PROVIDERS, probeServer, usualAddress } from './local-servers.ts';
+import type { LocalProvider, ServerProbe } from './local-servers.ts';
 import { openModel } from './open-model.ts';
 import type { OpenModelOptions } from './open-model.ts';
 import { VENDORS } from './providers.ts';
@@ -19,7 +19,7 @@ export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal
   /** The addresses of local servers (default: their standard ports). */
   readonly addresses?: Readonly<Record<LocalProvider, string>>;
   /** The timeout for each of them in milliseconds (default: 600). */
-  readonly lookMs?: number;
+  readonly probeMs?: number;
 }
 
 export interface FoundModel {
@@ -113,13 +113,13 @@ function otherServer(keyName: string | undefined, env: FindModelOptions['env']):
 }
 
 async function localModel(options: FindModelOptions): Promise<FoundModel> {
-  const { env, signal, addresses, lookMs } = options;
-  const look = { signal, ...(lookMs === undefined ? {} : { timeoutMs: lookMs }) };
+  const { env, signal, addresses, probeMs } = options;
+  const look = { signal, ...(probeMs === undefined ? {} : { timeoutMs: probeMs }) };
   const tried = ['no provider is configured', 'no API key of a vendor is set'];
   const looks = await Promise.all(
     LOCAL_PROVIDERS.map(async (provider) => {
       const address = addresses?.[provider] ?? usualAddress(provider, env);
-      return { provider, looked: await lookAt(provider, address, look) };
+      return { provider, looked: await probeServer(provider, address, look) };
     }),
   );
   for (const { provider, looked } of looks) {
@@ -144,7 +144,7 @@ async function localModel(options: FindModelOptions): Promise<FoundModel> {
   return { model: 'rules', reason: 'no language model was found', tried };
 }
 
-function whyNot(looked: LookedAt): string {
+function whyNot(looked: ServerProbe): string {
   return looked.type === 'missing' ? looked.reason : `no model is loaded at ${looked.address}`;
 }
 

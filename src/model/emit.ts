@@ -1,7 +1,7 @@
 import type { ModelAnswer, ModelCallOptions, ModelDelta, ModelToolCall } from '../core/model.ts';
 
 /** Builds an answer that was not streamed. */
-export function madeAnswer(text: string, toolCalls: readonly ModelToolCall[] = []): ModelAnswer {
+export function completeAnswer(text: string, toolCalls: readonly ModelToolCall[] = []): ModelAnswer {
   return { text, toolCalls, finish: toolCalls.length > 0 ? 'tool-calls' : 'stop', usage: {}, retries: 0 };
 }
 

@@ -1,5 +1,5 @@
 import { SkillError } from '../core/errors.ts';
-import { isLocalProvider, lookAt, servedModels, usualAddress } from './local-servers.ts';
+import { isLocalProvider, probeServer, servedModels, usualAddress } from './local-servers.ts';
 import type { LocalProvider, ServedModel } from './local-servers.ts';
 import { ModelProblem } from './problem.ts';
 import { VENDORS, isVendor, unavailable } from './providers.ts';
@@ -7,7 +7,7 @@ import type { ProviderName, Vendor, VendorName } from './providers.ts';
 import type { ModelSettings } from './settings.ts';
 
 /** The address of a model, and the API key for it. */
-export interface Reached {
+export interface Endpoint {
   readonly model: string;
   readonly baseUrl: string;
   /** Empty if there is no key: without a value the libraries would read one from the environment. */
@@ -22,7 +22,7 @@ export interface ReachOptions {
   readonly signal?: AbortSignal;
 }
 
-export async function reach(provider: ProviderName, settings: ModelSettings, options: ReachOptions): Promise<Reached> {
+export async function reach(provider: ProviderName, settings: ModelSettings, options: ReachOptions): Promise<Endpoint> {
   // Copied keys often end with a line break.
   const given = settings.apiKey === undefined ? settings : { ...settings, apiKey: settings.apiKey.trim() };
   if (isVendor(provider)) return reachVendor(provider, given, options);
@@ -33,7 +33,7 @@ export async function reach(provider: ProviderName, settings: ModelSettings, opt
  * An API key from the environment is sent to its vendor, or to the base URL that the environment names for it, and nowhere else. A
  * base URL of the settings needs a key that was set for it.
  */
-function reachVendor(provider: VendorName, settings: ModelSettings, { env = {} }: ReachOptions): Reached {
+function reachVendor(provider: VendorName, settings: ModelSettings, { env = {} }: ReachOptions): Endpoint {
   const { baseUrl: own, keyNames, baseUrlName = '', usualModel }: Vendor = VENDORS[provider];
   const { model = usualModel, contextWindow, baseUrl, apiKey } = settings;
   if (baseUrl !== undefined || apiKey !== undefined)
@@ -59,12 +59,12 @@ async function reachLocal(
   provider: LocalProvider,
   settings: ModelSettings,
   { env = {}, signal = new AbortController().signal }: ReachOptions,
-): Promise<Reached> {
+): Promise<Endpoint> {
   const address = readBaseUrl(settings.baseUrl ?? usualAddress(provider, env)).replace(/\/v1$/, '');
   const { model, contextWindow, apiKey = '' } = settings;
   const rest = { baseUrl: `${address}/v1`, apiKey };
   if (model !== undefined) return { model, contextWindow, ...rest };
-  const looked = await lookAt(provider, address, { signal, timeoutMs: ASK_MS, headers: bearer(apiKey) });
+  const looked = await probeServer(provider, address, { signal, timeoutMs: ASK_MS, headers: bearer(apiKey) });
   if (looked.type === 'missing')
     throw unavailable(provider, looked.reason, `start ${provider}, or choose another provider`);
   const [first] = looked.models;
@@ -75,7 +75,7 @@ async function reachLocal(
 async function reachCompatible(
   settings: ModelSettings,
   { signal = new AbortController().signal }: ReachOptions,
-): Promise<Reached> {
+): Promise<Endpoint> {
   const { apiKey = '', model, contextWindow } = settings;
   if (settings.baseUrl === undefined)
     throw unavailable(

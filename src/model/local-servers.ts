@@ -17,7 +17,7 @@ export interface ServedModel {
 }
 
 /** The result of probing a server. */
-export type LookedAt =
+export type ServerProbe =
   | { readonly type: 'found'; readonly address: string; readonly models: readonly ServedModel[] }
   | { readonly type: 'missing'; readonly address: string; readonly reason: string };
 
@@ -55,7 +55,11 @@ function readOllamaHost(text: string): string | undefined {
  * Asks a server for its models with a provider-specific request, so that another program on the same port is not mistaken for it.
  * Throws only if the signal is aborted.
  */
-export async function lookAt(provider: LocalProvider, address: string, options: LookOptions): Promise<LookedAt> {
+export async function probeServer(
+  provider: LocalProvider,
+  address: string,
+  options: LookOptions,
+): Promise<ServerProbe> {
   try {
     const models = await MODELS_OF[provider](address, options);
     if (models === undefined)

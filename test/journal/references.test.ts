@@ -6,7 +6,6 @@ import {
   MAX_DEPTH,
   isReference,
   openStore,
-  plainJson,
   referencesIn,
   restoredValue,
   storedJson,
@@ -47,33 +46,6 @@ describe('a stored value', () => {
         expect(restoredValue(JSON.parse(json), read)).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
-  });
-
-  test('is the JSON of the value where a look at that says so, and not where anything in it is to be replaced', () => {
-    const nested = (levels: number): object => {
-      let value: object = {};
-      for (let level = 1; level < levels; level += 1) value = { a: value };
-      return value;
-    };
-    const keys = fc.oneof(fc.string(), fc.constantFrom('$ref', '$$ref', 'a'));
-    const { tree } = fc.letrec((tie) => ({
-      tree: fc.oneof({ depthSize: 'small' }, fc.string({ maxLength: 20 }), fc.integer(), tie('list'), tie('object')),
-      list: fc.array(tie('tree'), { maxLength: 3 }),
-      object: fc.dictionary(keys, tie('tree'), { maxKeys: 3 }),
-    }));
-    fc.assert(
-      fc.property(tree, (value) => {
-        const { keep } = shelf();
-        const event = { type: 'note', value };
-        const plain = plainJson(event);
-        if (plain !== undefined) expect(plain).toBe(storedJson(openStore({ keep })(event), keep));
-      }),
-    );
-    const endless: Record<string, unknown> = {};
-    endless['self'] = endless;
-    const others = [{ $ref: 'x' }, { a: [{ $$ref: 'x' }] }, { text: 'x'.repeat(LONG_TEXT + 1) }, nested(MAX_DEPTH + 1)];
-    expect([...others, nested(100_000), endless].filter((value) => plainJson(value) !== undefined)).toEqual([]);
-    expect(plainJson({ type: 'turn', turn: 1, left: undefined })).toBe('{"type":"turn","turn":1}');
   });
 
   test('cannot be taken for a reference by what is in it', () => {

@@ -28,7 +28,7 @@ const NOWHERE = gone.url;
 const NO_SERVERS = { ollama: NOWHERE, lmstudio: NOWHERE, llamacpp: NOWHERE };
 
 const find = (options: Partial<FindModelOptions> = {}): Promise<FoundModel> =>
-  findModel({ env: {}, signal, addresses: NO_SERVERS, lookMs: 10_000, ...options });
+  findModel({ env: {}, signal, addresses: NO_SERVERS, probeMs: 10_000, ...options });
 
 const shown = ({ model, reason, tried }: FoundModel): unknown => ({
   model: model === 'rules' ? model : model.id,
@@ -219,7 +219,11 @@ describe('servers on this machine', () => {
     const server = await start(ollama);
     const addresses = { ...NO_SERVERS, ollama: server.url };
     const found = await find({ addresses, config: { params: { temperature: 0 } } });
-    expect(shown(found)).toEqual({ model: 'ollama/qwen3:8b', reason: `ollama is running at ${server.url}`, tried: LOOKED });
+    expect(shown(found)).toEqual({
+      model: 'ollama/qwen3:8b',
+      reason: `ollama is running at ${server.url}`,
+      tried: LOOKED,
+    });
     await ask(found);
     expect(server.requests.at(-1)).toMatchObject({
       path: '/v1/chat/completions',
@@ -243,7 +247,7 @@ describe('servers on this machine', () => {
     const silent = await start(() => undefined);
     const server = await start(ollama);
     const addresses = { ollama: server.url, lmstudio: silent.url, llamacpp: silent.url };
-    const found = await find({ addresses, lookMs: 1_000 });
+    const found = await find({ addresses, probeMs: 1_000 });
     expect(shown(found)).toMatchObject({ model: 'ollama/qwen3:8b' });
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { lookAt, usualAddress } from '../../src/model/local-servers.ts';
+import { probeServer, usualAddress } from '../../src/model/local-servers.ts';
 import type { LocalProvider } from '../../src/model/local-servers.ts';
 import { openModel } from '../../src/model/open-model.ts';
 import { sendJson, serve } from './local-server.ts';
@@ -19,7 +19,7 @@ const paths =
 
 const look = async (provider: LocalProvider, respond: Respond, timeoutMs = 5_000): Promise<unknown> => {
   server = await serve(respond);
-  return lookAt(provider, server.url, { signal, timeoutMs });
+  return probeServer(provider, server.url, { signal, timeoutMs });
 };
 
 const OLLAMA = {
@@ -122,7 +122,7 @@ describe('something else on that port', () => {
   test('the signal ends the look', async () => {
     server = await serve(() => undefined);
     const stop = new AbortController();
-    const looked = lookAt('ollama', server.url, { signal: stop.signal, timeoutMs: 30_000 });
+    const looked = probeServer('ollama', server.url, { signal: stop.signal, timeoutMs: 30_000 });
     setTimeout(() => stop.abort('enough'), 5);
     await expect(looked).rejects.toBe('enough');
   });

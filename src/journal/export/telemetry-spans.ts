@@ -129,10 +129,10 @@ function noteCall({ calls }: OpenRun, event: RunEvent, nowMs: number): void {
   const open = calls.get(event.call);
   if (open === undefined) return;
   if (event.type === 'skill-use') calls.set(event.call, { ...open, skill: event.skill });
-  else calls.set(event.call, { ...open, attributes: { ...open.attributes, ...judgement(event) } });
+  else calls.set(event.call, { ...open, attributes: { ...open.attributes, ...policyAttributes(event) } });
 }
 
-function judgement(event: RunEvent): Attributes {
+function policyAttributes(event: RunEvent): Attributes {
   if (event.type === 'decision') {
     const { effect, rule, risk, origin } = event.decision;
     return {

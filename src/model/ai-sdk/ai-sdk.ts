@@ -44,7 +44,7 @@ export function aiSdkModel(options: AdapterOptions): Model {
         policy,
         surroundings,
         signal: callOptions.signal,
-        mayRepeat: () => !listener.wasTold(),
+        mayRepeat: () => !listener.hasReported(),
       });
       if (result.type === 'gave-up') throw modelError(id, result.problem, { retries: result.retries, hide });
       return { ...result.value, retries: result.retries };
@@ -57,20 +57,20 @@ interface Listener {
   readonly isWanted: boolean;
   readonly tell: (delta: ModelDelta) => void;
   /** A part of the answer was reported, so a retry would report it twice. */
-  readonly wasTold: () => boolean;
+  readonly hasReported: () => boolean;
   /** Throws the listener's own error, which is not a failure of the model. */
   readonly throwFault: () => void;
 }
 
 function listenerFor({ signal, onDelta }: ModelCallOptions): Listener {
-  let told = false;
+  let isReported = false;
   let fault: { readonly error: unknown } | undefined;
   return {
     signal,
     isWanted: onDelta !== undefined,
     tell: (delta) => {
       signal.throwIfAborted();
-      told = true;
+      isReported = true;
       try {
         onDelta?.(delta);
       } catch (error) {
@@ -78,7 +78,7 @@ function listenerFor({ signal, onDelta }: ModelCallOptions): Listener {
         throw error;
       }
     },
-    wasTold: () => told,
+    hasReported: () => isReported,
     throwFault: () => {
       if (fault !== undefined) throw fault.error;
     },

@@ -73,14 +73,14 @@ function changedAnswer(answer: ModelAnswer, redact: ChangeText): ModelAnswer {
 
 /** A secret may be spread over several deltas, so a redacted text is stored as one delta. */
 function safeDeltas(deltas: readonly ModelDelta[], was: ModelAnswer, is: ModelAnswer): readonly ModelDelta[] {
-  const told = (id: string | undefined): string =>
+  const streamed = (id: string | undefined): string =>
     deltas.flatMap((delta) => (idOf(delta) === id ? [delta.text] : [])).join('');
   const isSafe =
     was.text === is.text &&
-    told(undefined) === is.text &&
+    streamed(undefined) === is.text &&
     is.toolCalls.every(({ id, name, input }, place) => {
       const before = was.toolCalls[place];
-      return before?.input === input && before.name === name && told(id) === input;
+      return before?.input === input && before.name === name && streamed(id) === input;
     }) &&
     deltas.every(
       (delta) => delta.type === 'text' || is.toolCalls.some(({ id, name }) => id === delta.id && name === delta.name),

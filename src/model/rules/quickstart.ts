@@ -168,7 +168,7 @@ function readWord({ text, isQuoted }: Word): QuickstartWord | string {
   const match = PLACEHOLDER.exec(text);
   const kind = PLACEHOLDER_KINDS.find((known) => known === match?.[2]);
   if (match === null || kind === undefined)
-    return `${quoted(text)} is no placeholder, expected one of ${PLACEHOLDER_KINDS.map((known) => `{${known}}`).join(', ')}`;
+    return `${quoted(text)} is not a placeholder; expected one of ${PLACEHOLDER_KINDS.map((known) => `{${known}}`).join(', ')}`;
   const [, before = '', , list = '', mark, after = ''] = match;
   const endings = list
     .split(',')

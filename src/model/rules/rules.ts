@@ -3,7 +3,7 @@
  * driver for tests, without network and memory; its behavior depends on the request alone.
  */
 import type { Model, ModelAnswer, ModelRequest, ModelTool } from '../../core/model.ts';
-import { emitWhole, madeAnswer } from '../emit.ts';
+import { emitWhole, completeAnswer } from '../emit.ts';
 import { readConversation } from './rule-conversation.ts';
 import { decideByRules } from './rule-decision.ts';
 import { planUpdate } from './rule-plan.ts';
@@ -29,14 +29,16 @@ function written(request: ModelRequest, decision: RuleDecision): ModelAnswer {
   const turn = request.messages.filter(({ role }) => role === 'assistant').length + 1;
   if (request.tools.length > 0) {
     const ending = decision.type === 'answer' ? endingCall(request.tools, decision.text) : decision;
-    if (ending?.type !== 'call') return madeAnswer(decision.type === 'answer' ? decision.text : '');
-    return madeAnswer('', [{ id: `rule-${String(turn)}`, name: ending.name, input: JSON.stringify(ending.input) }]);
+    if (ending?.type !== 'call') return completeAnswer(decision.type === 'answer' ? decision.text : '');
+    return completeAnswer('', [{ id: `rule-${String(turn)}`, name: ending.name, input: JSON.stringify(ending.input) }]);
   }
   const action =
     decision.type === 'answer'
       ? { type: 'final_answer', payload: { answer: decision.text } }
       : { type: decision.name, payload: decision.input };
-  return madeAnswer(JSON.stringify({ action, plan_update: planUpdate(decision, readConversation(request.messages)) }));
+  return completeAnswer(
+    JSON.stringify({ action, plan_update: planUpdate(decision, readConversation(request.messages)) }),
+  );
 }
 
 /** Uses the final-answer tool if there is one. */

@@ -181,7 +181,7 @@ describe('what is left', () => {
       name: `S${String(place)}`,
       value: `${pair.slice(1)}value${String(place)}${pair.slice(0, 1)}`,
     }));
-    expect(() => createRedactor(everything)).toThrow(/no mark can stand for the secret "S0"/);
+    expect(() => createRedactor(everything)).toThrow(/no mark can replace the secret "S0"/);
   });
 });
 
