@@ -57,10 +57,6 @@ export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return compareText(a.path, b.path) || a.line - b.line || a.column - b.column || compareText(a.code, b.code);
 }
 
-export function sortDiagnostics(all: readonly Diagnostic[]): readonly Diagnostic[] {
-  return all.toSorted(compareDiagnostics);
-}
-
 /** Compares UTF-16 units, so the order does not depend on the locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
