@@ -98,7 +98,7 @@ describe('broken runs', () => {
   test('have no verdict if the model gives only invalid answers', async () => {
     const { facts } = await ran([{ text: 'no JSON' }, { text: 'none again' }]);
     expect(graded({ trigger: false }, facts)[0]).toMatch(
-      /^trigger: error, the run failed: the model gave no usable answer twice/,
+      /^trigger: error, the run failed: the model gave two invalid answers in a row/,
     );
   });
 
