@@ -126,11 +126,11 @@ function matrixLines(executors: readonly ExecutorExamination[], { style }: Termi
   return [
     '',
     style('bold', `${'a program'.padEnd(width)}  ${tried.map(({ name }) => name.padEnd(10)).join('  ')}`),
-    ...names.map((canary) => {
+    ...names.map((attempt) => {
       const verdicts = tried.map(
-        ({ report }) => report?.results.find(({ name }) => name === canary)?.verdict ?? 'unknown',
+        ({ report }) => report?.results.find(({ name }) => name === attempt)?.verdict ?? 'unknown',
       );
-      return `${canary.padEnd(width)}  ${verdicts.map(cell).join('  ')}`;
+      return `${attempt.padEnd(width)}  ${verdicts.map(cell).join('  ')}`;
     }),
   ];
 }

@@ -75,7 +75,7 @@ export interface Workspace {
   /** Changes the metadata and writes it to disk. */
   record(change: (metadata: WorkspaceMetadata) => WorkspaceMetadata): void;
   /**
-   * Changes the metadata in memory only. It is written with the next `record`, at the latest when the workspace is kept: nobody reads
+   * Changes the metadata in memory only. It is written with the next `record`, at the latest when the workspace is kept: no one reads
    * it before, because the workspace of a dead process is removed.
    */
   note(change: (metadata: WorkspaceMetadata) => WorkspaceMetadata): void;

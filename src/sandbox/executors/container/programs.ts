@@ -44,6 +44,8 @@ const TOO_MUCH = 'the program left more files or bytes than its limits allow; no
 
 interface StartedProgram {
   readonly container: WarmContainer;
+  /** Counters before the start: on a busy machine a program may hit a limit before its start is reported. */
+  readonly before: CounterValues;
   readonly child: Child;
   readonly started: number;
   readonly copy: WorkspaceCopy | undefined;
@@ -125,7 +127,8 @@ export class ContainerPrograms {
         hasInput,
         maxOutputBytes: spec.limits.outputBytes,
       };
-      return { container, started, copy, child: await startExec(client, container, { program, streams }) };
+      const before = counterValues(container);
+      return { container, before, started, copy, child: await startExec(client, container, { program, streams }) };
     } catch (error) {
       if (container !== undefined) await this.#giveBack(container, false);
       if (isSkillError(error) && streams.signal?.aborted === true) return cancelledBeforeStart(streams, requested);
@@ -134,7 +137,7 @@ export class ContainerPrograms {
   }
 
   async #untilEnd(
-    { container, child, started, copy }: StartedProgram,
+    { container, before, child, started, copy }: StartedProgram,
     spec: ProgramSpec,
     streams: RunStreams,
   ): Promise<ProgramEnd> {
@@ -142,7 +145,7 @@ export class ContainerPrograms {
     try {
       const { limits } = spec;
       const end = withExitSignal(
-        await supervise(child, { limits, streams, started, poll: this.#pollOf(container, spec) }),
+        await supervise(child, { limits, streams, started, poll: this.#pollOf(container, before, spec) }),
       );
       const finalEnd = await this.#withMemory(end, container);
       const tooMuch = await copy?.download(limits);
@@ -156,9 +159,12 @@ export class ContainerPrograms {
   }
 
   /** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
-  #pollOf({ counters, hostPid }: WarmContainer, { limits }: ProgramSpec): (isLast: boolean) => EndReason | undefined {
+  #pollOf(
+    { counters, hostPid }: WarmContainer,
+    before: CounterValues,
+    { limits }: ProgramSpec,
+  ): (isLast: boolean) => EndReason | undefined {
     const { place, isShared } = this.#options;
-    const before = { kills: counters?.memoryKills() ?? 0, refused: counters?.refusedProcesses() ?? 0 };
     const isDiskFull = isShared
       ? diskWatch({
           folders: WRITABLE_FOLDERS.map((name) => path.join(place.root, name)),
@@ -220,6 +226,15 @@ export class ContainerPrograms {
     const { ended } = await startExec(client, container, { program, streams });
     return (await ended).exitCode !== 0;
   }
+}
+
+interface CounterValues {
+  readonly kills: number;
+  readonly refused: number;
+}
+
+function counterValues({ counters }: WarmContainer): CounterValues {
+  return { kills: counters?.memoryKills() ?? 0, refused: counters?.refusedProcesses() ?? 0 };
 }
 
 function endBeforeStart(spec: ProgramSpec, { signal }: RunStreams): ProgramEnd | undefined {
