@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { readCases } from '../src/evals/cases/read-cases.ts';
-import { CASE_SHAPES } from '../src/evals/cases/recognise.ts';
+import { CASE_SHAPES } from '../src/evals/cases/recognize.ts';
 import type { BenchRow } from './row.ts';
 
 /** What the census of the same files counted by hand: entries of `evals` files, beside scenarios and trigger queries. */

@@ -1,5 +1,5 @@
 /**
- * Evaluations: cases are read, run in homes of their own and graded from what was recorded. See docs/evals.md.
+ * Evaluations: reads cases, runs them in isolation and grades them from their records. See docs/evals.md.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * For whoever writes an executor: what every executor does alike, as cases for any test runner. See docs/executors.md.
- * For whoever tests what asks a model: models that play a script, a recording or chance. See docs/rule-model.md.
+ * Test kits. For authors of executors: the conformance suite, as cases for any test runner; see docs/executors.md. For code that calls
+ * models: models that follow a script, a recording or a random seed; see docs/rule-model.md.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-/** One question to the model and its answer, both recorded. */
+/** Sends one request to the model; records the request and the answer. */
 import { budgetText } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
@@ -10,7 +10,7 @@ import { openAnswerDisplay } from './answer-display.ts';
 import { prepareRequest } from './request.ts';
 import { stateText } from './system-prompt.ts';
 
-export type Asked =
+export type ModelReply =
   | { readonly type: 'answer'; readonly answer: ModelAnswer; readonly conversation: Conversation }
   | { readonly type: 'end'; readonly end: TurnsEnd };
 
@@ -18,7 +18,7 @@ export async function askModel(
   conversation: Conversation,
   tools: readonly ModelTool[],
   parts: AgentParts,
-): Promise<Asked> {
+): Promise<ModelReply> {
   const { run, limits, model, stop, protocol, outputs, measure } = parts;
   const { turn, used } = parts.state();
   const prepared = prepareRequest(conversation, {
@@ -51,7 +51,7 @@ export async function askModel(
   return { type: 'answer', answer, conversation: prepared.conversation };
 }
 
-/** The person has just spoken and there is nothing to say about that: no step is open, and the budget is whole. */
+/** In the first request for a message the state is omitted: no step is open, and the budget is unused. */
 function isOpening({ exchanges }: Conversation, { state }: AgentParts): boolean {
   const { turn, plan } = state();
   const isSpeaking = turn === 1 || exchanges.at(-1)?.message !== undefined;

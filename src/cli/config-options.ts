@@ -25,7 +25,7 @@ export function readOptions(options: readonly string[]): OptionsRead {
 
 function readOption(option: string, before: Config): OptionsRead {
   const equals = option.indexOf('=');
-  if (equals < 1) return wrong(`${quoted(option)} is no KEY=VALUE`, 'write it as in --set catalog.budget_tokens=2000');
+  if (equals < 1) return wrong(`${quoted(option)} is not KEY=VALUE`, 'write it like --set catalog.budget_tokens=2000');
   const key = option.slice(0, equals);
   const target = findTarget(key);
   if (target === undefined) return unknownKey(key);
@@ -74,15 +74,15 @@ function joined(before: Config, { setting, path }: Target, value: unknown): Conf
 
 function unknownKey(key: string): OptionsRead {
   const below = SETTINGS.filter((setting) => setting.key.startsWith(`${key}.`)).map((setting) => setting.key);
-  if (below.length > 0) return wrong(`${quoted(key)} holds several settings`, `set one of ${below.join(', ')}`);
+  if (below.length > 0) return wrong(`${quoted(key)} is a group of settings`, `set one of ${below.join(', ')}`);
   const [guess] = nearest(
     key,
     SETTINGS.map((setting) => setting.key),
     1,
   );
   return wrong(
-    `${quoted(key)} is no setting`,
-    guess === undefined ? 'see skillwright config explain' : `did you mean ${guess}?`,
+    `${quoted(key)} is not a setting`,
+    guess === undefined ? 'run skillwright config explain to list all settings' : `did you mean ${guess}?`,
   );
 }
 

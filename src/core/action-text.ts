@@ -76,7 +76,7 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
       return resultText(observation.result, isFull);
     case 'command-seen':
       if (observation.result !== undefined) return resultText(observation.result, isFull);
-      return observation.question === undefined ? observation.status : `${observation.status}, waits for an answer`;
+      return observation.question === undefined ? observation.status : `${observation.status}, waiting for input`;
     case 'command-killed':
       return observation.status;
     case 'directory-listed':
@@ -88,7 +88,7 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
     case 'file-written':
       return `${countText(observation.bytes, 'byte')}, ${observation.replaced === undefined ? 'new' : 'replaced'}`;
     case 'file-deleted':
-      return 'in the trash';
+      return 'moved to the trash';
     case 'response-received':
       return `status ${String(observation.status)}, ${countText(observation.bytes, 'byte')}${cut(observation.truncated)}`;
     case 'answered':

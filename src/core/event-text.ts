@@ -126,8 +126,8 @@ function askLines(request: ApprovalRequest, level: TextLevel): readonly TextLine
 }
 
 function answerText(answer: (RunEvent & { readonly type: 'approval-answer' })['answer']): string {
-  if (answer === 'nobody') return 'nobody is there';
-  if (answer === 'pending') return 'it will come later';
+  if (answer === 'nobody') return 'no person is available';
+  if (answer === 'pending') return 'pending';
   return answer.verdict === 'no' ? `no, by ${answer.by}` : `yes, for this ${scopeText(answer.scope)}, by ${answer.by}`;
 }
 

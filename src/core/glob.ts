@@ -316,10 +316,10 @@ export function normaliseGlob(text: string, { root = '/workspace', runDir, skill
   if (/[\x00-\x1f\x7f-\x9f]/.test(text) || hiddenCharacters(text) !== undefined)
     return refused(
       'path/control-character',
-      `the pattern ${quoted(text)} has a character that does not show`,
-      'use ? for it',
+      `the pattern ${quoted(text)} contains an invisible character`,
+      'use ? in its place',
     );
-  if (text.includes('\\')) return refused('path/backslash', `the pattern ${quoted(text)} has a backslash`);
+  if (text.includes('\\')) return refused('path/backslash', `the pattern ${quoted(text)} contains a backslash`);
   const folders = new Map([
     ['WORKSPACE_DIR', ''],
     ['OUTPUT_DIR', 'out'],
@@ -335,15 +335,19 @@ export function normaliseGlob(text: string, { root = '/workspace', runDir, skill
     if (variable === undefined || folder === undefined)
       return refused(
         'path/absolute',
-        `the pattern ${quoted(text)} starts with a variable that is not known here`,
+        `the pattern ${quoted(text)} starts with an unknown variable`,
         `start with one of ${[...folders.keys()].map((name) => `$${name}`).join(', ')}, or with a folder of the workspace`,
       );
     relative = folder + relative.slice(variable.length);
   } else if (relative === root || relative.startsWith(`${root}/`)) relative = relative.slice(root.length + 1);
   else if (/^(?:[/~]|[a-z][a-z0-9+.-]*:)/i.test(relative))
-    return refused('path/absolute', `the pattern ${quoted(text)} does not start from the workspace`, RELATIVE);
+    return refused('path/absolute', `the pattern ${quoted(text)} is not relative to the workspace`, RELATIVE);
   if (PARENT.test(relative))
-    return refused('path/parent', `the pattern ${quoted(text)} has .. in it`, 'stay inside the workspace: no ..');
+    return refused(
+      'path/parent',
+      `the pattern ${quoted(text)} contains ".."`,
+      'stay inside the workspace: .. is not allowed',
+    );
   const glob = relative
     .split('/')
     .filter((part) => part !== '' && part !== '.')
@@ -351,14 +355,14 @@ export function normaliseGlob(text: string, { root = '/workspace', runDir, skill
     .replace(SKILL_LINK, '$1')
     .replace(/^inputs(?=\/|$)/, 'work/inputs');
   if (glob === '')
-    return refused('path/empty', `the pattern ${quoted(text)} is the workspace and names no file`, RELATIVE);
+    return refused('path/empty', `the pattern ${quoted(text)} is the workspace itself and names no file`, RELATIVE);
   return { type: 'glob', glob: relative.endsWith('/') || FOLDERS.has(glob) ? `${glob}/**` : glob };
 }
 
 /** Naming one of these folders means its contents. */
 const FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'work/inputs', 'runs', 'skills']);
 const SCHEME = 'workspace://';
-const RELATIVE = 'give a pattern relative to the workspace, such as out/*.txt or $OUTPUT_DIR/**';
+const RELATIVE = 'use a pattern relative to the workspace, such as out/*.txt or $OUTPUT_DIR/**';
 
 function refused(code: FailureCode, message: string, hint?: string): GlobReading {
   return { type: 'refused', failure: failure(code, message, hint === undefined ? {} : { hint }) };

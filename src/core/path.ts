@@ -31,16 +31,16 @@ export function toRelativePath(text: string): PathReading {
   if (text.length > MAX_CHARACTERS)
     return refused('path/too-long', `the path ${quoted(text)} has more than ${MAX_CHARACTERS} characters`);
   if (CONTROL.test(text) || hiddenCharacters(text) !== undefined)
-    return refused('path/control-character', `the path ${quoted(text)} has a character that does not show`);
-  if (ABSOLUTE.test(text)) return refused('path/absolute', `the path ${quoted(text)} does not start from the skill`);
-  if (text.includes('\\')) return refused('path/backslash', `the path ${quoted(text)} has a backslash`);
-  if (ENCODED.test(text)) return refused('path/encoded', `the path ${quoted(text)} has encoded characters`);
+    return refused('path/control-character', `the path ${quoted(text)} contains an invisible character`);
+  if (ABSOLUTE.test(text)) return refused('path/absolute', `the path ${quoted(text)} is not relative to the skill`);
+  if (text.includes('\\')) return refused('path/backslash', `the path ${quoted(text)} contains a backslash`);
+  if (ENCODED.test(text)) return refused('path/encoded', `the path ${quoted(text)} contains encoded characters`);
   const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.');
-  if (segments.includes('..')) return refused('path/parent', `the path ${quoted(text)} has .. in it`);
+  if (segments.includes('..')) return refused('path/parent', `the path ${quoted(text)} contains ".."`);
   if (segments.length === 0)
     return refused('path/empty', `the path ${quoted(text)} is the folder of the skill and names no file`);
   if (segments.some(isTooLong))
-    return refused('path/too-long', `a part of the path ${quoted(text)} has more than ${MAX_SEGMENT_BYTES} bytes`);
+    return refused('path/too-long', `a segment of the path ${quoted(text)} has more than ${MAX_SEGMENT_BYTES} bytes`);
   // The one place that makes the brand: everything above is what it promises.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { type: 'path', path: segments.join('/') as RelativePath };

@@ -83,7 +83,7 @@ function patched(plan: Plan, patch: Patch, report: Report): Plan {
   for (const id of within(patch.remove ?? [], 'removals', report)) {
     if (!steps.delete(idOf(id))) report(missing('remove', id, steps));
   }
-  for (const change of within(patch.steps ?? [], 'changes of steps', report)) changeStep(steps, change, report);
+  for (const change of within(patch.steps ?? [], 'step changes', report)) changeStep(steps, change, report);
   return {
     goal: patch.goal === undefined || patch.goal.trim() === '' ? plan.goal : patch.goal,
     steps: ordered(steps, within(patch.order ?? [], 'places', report), report),
@@ -106,7 +106,7 @@ function changeStep(
 
 function missing(verb: string, id: string, steps: ReadonlyMap<string, PlanStep>): string {
   const near = nearest(idOf(id), [...steps.keys()]).map((name) => quoted(name));
-  const known = near.length === 0 ? '' : `; there is ${near.join(', ')}`;
+  const known = near.length === 0 ? '' : `; similar ids: ${near.join(', ')}`;
   return `there is no step ${quoted(id)} to ${verb}${known}${verb === 'change' ? '; a new step needs a title' : ''}`;
 }
 
@@ -142,7 +142,7 @@ function boundedSteps(steps: readonly PlanStep[], report: Report): readonly Plan
     const title = lineOf(step.title, PLAN_LIMITS.titleCharacters);
     if (id === '') report('a step has no id');
     else if (title === '') report(`step ${quoted(id)} has no title`);
-    else if (kept.has(id)) report(`the id ${quoted(id)} stands twice; the first of the steps was kept`);
+    else if (kept.has(id)) report(`the id ${quoted(id)} is used twice; the first step was kept`);
     else kept.set(id, { id, title, status: stateOf(step, report) });
   }
   return [...kept.values()];
@@ -150,7 +150,7 @@ function boundedSteps(steps: readonly PlanStep[], report: Report): readonly Plan
 
 function stateOf({ id, status }: PlanStep, report: Report): StepState {
   if (STEP_STATES.includes(status)) return status;
-  report(`the status of step ${quoted(id)} is none of ${STEP_STATES.join(', ')}`);
+  report(`the status of step ${quoted(id)} must be one of ${STEP_STATES.join(', ')}`);
   return 'pending';
 }
 
@@ -161,7 +161,7 @@ function boundedConstraint(value: number | string): number | string {
 
 const MOST = {
   steps: PLAN_LIMITS.steps,
-  'changes of steps': PLAN_LIMITS.steps,
+  'step changes': PLAN_LIMITS.steps,
   removals: PLAN_LIMITS.steps,
   places: PLAN_LIMITS.steps,
   assumptions: PLAN_LIMITS.assumptions,
@@ -171,7 +171,7 @@ const MOST = {
 function within<T>(items: readonly T[], what: keyof typeof MOST, report: Report): readonly T[] {
   const most = MOST[what];
   if (items.length <= most) return items;
-  report(`${items.length} ${what}; only the first ${most} were taken`);
+  report(`${items.length} ${what}; only the first ${most} were used`);
   return items.slice(0, most);
 }
 

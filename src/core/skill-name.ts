@@ -19,12 +19,12 @@ export interface NameReading {
 export function readName(written: string): NameReading {
   if (SIMPLE.test(written)) return { name: written };
   const hidden = hiddenCharacters(written);
-  if (hidden?.kind === 'control') return { problem: 'has control characters' };
+  if (hidden?.kind === 'control') return { problem: 'contains control characters' };
   const name = cleanText(written).normalize('NFKC').trim();
   if (name === '') return { problem: 'is empty' };
-  if (name.includes('/') || name.includes('\\')) return { problem: 'has a slash or a backslash' };
+  if (name.includes('/') || name.includes('\\')) return { problem: 'contains a slash or a backslash' };
   if (name.includes('..') || name === '.') return { problem: 'is a path' };
-  if (name.includes('\n') || name.includes('\t')) return { problem: 'has a line end or a tab' };
+  if (name.includes('\n') || name.includes('\t')) return { problem: 'contains a line end or a tab' };
   const problem = styleProblem(name);
   return problem === undefined ? { name } : { name, problem };
 }
@@ -49,7 +49,7 @@ export function toSlug(text: string): string | undefined {
 
 function styleProblem(name: string): string | undefined {
   if (name.startsWith('-') || name.endsWith('-')) return 'starts or ends with a hyphen';
-  if (name.includes('--')) return 'has two hyphens in a row';
-  if (name !== name.toLowerCase()) return 'has upper-case letters';
-  return NAME.test(name) ? undefined : 'has characters other than letters, digits and hyphens';
+  if (name.includes('--')) return 'contains two hyphens in a row';
+  if (name !== name.toLowerCase()) return 'contains upper-case letters';
+  return NAME.test(name) ? undefined : 'contains characters other than letters, digits and hyphens';
 }

@@ -13,7 +13,7 @@ import type { Model } from '../core/model.ts';
 import { containerSettings, findExecutor } from '../runtime/execution/executors.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { VERSION } from '../version.ts';
-import { findOldVersion } from './run/old-version.ts';
+import { findBaselineVersion } from './run/baseline-version.ts';
 import { runSuite } from './run/run-suite.ts';
 import type { SuiteBasis, SuiteOptions } from './run/run-suite.ts';
 import type { SkillSet } from './run/skill-set.ts';
@@ -128,7 +128,7 @@ async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Pro
   const old = new Map<string, string>();
   for (const [place, folder] of [...targets].entries()) {
     const to = path.join(directory, 'baseline', String(place));
-    const version = await findOldVersion(folder, { wanted: baseline, to, home, env, signal });
+    const version = await findBaselineVersion(folder, { wanted: baseline, to, home, env, signal });
     onNote?.(`comparing ${path.basename(folder)} with ${version.from}`);
     old.set(folder, version.folder);
   }

@@ -19,11 +19,6 @@ import type { SkillHead } from '../core/skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../core/text/text.ts';
 
 const MAX_DESCRIPTION = 1024;
-/**
- * A key that could be another spelling of `metadata`: an m, or anything beyond ASCII, which may fold to one. Its length says nothing:
- * one character can fold to several, and what is no letter is dropped.
- */
-const LIKE_METADATA = /[mM\x80-\uffff]/;
 const MAX_COMPATIBILITY = 500;
 
 export interface AssembleInput {
@@ -59,13 +54,14 @@ function withMisplaced(
 ): ReadonlySet<RestrictingField> {
   let all = unreadable;
   for (const { key, value } of map.entries) {
-    // Nearly every value ends here: text under a key that could not be meant for `metadata`, or `metadata` as it should be.
+    const exact = fieldOf(key);
+    // Almost every entry: text under any other key than `metadata`, or `metadata` with a map.
     if (
       value === undefined ||
-      (value.type === 'scalar' ? !LIKE_METADATA.test(key) : key === 'metadata' && value.type === 'map')
+      (exact !== undefined && (exact === 'metadata' ? value.type === 'map' : value.type === 'scalar'))
     )
       continue;
-    const parent = likelyField(key);
+    const parent = exact ?? likelyField(key);
     if (parent === undefined || restrictingField(parent) !== undefined) continue;
     if (parent === 'metadata' ? value.type === 'map' : value.type === 'scalar') continue;
     for (const { field, at } of restrictionsIn(value, { inText: parent === 'metadata' })) {
@@ -101,14 +97,15 @@ function first(stated: StatedFields, field: FieldName): MapEntry | undefined {
 /** The entries by field. Of a field given twice the first counts; of one that restricts, both. */
 function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
   const stated = new Map<FieldName, MapEntry[]>();
-  const others = new Set<string>();
+  let others: Set<string> | undefined;
   for (const entry of map.entries) {
     const { key } = entry;
     const exact = fieldOf(key);
     const field = exact ?? likelyField(key);
     if (field === undefined) {
-      if (others.has(key)) tellDuplicate(report, entry);
+      if (others?.has(key) === true) tellDuplicate(report, entry);
       else tellUnknown(report, entry);
+      others ??= new Set();
       others.add(key);
       continue;
     }
@@ -172,8 +169,9 @@ function tellExtension(report: Report, { key, keyStart }: MapEntry): void {
 
 function readNameField({ report, source, start }: AssembleInput, entry: MapEntry | undefined): string | undefined {
   const { directory } = source;
-  const folder = readName(directory).name;
   const value = entry?.value;
+  if (value?.type === 'scalar' && value.value === directory && isValidName(directory)) return directory;
+  const folder = readName(directory).name;
   if (entry === undefined || value === undefined) {
     tellNoName(report, directory, { entry, start });
     return usableFolder(report, folder, start);

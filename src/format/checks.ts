@@ -36,8 +36,8 @@ export function isTooLarge(text: string, length: number): boolean {
 export function checkText(report: Report, fences: Fences, map: MapNode): void {
   const { text } = report;
   checkFences(report, fences);
-  const head = text.slice(0, fences.end);
-  if (head.includes('\r\n')) checkLineEnds(report, head.indexOf('\r\n'));
+  const lineEnd = text.indexOf('\r\n');
+  if (lineEnd !== -1 && lineEnd < fences.end) checkLineEnds(report, lineEnd);
   checkLines(report, fences, map);
   if (!report.isVisible) checkHidden(report, text.slice(fences.start, fences.close), fences.start);
 }

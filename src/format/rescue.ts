@@ -14,7 +14,6 @@ import type { Report } from './report.ts';
 import { tell } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
 import type { LooseRestriction } from './restrictions.ts';
-import { readYaml } from './yaml.ts';
 import type { YamlReading } from './yaml.ts';
 import { quoteYaml } from './write.ts';
 import { quoted } from '../core/text/text.ts';
@@ -25,8 +24,12 @@ export interface Rescue {
   readonly refusal?: Extract<YamlReading, { type: 'refused' }>;
 }
 
+/** The YAML library, passed as a parameter so that this file does not load it. */
+export type ReadYaml = (text: string, start: number, end: number) => YamlReading;
+
 interface Work {
   readonly report: Report;
+  readonly readYaml: ReadYaml;
   /** As the report's text, with tabs in indentation as spaces: the same offsets. */
   readonly text: string;
   readonly entries: MapEntry[];
@@ -45,10 +48,14 @@ export interface RescueInput {
 }
 
 /** Reads field by field from `start` to `end`. Absent: nothing in it looks like a field. */
-export function rescueFields(report: Report, { text, start, end }: RescueInput): Rescue | undefined {
+export function rescueFields(
+  report: Report,
+  readYaml: ReadYaml,
+  { text, start, end }: RescueInput,
+): Rescue | undefined {
   const { pieces, stray } = cutPieces(text, start, end);
   if (pieces.length === 0) return undefined;
-  const work: Work = { report, text, entries: [], clean: new Set(), libraryText: 0 };
+  const work: Work = { report, readYaml, text, entries: [], clean: new Set(), libraryText: 0 };
   if (stray !== undefined) tellStray(work, stray.start);
   for (const piece of pieces) readPiece(work, piece);
   const unreadable = closeRestrictions(work, start, end);
@@ -117,7 +124,7 @@ function readWhole(work: Work, piece: Piece): MapEntry | undefined {
   work.libraryText += piece.end - piece.start;
   if (work.libraryText > MAX_LIBRARY_TEXT || findTooDeep(work.text, piece.start, piece.end) !== undefined)
     return undefined;
-  const reading = readYaml(work.text, piece.start, piece.end);
+  const reading = work.readYaml(work.text, piece.start, piece.end);
   if (reading.type === 'refused') work.refusal ??= reading;
   if (reading.type !== 'map' || reading.map.entries.length !== 1) return undefined;
   tellLoose(work.report, reading.loose);

@@ -1,4 +1,4 @@
-/** A file that only grows, by whole lines. What is in it after an append is all that was appended, or the append throws. */
+/** An append-only file of whole lines. Each append is written completely, or it throws. */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, openSync, writeSync } from 'node:fs';
 
 import { isSystemError } from '../platform/fs/paths.ts';
@@ -11,7 +11,7 @@ export class AppendFile {
   #length = 0;
   #isOpen = true;
 
-  /** Throws the system's error, also where something is there already. */
+  /** Throws the system's error, also if the file exists. */
   constructor(file: string) {
     this.#file = file;
     this.#descriptor = openSync(file, NEW_GROWING_FILE, 0o600);
@@ -20,20 +20,20 @@ export class AppendFile {
   }
 
   /**
-   * One write. Throws where it did not all go in, or where the name no longer leads to what was written: a removed or replaced file
-   * takes bytes gladly. Then the file ends with the last whole line.
+   * Appends with one write. Throws if the write was incomplete, or if the path no longer leads to this file: writing to a removed or
+   * replaced file succeeds silently. The file is then truncated to its last whole line.
    */
   append(lines: string): void {
     const size = Buffer.byteLength(lines, 'utf8');
     const expected = this.#length + size;
     try {
       const written = writeSync(this.#descriptor, lines, null, 'utf8');
-      if (written !== size) throw new IncompleteWrite('the disk took only a part of it');
+      if (written !== size) throw new IncompleteWrite('the write was incomplete');
       const stats = lstatSync(this.#file, { throwIfNoEntry: false });
       if (stats === undefined) throw new IncompleteWrite('the file was removed');
       if (stats.ino !== this.#identity.ino || stats.dev !== this.#identity.dev)
-        throw new IncompleteWrite('another file is in its place');
-      if (stats.size !== expected) throw new IncompleteWrite('somebody else writes to it');
+        throw new IncompleteWrite('another file replaced it');
+      if (stats.size !== expected) throw new IncompleteWrite('another process writes to it');
     } catch (error) {
       this.#cutBack();
       throw error;
@@ -54,13 +54,13 @@ export class AppendFile {
     try {
       ftruncateSync(this.#descriptor, this.#length);
     } catch (error) {
-      // A reader sees a torn line then, and knows what to make of it.
+      // Readers handle a torn last line.
       if (!isSystemError(error)) throw error;
     }
   }
 }
 
-/** The system reported no error and the bytes are not where they belong. */
+/** The write reported success, but the bytes are not in the file. */
 export class IncompleteWrite extends Error {
   override readonly name = 'IncompleteWrite';
 }

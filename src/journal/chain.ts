@@ -1,13 +1,13 @@
 /**
- * A line of `events.jsonl` as bytes. The hash stands last, so that the bytes it covers are the line's own with the end cut off:
+ * A line of `events.jsonl` as bytes. The hash comes last, so that it covers the bytes of the line without its end:
  *
  *     {"seq":1,"time":"…","elapsed":0.2,"event":{…},"hash":"…"}
  *
- * `hash` is SHA-256 over the hash of the line before, a line end, and the line without its hash: `{"seq":1,…,"event":{…}}`.
+ * `hash` is SHA-256 over the hash of the previous line, a line feed, and the line without its hash: `{"seq":1,…,"event":{…}}`.
  */
 import { openSha256 } from '../platform/hash.ts';
 
-/** What stands for the hash before the first line. */
+/** The previous hash of the first line. */
 export const FIRST_HASH = '0'.repeat(64);
 
 /** Longer lines are not read. */
@@ -17,24 +17,24 @@ const TAIL = /^,"hash":"([0-9a-f]{64})"\}$/;
 const TAIL_LENGTH = ',"hash":""}'.length + 64;
 
 export interface LinkedLine {
-  /** With its line end. */
+  /** Including its line feed. */
   readonly line: string;
   readonly hash: string;
 }
 
-/** Ties a line, given as the JSON of all but its hash, to the line before. */
+/** Links a line, given as JSON without its hash, to the previous line. */
 export function linkLine(previous: string, json: string, sha256 = openSha256()): LinkedLine {
   const hash = sha256(`${previous}\n${json}`);
   return { line: `${json.slice(0, -1)},"hash":"${hash}"}\n`, hash };
 }
 
 export interface SplitLine {
-  /** The line without its hash, as it was hashed. */
+  /** The hashed bytes: the line without its hash. */
   readonly json: Buffer;
   readonly hash: string;
 }
 
-/** Takes a line, without its line end, apart by bytes; nothing where it does not end as a line must. */
+/** Splits a line (without its line feed) into JSON and hash. Returns undefined if it does not end with a hash. */
 export function splitLine(line: Buffer): SplitLine | undefined {
   const cut = line.length - TAIL_LENGTH;
   if (cut < 1) return undefined;

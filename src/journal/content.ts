@@ -1,4 +1,6 @@
-/** Content of a run in files that are named by their hash: written before any line speaks of them, once for equal bytes. */
+/**
+ * The content of a run in files that are named by their hash. A file is written before a line refers to it, and once for equal bytes.
+ */
 import { lstatSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -11,23 +13,23 @@ import { sha256 } from '../platform/hash.ts';
 import { IncompleteWrite } from './append-file.ts';
 
 const QUIET = { throwIfNoEntry: false } as const;
-/** Of one file that is read back. */
+/** The largest file that is read. */
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
-/** Where bytes are kept, relative to the run folder. */
+/** Returns the path of the bytes relative to the run folder. */
 export function contentPath(kind: ContentKind, bytes: Uint8Array): string {
   return `${kind}/${sha256(bytes)}`;
 }
 
 /**
- * Writes bytes to their place and says whether they were not there before. Throws the system's error, and `IncompleteWrite` where
- * somebody put something else in the place of the folder.
+ * Writes bytes to their path. Returns true if they were new. Throws the system's error, or `IncompleteWrite` if something replaced the
+ * folder.
  */
 export function keepContent(run: string, place: string, bytes: Uint8Array, sync: boolean): boolean {
   const file = path.join(run, place);
   const folder = path.dirname(file);
   if (lstatSync(folder, QUIET) === undefined) mkdirSync(folder, { mode: 0o700 });
-  if (!lstatSync(folder).isDirectory()) throw new IncompleteWrite(`${path.basename(folder)} is no folder`);
+  if (!lstatSync(folder).isDirectory()) throw new IncompleteWrite(`${path.basename(folder)} is not a folder`);
   const stats = lstatSync(file, QUIET);
   if (stats?.isFile() === true && stats.size === bytes.length) return false;
   writeFileAtomically(file, bytes, { sync });
@@ -39,7 +41,7 @@ export type ContentReading =
   | { readonly type: 'missing' }
   | { readonly type: 'edited'; readonly reason: string };
 
-/** Bytes that are those that were kept, or what is wrong with them. */
+/** Returns the bytes if they match their hash, otherwise the problem. */
 export function readContent(
   folder: ConfinedDirectory,
   { $ref, bytes: size }: Pick<ContentReference, '$ref' | 'bytes'>,
@@ -50,17 +52,17 @@ export function readContent(
   if (read.type === 'failed')
     return read.code === 'file/missing' ? { type: 'missing' } : { type: 'edited', reason: read.code };
   const isSame = read.bytes.length === size && sha256(read.bytes) === path.posix.basename($ref);
-  return isSame ? read : { type: 'edited', reason: 'its bytes are others than were recorded' };
+  return isSame ? read : { type: 'edited', reason: 'its bytes do not match the recorded hash' };
 }
 
-/** The text behind a reference. Throws `run/invalid` where it is gone or changed. */
+/** Returns the text of a reference. Throws `run/invalid` if it is missing or changed. */
 export function contentText(folder: ConfinedDirectory, reference: ContentReference): string {
   const reading = readContent(folder, reference);
   if (reading.type === 'read') return reading.bytes.toString('utf8');
   throw new SkillError({
     code: 'run/invalid',
     message: `the content ${reference.$ref} is ${reading.type === 'missing' ? 'missing' : `damaged: ${reading.reason}`}`,
-    hint: 'see what else is wrong: skillwright runs verify',
+    hint: 'run skillwright runs verify to find other problems',
     data: { path: reference.$ref },
   });
 }

@@ -1,4 +1,4 @@
-/** `events.jsonl` from bytes to lines, a piece at a time: the file may be larger than memory, and need not be what it should be. */
+/** Reads `events.jsonl` in chunks and splits it into lines: the file may be larger than memory, and it is untrusted. */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
@@ -18,14 +18,14 @@ export type OpenedJournal =
   | { readonly type: 'absent' }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** Opens the journal of a run: no link, no pipe, no folder. Whoever gets a descriptor closes it. */
+/** Opens the journal of a run unless it is a link, a pipe or a folder. The caller closes the descriptor. */
 export function openJournal(run: string): OpenedJournal {
   try {
     const descriptor = openSync(path.join(run, EVENTS_FILE), FOREIGN_FILE);
     const stats = fstatSync(descriptor);
     if (stats.isFile()) return { type: 'open', descriptor, bytes: stats.size };
     closeSync(descriptor);
-    return { type: 'failed', reason: 'it is no regular file' };
+    return { type: 'failed', reason: 'it is not a regular file' };
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { type: 'absent' };
@@ -40,7 +40,7 @@ export function endsTorn({ descriptor, bytes }: { readonly descriptor: number; r
   return readSync(descriptor, last, 0, 1, bytes - 1) === 1 && last[0] !== LINE_END;
 }
 
-/** A line without its line end. */
+/** A line without its line feed. */
 export type JournalPiece = { readonly type: 'line'; readonly bytes: Buffer } | { readonly type: 'too-long' };
 
 export class LineReader {
@@ -54,7 +54,7 @@ export class LineReader {
     this.#descriptor = descriptor;
   }
 
-  /** Every whole line that is there now and was not given before. Ends after one that is too long. */
+  /** Yields every whole line that was added since the last call. Stops after a line that is too long. */
   *lines(): Generator<JournalPiece> {
     for (;;) {
       const count = readSync(this.#descriptor, this.#chunk, 0, CHUNK_BYTES, this.#position);
@@ -74,7 +74,7 @@ export class LineReader {
     }
   }
 
-  /** What stands behind the last line. */
+  /** Returns the bytes after the last whole line. */
   rest(): Buffer {
     return Buffer.concat(this.#pending);
   }
@@ -99,7 +99,7 @@ export class LineReader {
   }
 }
 
-/** A line as it is stored: references stand where long texts were. */
+/** A line as stored, with references instead of long texts. */
 export interface StoredLine {
   readonly seq: number;
   readonly time: string;
@@ -113,14 +113,14 @@ export type ParsedLine =
   | { readonly type: 'bad'; readonly reason: string };
 
 export function parseLine(bytes: Buffer): ParsedLine {
-  if (!isUtf8(bytes)) return { type: 'bad', reason: 'it is no UTF-8' };
+  if (!isUtf8(bytes)) return { type: 'bad', reason: 'it is not UTF-8' };
   const split = splitLine(bytes);
   if (split === undefined) return { type: 'bad', reason: 'it does not end with its hash' };
   let value: unknown;
   try {
     value = JSON.parse(split.json.toString('utf8'));
   } catch (error) {
-    if (error instanceof SyntaxError) return { type: 'bad', reason: 'it is no JSON' };
+    if (error instanceof SyntaxError) return { type: 'bad', reason: 'it is not JSON' };
     throw error;
   }
   const [seq, time, elapsed, event] = ['seq', 'time', 'elapsed', 'event'].map((name) => fieldOf(value, name));
@@ -131,6 +131,6 @@ export function parseLine(bytes: Buffer): ParsedLine {
     typeof event !== 'object' ||
     event === null
   )
-    return { type: 'bad', reason: 'it is not of the expected form' };
+    return { type: 'bad', reason: 'it has an unexpected form' };
   return { type: 'line', line: { seq, time, elapsed, event, hash: split.hash }, split };
 }

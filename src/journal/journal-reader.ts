@@ -1,4 +1,4 @@
-/** Reading a run back: at a glance, line by line, or as it goes on. */
+/** Reads a run: its summary, its lines, or its lines while they are written. */
 import { closeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
@@ -17,26 +17,26 @@ import type { RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
 export interface ReadRunOptions {
-  /** `whole`: long texts are put back and checked. `start`: only their start is given, and no other file is opened. */
+  /** `whole` restores and checks long texts. `start` returns only their start and opens no other file. */
   readonly content?: 'whole' | 'start';
 }
 
 export interface ReadRun {
   readonly path: string;
-  /** As `run.json` has it; from the events where there is none. */
+  /** From `run.json`, or from the events if that file is missing. */
   readonly info: RunInfo;
-  /** The journal ends in the middle of a line: it is being written, or was killed then. */
+  /** The journal ends in the middle of a line: it is being written, or its writer was killed. */
   readonly torn: boolean;
-  /** What was odd about the folder at the first look; `verify` looks at everything. */
+  /** Problems found when the folder was opened; `verifyRun` checks everything. */
   readonly problems: readonly string[];
   /**
-   * Every line that can be read, each time from the start and a piece at a time. Lines that cannot be read are left out. Throws
-   * `run/invalid` where a long text is gone or changed.
+   * Every readable line, read from the start on each iteration. Unreadable lines are skipped. Throws `run/invalid` if a long text is
+   * missing or changed.
    */
   readonly lines: Iterable<JournalLine>;
 }
 
-/** Opens a run folder for reading. Throws `run/invalid` where it is none, or was written by a later version. */
+/** Opens a run folder. Throws `run/invalid` if it is not a run, or was written by a later version. */
 export function readRun(path: string, { content = 'whole' }: ReadRunOptions = {}): ReadRun {
   const journal = openJournal(path);
   if (journal.type !== 'open')
@@ -45,10 +45,11 @@ export function readRun(path: string, { content = 'whole' }: ReadRunOptions = {}
   closeSync(journal.descriptor);
   const lines: Iterable<JournalLine> = { [Symbol.iterator]: () => journalLines(path, content) };
   const reading = inFolder(path, readRunInfo) ?? { type: 'absent' };
-  if (reading.type === 'newer') throw notARun(path, `its schema is ${String(reading.schema)}, of a later version`);
+  if (reading.type === 'newer')
+    throw notARun(path, `its schema version is ${String(reading.schema)}, which a later version of skillwright wrote`);
   if (reading.type === 'run') return { path, info: reading.info, torn, problems: [], lines };
   const info = infoFromEvents(path);
-  if (info === undefined) throw notARun(path, 'it has no run.json, and its events do not begin with a start');
+  if (info === undefined) throw notARun(path, 'it has no run.json, and its events do not start with run-start');
   const problem = reading.type === 'absent' ? 'run.json is missing' : `run.json: ${reading.reason}`;
   return { path, info, torn, problems: [problem], lines };
 }
@@ -82,14 +83,14 @@ function lineOf(bytes: Buffer, folder: ConfinedDirectory, content: 'whole' | 'st
   return parsed.type === 'line' ? restoredLine(parsed.line, folder, content) : undefined;
 }
 
-/** The line with its texts; nothing where its event is none that this program knows. Throws `run/invalid` for lost content. */
+/** Restores the texts of a line. Returns undefined for an unknown event. Throws `run/invalid` for missing content. */
 export function restoredLine(
   { event: stored, ...rest }: StoredLine,
   folder: ConfinedDirectory,
   content: 'whole' | 'start',
 ): JournalLine | undefined {
   try {
-    // An event that is kept apart as a whole is nothing without its file.
+    // An event that is stored in a file of its own is lost without that file.
     const event = restoredValue(stored, (reference) =>
       content === 'whole' || isWholeEvent(reference) ? contentText(folder, reference) : startText(reference),
     );
@@ -102,11 +103,11 @@ export function restoredLine(
 
 export interface FollowOptions extends ReadRunOptions {
   readonly signal: AbortSignal;
-  /** Between two looks; 100. */
+  /** The polling interval in milliseconds (default: 100). */
   readonly pollMs?: number;
 }
 
-/** The lines of a run as they come, from the first one to the end of the run, of its process, or of the reader's patience. */
+/** Yields the lines of a run as they are written, until the run ends, its process ends, or the reader stops. */
 export async function* followRun(
   path: string,
   { signal, pollMs = 100, content = 'whole' }: FollowOptions,
@@ -117,7 +118,7 @@ export async function* followRun(
     if (opening.type === 'failed' || journal.type !== 'open') throw notARun(path, 'it has no events.jsonl');
     const reader = new LineReader(journal.descriptor);
     while (!signal.aborted) {
-      // Asked before the last look: what was written before the end is still seen.
+      // Checked before the last read, so that lines written before the end are still yielded.
       const isOver = !isRunning(opening.directory);
       for (const piece of reader.lines()) {
         if (piece.type !== 'line') return;
@@ -152,7 +153,7 @@ function notARun(path: string, reason: string): SkillError {
   return new SkillError({
     code: 'run/invalid',
     message: `${quoted(path, 200)} cannot be read as a run: ${reason}`,
-    hint: 'name a run of skillwright runs list, or the path of a run folder',
+    hint: 'name a run from skillwright runs list, or the path of a run folder',
     data: { path },
   });
 }

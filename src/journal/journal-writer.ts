@@ -1,4 +1,4 @@
-/** Writing a run down as it happens. What is not recorded is not done: whoever acts appends first, and stops where that throws. */
+/** Records a run as it happens. An action that cannot be recorded is not performed: callers append first, and stop if that throws. */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 
@@ -14,7 +14,6 @@ import { openSha256 } from '../platform/hash.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
 import { AppendFile, IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
-import { ClockText, thousandths } from './clock-text.ts';
 import { contentPath, keepContent } from './content.ts';
 import { asRead, ownFields } from './recorded-event.ts';
 import type { Redactor } from './redact/redact.ts';
@@ -26,14 +25,16 @@ import type { RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
 
 export interface RunRecordOptions {
-  /** `each`: every line is on the disk before `append` returns. `none`: the system decides when; a kill loses nothing either way. */
+  /**
+   * `each`: every line is on disk before `append` returns. `none`: the system decides when; a killed process loses nothing either way.
+   */
   readonly sync?: 'none' | 'each';
-  /** Takes secrets out of every text, before it is written anywhere. */
+  /** Redacts every text before it is written. */
   readonly redactor?: Pick<Redactor, 'text' | 'bytes' | 'isEmpty'>;
   readonly now?: () => Date;
-  /** Seals the run when it ends. */
+  /** Seals the run at its end. */
   readonly sealKey?: Uint8Array;
-  /** This process, where it was asked for before. */
+  /** The owner record of this process, if the caller already has it. */
   readonly owner?: LockOwner;
 }
 
@@ -41,27 +42,30 @@ export interface RunRecord {
   readonly id: string;
   readonly path: string;
   /**
-   * Written before it returns. Throws `record/failed` where it cannot be, and from then on every time. Throws `input/invalid` for a
-   * value that is too deep, which leaves the record as it was.
+   * Writes the event before it returns. Throws `record/failed` if that is impossible, and on every later call. Throws `input/invalid`
+   * for a value that is nested too deeply, which leaves the record unchanged.
    */
   append(event: RunEvent): void;
   /**
-   * Takes an event whose turn to be written is the next `flush`, or the next moment in which the program would wait: nothing that
-   * came before a wait is ever missing. Whoever is about to do something that others can see flushes first. Throws as `append` does.
+   * Buffers an event until the next `flush`, or until the program would wait: no event before a wait is ever missing. Callers flush
+   * before an action with visible effects. Throws like `append`.
    */
   hold(event: RunEvent): void;
-  /** All that was taken is written before it returns. Throws `record/failed` where it cannot be. */
+  /** Writes all buffered events. Throws `record/failed` if that is impossible. */
   flush(): void;
-  /** Keeps bytes in the folder and records that they are there. */
+  /** Stores bytes in the folder and records their path. */
   keep(bytes: Uint8Array, kind?: ContentKind): ContentReference;
-  /** The last event, and all files of the run. Nothing can be appended afterwards. */
+  /** Records the last event and writes all files of the run. Nothing can be appended afterwards. */
   end(outcome: Exclude<Outcome, 'running'>, reason: string): void;
 }
 
-/** `run.json` is written anew after so long, where something happens. */
+/** The interval at which `run.json` is rewritten while events arrive. */
 const CHECKPOINT_MS = 5_000;
 
-/** Opens a new run folder, for us alone. Throws `record/failed` where it cannot be made, or the directory is not ours. */
+/**
+ * Creates a run folder that only this user can access. Throws `record/failed` if it cannot be created, or if another user owns the
+ * directory.
+ */
 export function createRun(directory: string, start: RunStart, options: RunRecordOptions = {}): RunRecord {
   const now = options.now ?? (() => new Date());
   try {
@@ -82,7 +86,7 @@ class JournalWriter implements RunRecord {
   readonly path: string;
   readonly #events: AppendFile;
   readonly #options: RunRecordOptions & { readonly now: () => Date };
-  /** Texts of the event that is being stored which get files of their own. */
+  /** Texts of the current event that get files of their own. */
   readonly #contents = new Map<string, Uint8Array>();
   readonly #keepLong: Keep = (bytes) => {
     const $ref = contentPath('observations', bytes);
@@ -92,18 +96,17 @@ class JournalWriter implements RunRecord {
   readonly #storePlain = openStore({ keep: this.#keepLong });
   readonly #storeClean = openStore({ keep: this.#keepLong, redact: (text) => this.#redact(text) });
   readonly #hash = openSha256();
-  readonly #clock = new ClockText();
   readonly #openedAt = performance.now();
   #checkpointAt = performance.now();
   #seq = 0;
   #head = FIRST_HASH;
-  /** Lines that are not written yet. */
+  /** Buffered lines. */
   #held = '';
-  /** A flush that is due before the program waits; it holds nothing once the run is over, however long nothing waits. */
+  /** A flush that runs before the program waits. It does not keep the run in memory after its end. */
   #due: DueFlush | undefined;
-  /** With what is held. */
+  /** Includes buffered lines. */
   #summary: RunSummary | undefined;
-  /** Of what is written. */
+  /** Covers written lines only. */
   #written: RunSummary | undefined;
   #answer: string | undefined;
   #failure: SkillError | undefined;
@@ -118,7 +121,7 @@ class JournalWriter implements RunRecord {
     this.path = folder.path;
     this.#options = options;
     const index = Buffer.from(this.#indexText(start.index), 'utf8');
-    // Before its digest is in the first line, nobody knows that it is there.
+    // The file is only referenced after its digest is in the first line.
     writeNewFile(path.join(this.path, INDEX_FILE), index, { sync: options.sync === 'each' });
     this.#events = new AppendFile(path.join(this.path, EVENTS_FILE));
     const { index: _, ...known } = start;
@@ -185,7 +188,7 @@ class JournalWriter implements RunRecord {
     });
   }
 
-  /** Whatever goes wrong with the disk is the end of the record. */
+  /** Any disk error ends the record. */
   #guarded<Result>(act: () => Result): Result {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#isEnded) throw ended(this.path);
@@ -199,7 +202,7 @@ class JournalWriter implements RunRecord {
     }
   }
 
-  /** Nobody waits for it, so that nobody is told: whoever comes next is, by the failure that is kept. */
+  /** No caller waits for this flush; the stored failure is thrown by the next call. */
   #flushNow(): void {
     this.#due = undefined;
     if (this.#failure !== undefined) return;
@@ -210,29 +213,29 @@ class JournalWriter implements RunRecord {
     }
   }
 
-  /** Not before the whole line is made: a value that is refused leaves no file behind. */
+  /** Called after the line is complete, so that a rejected value leaves no file behind. */
   #keepContents(): void {
     for (const [place, content] of this.#contents) this.#keepFile(place, content);
     this.#contents.clear();
   }
 
   #holdLine(event: RunEvent): void {
-    // Of one that was refused.
+    // Contents of a rejected event.
     if (this.#contents.size > 0) this.#contents.clear();
     const plain = this.#plainJson(event);
     const clean = plain === undefined ? this.#stored(event) : event;
     const stored = clean === event ? event : { ...clean, ...ownFields(event) };
     const eventJson = visibleJson(plain ?? storedJson(stored, this.#keepLong));
     const seq = this.#seq + 1;
-    const time = this.#clock.text(this.#options.now());
-    const micros = Math.round((performance.now() - this.#openedAt) * 1000);
-    const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${thousandths(micros)},"event":${eventJson}}`;
+    const time = this.#options.now().toISOString();
+    const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
+    const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`;
     const { line, hash } = linkLine(this.#head, json, this.#hash);
     if (this.#contents.size > 0) this.#keepContents();
     this.#held += line;
     this.#seq = seq;
     this.#head = hash;
-    this.#summary = summarise(this.#summary, { seq, time, elapsed: micros / 1000, event: asRead(event, stored), hash });
+    this.#summary = summarise(this.#summary, { seq, time, elapsed, event: asRead(event, stored), hash });
     if (event.type === 'observation' && event.observation.type === 'answered')
       this.#answer = this.#redact(event.observation.answer);
   }
@@ -251,7 +254,7 @@ class JournalWriter implements RunRecord {
     return `${visibleJson(JSON.stringify(store(index ?? null)))}\n`;
   }
 
-  /** Nothing where the event has to be walked through. Observations mostly are too long to be tried. */
+  /** Returns undefined if the event needs a walk. Most observations are too long to try. */
   #plainJson(event: RunEvent): string | undefined {
     return event.type === 'observation' || this.#mayHoldSecrets() ? undefined : plainJson(event);
   }
@@ -260,7 +263,7 @@ class JournalWriter implements RunRecord {
     return this.#mayHoldSecrets() ? this.#storeClean(event) : this.#storePlain(event);
   }
 
-  /** Asked for each event: a run gets to know secrets while it goes on. */
+  /** Evaluated for each event, because a run may learn secrets later. */
   #mayHoldSecrets(): boolean {
     const { redactor } = this.#options;
     return redactor !== undefined && !redactor.isEmpty;
@@ -279,7 +282,7 @@ class JournalWriter implements RunRecord {
     this.#write(this.#infoFile());
   }
 
-  /** Nothing before the first line. */
+  /** Returns undefined before the first line. */
   #infoFile(outcome?: { readonly outcome: Outcome; readonly reason: string }): readonly NamedText[] {
     if (this.#written === undefined) return [];
     const info = { ...infoOf(this.#written), ...outcome };
@@ -289,7 +292,7 @@ class JournalWriter implements RunRecord {
     return [[RUN_FILE, withSeal(text, seal)]];
   }
 
-  /** What they say of the events is on the disk before them: not even a power cut leaves `run.json` ahead of its lines. */
+  /** Lines are synced before these files, so that even after a power failure `run.json` is not ahead of its lines. */
   #write(files: readonly NamedText[], before = () => this.#syncLines()): void {
     writeFilesAtomically(
       files.map(([name, text]) => ({ file: path.join(this.path, name), data: Buffer.from(text, 'utf8') })),
@@ -298,7 +301,7 @@ class JournalWriter implements RunRecord {
     );
   }
 
-  /** A run whose last lines do not get to the disk has not ended. */
+  /** If the last lines cannot be synced, the run has not ended. */
   #syncLines(): void {
     try {
       this.#events.sync();
@@ -308,7 +311,7 @@ class JournalWriter implements RunRecord {
     }
   }
 
-  /** Where even this cannot be written, the run looks as if it had been killed. */
+  /** If even this cannot be written, the run looks like a killed one. */
   #tellFailure(reason: string): void {
     try {
       if (this.#isEnded) return;
@@ -327,7 +330,7 @@ interface DueFlush {
   flush: (() => void) | undefined;
 }
 
-/** A function of its own: the queue must not hold the run through what a closure sees. */
+/** A separate function, because a closure in the queue would keep the run in memory. */
 function flushDue(due: DueFlush): void {
   due.flush?.();
 }
@@ -342,8 +345,8 @@ function recordFailed(place: string, error: Error): SkillError {
   const cause = isSystemError(error) ? error.code : error.message;
   return new SkillError({
     code: 'record/failed',
-    message: `the run cannot be recorded in ${quoted(place, 200)}: ${cause}`,
-    hint: 'look at the space on the disk and at the folder; what cannot be recorded is not done',
+    message: `cannot record the run in ${quoted(place, 200)}: ${cause}`,
+    hint: 'check the free disk space and the folder; actions that cannot be recorded are not performed',
     data: { path: place, cause },
     cause: error,
   });
@@ -352,7 +355,7 @@ function recordFailed(place: string, error: Error): SkillError {
 function ended(place: string): SkillError {
   return new SkillError({
     code: 'record/failed',
-    message: `the run in ${quoted(place, 200)} is over`,
+    message: `the run in ${quoted(place, 200)} has ended`,
     hint: 'begin another run',
     data: { path: place, cause: 'ended' },
   });

@@ -1,4 +1,4 @@
-/** Removing old runs: by age, and by what all of them take together, the oldest first. Nothing that may be running is touched. */
+/** Removes old runs by age and by total size, oldest first. Runs that may be in progress are kept. */
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
@@ -12,13 +12,13 @@ import type { ListedRun } from './run-folder.ts';
 
 export interface PruneOptions {
   readonly directory: string;
-  /** Runs that began longer ago go. */
+  /** Removes runs that started longer ago. */
   readonly olderThanMs?: number;
-  /** The oldest go until the rest takes no more. */
+  /** Removes the oldest runs until the rest fits. */
   readonly maxBytes?: number;
-  /** So many of the newest stay, whatever else is said. */
+  /** Keeps this many of the newest runs in any case. */
   readonly keep?: number;
-  /** Says what would be done and does nothing. */
+  /** Reports what would be removed without removing it. */
   readonly dryRun?: boolean;
   readonly now?: () => Date;
 }
@@ -31,19 +31,19 @@ export interface PrunedRun {
 
 export interface Pruning {
   readonly removed: readonly PrunedRun[];
-  /** Runs that stay, and what they take. */
+  /** The number of runs kept, and their size. */
   readonly kept: number;
   readonly keptBytes: number;
-  /** Of those that stay: could be running. */
+  /** How many of the kept runs may be in progress. */
   readonly running: number;
 }
 
-/** Under such a name nothing is taken for a run, and the next prune takes it away. */
+/** Folders with this prefix are not runs; the next prune removes them. */
 const REMOVED = '.removed-';
-/** A folder without run.json may be one that is just being made. */
+/** A folder without run.json may belong to a run that is just starting. */
 const UNKNOWN_MS = 60 * 60_000;
 
-/** Throws `io/failed` where the directory is a link or somebody else's. */
+/** Throws `io/failed` if the directory is a link or belongs to another user. */
 export async function pruneRuns(options: PruneOptions): Promise<Pruning> {
   const { directory, dryRun = false, now = () => new Date() } = options;
   if (!isPresent(directory)) return { removed: [], kept: 0, keptBytes: 0, running: 0 };
@@ -79,7 +79,7 @@ interface SizedRun {
   readonly isFree: boolean;
 }
 
-/** `runs` are the newest first; so are those that go the oldest first. */
+/** `runs` are sorted newest first; the result is sorted oldest first. */
 function choose(
   runs: readonly SizedRun[],
   { olderThanMs, maxBytes, keep = 0 }: PruneOptions,
@@ -98,14 +98,14 @@ function choose(
   return removed;
 }
 
-/** Nobody writes to it. What cannot be judged is left alone while it is young. */
+/** Whether no process writes to the run. Unreadable runs are kept while they are recent. */
 function isFree({ path: place, reading }: ListedRun, now: number, asker: ReturnType<typeof thisProcess>): boolean {
   if (reading.type === 'run') return runLife(reading.info, asker) !== 'running';
   const stats = lstatSync(place, { throwIfNoEntry: false });
   return stats !== undefined && stats.mtimeMs < now - UNKNOWN_MS;
 }
 
-/** By its id, which nobody who edits a file can change. */
+/** From the id, which editing a file cannot change. */
 function startOf({ id }: ListedRun): number {
   const [, year, month, day, hour, minute, second] = TIME.exec(id) ?? [];
   return Date.parse(
@@ -115,13 +115,13 @@ function startOf({ id }: ListedRun): number {
 
 const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/;
 
-/** First the name, then the files: a kill in between leaves nothing that looks like a run. */
+/** The folder is renamed first, so that a kill in between leaves nothing that looks like a run. */
 async function removeRun(directory: string, id: string): Promise<void> {
   const place = path.join(directory, `${REMOVED}${id}`);
   try {
     renameSync(path.join(directory, id), place);
   } catch (error) {
-    // Another prune was faster.
+    // Another prune removed it.
     if (isSystemError(error) && error.code === 'ENOENT') return;
     throw error;
   }
@@ -137,7 +137,7 @@ function bytesBelow(folder: string): number {
   try {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const place = path.join(folder, entry.name);
-      // A run has one level of folders; what somebody put deeper is removed with it and not counted.
+      // A run has one level of folders; deeper files are removed as well but not counted.
       bytes += entry.isDirectory() ? filesIn(place) : sizeOf(place);
     }
   } catch (error) {
@@ -158,8 +158,8 @@ function sizeOf(place: string): number {
 function notPruned(directory: string, reason: string): SkillError {
   return new SkillError({
     code: 'io/failed',
-    message: `nothing is removed from ${quoted(directory, 200)}: ${reason}`,
-    hint: 'prune the folder that holds the runs themselves',
+    message: `nothing was removed from ${quoted(directory, 200)}: ${reason}`,
+    hint: 'prune the folder that contains the runs',
     data: { path: directory, cause: reason },
   });
 }

@@ -1,10 +1,10 @@
-/** An event on its way into the journal. */
+/** Prepares an event for the journal. */
 import type { RunEvent } from '../core/run-events.ts';
 import { restoredValue, startText } from './references.ts';
 import { isTelling } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
-/** What this program made itself and reads again: hashes look like secrets to who looks for secrets. */
+/** Fields that this program creates and reads again. They are exempt from redaction, because hashes look like secrets. */
 export function ownFields(event: RunEvent): object {
   const { type } = event;
   switch (type) {
@@ -23,7 +23,7 @@ function hashesOf({ indexHash, indexDigest, policyHash }: Extract<RunEvent, { re
   return { indexHash, indexDigest, policyHash };
 }
 
-/** An event as a reader finds it, so that both make the same summary of it. What is stored as it came is read as it came. */
+/** Returns the event as a reader restores it, so that both derive the same summary. */
 export function asRead(event: RunEvent, stored: object): RunEvent {
   if (stored === event || !isTelling(event)) return event;
   const read = restoredValue(JSON.parse(JSON.stringify(stored)), startText);

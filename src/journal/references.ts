@@ -1,40 +1,43 @@
 /**
- * Values as a journal stores them. Long strings are put into files of their own and replaced by references; a key of a value that
- * could be taken for a reference gets one `$` more, which is taken off again on the way back. So whatever is stored comes back equal.
+ * How a journal stores values. Long strings are moved to files and replaced by references; a key that could be mistaken for a
+ * reference gets an additional `$`, which is removed when it is read. Every value is restored unchanged.
  */
 import { SkillError } from '../core/errors.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { CONTENT_KINDS } from '../core/run-events.ts';
 import type { ContentReference } from '../core/run-events.ts';
 
-/** Strings of more characters are kept apart. */
+/** Longer strings are stored in files. */
 export const LONG_TEXT = 4096;
-/** Events whose JSON has more characters are kept apart as a whole, so that no line comes near `MAX_LINE_BYTES`. */
+/** Events with longer JSON are stored in a file as a whole, so that no line gets close to `MAX_LINE_BYTES`. */
 const LARGE_EVENT = 1024 * 1024;
-/** Levels of lists and objects: what is deeper could not be walked safely. */
+/** The deepest nesting of lists and objects. */
 export const MAX_DEPTH = 200;
 const START_CHARACTERS = 200;
-/** A large event in a file may speak of a text in a file; nothing goes further. */
+/** An event in a file may refer to texts in files; there are no further levels. */
 const MAX_FILES = 2;
 
 export type Keep = (bytes: Uint8Array) => { readonly $ref: string; readonly bytes: number };
-/** Gives the text in the place of text that may hold secrets. */
+/** Replaces secrets in a text. */
 export type RedactText = (text: string) => string;
 
 export interface Storing {
-  /** Absent: there is no secret that could be found. */
+  /** Absent if no secrets are known. */
   readonly redact?: RedactText | undefined;
-  /** Absent: everything stays where it is. */
+  /** Absent if nothing is moved to files. */
   readonly keep?: Keep;
 }
 
-/** A value as it is stored: redacted, long strings kept apart. Throws `input/invalid` for what is too deep. */
+/**
+ * Converts a value to its stored form: redacted, with references for long strings. Throws `input/invalid` for values that are nested
+ * too deeply.
+ */
 export interface StoreValue {
   (value: object): object;
   (value: unknown): unknown;
 }
 
-/** For many values: a run has thousands of events. */
+/** Prepares the conversion once for many values. */
 export function openStore({ redact, keep }: Storing): StoreValue;
 export function openStore({ redact, keep }: Storing): (value: unknown) => unknown {
   const keepLong = (text: string): unknown =>
@@ -48,15 +51,15 @@ export function openStore({ redact, keep }: Storing): (value: unknown) => unknow
 }
 
 /**
- * The JSON of a value in which nothing is to be replaced, told by its looks: it is too short for a long text and for too many levels, and
- * no key in it can be taken for a reference. Nothing where that cannot be told: most events are short, and need no walk through them.
+ * Returns the JSON of a value that needs no conversion: it is too short to contain long texts or deep nesting, and has no `$`. Returns
+ * undefined otherwise. Most events are short, so this avoids the walk.
  */
 export function plainJson(value: object): string | undefined {
   let json: string;
   try {
     json = JSON.stringify(value);
   } catch (error) {
-    // Deeper than the stack, or without end: whoever walks through it says so.
+    // Nested too deeply, or circular: the walk reports it.
     if (error instanceof RangeError || error instanceof TypeError) return undefined;
     throw error;
   }
@@ -66,17 +69,17 @@ export function plainJson(value: object): string | undefined {
 /** Each level takes two brackets. */
 const SHORT_JSON = Math.min(2 * MAX_DEPTH, LONG_TEXT);
 
-/** The JSON of a stored event; a very large one is a reference itself. */
+/** Returns the JSON of a stored event; a very large event becomes a reference itself. */
 export function storedJson(stored: unknown, keep: Keep): string {
   const json = JSON.stringify(stored);
   if (json.length <= LARGE_EVENT) return json;
   return JSON.stringify({ ...keep(Buffer.from(json, 'utf8')), start: '', json: true });
 }
 
-/** How a reference becomes a value again: the text of the file, or something in its place. */
+/** Resolves a reference to its text, or to a replacement. */
 export type ReadText = (reference: ContentReference) => string;
 
-/** The value as it was given. Throws `input/invalid` for what is too deep, and what `read` throws. */
+/** Restores a value. Throws `input/invalid` for values that are nested too deeply, and errors of `read`. */
 export function restoredValue(stored: unknown, read: ReadText, files = 0): unknown {
   if (files > MAX_FILES) throw tooDeep();
   return walk(stored, {
@@ -89,7 +92,7 @@ export function restoredValue(stored: unknown, read: ReadText, files = 0): unkno
   });
 }
 
-/** Every reference in a stored value. Those inside a file that holds an event are not among them. */
+/** Returns every reference in a stored value, without those inside a stored event file. */
 export function referencesIn(stored: unknown): readonly ContentReference[] {
   const found: ContentReference[] = [];
   walk(stored, {
@@ -103,13 +106,13 @@ export function referencesIn(stored: unknown): readonly ContentReference[] {
   return found;
 }
 
-/** Reads nothing: gives the start of a text in the place of the text. Not for what is no text. */
+/** Returns the start of the text without reading the file. Only for texts. */
 export function startText({ start, bytes, $ref, json }: ContentReference): string {
   const text = `${start}… (${String(bytes)} bytes in ${$ref})`;
   return json === true ? JSON.stringify(text) : text;
 }
 
-/** The reference stands for a whole event and not for a text. */
+/** The reference stands for a whole event. */
 export function isWholeEvent({ start, json }: ContentReference): boolean {
   return json === true && start === '';
 }
@@ -136,7 +139,7 @@ export function isReference(value: unknown): value is ContentReference {
   );
 }
 
-/** Half a character is no UTF-8 and would come back as another one: such text is kept as JSON, which has escapes for it. */
+/** A lone surrogate cannot be stored as UTF-8; such text is stored as JSON, which escapes it. */
 const HALF_CHARACTER = /\p{Surrogate}/u;
 
 function keptText(text: string, keep: Keep): ContentReference {
@@ -155,7 +158,7 @@ interface Walk {
   readonly reference?: (reference: ContentReference) => unknown;
 }
 
-/** The value with its texts and keys replaced; the same object where nothing is, which most are. */
+/** Replaces texts and keys; returns the same object if nothing changed, which is the common case. */
 function walk(value: unknown, how: Walk, depth = 0): unknown {
   if (typeof value === 'string') return how.text(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -191,7 +194,7 @@ function walkRecord(record: Readonly<Record<string, unknown>>, how: Walk, depth:
   return after === undefined ? record : fromEntries(after);
 }
 
-/** Not by assignment: a key may be `__proto__`. */
+/** Not by assignment, because a key may be `__proto__`. */
 function fromEntries(entries: readonly (readonly [string, unknown])[]): object {
   const names = new Set<string>();
   return Object.fromEntries(
@@ -203,7 +206,7 @@ function fromEntries(entries: readonly (readonly [string, unknown])[]): object {
   );
 }
 
-/** Two keys that are the same once secrets are gone from them are still two. */
+/** Keys that become equal by redaction are kept apart. */
 function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   for (let count = 2; ; count += 1) if (!taken.has(`${name} (${String(count)})`)) return `${name} (${String(count)})`;
@@ -212,7 +215,7 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
 function tooDeep(): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: `a value of a run has more than ${String(MAX_DEPTH)} levels`,
+    message: `a value of the run is nested more than ${String(MAX_DEPTH)} levels deep`,
     hint: 'record it as text',
     data: { expected: `at most ${String(MAX_DEPTH)} levels` },
   });

@@ -1,9 +1,9 @@
 /**
- * Where runs lie: `<directory>/<id>/` with
+ * The folder of a run, `<directory>/<id>/`, contains
  *
- *     run.json       the run at a glance, made from the events
+ *     run.json       the summary, derived from the events
  *     events.jsonl   everything that happened, in order: the source of truth
- *     index.json     the skills there were
+ *     index.json     the skills at the start
  *     state.json     the state of the session at the end
  *     final.md       the answer
  *     observations/ inputs/ artifacts/   large content, by hash
@@ -33,7 +33,7 @@ export const INDEX_FILE = 'index.json';
 export const STATE_FILE = 'state.json';
 export const FINAL_FILE = 'final.md';
 
-/** Where the runs of a project lie; `directory` is what its configuration says. */
+/** Returns the folder for the runs of a project; `directory` is the configured value. */
 export function runsDirectory(project: string, directory = '.agent/runs'): string {
   return path.resolve(project, directory);
 }
@@ -46,9 +46,11 @@ export function isRunId(text: string): boolean {
   return ID.test(text);
 }
 
-/** Makes the folder of a new run, for us alone. Throws the system's error, or says why the directory is not used. */
+/**
+ * Creates the folder of a new run for this user only. Throws the system's error, or an error that says why the directory is not used.
+ */
 export function makeRunFolder(directory: string, now: Date): { readonly id: string; readonly path: string } {
-  // All but the first run find it there.
+  // Only the first run has to create it.
   if (!isPresent(directory)) makeDirectory(directory);
   const reason = foreignReason(directory);
   if (reason !== undefined) throw notUsed(directory, reason);
@@ -72,38 +74,38 @@ function makeDirectory(directory: string): void {
   }
 }
 
-/** Why runs are not written to a directory, or nothing: a link leads where somebody else wants them. */
+/** Returns why runs must not be written to a directory, or undefined. A link could lead to a place that another user controls. */
 export function foreignReason(directory: string): string | undefined {
   const stats = lstatSync(directory, { throwIfNoEntry: false });
-  if (stats === undefined) return 'it is not there';
+  if (stats === undefined) return 'it does not exist';
   if (stats.isSymbolicLink()) return 'it is a symbolic link';
-  if (!stats.isDirectory()) return 'it is no folder';
+  if (!stats.isDirectory()) return 'it is not a folder';
   if (process.getuid !== undefined && stats.uid !== process.getuid()) return 'it belongs to another user';
-  if (process.platform !== 'win32' && (stats.mode & 0o002) !== 0) return 'everybody may write to it';
+  if (process.platform !== 'win32' && (stats.mode & 0o002) !== 0) return 'it is writable by everyone';
   return undefined;
 }
 
 function notUsed(directory: string, reason: string): SkillError {
   return new SkillError({
     code: 'record/failed',
-    message: `no run is recorded in ${quoted(directory, 200)}: ${reason}`,
-    hint: 'remove what is there, or name another folder for runs',
+    message: `cannot record a run in ${quoted(directory, 200)}: ${reason}`,
+    hint: 'remove it, or configure another folder for runs',
     data: { path: directory, cause: reason },
   });
 }
 
-/** The second, then milliseconds and chance in hex: names in order are runs in order, and `last` is the last. */
+/** Seconds, then milliseconds and random characters in hex: ids sort by time. */
 function newId(now: Date): string {
   const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
   const chance = process.getBuiltinModule('node:crypto').randomBytes(3).toString('hex').slice(0, 5);
   return `${time}Z-${now.getUTCMilliseconds().toString(16).padStart(3, '0')}${chance}`;
 }
 
-/** `run.json` as it was read; `seal` and `text` are what a check of the seal needs. */
+/** The content of `run.json`; `seal` and `text` are needed to check the seal. */
 export type RunReading =
   | { readonly type: 'run'; readonly info: RunInfo; readonly text: string; readonly seal: string | undefined }
   | { readonly type: 'absent' }
-  /** Written by a later version of this program. */
+  /** Written by a later version of skillwright. */
   | { readonly type: 'newer'; readonly schema: number }
   | { readonly type: 'invalid'; readonly reason: string };
 
@@ -111,18 +113,18 @@ export function readRunInfo(folder: ConfinedDirectory): RunReading {
   const read = readRunFile(folder, RUN_FILE, MAX_RUN_BYTES);
   if (read.type === 'absent') return read;
   if (read.type === 'failed') return { type: 'invalid', reason: read.reason };
-  if (!isUtf8(read.bytes)) return { type: 'invalid', reason: 'it is no UTF-8' };
+  if (!isUtf8(read.bytes)) return { type: 'invalid', reason: 'it is not UTF-8' };
   const whole = read.bytes.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(whole);
   } catch (error) {
-    if (error instanceof SyntaxError) return { type: 'invalid', reason: 'it is no JSON' };
+    if (error instanceof SyntaxError) return { type: 'invalid', reason: 'it is not JSON' };
     throw error;
   }
   const schema = fieldOf(value, 'schema');
   if (typeof schema === 'number' && schema > RUN_SCHEMA) return { type: 'newer', schema };
-  if (schema !== RUN_SCHEMA || !isRunInfo(value)) return { type: 'invalid', reason: 'it is not of the expected form' };
+  if (schema !== RUN_SCHEMA || !isRunInfo(value)) return { type: 'invalid', reason: 'it has an unexpected form' };
   return { type: 'run', info: value, ...splitSeal(whole) };
 }
 
@@ -131,7 +133,7 @@ export type RunFile =
   | { readonly type: 'absent' }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** A file of a run by its name: nothing outside the folder is read, whatever the name leads to. */
+/** Reads a file of a run by name. Nothing outside the folder is read, wherever the name leads. */
 export function readRunFile(folder: ConfinedDirectory, name: string, maxBytes: number): RunFile {
   const file = toRelativePath(name);
   if (file.type === 'refused') return { type: 'absent' };
@@ -139,15 +141,15 @@ export function readRunFile(folder: ConfinedDirectory, name: string, maxBytes: n
   if (read.type === 'read') return read;
   return read.code === 'file/missing'
     ? { type: 'absent' }
-    : { type: 'failed', reason: `it is not read (${read.code})` };
+    : { type: 'failed', reason: `it cannot be read (${read.code})` };
 }
 
-/** `killed`: nobody writes it any more and nobody ended it. */
+/** `killed`: the process ended without ending the run. */
 export type RunLife = 'ended' | 'running' | 'killed';
 
 export function runLife({ outcome, process: owner }: RunInfo, asker: LockOwner = thisProcess()): RunLife {
   if (outcome !== 'running') return 'ended';
-  // Who lives in another space of process numbers may live: such a run is not touched.
+  // An owner in another process id namespace may be alive, so such a run is not touched.
   return owner === null || ownerState(owner, asker) === 'dead' ? 'killed' : 'running';
 }
 
@@ -157,7 +159,7 @@ export interface ListedRun {
   readonly reading: RunReading;
 }
 
-/** The runs of a directory, the newest first. One that is not there has none. */
+/** Returns the runs of a directory, newest first; empty if the directory does not exist. */
 export function listRuns(directory: string): readonly ListedRun[] {
   return runIds(directory).map((id) => {
     const place = path.join(directory, id);
@@ -165,7 +167,7 @@ export function listRuns(directory: string): readonly ListedRun[] {
   });
 }
 
-/** The newest first. */
+/** Newest first. */
 export function runIds(directory: string): readonly string[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
@@ -179,7 +181,7 @@ export function runIds(directory: string): readonly string[] {
   }
 }
 
-/** Does something with an opened folder; nothing where it cannot be opened. */
+/** Opens a folder for the duration of a function. Returns undefined if it cannot be opened. */
 export function inFolder<Result>(place: string, act: (folder: ConfinedDirectory) => Result): Result | undefined {
   const opening = openConfined(place);
   if (opening.type === 'failed') return undefined;
@@ -190,7 +192,7 @@ export function inFolder<Result>(place: string, act: (folder: ConfinedDirectory)
   }
 }
 
-/** The path of a run by its id, by a start of it that only one has, or by `last`. Throws `run/unknown`. */
+/** Finds a run by its id, by a unique prefix, or by `last`. Throws `run/unknown`. */
 export function findRun(directory: string, name: string): string {
   const ids = runIds(directory);
   const [newest] = ids;
@@ -199,11 +201,11 @@ export function findRun(directory: string, name: string): string {
   const [only] = meant;
   if (only !== undefined && meant.length === 1) return path.join(directory, only);
   const near = meant.length > 1 ? meant.slice(0, 3) : nearest(name, ids);
-  const many = `${quoted(name)} is the start of ${String(meant.length)} runs`;
+  const many = `${quoted(name)} is a prefix of ${String(meant.length)} runs`;
   throw new SkillError({
     code: 'run/unknown',
     message: meant.length > 1 ? many : `there is no run ${quoted(name)} in ${quoted(directory, 200)}`,
-    hint: near.length === 0 ? 'see skillwright runs list' : `there is ${near.join(', ')}`,
+    hint: near.length === 0 ? 'list the runs with skillwright runs list' : `the nearest runs are ${near.join(', ')}`,
     data: { name, nearest: near },
   });
 }

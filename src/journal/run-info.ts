@@ -1,6 +1,6 @@
 /**
- * `run.json`, `state.json` and `final.md`, made from the events and from nothing else. The writer makes them as it goes, `verify` makes them again
- * and compares: what is not in the events cannot be in them.
+ * `run.json`, `state.json` and `final.md`, derived from the events alone. The writer updates them; `verify` derives them again and
+ * compares.
  */
 import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/run-events.ts';
@@ -9,15 +9,15 @@ import type { SessionState } from '../core/session.ts';
 import { cleanText } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
 
-/** What the events come to so far. */
+/** The summary of the events so far. */
 export interface RunSummary {
   readonly info: Omit<RunInfo, 'events'>;
   readonly events: RunInfo['events'];
-  /** Absent until a session begins. */
+  /** Absent until a session starts. */
   readonly state?: SessionState;
 }
 
-/** More are in the events alone. */
+/** Further approvals are only in the events. */
 const MAX_APPROVALS = 1_000;
 
 /** Events that change more than the count. */
@@ -30,12 +30,12 @@ const TELLING: ReadonlySet<RunEvent['type']> = new Set([
   'run-end',
 ]);
 
-/** Whether more than the type of an event is looked at. */
+/** Whether the summary uses more than the type of an event. */
 export function isTelling({ type }: RunEvent): boolean {
   return TELLING.has(type);
 }
 
-/** The summary with one line more; nothing before the first line, which must be the start of a run. */
+/** Adds a line to the summary. Returns undefined before the first line, which must be run-start. */
 export function summarise(before: RunSummary | undefined, line: JournalLine): RunSummary | undefined {
   const { event, time, seq: count, hash: head } = line;
   const events = { count, head };
@@ -129,7 +129,7 @@ function fileText(value: object): string {
 const END = '\n}\n';
 const SEAL = /,\n {2}"seal": "([0-9a-f:]{1,128})"\n\}\n$/;
 
-/** The seal stands last, so that what it covers is the rest of the bytes. */
+/** The seal comes last and covers all bytes before it. */
 export function withSeal(text: string, seal: string | undefined): string {
   return seal === undefined ? text : `${text.slice(0, -END.length)},\n  "seal": ${JSON.stringify(seal)}${END}`;
 }
@@ -139,7 +139,7 @@ export function splitSeal(text: string): { readonly text: string; readonly seal:
   return found === null ? { text, seal: undefined } : { text: text.slice(0, found.index) + END, seal: found[1] };
 }
 
-/** The answer as a file that can be shown on a screen; its exact characters are in the journal. */
+/** The answer as a file that is safe to print; the journal has its exact characters. */
 export function finalText(answer: string): string {
   return cleanText(answer);
 }

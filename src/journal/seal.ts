@@ -1,18 +1,18 @@
 /**
- * The seal of a finished run: a code that only who has this user's key can make. Without it a chain of hashes shows that a journal was
- * changed, but not that it was written anew as a whole.
+ * The seal of a finished run: a code that needs the key of this user. The hash chain detects changes to a journal; the seal also
+ * detects a journal that was rewritten as a whole.
  */
 import type { RunInfo } from '../core/run-events.ts';
 import { sha256 } from '../platform/hash.ts';
 
-/** `<id of the key>:<code>`. The id tells a seal by another key from a wrong one. `text` is `run.json` without the seal. */
+/** `<key id>:<code>`. The id distinguishes a seal by another key from a wrong one. `text` is `run.json` without the seal. */
 export function sealOf(key: Uint8Array, { run, events }: Pick<RunInfo, 'run' | 'events'>, text: string): string {
   const { createHmac } = process.getBuiltinModule('node:crypto');
   const sealed = `skillwright run\n${run}\n${events.head}\n${String(events.count)}\n${sha256(text)}`;
   return `${keyId(key)}:${createHmac('sha256', key).update(sealed).digest('hex')}`;
 }
 
-/** `no-key`: made with a key that is not here. */
+/** `no-key`: sealed with a key that is not available. */
 export type SealState = 'good' | 'bad' | 'absent' | 'no-key';
 
 export function checkSeal(
@@ -26,7 +26,7 @@ export function checkSeal(
   const [id, code] = sealOf(key, info, text).split(':');
   const [givenId, givenCode] = seal.split(':');
   if (id === givenId && code === givenCode && seal === `${String(id)}:${String(code)}`) return 'good';
-  // The right code under another id is ours all the same, and somebody changed the id.
+  // If the code is right under another id, the id was changed.
   return id === givenId || code === givenCode ? 'bad' : 'no-key';
 }
 

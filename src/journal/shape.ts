@@ -1,13 +1,13 @@
 /**
- * Whether what was read from a run folder can be used. A folder may come from anywhere, and hashes say only that nobody changed it
- * since: each field that this program looks at is checked to be there and of its kind.
+ * Checks the form of data from a run folder. The folder is untrusted, and hashes only show that it was not changed: each field that
+ * this program reads must exist and have the right type.
  */
 import type { ChatEvent } from '../core/chat.ts';
 import { OUTCOMES } from '../core/run-events.ts';
 import type { RunEvent, RunInfo } from '../core/run-events.ts';
 import type { SessionEvent } from '../core/session.ts';
 
-/** `?`: may be absent. */
+/** `?`: optional. */
 type Kind =
   | 'text'
   | 'number'
@@ -19,7 +19,7 @@ type Kind =
   | 'number?'
   | 'object?';
 
-/** Fields by their path, dots between the names. */
+/** Fields by path, with dots between the names. */
 type Shape = Readonly<Record<string, Kind>>;
 
 const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
@@ -137,7 +137,7 @@ const TOOL_CALL: Shape = { id: 'text', name: 'text', input: 'text' };
 const SKILL: Shape = { id: 'text', name: 'text', source: 'text', digest: 'text' };
 const APPROVAL: Shape = { call: 'number', request: 'text', tool: 'text', answer: 'text or object' };
 const PROCESS: Shape = { pid: 'number', start: 'text', boot: 'text', space: 'text' };
-/** Processes have no larger number on any system, and asking for another one throws. */
+/** The largest process id of any system; asking for a larger one throws. */
 const MAX_PID = 2 ** 31 - 1;
 
 export function isRunEvent(value: unknown): value is RunEvent {
@@ -169,7 +169,7 @@ function isProcess(value: unknown): boolean {
   return hasShape(value, PROCESS) && Number.isInteger(pid) && Number(pid) > 0 && Number(pid) <= MAX_PID;
 }
 
-/** A field of an object, never one of its prototype. */
+/** An own property of an object. */
 export function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.getOwnPropertyDescriptor(value, name)?.value;

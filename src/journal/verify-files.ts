@@ -1,4 +1,4 @@
-/** The files beside the journal: each must be what the lines say, and no other may be there. */
+/** Checks the files beside the journal: each must match the lines, and no other file may exist. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -18,10 +18,10 @@ import type { RunSummary } from './run-info.ts';
 import { fieldOf } from './shape.ts';
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
-/** A large event may speak of texts that are kept apart, and no further. */
+/** A large event may refer to texts in files; there are no further levels. */
 const MAX_LEVELS = 2;
 
-/** What is wrong, and where: a file of the folder, with the line where it is one. */
+/** A problem and its position: a file of the folder, and the line if it has one. */
 export interface RunProblem {
   readonly code:
     | 'folder/not-a-run'
@@ -44,9 +44,9 @@ export interface RunProblem {
 }
 
 export interface FileChecks {
-  /** Takes note of what a line says about files, and looks at the content it speaks of. */
+  /** Collects what a line says about files, and checks the content that it refers to. */
   see(line: StoredLine): void;
-  /** What is wrong. `isWhole`: the run came to its end, and nothing but its own files may be there. */
+  /** Returns the problems. `isWhole`: the run has ended, so no other files may exist. */
   problems(known: { readonly summary: RunSummary | undefined; readonly isWhole: boolean }): readonly RunProblem[];
 }
 
@@ -72,7 +72,7 @@ export function openFileChecks(run: string, folder: ConfinedDirectory): FileChec
       const broken = [...contents.values()].filter((problem) => problem !== undefined);
       if (summary === undefined) return broken;
       const expected = expectedFiles(summary, isWhole ? answerText(answer, folder) : undefined, isWhole);
-      // Where the answer is lost nobody can say what its file must be.
+      // If the answer is missing, its file cannot be checked.
       const known = [...expected.map(({ name }) => name), ...(answer === undefined ? [] : [FINAL_FILE])];
       return [
         ...broken,
@@ -102,21 +102,21 @@ function expectedFiles(
 
 function fileProblem(folder: ConfinedDirectory, name: string, digest: string): RunProblem | undefined {
   const read = readRunFile(folder, name, MAX_FILE_BYTES);
-  if (read.type === 'absent') return { code: 'file/missing', path: name, message: 'it is not there' };
+  if (read.type === 'absent') return { code: 'file/missing', path: name, message: 'it is missing' };
   if (read.type === 'failed') return { code: 'file/edited', path: name, message: read.reason };
   if (sha256(read.bytes) === digest) return undefined;
-  return { code: 'file/edited', path: name, message: 'it says something else than the events do' };
+  return { code: 'file/edited', path: name, message: 'it does not match the event log' };
 }
 
 function contentProblem(
   $ref: string,
   reading: Exclude<ReturnType<typeof readContent>, { readonly type: 'read' }>,
 ): RunProblem {
-  if (reading.type === 'missing') return { code: 'file/missing', path: $ref, message: 'it is not there' };
+  if (reading.type === 'missing') return { code: 'file/missing', path: $ref, message: 'it is missing' };
   return { code: 'file/edited', path: $ref, message: reading.reason };
 }
 
-/** The last answer, whole; nothing where there is none, or its content is lost, which is a problem already. */
+/** Returns the last answer, or undefined if there is none or its content is missing, which is reported separately. */
 function answerText(stored: unknown, folder: ConfinedDirectory): string | undefined {
   try {
     const answer = restoredValue(stored, (reference) => contentText(folder, reference));
@@ -134,7 +134,7 @@ function keptBy(event: object): Pick<ContentReference, '$ref' | 'bytes'> | undef
   return isContentPath($ref) ? { $ref, bytes } : undefined;
 }
 
-/** An event that is too deep to be looked through is a problem of its line. */
+/** An event that is nested too deeply is reported as a problem of its line. */
 function safeReferences(value: unknown): readonly ContentReference[] {
   try {
     return referencesIn(value);
@@ -153,7 +153,7 @@ function referencesInJson(bytes: Buffer): readonly ContentReference[] {
   }
 }
 
-/** What lies in the folder and nobody spoke of. */
+/** Finds files that no event refers to. */
 function strangers(run: string, known: ReadonlySet<string>): readonly RunProblem[] {
   const kinds: readonly string[] = CONTENT_KINDS;
   const own = new Set<string>([EVENTS_FILE, RUN_FILE, ...known]);
@@ -164,10 +164,10 @@ function strangers(run: string, known: ReadonlySet<string>): readonly RunProblem
   ];
   return found
     .filter((name) => !own.has(name))
-    .map((name) => ({ code: 'file/added', path: printable(name), message: 'no event speaks of it' }));
+    .map((name) => ({ code: 'file/added', path: printable(name), message: 'no event refers to it' }));
 }
 
-/** The files of a content folder; the name itself where it is none. */
+/** Returns the files of a content folder, or its name if it is not a folder. */
 function inKind(run: string, kind: string): readonly string[] {
   try {
     return namesIn(path.join(run, kind)).map((name) => `${kind}/${name}`);

@@ -1,7 +1,7 @@
 /**
- * Whether a run folder is what was recorded. The chain says what became of the lines, the lines say what all other files must be, and
- * the seal says who wrote the whole. What no look at a folder can know: that an unsealed run was written anew from the first line on,
- * or that a whole run was removed.
+ * Verifies that a run folder is what was recorded. The hash chain covers the lines, the lines determine all other files, and the seal
+ * authenticates the whole. A folder cannot show that an unsealed run was rewritten from the first line on, or that a whole run was
+ * removed.
  */
 import { closeSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -23,12 +23,12 @@ import { openFileChecks } from './verify-files.ts';
 import type { FileChecks, RunProblem } from './verify-files.ts';
 
 /**
- * `torn`: it was killed, and what there is of it is whole. `running`: it is being written. `unreadable`: no run, or one of a later
- * version.
+ * `torn`: the run was killed, and its remains are intact. `running`: it is being written. `unreadable`: not a run, or written by a
+ * later version.
  */
 export interface Verification {
   readonly status: 'intact' | 'torn' | 'running' | 'tampered' | 'unreadable';
-  /** In the order of their finding; at most 100. */
+  /** In the order of detection; at most 100. */
   readonly problems: readonly RunProblem[];
   readonly seal: SealState;
 }
@@ -36,22 +36,25 @@ export interface Verification {
 const MAX_PROBLEMS = 100;
 
 export interface VerifyOptions {
-  /** The user's key, where there is one. */
+  /** The key of this user, if there is one. */
   readonly sealKey?: Uint8Array;
 }
 
 export function verifyRun(path: string, { sealKey }: VerifyOptions = {}): Verification {
   const checked = inFolder(path, (folder) => verifyFolder(path, folder, sealKey));
-  return checked ?? unreadable('folder/not-a-run', 'it is no folder that can be opened');
+  return checked ?? unreadable('folder/not-a-run', 'it is not a folder that can be opened');
 }
 
 function verifyFolder(path: string, folder: ConfinedDirectory, sealKey: Uint8Array | undefined): Verification {
   const reading = readRunInfo(folder);
   if (reading.type === 'newer')
-    return unreadable('folder/newer', `its schema is ${String(reading.schema)}: a later version wrote it`);
+    return unreadable(
+      'folder/newer',
+      `its schema version is ${String(reading.schema)}, which a later version of skillwright wrote`,
+    );
   const journal = openJournal(path);
   if (journal.type !== 'open') {
-    const reason = journal.type === 'absent' ? 'it is not there' : journal.reason;
+    const reason = journal.type === 'absent' ? 'it is missing' : journal.reason;
     if (journal.type === 'absent' && reading.type === 'absent' && hasOnlyBegun(path))
       return { status: 'torn', problems: [], seal: 'absent' };
     if (reading.type !== 'run') return unreadable('folder/not-a-run', `events.jsonl: ${reason}`);
@@ -71,12 +74,12 @@ function hasOnlyBegun(path: string): boolean {
   return isRunId(basename(path)) && readdirSync(path).every((name) => name === INDEX_FILE || name.startsWith('.'));
 }
 
-/** What the lines came to. */
+/** The result of checking the lines. */
 interface Walked {
   readonly problems: readonly RunProblem[];
   readonly count: number;
   readonly summary: RunSummary | undefined;
-  /** After as many lines as `run.json` speaks of. */
+  /** The summary after as many lines as `run.json` covers. */
   readonly atCheckpoint: RunSummary | undefined;
   readonly isTorn: boolean;
 }
@@ -104,22 +107,22 @@ function walkLines(reader: LineReader, reading: RunReading, folder: ConfinedDire
   }
   const isTorn = reader.rest().length > 0;
   const walked = { problems, count: position.place, summary, atCheckpoint, isTorn };
-  // A power cut may leave anything where the last line was to be.
+  // After a power failure the last line may contain anything.
   const isCutShort = isLastBad && !isTorn && problems.length === 1 && isUnfinished(reading);
   return isCutShort ? { ...walked, problems: [], count: position.place - 1, isTorn: true } : walked;
 }
 
-/** Where the walk stands: the line in the file, the number it should have, and the hash that the next one follows from. */
+/** The position of the check: the line in the file, its expected number, and the hash of the previous line. */
 interface Position {
   readonly place: number;
   readonly seq: number;
-  /** Absent after a line that nobody can read. */
+  /** Absent after an unreadable line. */
   readonly head: string | undefined;
 }
 
 function positionAfter({ place, seq }: Position, parsed: ParsedLine): Position {
   if (parsed.type === 'bad') return { place: place + 1, seq: seq + 1, head: undefined };
-  // By what the line says of itself: one change is then one problem, and not one for every line after it.
+  // Continues with the values of the line itself, so that one change is one problem and not one for every later line.
   return { place: place + 1, seq: parsed.line.seq, head: parsed.line.hash };
 }
 
@@ -127,16 +130,16 @@ function linkProblem({ place, seq, head }: Position, parsed: ParsedLine): RunPro
   if (parsed.type === 'bad') return lineProblem('line/unreadable', place + 1, parsed.reason);
   if (parsed.line.seq !== seq + 1) return lineProblem('line/order', place + 1, orderText(parsed.line.seq, seq + 1));
   if (head === undefined || isLinked(head, parsed.split)) return undefined;
-  return lineProblem('line/edited', place + 1, 'its hash does not follow from its text and the line before');
+  return lineProblem('line/edited', place + 1, 'its hash does not match its text and the previous line');
 }
 
-/** The line, or what is wrong with its event. */
+/** Returns the line, or the problem with its event. */
 function readEvent(line: StoredLine, folder: ConfinedDirectory, files: FileChecks): JournalLine | string {
   files.see(line);
   try {
-    return restoredLine(line, folder, 'start') ?? 'its event is of no known form';
+    return restoredLine(line, folder, 'start') ?? 'its event has an unknown form';
   } catch (error) {
-    if (isSkillError(error)) return 'the file that holds its event is missing or changed';
+    if (isSkillError(error)) return 'the file with its event is missing or changed';
     throw error;
   }
 }
@@ -145,7 +148,7 @@ function judge(reading: RunReading, walked: Walked, files: FileChecks, sealKey: 
   const seal = sealState(reading, sealKey);
   const isWhole = !isUnfinished(reading);
   const journal = [...walked.problems, ...lengthProblems(reading, walked, isWhole)];
-  // Only lines that are all there say what else there must be.
+  // Only a complete journal determines the other files.
   const isComplete = journal.length === 0;
   const found = [
     ...journal,
@@ -159,13 +162,13 @@ function judge(reading: RunReading, walked: Walked, files: FileChecks, sealKey: 
   return { status: isAlive ? 'running' : 'torn', problems: [], seal };
 }
 
-/** It has not come to an end that says what there is. */
+/** Whether the run has no recorded end. */
 function isUnfinished(reading: RunReading): boolean {
   if (reading.type === 'run') return reading.info.endedAt === undefined;
   return reading.type === 'absent';
 }
 
-/** Whether there are as many lines as `run.json` says. */
+/** Checks that there are as many lines as `run.json` says. */
 function lengthProblems(
   reading: RunReading,
   { problems, count, isTorn }: Walked,
@@ -173,28 +176,30 @@ function lengthProblems(
 ): readonly RunProblem[] {
   const told = reading.type === 'run' ? reading.info.events.count : 0;
   if (count < told)
-    return [journalProblem('journal/cut', `it has ${String(count)} lines and run.json speaks of ${String(told)}`)];
+    return [journalProblem('journal/cut', `it has ${String(count)} lines; run.json says ${String(told)}`)];
   if (!isWhole) return [];
   if (isTorn) return [journalProblem('journal/cut', 'it ends in the middle of a line')];
   if (reading.type !== 'run' || count === told || problems.length > 0) return [];
-  return [journalProblem('journal/added', `lines stand behind line ${String(told)}, the last one`)];
+  return [
+    journalProblem('journal/added', `it continues after line ${String(told)}, the last one according to run.json`),
+  ];
 }
 
 function runProblems(reading: RunReading, walked: Walked, isComplete: boolean): readonly RunProblem[] {
   if (reading.type === 'absent') {
     // Killed between the first line and the first run.json.
-    return walked.count <= 1 ? [] : [runProblem('run/missing', 'it is not there')];
+    return walked.count <= 1 ? [] : [runProblem('run/missing', 'it is missing')];
   }
   if (reading.type !== 'run')
-    return [runProblem('run/edited', reading.type === 'invalid' ? reading.reason : 'it is of another schema')];
+    return [runProblem('run/edited', reading.type === 'invalid' ? reading.reason : 'it has another schema version')];
   if (!isComplete) return [];
   const { atCheckpoint } = walked;
   const isSame =
     atCheckpoint !== undefined && reading.text === infoText(expectedInfo(infoOf(atCheckpoint), reading.info));
-  return isSame ? [] : [runProblem('run/edited', 'it says something else than the events do')];
+  return isSame ? [] : [runProblem('run/edited', 'it does not match the event log')];
 }
 
-/** That the record failed is the one thing which could not be recorded. */
+/** A failed record is the one outcome that the journal cannot contain. */
 function expectedInfo(made: RunInfo, { outcome, reason }: RunInfo): RunInfo {
   return outcome === 'record-failed' && made.outcome === 'running' ? { ...made, outcome, reason } : made;
 }
@@ -228,7 +233,7 @@ function runProblem(code: RunProblem['code'], message: string): RunProblem {
 }
 
 function sealProblem(): RunProblem {
-  return runProblem('seal/wrong', 'the seal was not made for this run with the key of this user');
+  return runProblem('seal/wrong', 'the seal is invalid for this run and the key of this user');
 }
 
 function unreadable(code: RunProblem['code'], message: string): Verification {

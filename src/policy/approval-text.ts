@@ -25,9 +25,9 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
   const { tool, risk, rule, origin, skill, detail, affects, isolation, id, action } = request;
   const show = openShow(options);
   return [
-    `a yes or a no is needed; risk: ${risk}`,
+    `approval needed; risk: ${risk}`,
     ...show.items('tool', [tool]),
-    ...show.items(`asked by a rule (${origin.layer})`, origin.where === '' ? [rule] : [rule, origin.where]),
+    ...show.items(`required by a rule (${origin.layer})`, origin.where === '' ? [rule] : [rule, origin.where]),
     ...(skill === undefined ? [] : show.items(`skill ${shortDigest(skill.digest)}`, [skill.id])),
     ...detailLines(detail, show),
     ...givenLines(action, show),
@@ -49,7 +49,7 @@ function shortDigest(digest: string): string {
 }
 
 function isolationLine(isolation: NonNullable<ApprovalRequest['isolation']>): string {
-  return isolation === 'none' ? 'isolation: none: it can do all that you can do' : `isolation: ${isolation}`;
+  return isolation === 'none' ? 'isolation: none; it can do everything that you can do' : `isolation: ${isolation}`;
 }
 
 interface Show {
@@ -100,7 +100,9 @@ function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
         ...rows([...start]),
         ...leftOut,
         ...rows([...end]),
-        ...(isEndChanged ? [`  the line end at the end of the file ${after.endsWith('\n') ? 'is new' : 'goes'}`] : []),
+        ...(isEndChanged
+          ? [`  the line end at the end of the file ${after.endsWith('\n') ? 'is added' : 'is removed'}`]
+          : []),
       ];
     },
   };
@@ -109,7 +111,7 @@ function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
 const MARKS: Readonly<Record<DiffLine['kind'], string>> = { same: '  ', removed: '- ', added: '+ ' };
 
 function leftOutLines(what: string, digest: string): readonly string[] {
-  return [`  … ${what} left out; of all of it:`, `  sha256 ${digest}`];
+  return [`  … ${what} omitted; digest of everything:`, `  sha256 ${digest}`];
 }
 
 function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
@@ -138,7 +140,7 @@ function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
 }
 
 function writeLines({ before, after }: Extract<ApprovalDetail, { kind: 'write' }>, show: Show): readonly string[] {
-  if (before === after) return ['nothing in it changes'];
+  if (before === after) return ['the content does not change'];
   const diff = diffLines(before ?? '', after);
   if (before === undefined) return show.diff(`a new file, ${count(diff.added)} lines`, diff, after);
   return show.diff(`changes, ${count(diff.added)} lines added, ${count(diff.removed)} removed`, diff, after);
@@ -162,10 +164,10 @@ function givenLines(action: Action, show: Show): readonly string[] {
       Object.entries(env).map(([name, value]) => `${name}=${value}`),
       show,
     ),
-    ...(stdin === undefined || stdin === '' ? [] : show.text('reads as its input', stdin)),
-    ...(editorText === undefined ? [] : show.text('an editor writes', editorText)),
+    ...(stdin === undefined || stdin === '' ? [] : show.text('stdin', stdin)),
+    ...(editorText === undefined ? [] : show.text('text for the editor', editorText)),
     ...someItems(
-      'files brought in',
+      'input files',
       inputs.map(({ from, to }) => (to === undefined ? from : `${from} as ${to}`)),
       show,
     ),
@@ -188,7 +190,7 @@ function unusualLine(detail: ApprovalDetail): readonly string[] {
     .flat()
     .join('');
   const unusual = countCharacters(text.replaceAll(/[\0-\x7f]/g, ''));
-  return unusual === 0 ? [] : [`${count(unusual)} characters are not ASCII: some may look like others`];
+  return unusual === 0 ? [] : [`${count(unusual)} characters are not ASCII; some may imitate others`];
 }
 
 function count(number: number): string {

@@ -72,7 +72,7 @@ function includeFile(file: string, from: string, trail: readonly string[], walk:
   const read = readCheckedJson(file, checkPolicyFile);
   switch (read.type) {
     case 'absent':
-      walk.problems.push(includeProblem(from, `${quoted(file, 200)} cannot be included: there is no such file`));
+      walk.problems.push(includeProblem(from, `${quoted(file, 200)} cannot be included: the file does not exist`));
       return [];
     case 'invalid':
       walk.problems.push(...read.diagnostics);
@@ -92,7 +92,7 @@ function refusalOf(file: string, trail: readonly string[], { seen }: Walk): stri
   const real = realPath(file);
   const at = trail.findIndex((before) => realPath(before) === real);
   if (at !== -1) return `it includes itself: ${[...trail.slice(at), file].map(printable).join(' -> ')}`;
-  if (trail.length > MAX_INCLUDE_DEPTH) return `more than ${String(MAX_INCLUDE_DEPTH)} files include each other`;
+  if (trail.length > MAX_INCLUDE_DEPTH) return `includes are nested deeper than ${String(MAX_INCLUDE_DEPTH)} files`;
   if (!seen.has(real) && seen.size >= MAX_INCLUDED_FILES)
     return `more than ${String(MAX_INCLUDED_FILES)} files are included`;
   return undefined;
@@ -108,7 +108,7 @@ function contradictionText({ rule, loses, where, wins, by }: ReturnType<typeof c
     {
       code: 'policy/contradiction',
       path: where,
-      message: `${quoted(rule)} stands in ${loses} and in ${wins}${other}: ${wins} counts`,
+      message: `${quoted(rule)} is in ${loses} and in ${wins}${other}: ${wins} applies`,
     },
     'lenient',
   );

@@ -1,6 +1,7 @@
 import { isToolPattern } from '../core/allowed-tools.ts';
 import type { SimpleCommand } from '../core/command.ts';
-import { meansLine } from './command/command-meaning.ts';
+import { matchesLine } from './command/command-match.ts';
+import type { Match } from './command/command-match.ts';
 import { coversCommand, firstUncovered, readCommandPattern } from './command/command-pattern.ts';
 import type { CommandPattern } from './command/command-pattern.ts';
 import { compileGlob } from '../core/glob.ts';
@@ -93,13 +94,13 @@ export function readRule(
   }: { readonly effect: Effect; readonly origin: RuleOrigin; readonly places?: RulePlaces },
 ): PolicyRule | RuleProblem {
   const trimmed = text.trim();
-  if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is no rule; write a tool, or tool(pattern)` };
+  if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is not a rule; write a tool, or tool(pattern)` };
   const open = trimmed.indexOf('(');
   const name = open === -1 ? trimmed : trimmed.slice(0, open);
   const inside = open === -1 ? '' : trimmed.slice(open + 1, -1).trim();
   const rule = { effect, text: trimmed, origin };
   if (name.includes('*')) {
-    if (inside !== '') return { problem: `${quoted(text)} has a pattern for tools of several names` };
+    if (inside !== '') return { problem: `${quoted(text)} has a pattern, but matches several tools` };
     return { ...rule, tools: [], pattern: compileGlob(name) };
   }
   const tools = toolsOf(name, effect);
@@ -137,12 +138,12 @@ function readSubjects(
     }
     case 'skill':
     case 'script': {
-      // A name alone means the skill with all of its scripts.
+      // A name alone matches the skill with all of its scripts.
       const whole = kind === 'script' && !text.includes('/') ? `${text}/**` : text;
       return { kind: 'skill', globs: [compileGlob(whole, { hidden: true })], anyCase: false };
     }
     case 'none':
-      return { problem: `a pattern in brackets means nothing for this tool: ${quoted(text)}` };
+      return { problem: `this tool takes no pattern in parentheses: ${quoted(text)}` };
   }
 }
 
@@ -151,7 +152,7 @@ function readSubjects(
  * `folder/**` the folder itself, because it can be listed and searched.
  */
 function readPathPattern(text: string, effect: Effect, { home }: RulePlaces): SubjectPattern | RuleProblem {
-  if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} has .. in it` };
+  if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} contains ".."` };
   const isStrict = effect === 'allow';
   let pattern = text.startsWith('./') ? text.slice(2) : text.replace(/^\/\//, '/');
   if (pattern === '~' || pattern.startsWith('~/')) {
@@ -172,38 +173,35 @@ function readPathPattern(text: string, effect: Effect, { home }: RulePlaces): Su
 }
 
 /** Whether a rule applies to a tool. */
-export function namesTool({ tools, pattern }: PolicyRule, tool: string): boolean {
+export function appliesToTool({ tools, pattern }: PolicyRule, tool: string): boolean {
   return tools.includes(tool) || pattern?.matches(tool) === true;
 }
 
-/** `unclear`: cannot be determined. Deny rules treat it as a match, allow rules do not. */
-export type Meaning = 'yes' | 'no' | 'unclear';
-
 /** Whether a rule for this tool matches this use. A line of several commands is checked command by command for allow rules. */
-export function meansAccess(rule: PolicyRule, { subject }: Access, names = namesOf(subject)): Meaning {
+export function matchesAccess(rule: PolicyRule, { subject }: Access, names = namesOf(subject)): Match {
   const { subjects, effect } = rule;
   if (subjects === undefined) return 'yes';
-  if (subjects.kind === 'command') return meansCommand(subjects.pattern, subject, effect);
-  if (subjects.kind === 'host') return subject.kind === 'host' ? said(meansHost(subjects, subject)) : 'no';
-  return said(
+  if (subjects.kind === 'command') return matchesCommand(subjects.pattern, subject, effect);
+  if (subjects.kind === 'host') return subject.kind === 'host' ? matchIf(matchesHost(subjects, subject)) : 'no';
+  return matchIf(
     (subjects.anyCase ? names.lower : names.exact).some((name) => subjects.globs.some((glob) => glob.matches(name))),
   );
 }
 
-function said(isMeant: boolean): Meaning {
+function matchIf(isMeant: boolean): Match {
   return isMeant ? 'yes' : 'no';
 }
 
-function meansCommand(pattern: CommandPattern, subject: Subject, effect: Effect): Meaning {
+function matchesCommand(pattern: CommandPattern, subject: Subject, effect: Effect): Match {
   if (subject.kind === 'script') {
     const lines = scriptCommands(subject);
-    if (effect === 'allow') return said(lines.some((command) => coversCommand(pattern, command)));
-    const means = lines.map((command) => meansLine(pattern, { type: 'commands', commands: [command] }));
-    return means.includes('yes') ? 'yes' : 'no';
+    if (effect === 'allow') return matchIf(lines.some((command) => coversCommand(pattern, command)));
+    const matches = lines.map((command) => matchesLine(pattern, { type: 'commands', commands: [command] }));
+    return matches.includes('yes') ? 'yes' : 'no';
   }
   if (subject.kind !== 'command') return 'no';
-  if (effect !== 'allow') return meansLine(pattern, subject.line);
-  return said(couldCover(pattern, subject.programs) && missedCommand([pattern], subject) === undefined);
+  if (effect !== 'allow') return matchesLine(pattern, subject.line);
+  return matchIf(couldCover(pattern, subject.programs) && missedCommand([pattern], subject) === undefined);
 }
 
 /** The first command that none of the patterns covers; `line` if the line as a whole cannot be checked. */
@@ -243,15 +241,15 @@ function scriptCommands({ script, args }: Extract<Subject, { kind: 'script' }>):
   return starts.map((words) => ({ words: [...words, ...args].map((text) => ({ text, glob: 'none' as const })) }));
 }
 
-function meansHost(
+function matchesHost(
   { host, below }: { readonly host: HostPattern; readonly below: boolean },
   subject: Subject,
 ): boolean {
   if (subject.kind !== 'host') return false;
-  const asked = subject.host;
-  if (asked === undefined) return below;
-  if (isForHost(host, asked)) return below || host.ports === 'all' || host.ports.includes(subject.port);
-  return below && !asked.isAddress && asked.name.endsWith(`.${host.host}`);
+  const requested = subject.host;
+  if (requested === undefined) return below;
+  if (isForHost(host, requested)) return below || host.ports === 'all' || host.ports.includes(subject.port);
+  return below && !requested.isAddress && requested.name.endsWith(`.${host.host}`);
 }
 
 /** Names that patterns are matched against, as written and in lower case. */

@@ -2,7 +2,7 @@ import { EFFECTS, RISKS } from '../core/access.ts';
 import type { Access, Decision, Effect, Risk, RuleOrigin } from '../core/access.ts';
 import { coversCommand, hazardOf } from './command/command-pattern.ts';
 import type { CommandPattern } from './command/command-pattern.ts';
-import { couldCover, isRule, meansAccess, missedCommand, namesOf, namesTool, readRule } from './policy-rule.ts';
+import { couldCover, isRule, matchesAccess, missedCommand, namesOf, appliesToTool, readRule } from './policy-rule.ts';
 import type { PolicyRule, SubjectNames } from './policy-rule.ts';
 import type { SkillControls } from '../core/skill.ts';
 import { printable, quoted } from '../core/text/text.ts';
@@ -137,26 +137,28 @@ export function decide(policy: Policy, accesses: readonly Access[]): Decision {
 }
 
 function decideAccess(policy: Policy, access: Access): Decision {
-  let strictest: Judgement | undefined;
+  let strictest: LayerDecision | undefined;
   let isAskedByRisk = true;
   for (const layer of policy.layers) {
-    const judged = judge(layer, access);
-    if (judged === undefined) continue;
-    if (judged.effect === 'ask' && judged.rule !== undefined) isAskedByRisk = false;
-    if (strictest === undefined || outweighs(judged, strictest)) strictest = judged;
-    if (judged.effect === 'deny') break;
+    const decided = decideInLayer(layer, access);
+    if (decided === undefined) continue;
+    if (decided.effect === 'ask' && decided.rule !== undefined) isAskedByRisk = false;
+    if (strictest === undefined || outweighs(decided, strictest)) strictest = decided;
+    if (decided.effect === 'deny') break;
   }
   // A policy in which no layer decides allows nothing.
   const found = strictest ?? { effect: 'deny', origin: { layer: 'built-in', where: '' }, rule: undefined };
   const isGrantable = riskOf(access.tool) === 'medium' && !CIRCUMSTANCES.has(access.tool);
   if (found.effect === 'ask' && isAskedByRisk && isGrantable) {
-    const grant = policy.grants.find((rule) => namesTool(rule, access.tool) && meansAccess(rule, access) === 'yes');
+    const grant = policy.grants.find(
+      (rule) => appliesToTool(rule, access.tool) && matchesAccess(rule, access) === 'yes',
+    );
     if (grant !== undefined) return explain({ effect: 'allow', rule: grant.text, origin: grant.origin }, access);
   }
   return explain(found, access);
 }
 
-interface Judgement {
+interface LayerDecision {
   readonly effect: Effect;
   readonly rule: string | undefined;
   readonly origin: RuleOrigin;
@@ -165,37 +167,38 @@ interface Judgement {
 }
 
 /** The decision of one layer; undefined if the layer does not apply to the tool. */
-function judge({ origin, rules, otherwise }: PolicyLayer, access: Access): Judgement | undefined {
+function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access): LayerDecision | undefined {
   const { tool } = access;
   const isAlwaysOn = ALWAYS_ON.has(tool);
   if (origin.layer === 'skill' && (isAlwaysOn || CIRCUMSTANCES.has(tool))) return undefined;
   const names = namesOf(access.subject);
   const allows: PolicyRule[] = [];
-  let asked: Judgement | undefined;
+  let askDecision: LayerDecision | undefined;
   for (const rule of rules) {
-    if (!(isAlwaysOn ? rule.tools.includes(tool) : namesTool(rule, tool))) continue;
+    if (!(isAlwaysOn ? rule.tools.includes(tool) : appliesToTool(rule, tool))) continue;
     if (rule.effect === 'allow') allows.push(rule);
-    else if (rule.effect === 'deny' || asked === undefined) {
-      const meaning = meansAccess(rule, access, names);
-      if (meaning === 'no') continue;
-      const because = meaning === 'unclear' ? `the command cannot be judged by it: ${unclear(access)}` : undefined;
+    else if (rule.effect === 'deny' || askDecision === undefined) {
+      const match = matchesAccess(rule, access, names);
+      if (match === 'no') continue;
+      const because =
+        match === 'unclear' ? `the rule cannot be evaluated for this command: ${unclear(access)}` : undefined;
       const { effect, text, origin: from } = rule;
-      const judged = { effect, rule: text, origin: from, ...(because === undefined ? {} : { because }) };
-      if (effect === 'deny') return judged;
-      asked = judged;
+      const decided = { effect, rule: text, origin: from, ...(because === undefined ? {} : { because }) };
+      if (effect === 'deny') return decided;
+      askDecision = decided;
     }
   }
-  if (asked !== undefined) return asked;
-  const allowed = allowing(allows, access, names);
+  if (askDecision !== undefined) return askDecision;
+  const allowed = findAllowRule(allows, access, names);
   if (allowed !== undefined) return { effect: 'allow', rule: allowed.text, origin: allowed.origin };
   if (isAlwaysOn) return { effect: 'allow', rule: undefined, origin };
-  return { effect: otherwise[riskOf(tool)], rule: undefined, origin, ...hindrance(allows, access) };
+  return { effect: otherwise[riskOf(tool)], rule: undefined, origin, ...explainMismatch(allows, access) };
 }
 
 /** A rule that allows the whole access. For a line whose commands are allowed by different rules, the rule of the last command. */
-function allowing(allows: readonly PolicyRule[], access: Access, names: SubjectNames): PolicyRule | undefined {
+function findAllowRule(allows: readonly PolicyRule[], access: Access, names: SubjectNames): PolicyRule | undefined {
   const { subject } = access;
-  const whole = allows.find((rule) => meansAccess(rule, access, names) === 'yes');
+  const whole = allows.find((rule) => matchesAccess(rule, access, names) === 'yes');
   if (whole !== undefined || subject.kind !== 'command' || subject.line.type === 'unclear') return whole;
   const listed = commandRules(allows, subject.programs);
   const patterns = listed.map(({ pattern }) => pattern);
@@ -218,10 +221,10 @@ function commandRules(rules: readonly PolicyRule[], programs: readonly string[])
 }
 
 /** Explains which part of a command line is not allowed, and why. */
-function hindrance(allows: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
+function explainMismatch(allows: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
   if (subject.kind !== 'command' || !allows.some(({ subjects }) => subjects !== undefined)) return {};
   if (subject.line.type === 'unclear') return { because: subject.line.reason };
-  if (subject.hasVariables) return { because: 'it comes with variables of its own, which no list of commands judges' };
+  if (subject.hasVariables) return { because: 'it sets environment variables, which command rules do not cover' };
   const listed = commandRules(allows, subject.programs).map(({ pattern }) => pattern);
   const missed = missedCommand(listed, subject);
   if (missed === undefined || missed === 'line') return {};
@@ -236,15 +239,15 @@ function unclear({ subject }: Access): string {
     : 'it runs code that is not a command line';
 }
 
-function explain({ effect, rule, origin, because }: Judgement, { tool }: Access): Decision {
+function explain({ effect, rule, origin, because }: LayerDecision, { tool }: Access): Decision {
   const who = origin.where === '' ? origin.layer : `${origin.layer} (${printable(origin.where)})`;
-  const verb = { allow: 'is allowed', ask: 'needs a yes', deny: 'is not allowed' }[effect];
+  const verb = { allow: 'is allowed', ask: 'needs approval', deny: 'is not allowed' }[effect];
   const why = because === undefined ? '' : `: ${because}`;
-  const reason = `${tool} ${verb} ${byWhat(rule, origin, who)}${why}`;
+  const reason = `${tool} ${verb} ${ruleText(rule, origin, who)}${why}`;
   return { effect, tool, risk: riskOf(tool), rule: rule ?? BY_DEFAULT, origin, reason };
 }
 
-function byWhat(rule: string | undefined, { layer }: RuleOrigin, who: string): string {
+function ruleText(rule: string | undefined, { layer }: RuleOrigin, who: string): string {
   if (rule !== undefined) return `by the rule ${quoted(rule, 120)} of ${who}`;
   return layer === 'skill' ? `because it is not in allowed-tools of ${who}` : `by default, ${who}`;
 }
@@ -256,17 +259,17 @@ export function grantedHosts({ layers: [opening] }: Policy): readonly string[] {
   );
 }
 
-interface Weighed {
+interface RankedEffect {
   readonly effect: Effect;
   readonly rule: string | undefined;
 }
 
 /** Whether `a` is stricter; an `ask` by a rule outweighs an `ask` by default, because it also applies to requests of a person. */
-function outweighs(a: Weighed, b: Weighed): boolean {
+function outweighs(a: RankedEffect, b: RankedEffect): boolean {
   if (a.effect !== b.effect) return EFFECTS.indexOf(a.effect) < EFFECTS.indexOf(b.effect);
   return a.effect === 'ask' && isByRule(a) && !isByRule(b);
 }
 
-function isByRule({ rule }: Weighed): boolean {
+function isByRule({ rule }: RankedEffect): boolean {
   return rule !== undefined && rule !== BY_DEFAULT;
 }

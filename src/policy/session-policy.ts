@@ -78,7 +78,7 @@ function written(
     throw new SkillError({
       code: 'config/invalid',
       message: `${where}: ${rule.problem}`,
-      hint: 'mend the rule; `skillwright config` names the files',
+      hint: 'fix the rule; `skillwright config` lists the files',
       data: { path: where },
     });
   });

@@ -45,7 +45,7 @@ export type TrustVerdict =
       readonly place: string;
     };
 
-export interface JudgedSkill {
+export interface TrustSubject {
   readonly source: string;
   readonly dir: string;
   /** Tree digest (`sha256-tree:`); required if trust is bound to digests. */
@@ -54,7 +54,7 @@ export interface JudgedSkill {
 
 export interface TrustStore {
   /** Trusting a folder trusts everything below it. Real paths are compared. */
-  isTrusted(skill: JudgedSkill): TrustVerdict;
+  isTrusted(skill: TrustSubject): TrustVerdict;
   /** Also stores the digests of these skills and keeps those of others. Throws `input/invalid` and `io/failed`. */
   trust(
     folder: string,
@@ -84,11 +84,11 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
       const real = realPath(dir);
       if (isOwn(source, dir, real)) return { trusted: true, because: 'own' };
       if (sealed === undefined) return untrusted('no-home', { dir, real });
-      const around = sealed.load().entries.filter(({ folder }) => isInside(real, folder));
-      return judge(around, { dir, real, digest: bind === 'digest' ? (digest ?? '') : undefined });
+      const enclosing = sealed.load().entries.filter(({ folder }) => isInside(real, folder));
+      return checkFolders(enclosing, { dir, real, digest: bind === 'digest' ? (digest ?? '') : undefined });
     },
     async trust(folder, { skills, now = new Date() }) {
-      if (sealed === undefined) throw invalid('there is no home folder to keep it in', 'a home folder');
+      if (sealed === undefined) throw invalid('there is no home folder to store trust in', 'a home folder');
       const real = trustableFolder(folder, home);
       const added = skills.map(({ dir, digest }) => ({ path: pathBelow(real, dir), digest }));
       let trusted: TrustedFolder = { folder: real, at: now.toISOString(), skills: added };
@@ -104,12 +104,12 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
       if (sealed === undefined) return [];
       // The folder may be gone or replaced by a link, so its given path counts too.
       const names = new Set([realPath(folder), path.resolve(folder)]);
-      let gone: readonly TrustedFolder[] = [];
+      let revoked: readonly TrustedFolder[] = [];
       await sealed.change((all) => {
-        gone = all.filter((entry) => names.has(entry.folder));
-        return all.filter((entry) => !gone.includes(entry));
+        revoked = all.filter((entry) => names.has(entry.folder));
+        return all.filter((entry) => !revoked.includes(entry));
       });
-      return gone;
+      return revoked;
     },
     list() {
       const { entries: folders, problems } = sealed?.load() ?? { entries: [], problems: [] };
@@ -119,15 +119,15 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
 }
 
 /** Any enclosing trusted folder can confirm trust; the innermost one explains a refusal. */
-function judge(
-  around: readonly TrustedFolder[],
+function checkFolders(
+  enclosing: readonly TrustedFolder[],
   { dir, real, digest }: { readonly dir: string; readonly real: string; readonly digest: string | undefined },
 ): TrustVerdict {
-  const [inner] = around.toSorted((a, b) => b.folder.length - a.folder.length);
+  const [inner] = enclosing.toSorted((a, b) => b.folder.length - a.folder.length);
   if (inner === undefined) return untrusted('unknown', { dir, real });
   if (digest === undefined) return { trusted: true, because: 'folder', folder: inner.folder };
   if (digest === '') return untrusted('no-digest', { dir, real });
-  const known = around.flatMap(({ folder, skills }) =>
+  const known = enclosing.flatMap(({ folder, skills }) =>
     skills.filter((skill) => skill.path === pathBelow(folder, real)).map((skill) => ({ folder, digest: skill.digest })),
   );
   const same = known.find((skill) => skill.digest === digest);
@@ -137,28 +137,28 @@ function judge(
 
 export type UntrustedVerdict = Extract<TrustVerdict, { readonly trusted: false }>;
 
-const WHY: Readonly<Record<UntrustedVerdict['reason'], string>> = {
-  'no-home': 'is not trusted: there is no home folder to keep such a word in',
-  unknown: 'is not trusted: look at it, then say `skillwright trust`',
-  new: 'is new since its project was trusted: look at it, then say `skillwright trust` again',
-  changed: 'changed since its project was trusted: look at it, then say `skillwright trust` again',
-  'no-digest': 'is not trusted: its files could not be read to see whether they are as they were',
+const REASON_TEXTS: Readonly<Record<UntrustedVerdict['reason'], string>> = {
+  'no-home': 'is not trusted: there is no home folder to store trust in',
+  unknown: 'is not trusted: review it, then run `skillwright trust`',
+  new: 'was added after its project was trusted: review it, then run `skillwright trust` again',
+  changed: 'changed after its project was trusted: review it, then run `skillwright trust` again',
+  'no-digest': 'is not trusted: its files could not be read to check for changes',
 };
 
 function untrusted(
   reason: UntrustedVerdict['reason'],
   { dir, real }: { readonly dir: string; readonly real: string },
 ): UntrustedVerdict {
-  const message = `the skill ${quoted(withForwardSlashes(dir), 200)} ${WHY[reason]}`;
+  const message = `the skill ${quoted(withForwardSlashes(dir), 200)} ${REASON_TEXTS[reason]}`;
   return { trusted: false, reason, message, place: real };
 }
 
 /** Refuses the file system root and the home folder, which contain more than one project. */
 function trustableFolder(folder: string, home: string | undefined): string {
-  if (!isDirectory(folder)) throw invalid(`${quoted(folder, 200)} is no folder`, 'a folder');
+  if (!isDirectory(folder)) throw invalid(`${quoted(folder, 200)} is not a folder`, 'a folder');
   const real = realPath(folder);
   if (path.dirname(real) === real || (home !== undefined && real === realPath(home)))
-    throw invalid(`${quoted(real, 200)} holds more than a project`, 'the folder of a project');
+    throw invalid(`${quoted(real, 200)} contains more than one project`, 'a project folder');
   return real;
 }
 

@@ -10,13 +10,13 @@ import type { OpenFailed } from '../platform/fs/directory-handle.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
 import { readEntries } from '../platform/fs/walk.ts';
 
-const PASSED_OVER: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-/** Where `delete_file` puts things; see `trash.ts`. */
+const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+/** The folders of `trash.ts`. */
 const TRASHES: ReadonlySet<string> = new Set(['.agent/trash', '.trash']);
 
-/** A folder whose insides nobody means who asks for a tree: what a tool keeps there, or what was deleted. */
-export function isPassedOver({ name, path }: FolderEntry): boolean {
-  return PASSED_OVER.has(name) || TRASHES.has(path);
+/** True for folders that a recursive listing does not enter: tool data and deleted files. */
+export function isSkipped({ name, path }: FolderEntry): boolean {
+  return SKIPPED.has(name) || TRASHES.has(path);
 }
 
 export interface FolderEntry {
@@ -24,7 +24,7 @@ export interface FolderEntry {
   /** Relative to the root. */
   readonly path: RelativePath;
   readonly kind: DirectoryEntry['kind'];
-  /** Of a file; 0 otherwise. */
+  /** Size of a file; 0 otherwise. */
   readonly bytes: number;
 }
 
@@ -32,7 +32,7 @@ export type FolderEntries =
   | {
       readonly type: 'entries';
       readonly entries: readonly FolderEntry[];
-      /** There are more names than were looked at, or some that no path can spell. */
+      /** Some entries are missing: too many, or with names that are not valid paths. */
       readonly isCut: boolean;
     }
   | OpenFailed;

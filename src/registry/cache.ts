@@ -56,7 +56,7 @@ interface Header extends CacheKey {
 }
 
 interface FilesLine {
-  readonly directories: readonly (readonly [path: string, files: readonly FileTuple[]])[];
+  readonly directories: readonly (readonly [path: string, files: readonly NamedFile[]])[];
   /** Absent if the index cannot be reused. */
   readonly index?: {
     readonly options: string;
@@ -66,15 +66,10 @@ interface FilesLine {
   };
 }
 
-type FileTuple = readonly [
-  name: string,
-  file: string,
-  size: number,
-  mtimeMs: number,
-  ctimeMs: number,
-  ino: number,
-  dev: number,
-];
+interface NamedFile extends KnownFile {
+  /** The base name of the skill folder. */
+  readonly name: string;
+}
 
 interface DiagnosticsLine {
   readonly index: readonly Diagnostic[];
@@ -169,12 +164,11 @@ function openKnownSkills(
 ): KnownSkills {
   const known = new Map<string, ReadonlyMap<string, KnownFile>>();
   let count = 0;
-  for (const [directory, tuples] of directories) {
-    const files = new Map<string, KnownFile>();
-    for (const [name, file, size, mtimeMs, ctimeMs, ino, dev] of tuples)
-      files.set(name, { file, size, mtimeMs, ctimeMs, ino, dev });
-    known.set(directory, files);
-    count += tuples.length;
+  for (const [directory, files] of directories) {
+    const byName = new Map<string, KnownFile>();
+    for (const file of files) byName.set(file.name, file);
+    known.set(directory, byName);
+    count += files.length;
   }
   const entryByDir = lazily(() => new Map(entries().map((entry) => [entry.dir, entry])));
   const diagnosticsByPath = lazily(() => groupByPath([...diagnostics().index, ...diagnostics().repeated]));
@@ -232,12 +226,12 @@ export function saveCache(file: string, key: CacheKey, content: CacheContent, no
 }
 
 function toFilesLine({ records, index, reuse }: CacheContent): FilesLine {
-  const directories = new Map<string, FileTuple[]>();
+  const directories = new Map<string, NamedFile[]>();
   for (const { parent, name, file, size, mtimeMs, ctimeMs, ino, dev } of records) {
-    const tuple: FileTuple = [name, file, size, mtimeMs, ctimeMs, ino, dev];
+    const known: NamedFile = { name, file, size, mtimeMs, ctimeMs, ino, dev };
     const files = directories.get(parent);
-    if (files === undefined) directories.set(parent, [tuple]);
-    else files.push(tuple);
+    if (files === undefined) directories.set(parent, [known]);
+    else files.push(known);
   }
   if (reuse === undefined) return { directories: [...directories] };
   const {

@@ -1,7 +1,6 @@
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { readWithoutFences } from '../format/missing.ts';
-import { readPlainHead } from '../format/skill-head.ts';
+import { readSimpleHead } from '../format/skill-head.ts';
 import type { HeadOptions, HeadReading } from '../format/skill-head.ts';
 import { isSettled, statFile } from '../platform/fs/file-stamp.ts';
 import type { FileStamp } from '../platform/fs/file-stamp.ts';
@@ -99,8 +98,7 @@ export class FolderReader {
     const { text, validUtf8, digest } = reading;
     skill.digest = digest;
     const source = { path, directory: folder.name, fileName: file, text, validUtf8 };
-    const read = digest === '' ? readWithoutFences : readPlainHead;
-    const head = read(source, this.#options);
+    const head = readSimpleHead(source, this.#options);
     if (head === undefined) result.pending.push({ skill, source });
     else complete(skill, head);
     return true;

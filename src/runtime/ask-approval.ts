@@ -10,8 +10,8 @@ import { sha256 } from '../platform/hash.ts';
 import { hazardsOf } from '../policy/command/command-hazards.ts';
 import { readCommandLine } from '../policy/command/command-line.ts';
 import { programsOf } from '../policy/command/command-pattern.ts';
-import { redacted } from './secrets/without-secrets.ts';
-import type { PlacedPath } from '../project/places.ts';
+import { redacted } from './secrets/redact-value.ts';
+import type { ResolvedPath } from '../project/resolve-path.ts';
 import { previewWrite } from '../project/write-file.ts';
 import type { WritePreview } from '../project/write-file.ts';
 import type { ActionContext } from './action-context.ts';
@@ -84,7 +84,7 @@ function approvalRequest(
 }
 
 /** What a person sees of an action: its effect, not a description that the model or the skill wrote. */
-function detailOf(action: Action, path: PlacedPath | undefined, preview: WritePreview | undefined): ApprovalDetail {
+function detailOf(action: Action, path: ResolvedPath | undefined, preview: WritePreview | undefined): ApprovalDetail {
   switch (action.type) {
     case 'run_command':
     case 'start_command':

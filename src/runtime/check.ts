@@ -53,7 +53,7 @@ export async function targetsAt(
 function noSkillIn(folder: string, { mode }: CheckOptions): Diagnostic {
   const file = withForwardSlashes(path.join(folder, 'SKILL.md'));
   return diagnose(
-    { code: 'file/missing', path: file, message: 'there is no SKILL.md here, nor in a folder below' },
+    { code: 'file/missing', path: file, message: 'there is no SKILL.md in this folder or below it' },
     mode,
   );
 }

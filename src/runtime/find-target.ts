@@ -8,8 +8,8 @@ import { findLoaded } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
-import { placePath } from '../project/places.ts';
-import type { PlacedPath } from '../project/places.ts';
+import { resolvePath } from '../project/resolve-path.ts';
+import type { ResolvedPath } from '../project/resolve-path.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
 import { activeSkills } from './action-context.ts';
 import type { ActionContext, HostAccess } from './action-context.ts';
@@ -20,7 +20,7 @@ export interface ActionTarget {
   /** The skill that the action names. */
   readonly skill?: SkillEntry;
   /** The file or folder that the path of the action leads to. */
-  readonly path?: PlacedPath;
+  readonly path?: ResolvedPath;
 }
 
 /** Resolves the skill and the path of an action. Nothing is opened, and nothing has been decided yet. */
@@ -53,7 +53,7 @@ async function findPath(
     skills: activeSkills(context).map(({ name, dir }) => ({ name, dir })),
   };
   const isWriting = action.type === 'write_file' || action.type === 'delete_file';
-  const placed = placePath(action.path, places, isWriting ? 'write' : 'read');
+  const placed = resolvePath(action.path, places, isWriting ? 'write' : 'read');
   return placed.type === 'refused' ? placed.failure : { path: placed };
 }
 

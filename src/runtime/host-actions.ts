@@ -7,7 +7,7 @@ import type { Policy } from '../policy/policy.ts';
 import { grep } from '../project/grep.ts';
 import { listDirectory } from '../project/list-directory.ts';
 import { networkRequest } from '../project/network/network-request.ts';
-import type { PlacedPath } from '../project/places.ts';
+import type { ResolvedPath } from '../project/resolve-path.ts';
 import { readFile } from '../project/read-file.ts';
 import { deleteFile } from '../project/trash.ts';
 import { writeFile } from '../project/write-file.ts';
@@ -26,7 +26,7 @@ export interface HostRights {
 /** Performs an action on project files or on the network. `path` is absent for network requests. */
 export async function performHostAction(
   action: ActionOfKind<'host'>,
-  path: PlacedPath | undefined,
+  path: ResolvedPath | undefined,
   rights: HostRights,
 ): Promise<Observation> {
   if (action.type === 'network_request') return request(action, rights);
@@ -52,7 +52,7 @@ export async function performHostAction(
 }
 
 /** Rules may name absolute paths, which only project files have. */
-function absoluteOf(shown: string, { place, root }: PlacedPath): { readonly absolute?: string } {
+function absoluteOf(shown: string, { place, root }: ResolvedPath): { readonly absolute?: string } {
   return place === 'project' ? { absolute: `${root}/${shown}` } : {};
 }
 

@@ -9,7 +9,7 @@ import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { grantAccess } from '../policy/action-access.ts';
 import { decide } from '../policy/policy.ts';
-import { redacted } from './secrets/without-secrets.ts';
+import { redacted } from './secrets/redact-value.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { ActionContext } from './action-context.ts';
 import { askApproval } from './ask-approval.ts';

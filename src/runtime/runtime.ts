@@ -283,7 +283,7 @@ function catalogItems(index: SkillIndex): readonly (CatalogItem & { readonly dir
 function unknownSkills({ report }: SkillIndex): readonly Diagnostic[] {
   return report.unusedVisibility.map((key) =>
     diagnose(
-      { code: 'config/unknown-skill', path: 'skill_visibility', message: `${JSON.stringify(key)} meets no skill` },
+      { code: 'config/unknown-skill', path: 'skill_visibility', message: `${JSON.stringify(key)} matches no skill` },
       'lenient',
     ),
   );
@@ -294,7 +294,7 @@ function throwUnknown(index: SkillIndex, name: string, source: string | undefine
   throw new SkillError({
     code: 'skill/unknown',
     message: `there is no skill called ${JSON.stringify(name)}${source === undefined ? '' : ` in source ${JSON.stringify(source)}`}`,
-    hint: near.length === 0 ? 'see `skillwright list`' : `did you mean ${near.join(', ')}?`,
+    hint: near.length === 0 ? 'run `skillwright list`' : `did you mean ${near.join(', ')}?`,
     data: { name, nearest: near },
   });
 }

@@ -212,14 +212,14 @@ export function openSession(parts: SessionParts): Session {
         if (observation.type !== 'skill-loaded') continue;
         const before = seen.get(observation.skill.id);
         if (before !== undefined && JSON.stringify(before.documents) !== JSON.stringify(load.documents)) {
-          const message = `the skill ${quoted(load.skill)} is declared twice, with other documents`;
+          const message = `the skill ${quoted(load.skill)} is declared twice with different documents`;
           return actionFailed('load_skill', failure('load/conflict', message));
         }
         if (before === undefined) done.push({ action, observation });
         seen.set(observation.skill.id, load);
       }
       if (done.length > settings.maxLoaded) {
-        const message = `${String(done.length)} skills are declared, at most ${String(settings.maxLoaded)} may be loaded`;
+        const message = `${String(done.length)} skills are declared, but at most ${String(settings.maxLoaded)} can be loaded`;
         return actionFailed('load_skill', failure('load/too-many', message));
       }
       showCatalog();

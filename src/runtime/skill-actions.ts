@@ -73,17 +73,15 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   if (documents.type === 'failed') return actionFailed(action.type, documents.failure);
 
   const status = loadStatus(before, body.report.digest, context.state?.settings.placement === 'system');
-  const inert = refuseDynamicCommands(body.text, 'commands in the text of a skill are not opened by policy');
+  const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');
   // `whole` returns the file as it is; instructions must not contain our tags.
   const shown = action.whole === true ? inert.text : withoutOurTags(inert.text);
   const text = status === 'repeated' ? '' : shown;
   const notes = [
-    ...(status === 'changed' ? ['SKILL.md has changed since it was last loaded: this is the new text'] : []),
-    ...(body.headChanged ? ['the frontmatter has changed since the skills were listed'] : []),
+    ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
+    ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
     ...(inert.count > 0 ? [`${String(inert.count)} commands in the text were not run`] : []),
-    ...(body.report.truncated
-      ? [`only the start is shown: read the rest of ${skill.file} as a file, by section or by lines`]
-      : []),
+    ...(body.report.truncated ? [`truncated: read the rest of ${skill.file} as a file, by section or by lines`] : []),
     ...body.notes,
   ];
   return {
@@ -122,7 +120,7 @@ function list(action: ListResources, skill: SkillEntry): Observation {
       ...new Set(files.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : []))),
     ];
     const near = nearest(folder, folders);
-    const message = `there is nothing below ${quoted(folder)} in the skill`;
+    const message = `the skill has no files below ${quoted(folder)}`;
     return actionFailed(
       action.type,
       failure('file/missing', message, { nearest: near.length > 0 ? near : folders.slice(0, 10) }),

@@ -16,7 +16,7 @@ import type { Session } from './session.ts';
 import { startSession } from './start-session.ts';
 import type { SessionOptions, SessionSource } from './start-session.ts';
 import { policyHash } from '../policy/session-policy.ts';
-import { redacted } from './secrets/without-secrets.ts';
+import { redacted } from './secrets/redact-value.ts';
 
 export interface RunOptions extends SessionOptions {
   /** The request as written by the caller. */
@@ -59,7 +59,7 @@ export interface Run {
 
 /** Opens a session whose events are recorded before they take effect. Fails if the record cannot be created. */
 export async function startRun(source: SessionSource, surroundings: Surroundings, options: RunOptions): Promise<Run> {
-  const { request, directory, sinks, follow, parentRun, record: also, budgets, agent, ...sessionOptions } = options;
+  const { request, directory, sinks, follow, parentRun, record: observe, budgets, agent, ...sessionOptions } = options;
   const telemetry = await openTelemetry(source);
   const listeners = [...(sinks ?? []), ...(telemetry === undefined ? [] : [telemetry.sink])];
   const early: RunEvent[] = [];
@@ -69,30 +69,30 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     ...withSpans(sessionOptions, (event) => take(event)),
     record(event) {
       take(event);
-      also?.(event);
+      observe?.(event);
     },
     flush: () => flush(),
   });
   try {
     const start = startOf(source, session, { request, parentRun, budgets, agent });
     const record = openRecord(source, surroundings, directory, start);
-    const told = teller({ listeners, follow, redactor: source.secrets.redactor });
-    told(startEvent(start, record));
+    const notify = openNotifier({ listeners, follow, redactor: source.secrets.redactor });
+    notify(startEvent(start, record));
     const isHeld = follow !== undefined && listeners.length === 0;
     take = (event) => {
       if (event.type !== 'answer-delta') record?.[isHeld ? 'hold' : 'append'](event);
-      told(event);
+      notify(event);
     };
     flush = () => record?.flush();
     early.forEach(take);
-    return runOver(session, record, telemetry, { take, told, flush, measureText: source.measureText });
+    return recordedRun(session, record, telemetry, { take, notify, flush, measureText: source.measureText });
   } catch (error) {
     await session.close();
     throw error;
   }
 }
 
-interface Asked {
+interface RunRequest {
   readonly request: string;
   readonly parentRun: string | undefined;
   readonly budgets: Readonly<Record<string, number>> | undefined;
@@ -102,7 +102,7 @@ interface Asked {
 function startOf(
   { index }: SessionSource,
   session: Session,
-  { request, parentRun: parent, budgets, agent }: Asked,
+  { request, parentRun: parent, budgets, agent }: RunRequest,
 ): RunStart {
   const { execution } = session;
   return {
@@ -156,29 +156,29 @@ function usableKey(home: string): Uint8Array | undefined {
   }
 }
 
-interface Listening {
+interface NotifierOptions {
   readonly listeners: readonly EventSink[];
   readonly follow: RunOptions['follow'];
   readonly redactor: Redactor;
 }
 
 /** Passes events on with the same order and numbers as the record. */
-function teller({ listeners, follow, redactor }: Listening): (event: RunEvent) => void {
+function openNotifier({ listeners, follow, redactor }: NotifierOptions): (event: RunEvent) => void {
   const openedAt = performance.now();
-  const tell = joinedSink(listeners);
+  const sendToSinks = joinedSink(listeners);
   let seq = 0;
   return (given) => {
     const event = redacted(given, redactor);
     follow?.(event);
     if (listeners.length === 0) return;
     if (event.type !== 'answer-delta') seq += 1;
-    tell({ seq, time: new Date().toISOString(), elapsed: performance.now() - openedAt, event });
+    sendToSinks({ seq, time: new Date().toISOString(), elapsed: performance.now() - openedAt, event });
   };
 }
 
 function startEvent(start: RunStart, record: RunRecord | undefined): RunEvent {
-  const { index: _, ...told } = start;
-  return { type: 'run-start', schema: RUN_SCHEMA, run: record?.id ?? '', ...told };
+  const { index: _, ...rest } = start;
+  return { type: 'run-start', schema: RUN_SCHEMA, run: record?.id ?? '', ...rest };
 }
 
 function withSpans(options: SessionOptions, take: (event: RunEvent) => void): SessionOptions {
@@ -207,14 +207,14 @@ type Take = (event: RunEvent) => void;
 
 interface RunParts extends Pick<Run, 'flush' | 'measureText'> {
   readonly take: Take;
-  readonly told: Take;
+  readonly notify: Take;
 }
 
-function runOver(
+function recordedRun(
   session: Session,
   record: RunRecord | undefined,
   telemetry: Telemetry | undefined,
-  { take, told, flush, measureText }: RunParts,
+  { take, notify, flush, measureText }: RunParts,
 ): Run {
   let ended: Promise<void> | undefined;
   const end = async (outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void> => {
@@ -223,7 +223,7 @@ function runOver(
     } finally {
       try {
         record?.end(outcome, reason);
-        told({ type: 'run-end', outcome, reason });
+        notify({ type: 'run-end', outcome, reason });
       } finally {
         await telemetry?.shutdown();
       }

@@ -20,8 +20,8 @@ describe('the model of an agent', () => {
   test('is the named one before the configured one before a key', async () => {
     const env = { ANTHROPIC_API_KEY: 'key-1', OPENAI_API_KEY: 'key-2' };
     const config = { provider: 'openai/gpt-5-mini' };
-    expect(shown(await open({ name: 'rules', config, env }))).toEqual(['rules', 'it was asked for']);
-    expect(shown(await open({ config, env }))).toEqual(['openai/gpt-5-mini', 'the configuration names it']);
+    expect(shown(await open({ name: 'rules', config, env }))).toEqual(['rules', 'it was requested by name']);
+    expect(shown(await open({ config, env }))).toEqual(['openai/gpt-5-mini', 'it is configured']);
     expect(shown(await open({ name: 'auto', env }))).toEqual([
       expect.stringMatching(/^anthropic\//),
       'ANTHROPIC_API_KEY is set',
@@ -32,7 +32,7 @@ describe('the model of an agent', () => {
     const server = await serve((response) => sendJson(response, { models: [{ name: 'qwen3:8b' }] }));
     onTestFinished(() => server.close());
     const addresses = { ...NO_SERVERS, ollama: server.url };
-    expect(shown(await open({ addresses }))).toEqual(['ollama/qwen3:8b', `ollama runs at ${server.url}`]);
+    expect(shown(await open({ addresses }))).toEqual(['ollama/qwen3:8b', `ollama is running at ${server.url}`]);
   });
 
   test('is fixed rules where there is nothing, and these say what they are', async () => {

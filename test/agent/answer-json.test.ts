@@ -100,9 +100,9 @@ describe('the request to repair an answer', () => {
         'Nothing was done. Answer again with one JSON object and nothing else: no text around it, no code fence, double quotes, no comments, no comma before a closing bracket.',
       ].join('\n'),
     );
-    expect(repairRequest({ message: 'there is no action "x"', hint: 'the actions are y', nearest: ['y', 'z'] })).toBe(
+    expect(repairRequest({ message: 'unknown action "x"', hint: 'the actions are y', nearest: ['y', 'z'] })).toBe(
       [
-        'Your last answer was not used: there is no action "x".',
+        'Your last answer was not used: unknown action "x".',
         'What to do: the actions are y.',
         'Did you mean "y" or "z"?',
         'Nothing was done. Answer again with one JSON object and nothing else: no text around it, no code fence, double quotes, no comments, no comma before a closing bracket.',

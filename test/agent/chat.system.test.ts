@@ -66,7 +66,7 @@ describe('a chat', () => {
     const model = played([load, { text: 'fine' }]);
     const chat = chatIn(await world(), { model, budget: { turns: 1 } });
     const { outcome, answer } = await chat.send('a');
-    expect([outcome, answer]).toEqual(['degraded', expect.stringContaining('This answer is not complete')]);
+    expect([outcome, answer]).toEqual(['degraded', expect.stringContaining('This answer is incomplete')]);
     expect(await chat.send('b')).toMatchObject({ outcome: 'done', answer: 'fine' });
     expect(heard(model.requests[1]).slice(-2)).toEqual([`assistant: ${answer}`, 'user: b']);
     expect(heard(model.requests[1]).join('\n')).toContain('canary-report-body');
@@ -170,7 +170,7 @@ describe('a chat', () => {
 
   test.each([
     ['an empty message', ' \n', 'the message is empty'],
-    ['a second message at the same time', 'b', 'a message is being worked on'],
+    ['a second message at the same time', 'b', 'the chat is working on another message'],
   ])('%s is wrong use', async (_, message, reason) => {
     const chat = chatIn(await world(), { model: played([{ text: 'a' }]) });
     const first = chat.send('a');

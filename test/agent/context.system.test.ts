@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { shortenConversation } from '../../src/agent/context.ts';
 import { resultOf, startConversation, withExchange } from '../../src/agent/conversation.ts';
 import type { Conversation } from '../../src/agent/conversation.ts';
-import { markedData } from '../../src/agent/marked-data.ts';
 import { keepOutputs } from '../../src/agent/outputs.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
@@ -81,7 +80,7 @@ describe('a run of two hundred turns', () => {
     expect(allText(model.requests.at(-2) ?? expect.fail())).toMatch(
       /\[data [0-9a-f]{16} from recall_output\][^]*all work and no play/,
     );
-    expect(allText(model.requests.at(-1) ?? expect.fail())).toContain('there is no output');
+    expect(allText(model.requests.at(-1) ?? expect.fail())).toContain('is no longer stored');
     // The skill is still there, whole or as a word about how to have it again.
     expect(allText(model.requests.at(-1) ?? expect.fail())).toMatch(/canary-big-body|load it again/);
   });
@@ -176,7 +175,7 @@ describe('shortening', () => {
   test('no text holds the mark that ends it', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const marked = markedData('tool', text);
+        const marked = resultOf({ callId: '1', tool: 'tool', text, isData: true, isError: false, line: '' }).shown;
         const end = marked.slice(marked.lastIndexOf('\n') + 1);
         expect(text.includes(end)).toBe(false);
         expect(marked.split(end)).toHaveLength(2);

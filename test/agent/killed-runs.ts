@@ -47,7 +47,7 @@ const DRIVER = `
   const [, folder, root, file, past, fatal] = process.argv;
   const { createRuntime } = await import(folder + '/runtime/runtime.js');
   const { runAgent } = await import(folder + '/agent/agent.js');
-  const { resumeAgent } = await import(folder + '/agent/resume.js');
+  const { resumeAgent } = await import(folder + '/agent/resume/resume.js');
   const { modelFor, delegatingFor } = await import(root + '/model.mjs');
   const runtime = await createRuntime({
     cwd: root + '/project', home: root + '/home', env: {}, roots: [root + '/skills'], onlyRoots: true, cache: false,

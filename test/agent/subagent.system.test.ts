@@ -15,7 +15,7 @@ const fork = {
 };
 const load = (skill: string): Line => ({ calls: [['load_skill', { skill }]] });
 
-describe('a skill that runs in a context of its own', () => {
+describe('a skill that runs as a subagent', () => {
   verifies('AGT-11', 'is run by a child with its instructions; the parent sees the summary alone', async () => {
     const { agent } = await world({ deep: fork, plain: {} });
     const model = played([
@@ -57,7 +57,7 @@ describe('a skill that runs in a context of its own', () => {
     const depth = played([load('deep'), load('more'), load('most'), { text: 'c' }, { text: 'b' }, { text: 'a' }]);
     const deep = await agent({ model: depth });
     expect(deep).toMatchObject({ outcome: 'done', answer: 'a' });
-    expect(allText(depth.requests[3] ?? expect.fail())).toContain('a subagent of a subagent');
+    expect(allText(depth.requests[3] ?? expect.fail())).toContain('subagents may be nested 2 levels deep');
     const many = played([
       ...Array.from({ length: 4 }, () => [load('deep'), { text: 'x' }]).flat(),
       load('deep'),
@@ -65,7 +65,7 @@ describe('a skill that runs in a context of its own', () => {
     ]);
     const result = await agent({ model: many });
     expect(ofType(eventsOf(result), 'subagent-start')).toHaveLength(4);
-    expect(allText(many.requests.at(-1) ?? expect.fail())).toContain('4 subagents have run already');
+    expect(allText(many.requests.at(-1) ?? expect.fail())).toContain('the limit of 4 subagents is reached');
   });
 
   test('is not taken into the conversation among others', async () => {
@@ -75,7 +75,7 @@ describe('a skill that runs in a context of its own', () => {
     const result = await agent({ model, protocol: 'actions' });
     expect(ofType(eventsOf(result), 'activation').map(({ skill }) => skill)).toEqual(['option/plain']);
     const second = allText(model.requests[1] ?? expect.fail());
-    expect(second).toContain('load it alone');
+    expect(second).toContain('load it in a call of its own');
     expect(second).not.toContain('canary-deep');
   });
 

@@ -84,7 +84,7 @@ describe('artifacts', () => {
     expect(await store.save('a', bytes('four'), TEXT)).toMatchObject({ version: 4 });
   });
 
-  test('with equal bytes are kept once, and deleting one leaves the other', async () => {
+  test('with equal bytes are stored once, and deleting one keeps the other', async () => {
     const directory = scratch();
     const store = open(directory);
     for (const name of ['a', 'b', 'a']) await store.save(name, bytes('same'), TEXT);
@@ -95,31 +95,31 @@ describe('artifacts', () => {
     expect(readdirSync(path.join(directory, 'blobs'))).toEqual([]);
   });
 
-  test('whose blob was damaged are not handed out, and a new save does not build on it', async () => {
+  test('with a damaged blob are not returned, and a new save does not reuse it', async () => {
     const directory = scratch();
     const store = open(directory);
     await store.save('a', bytes('right'), TEXT);
     writeFileSync(path.join(directory, 'blobs', sha256('right')), 'wrong bytes');
     await expect(store.load('a')).rejects.toMatchObject({
       code: 'io/failed',
-      data: { cause: 'its digest is another one' },
+      data: { cause: 'its digest does not match' },
     });
     await store.save('a', bytes('right'), TEXT);
     expect(Buffer.from((await store.load('a')).content).toString()).toBe('right');
   });
 
-  test('that are not there are answered with what is most like them', async () => {
+  test('that do not exist are rejected with similar names', async () => {
     const store = open(scratch());
     await expect(store.load('a')).rejects.toMatchObject({ code: 'artifact/unknown', data: { name: 'a', nearest: [] } });
     for (const name of ['out/report.txt', 'out/other.bin', 'user:report.txt']) await store.save(name, bytes('x'), TEXT);
     await expect(store.load('out/reprot.txt')).rejects.toMatchObject({
-      message: 'there is no artifact "out/reprot.txt"',
-      hint: 'there is "out/report.txt"',
+      message: 'unknown artifact "out/reprot.txt"',
+      hint: 'did you mean "out/report.txt"?',
       data: { name: 'out/reprot.txt', nearest: ['out/report.txt'] },
     });
   });
 
-  test('with user: before the name belong to all sessions', async () => {
+  test('with the prefix user: belong to all sessions', async () => {
     const userDirectory = scratch();
     const [one, other] = [open(scratch(), { userDirectory }), open(scratch(), { userDirectory })];
     await one.save('user:a', bytes('shared'), TEXT);
@@ -129,7 +129,7 @@ describe('artifacts', () => {
     expect(await other.save('user:a', bytes('again'), TEXT)).toMatchObject({ version: 1 });
   });
 
-  test('have names like files: anything else is refused and makes nothing', async () => {
+  test('have names like files; other names are rejected and create nothing', async () => {
     const directory = path.join(scratch(), 'store');
     const store = open(directory);
     const names = [
@@ -163,7 +163,7 @@ describe('artifacts', () => {
     expect((await store.list()).length).toBe(7);
   });
 
-  test('too large, or broken off while they are read, leave nothing behind', async () => {
+  test('that are too large or fail while being read leave nothing behind', async () => {
     const directory = scratch();
     const store = open(directory, { maxBytes: 10 });
     await expect(store.save('a', [bytes('12345'), bytes('678901')], TEXT)).rejects.toMatchObject({
@@ -179,7 +179,7 @@ describe('artifacts', () => {
     expect(await store.save('a', bytes('1234567890'), TEXT)).toMatchObject({ version: 0 });
   });
 
-  test('are for their owner alone', async () => {
+  test('are private to their owner', async () => {
     const directory = path.join(scratch(), 'store');
     await open(directory).save('a', bytes('x'), TEXT);
     const modes = ['blobs', 'names', 'incoming', `blobs/${sha256('x')}`, `names/${sha256('a')}/0/record.json`].map(
@@ -188,7 +188,7 @@ describe('artifacts', () => {
     expect(modes).toEqual(['700', '700', '700', '600', '600']);
   });
 
-  test('with records that nobody could have written are passed over', async () => {
+  test('with invalid records are ignored', async () => {
     const directory = scratch();
     const store = open(directory);
     await store.save('a', bytes('good'), TEXT);
@@ -211,7 +211,7 @@ describe('artifacts', () => {
     expect(await store.save('a', bytes('next'), TEXT)).toMatchObject({ version: 7 });
   });
 
-  test('half written by a process that was killed are removed in time', async () => {
+  test('left unfinished by a killed process are removed later', async () => {
     const directory = scratch();
     const store = open(directory);
     await store.save('a', bytes('x'), TEXT);
@@ -225,16 +225,13 @@ describe('artifacts', () => {
     expect(readdirSync(incoming)).toEqual(['fresh']);
   });
 
-  test.skipIf(process.getuid?.() === 0)(
-    'in a folder that may not be written fail with a reason (not as root)',
-    async () => {
-      const directory = scratch();
-      chmodSync(directory, 0o500);
-      await expect(open(directory).save('a', bytes('x'), TEXT)).rejects.toMatchObject({ code: 'io/failed' });
-    },
-  );
+  test.skipIf(process.getuid?.() === 0)('in a read-only folder fail with a reason (not as root)', async () => {
+    const directory = scratch();
+    chmodSync(directory, 0o500);
+    await expect(open(directory).save('a', bytes('x'), TEXT)).rejects.toMatchObject({ code: 'io/failed' });
+  });
 
-  test('where something else is in the way fail with a reason', async () => {
+  test('fail with a reason if another file is in the way', async () => {
     const directory = scratch();
     writeFileSync(path.join(directory, 'names'), 'a file');
     await expect(open(directory).save('a', bytes('x'), TEXT)).rejects.toMatchObject({ code: 'io/failed' });

@@ -45,7 +45,7 @@ function run(directory: string, own: string, killAfter = Number.POSITIVE_INFINIT
   });
 }
 
-test('two processes that save and delete five hundred times each get different versions, and none is lost', async () => {
+test('two processes that save and delete 500 times each get distinct versions without loss', async () => {
   const directory = scratch();
   const [one, other] = await Promise.all(['one', 'other'].map((own) => run(directory, own)));
   const told = [...(one ?? []), ...(other ?? [])];
@@ -65,7 +65,7 @@ test('two processes that save and delete five hundred times each get different v
   expect(wrong).toEqual([]);
 });
 
-test('a process that is killed leaves whole versions, and all that it told of', async () => {
+test('a killed process leaves complete versions, including all that it reported', async () => {
   const directory = scratch();
   const told: Told[number][] = [];
   for (let round = 0; round < 15; round += 1) told.push(...(await run(directory, String(round), 2 + round)));

@@ -47,10 +47,10 @@ describe('approvals', () => {
     expect(status).toBe(0);
     expect(out.split('\n')).toEqual([
       `waits since ${at}`,
-      'a yes or a no is needed; risk: medium',
+      'approval needed; risk: medium',
       'tool:',
       '  │ run_command',
-      'asked by a rule (user):',
+      'required by a rule (user):',
       '  │ run_command',
       '  │ /home/me/.agent/config.json',
       'skill with the digest abababababab:',

@@ -138,7 +138,7 @@ describe('search', () => {
     expect((await json(['search', '--queries', path.join(folder, 'lines.txt')]))['queries']).toHaveLength(2);
     expect(await cli(folder, ['search', '--queries', path.join(folder, 'bad.json'), ...only])).toMatchObject({
       status: 1,
-      err: expect.stringContaining('place 1') as string,
+      err: expect.stringContaining('position 1') as string,
     });
     expect(await cli(folder, ['search', '--queries', path.join(folder, 'none.json'), ...only])).toMatchObject({
       status: 1,

@@ -55,7 +55,7 @@ describe('demo', () => {
     const { status, out } = await spawnCli(scratch(), ['demo', '--plain', '--executor', 'none']);
     expect(status).toBe(0);
     expect(out).toContain('No script was run: no executor was wanted.');
-    expect(out).toContain('The skill csv-report fits, and nothing can be run here.');
+    expect(out).toContain('The skill csv-report fits, but program execution is disabled.');
     expect(out).not.toContain('Rows: 8');
     expect(out).not.toContain('sandbox');
   });

@@ -68,7 +68,7 @@ describe('eval', () => {
     const failing = await run(root, 'skills/tables');
     expect([failing.status, failing.err]).toEqual([
       1,
-      expect.stringContaining('the pass rate is 0.500 and must be at least 1'),
+      expect.stringContaining('the pass rate is 0.500; the minimum is 1'),
     ]);
     expect((await run(root, 'skills/tables', '--threshold', 'pass-rate=0.5')).status).toBe(0);
     expect((await run(root, 'skills/tables', '--suite', 'smoke')).status).toBe(1);

@@ -197,7 +197,7 @@ test('where the disk is full nothing is run: exit 1, and the reason', async () =
   const { status, err } = await run(world, words);
   expect([status, existsSync(mark)]).toEqual([1, false]);
   expect(err).toMatch(
-    /^error: the run cannot be recorded in ".*\/disk\/runs": ENOSPC\nhint: look at the space on the disk/,
+    /^error: cannot record the run in ".*\/disk\/runs": ENOSPC\nhint: look at the space on the disk/,
   );
 });
 

@@ -90,7 +90,7 @@ describe('runs show', () => {
   });
 
   test.each([
-    ['2026', 'is the start of 2 runs'],
+    ['2026', 'is a prefix of 2 runs'],
     ['nothing', 'there is no run "nothing"'],
     ['../x', 'cannot be read as a run'],
     ['.', 'cannot be read as a run'],
@@ -165,7 +165,7 @@ describe('runs verify', () => {
       out: [
         `${good.id}  intact, not sealed`,
         `${bad.id}  tampered, not sealed`,
-        '  events.jsonl:10  its hash does not follow from its text and the line before line/edited',
+        '  events.jsonl:10  its hash does not match its text and the previous line line/edited',
         '',
       ].join('\n'),
       err: '',

@@ -28,7 +28,7 @@ function world(name = 'project'): World {
 }
 
 const distrustOf = ({ dir, project }: World): object => ({
-  reason: `the skill "${dir}" is not trusted: look at it, then say \`skillwright trust\``,
+  reason: `the skill "${dir}" is not trusted: review it, then run \`skillwright trust\``,
   command: `skillwright trust ${project}`,
 });
 

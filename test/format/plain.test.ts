@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { readHeadAsYaml } from '../../src/format/read-head.ts';
-import { readPlainHead } from '../../src/format/skill-head.ts';
+import { readSimpleHead } from '../../src/format/skill-head.ts';
 import { sourceOf } from '../core/skill-source.ts';
 import { anyText, mostlyRight, yamlIsh } from './yaml-ish.ts';
 
@@ -22,7 +22,7 @@ function countAgreed(texts: fc.Arbitrary<string>): number {
   fc.assert(
     fc.property(texts, asWritten, fc.constantFrom('lenient' as const, 'strict' as const), (inner, write, mode) => {
       const source = sourceOf(write(`---\n${inner}\n---\nbody\n`));
-      const plain = readPlainHead(source, { mode });
+      const plain = readSimpleHead(source, { mode });
       if (plain === undefined) return;
       accepted += 1;
       const full = readHeadAsYaml(source, { mode });
@@ -104,7 +104,17 @@ const field = fc.oneof(
   fc.constantFrom('version: 2', 'author: "a"', 'user-invocable: false', 'disable-model-invocation: yes', 'x: null', ''),
 );
 
-describe('the plain reader', () => {
+const colonLine = fc
+  .tuple(
+    fc.constantFrom('description', 'name', 'license', 'metadata', 'allowed-tools', 'Allowed__Tools', 'paths', 'x'),
+    fc.array(fc.constantFrom('a', 'Use when', '用', ': ', ':', ' ', '#', ' #', '"', "'", '[', '}', '*', '- ', 'b: c'), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+  )
+  .map(([key, parts]) => `${key}: ${parts.join('')}`);
+
+describe('the reader without the YAML library', () => {
   it('returns the result of the YAML library for every text it accepts, in both modes', () => {
     expect(countAgreed(yamlIsh)).toBeGreaterThan(RUNS / 20);
     expect(countAgreed(fc.oneof({ weight: 9, arbitrary: mostlyRight }, anyText))).toBeGreaterThan(RUNS / 20);
@@ -222,8 +232,18 @@ describe('the plain reader', () => {
     expect(countAgreed(texts)).toBeGreaterThan(RUNS / 40);
   });
 
+  it('returns the result of the YAML library for any field with a colon', () => {
+    const texts = fc
+      .tuple(yamlIsh, colonLine, yamlIsh, fc.constantFrom('\n', '\n\n', '\n  '), fc.nat(3))
+      .map(
+        ([before, line, after, end, choice]) =>
+          [[line], [before, line], [line, after], [before, line, after]][choice]?.join(end) ?? line,
+      );
+    expect(countAgreed(texts)).toBeGreaterThan(RUNS / 40);
+  });
+
   it('accepts frontmatter as most skills have it', () => {
-    const reading = readPlainHead(
+    const reading = readSimpleHead(
       sourceOf(
         [
           '---',

@@ -76,7 +76,7 @@ describe('reading a run', () => {
         rmSync(path.join(run, 'events.jsonl'));
         execFileSync('mkfifo', [path.join(run, 'events.jsonl')]);
       },
-      'it is no regular file',
+      'it is not a regular file',
     ],
     [
       'with a link for a journal',
@@ -92,12 +92,12 @@ describe('reading a run', () => {
         rmSync(path.join(run, 'events.jsonl'));
         mkdirSync(path.join(run, 'events.jsonl'));
       },
-      'it is no regular file',
+      'it is not a regular file',
     ],
     [
       'of a later version',
       (run) => writeFileSync(path.join(run, 'run.json'), '{"schema": 2}'),
-      'its schema is 2, of a later version',
+      'its schema version is 2, which a later version of skillwright wrote',
     ],
     [
       'that does not begin',
@@ -105,7 +105,7 @@ describe('reading a run', () => {
         rmSync(path.join(run, 'run.json'));
         writeFileSync(path.join(run, 'events.jsonl'), '\n');
       },
-      'do not begin with a start',
+      'do not start with run-start',
     ],
   ])('refuses a folder %s', (_, make, message) => {
     const run = writeRun(scratch());

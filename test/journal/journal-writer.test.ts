@@ -270,8 +270,8 @@ describe('what is taken to be written later', () => {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
-    expect(thrown(() => run.flush())).toEqual(['record/failed', 'somebody else writes to it']);
-    expect(thrown(() => run.hold(note('c')))).toEqual(['record/failed', 'somebody else writes to it']);
+    expect(thrown(() => run.flush())).toEqual(['record/failed', 'another process writes to it']);
+    expect(thrown(() => run.hold(note('c')))).toEqual(['record/failed', 'another process writes to it']);
     const info = JSON.parse(read(run.path, 'run.json')) as { outcome: string; events: { count: number } };
     expect([info.outcome, info.events.count]).toEqual(['record-failed', 2]);
   });
@@ -286,13 +286,13 @@ describe('what cannot be recorded', () => {
         rmSync(path.join(run, 'events.jsonl'));
         writeFileSync(path.join(run, 'events.jsonl'), '');
       },
-      'another file is in its place',
+      'another file replaced it',
     ],
     ['moved', (run: string) => renameSync(run, `${run}-elsewhere`), 'the file was removed'],
     [
       'written to by somebody else',
       (run: string) => appendFileSync(path.join(run, 'events.jsonl'), 'x\n'),
-      'somebody else writes to it',
+      'another process writes to it',
     ],
   ])('is refused at once and for good: a journal that was %s', (_, act, cause) => {
     const run = startRun(scratch());
@@ -310,7 +310,7 @@ describe('what cannot be recorded', () => {
     appendFileSync(path.join(run.path, 'events.jsonl'), 'foreign');
     expect(thrown(() => run.append({ type: 'note', message: 'bad' }))).toEqual([
       'record/failed',
-      'somebody else writes to it',
+      'another process writes to it',
     ]);
     expect(linesOf(run.path)).toHaveLength(2);
     expect(readRun(run.path).info).toMatchObject({ outcome: 'record-failed', events: { count: 2 } });
@@ -322,7 +322,7 @@ describe('what cannot be recorded', () => {
     writeFileSync(path.join(run.path, 'observations'), 'in the way');
     expect(thrown(() => run.append({ type: 'note', message: 'x'.repeat(5000) }))).toEqual([
       'record/failed',
-      'observations is no folder',
+      'observations is not a folder',
     ]);
     expect(linesOf(run.path)).toHaveLength(1);
   });
@@ -334,7 +334,7 @@ describe('what cannot be recorded', () => {
     symlinkSync(path.join(base, 'elsewhere'), path.join(run.path, 'observations'));
     expect(thrown(() => run.append({ type: 'note', message: 'x'.repeat(5000) }))).toEqual([
       'record/failed',
-      'observations is no folder',
+      'observations is not a folder',
     ]);
     expect(readdirSync(path.join(base, 'elsewhere'))).toEqual([]);
   });
@@ -371,13 +371,13 @@ describe('a directory for runs', () => {
     expect(readdirSync(path.join(base, 'elsewhere'))).toEqual([]);
   });
 
-  test('that is no folder, or open to everybody, is not used', () => {
+  test('that is not a folder, or open to everybody, is not used', () => {
     const base = scratch();
     writeFileSync(path.join(base, 'file'), '');
     mkdirSync(path.join(base, 'open'));
     chmodSync(path.join(base, 'open'), 0o777);
-    expect(thrown(() => startRun(path.join(base, 'file')))).toEqual(['record/failed', 'it is no folder']);
-    expect(thrown(() => startRun(path.join(base, 'open')))).toEqual(['record/failed', 'everybody may write to it']);
+    expect(thrown(() => startRun(path.join(base, 'file')))).toEqual(['record/failed', 'it is not a folder']);
+    expect(thrown(() => startRun(path.join(base, 'open')))).toEqual(['record/failed', 'it is writable by everyone']);
     expect(thrown(() => startRun(path.join(base, 'file', 'runs')))).toEqual(['record/failed', 'EEXIST']);
   });
 });

@@ -160,7 +160,7 @@ describe('two processes', () => {
   test('that write to one journal: the first one stops rather than record what is not there', () => {
     const run = createRun(scratch(), START);
     appendFileSync(path.join(run.path, 'events.jsonl'), '{"seq":2}\n');
-    expect(() => run.append({ type: 'note', message: 'mine' })).toThrow('somebody else writes to it');
+    expect(() => run.append({ type: 'note', message: 'mine' })).toThrow('another process writes to it');
     expect(linesOf(run.path)).toHaveLength(1);
   });
 });

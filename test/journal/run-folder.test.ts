@@ -39,7 +39,7 @@ describe('the runs of a directory', () => {
     expect(listRuns(directory).map(({ reading }) => reading)).toEqual([
       { type: 'absent' },
       { type: 'newer', schema: 99 },
-      { type: 'invalid', reason: 'it is not of the expected form' },
+      { type: 'invalid', reason: 'it has an unexpected form' },
     ]);
   });
 
@@ -57,7 +57,7 @@ describe('the runs of a directory', () => {
       const directory = scratch();
       threeRuns(directory);
       const act = (): unknown => findRun(directory, name);
-      expect(act).toThrow(name === '202601' ? '"202601" is the start of 2 runs' : 'there is no run');
+      expect(act).toThrow(name === '202601' ? '"202601" is a prefix of 2 runs' : 'there is no run');
       try {
         act();
       } catch (error) {
@@ -73,7 +73,7 @@ test.each([0, -1, 1.5, 2 ** 31, 1e300, '1', null])('a process with the number %j
   const info = JSON.parse(readFileSync(file, 'utf8')) as { process: object };
   writeFileSync(file, JSON.stringify({ ...info, process: { ...info.process, pid } }));
   const [listed] = listRuns(path.dirname(run.path));
-  expect(listed?.reading).toEqual({ type: 'invalid', reason: 'it is not of the expected form' });
+  expect(listed?.reading).toEqual({ type: 'invalid', reason: 'it has an unexpected form' });
 });
 
 test('a run is running as long as its process may be, and killed after that', () => {

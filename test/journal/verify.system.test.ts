@@ -301,13 +301,13 @@ describe('a folder that is no run', () => {
   });
 
   test.each<[string, (file: string) => void, string]>([
-    ['a pipe', (file) => execFileSync('mkfifo', [file]), 'it is no regular file'],
+    ['a pipe', (file) => execFileSync('mkfifo', [file]), 'it is not a regular file'],
     [
       'a link',
       (file) => (renameSync(`${file}.kept`, `${file}.there`), symlinkSync(`${file}.there`, file)),
       'it is a link',
     ],
-    ['a folder', (file) => mkdirSync(file), 'it is no regular file'],
+    ['a folder', (file) => mkdirSync(file), 'it is not a regular file'],
   ])('has %s in the place of its journal, which is not read', (_, put, message) => {
     const run = good();
     const file = path.join(run, 'events.jsonl');

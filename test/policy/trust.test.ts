@@ -43,7 +43,7 @@ describe('a skill of a project', () => {
     expect(open().isTrusted(skill)).toEqual({
       trusted: false,
       reason: 'unknown',
-      message: `the skill "${dir}" is not trusted: look at it, then say \`skillwright trust\``,
+      message: `the skill "${dir}" is not trusted: review it, then run \`skillwright trust\``,
       place: dir,
     });
     const trusted = await open().trust(project, { skills: [], now: new Date(0) });
@@ -140,7 +140,7 @@ describe('trust that is bound to digests', () => {
     expect(store.isTrusted({ source: 'project', dir, digest: after })).toEqual({
       trusted: false,
       reason: 'changed',
-      message: `the skill "${dir}" changed since its project was trusted: look at it, then say \`skillwright trust\` again`,
+      message: `the skill "${dir}" changed after its project was trusted: review it, then run \`skillwright trust\` again`,
       place: dir,
     });
     expect(why(open({ bind: 'path' }).isTrusted({ source: 'project', dir, digest: after }))).toBe('folder');

@@ -28,7 +28,7 @@ async function lines(here: World, asked: Asked, options?: GrepOptions): Promise<
 }
 
 describe('grep', () => {
-  test('gives lines below a folder, in the order of their paths', async () => {
+  test('returns matching lines below a folder, sorted by path', async () => {
     const here = world({ 'project/src/b.ts': 'let x\nlet needle = 1\r\n', 'project/src/a/c.ts': 'needle needle\nno' });
     expect(await search(here, { pattern: 'need(le)' })).toEqual({
       type: 'lines-found',
@@ -55,7 +55,7 @@ describe('grep', () => {
     ]);
   });
 
-  test('takes files by glob: a name at any depth, or a path from the folder that is searched', async () => {
+  test('filters by glob: a name at any depth, or a path from the searched folder', async () => {
     const here = world({
       'project/x.ts': 'n',
       'project/src/y.ts': 'n',
@@ -70,7 +70,7 @@ describe('grep', () => {
     expect(await by('./*.js', 'src')).toEqual(['src/y.js:1']);
   });
 
-  test('leaves out what is no text, too large, kept back or not meant, and counts it', async () => {
+  test('skips and counts files that are binary, too large or excluded', async () => {
     const here = world({
       'project/image': Buffer.from('6e00', 'hex'),
       'project/latin': Buffer.from('n\xe9', 'latin1'),
@@ -93,9 +93,9 @@ describe('grep', () => {
       files: 2,
       skipped: 4,
       notes: [
-        '2 files were left out: not text in UTF-8',
-        '1 file was left out: too large',
-        '1 file was left out: kept back by a rule',
+        '2 files were skipped: not UTF-8 text',
+        '1 file was skipped: too large',
+        '1 file was skipped: excluded by policy',
       ],
     });
     expect(asked.sort()).toEqual(['.env', 'a.txt', 'image', 'large', 'latin', 'ok']);
@@ -105,12 +105,12 @@ describe('grep', () => {
     });
   });
 
-  test('finds words that something invisible was put into', async () => {
+  test('finds words with hidden characters inside', async () => {
     const here = world({ 'project/sly.md': 'pass\u200bword\n' });
     expect(await search(here, { pattern: 'password' })).toMatchObject({ matches: [{ text: 'password' }] });
   });
 
-  test('stops at its limits and says so', async () => {
+  test('stops at its limits and reports it', async () => {
     const here = world({ 'project/many.txt': 'x\n'.repeat(5000), 'project/more.txt': 'x\n' });
     const counts = await Promise.all(
       [{}, { maxMatches: 3 }, { maxMatches: 100_000 }].map(async (more) => {
@@ -128,7 +128,7 @@ describe('grep', () => {
     expect(await lines(here, { pattern: 'x', maxMatches: 0 })).toEqual(['input/invalid']);
   });
 
-  test('shows the part of a long line that matters, and no half characters', async () => {
+  test('shows the part of a long line around the match, without splitting characters', async () => {
     const here = world({
       'project/min.js': `${'😀'.repeat(2000)}needle${'😀'.repeat(2000)}\nneedle${'b'.repeat(2000)}`,
     });
@@ -141,7 +141,7 @@ describe('grep', () => {
     expect(texts[1]).toBe(`needle${'b'.repeat(494)}…`);
   });
 
-  test('refuses what is no expression, with the reason of the engine', async () => {
+  test('rejects an invalid pattern with the error of the engine', async () => {
     const here = world();
     expect(await search(here, { pattern: '(a' })).toMatchObject({
       code: 'pattern/invalid',
@@ -155,7 +155,7 @@ describe('grep', () => {
     expect(await lines(here, { pattern: 'project\\ a\\-?' })).toEqual(['a.txt:1']);
   });
 
-  test('notices a link that took the place of the folder after it was judged', async () => {
+  test('detects a link that replaced the folder after it was resolved', async () => {
     const here = world({ 'project/docs/x': 'x' });
     const judged = placed(here, 'docs');
     renameSync(path.join(here.places.project, 'docs'), path.join(here.places.project, 'moved'));
@@ -164,24 +164,24 @@ describe('grep', () => {
   });
 });
 
-test('the built library finds its worker too', () => {
+test('the built library finds its worker', () => {
   const here = world();
   const load = (name: string): string =>
     JSON.stringify(pathToFileURL(path.join(PROJECT, `dist/project/${name}.js`)).href);
   const program = `
     import { grep } from ${load('grep')};
-    import { placePath } from ${load('places')};
-    const placed = placePath('.', { project: ${JSON.stringify(here.places.project)}, skills: [] }, 'read');
+    import { resolvePath } from ${load('resolve-path')};
+    const placed = resolvePath('.', { project: ${JSON.stringify(here.places.project)}, skills: [] }, 'read');
     const found = await grep({ type: 'grep', pattern: 'project', path: '.' }, placed);
     process.stdout.write(JSON.stringify(found.matches));`;
   const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
   expect(JSON.parse(printed)).toEqual([{ path: 'a.txt', line: 1, text: 'project a' }]);
 });
 
-describe('an expression that never comes to an end', () => {
+describe('an expression that backtracks forever', () => {
   const threads = (): number => readdirSync('/proc/self/task').length;
 
-  test.each(['(a+)+$', '(?:a|a)*b', '(.*a){25}', '([a-zA-Z]+)*$'])('%s is ended', async (pattern) => {
+  test.each(['(a+)+$', '(?:a|a)*b', '(.*a){25}', '([a-zA-Z]+)*$'])('%s is terminated', async (pattern) => {
     const here = world({ 'project/hostile.txt': `${'a'.repeat(50_000)}!\n` });
     // The first worker and the first file that is read apart start threads that stay.
     await Promise.all([search(here, { pattern: 'warm' }), stat(here.base)]);
@@ -194,7 +194,7 @@ describe('an expression that never comes to an end', () => {
     expect(await lines(here, { pattern: 'project' })).toEqual(['a.txt:1']);
   });
 
-  test('leaves the process free while it runs', async () => {
+  test('does not block the event loop', async () => {
     const here = world({ 'project/hostile.txt': `${'a'.repeat(50_000)}!\n` });
     let ticks = 0;
     const timer = setInterval(() => {
@@ -205,7 +205,7 @@ describe('an expression that never comes to an end', () => {
     expect(ticks).toBeGreaterThan(2);
   });
 
-  test('ends with the signal of the caller', async () => {
+  test('stops when the signal aborts', async () => {
     const here = world({ 'project/hostile.txt': `${'a'.repeat(50_000)}!\n` });
     const controller = new AbortController();
     setTimeout(() => controller.abort(new Error('enough')), 200);
@@ -213,7 +213,7 @@ describe('an expression that never comes to an end', () => {
     await expect(search(here, { pattern: 'a' }, { signal: controller.signal })).rejects.toThrow('enough');
   });
 
-  test('that is too large for the engine is given up, not crashed on', async () => {
+  test('that is too large for the engine fails without a crash', async () => {
     const here = world({ 'project/x.txt': 'a'.repeat(1000) });
     const outcomes = await Promise.all(
       ['((a{1,1000}){1,1000}){1,1000}b', `${'('.repeat(900)}a${')'.repeat(900)}b`, '(?:(?:(?:a{99}){99}){99}){99}'].map(
@@ -227,7 +227,7 @@ describe('an expression that never comes to an end', () => {
   });
 });
 
-test('whatever the expression, there is an answer', async () => {
+test('every expression gives a result', async () => {
   const here = world({ 'project/x.txt': 'aaaa bbbb\n(a+)+ [x] {1}\n'.repeat(20) });
   const piece = fc.constantFrom(
     'a',

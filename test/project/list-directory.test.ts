@@ -44,7 +44,7 @@ describe('list_dir', () => {
     });
   });
 
-  test('goes as deep as was asked, but not into .git, node_modules and the trash', () => {
+  test('lists to the requested depth, but not .git, node_modules and the trash', () => {
     const here = world({
       'project/.git/config': '',
       'project/node_modules/x/index.js': '',
@@ -75,16 +75,16 @@ describe('list_dir', () => {
     );
   });
 
-  test('leaves out names that no path can spell, and says so', () => {
+  test('omits names that are not valid paths, and reports it', () => {
     const here = world();
     writeFileSync(path.join(here.places.project, 'new\nline'), '');
     writeFileSync(path.join(here.places.project, 'turn\u202eed'), '');
     expect(list(here, '.')).toMatchObject({ entries: [{ path: 'a.txt' }], isCut: true });
   });
 
-  test('says what is no folder, and notices a link that took its place', () => {
+  test('rejects a file, and detects a link that replaced the folder', () => {
     const here = world({ 'project/docs/x': '' });
-    expect(list(here, 'a.txt')).toMatchObject({ code: 'file/missing', message: '"a.txt" is a file and not a folder' });
+    expect(list(here, 'a.txt')).toMatchObject({ code: 'file/missing', message: '"a.txt" is a file, not a folder' });
     const judged = placed(here, 'docs');
     renameSync(path.join(here.places.project, 'docs'), path.join(here.places.project, 'moved'));
     symlinkSync('../secret', path.join(here.places.project, 'docs'));

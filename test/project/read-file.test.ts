@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { placePath } from '../../src/project/places.ts';
+import { resolvePath } from '../../src/project/resolve-path.ts';
 import { readFile } from '../../src/project/read-file.ts';
 import type { ReadFileLimits } from '../../src/project/read-file.ts';
 import { sha256 } from '../../src/platform/hash.ts';
@@ -26,7 +26,7 @@ function read(
 }
 
 describe('read_file', () => {
-  test('gives a small file whole, with its digest', () => {
+  test('returns a small file whole, with its digest', () => {
     const here = world({ 'project/src/main.ts': 'one\ntwo\n' });
     expect(read(here, 'src/main.ts')).toEqual({
       type: 'file-read',
@@ -44,7 +44,7 @@ describe('read_file', () => {
     });
   });
 
-  test('gives the lines that were asked for; a last line beyond the end means the end', () => {
+  test('returns the requested lines; a last line beyond the end means the end', () => {
     const here = world({ 'project/n.txt': '1\n2\n3\n4' });
     const parts = [{ from: 2, to: 3 }, { from: 3 }, { from: 4, to: 99 }].map((lines) => read(here, 'n.txt', { lines }));
     expect(parts.map((part) => part.type === 'file-read' && [part.text, part.lines])).toEqual([
@@ -58,18 +58,18 @@ describe('read_file', () => {
     );
   });
 
-  test('gives an empty file', () => {
+  test('returns an empty file', () => {
     const here = world({ 'project/empty': '' });
     expect(read(here, 'empty')).toMatchObject({ text: '', lines: { from: 0, to: 0 }, totalLines: 0, truncated: false });
   });
 
-  test('stops after 2,000 lines and says where to go on', () => {
+  test('stops after 2,000 lines and reports where to continue', () => {
     const here = world({ 'project/long.txt': 'x\n'.repeat(5000) });
     expect(read(here, 'long.txt')).toMatchObject({
       lines: { from: 1, to: 2000 },
       totalLines: 5000,
       truncated: true,
-      notes: ['cut after line 2000 of 5000; read on with lines from 2001'],
+      notes: ['truncated after line 2000 of 5000; continue with lines from 2001'],
     });
     expect(read(here, 'long.txt', { lines: { from: 4001 } })).toMatchObject({
       lines: { from: 4001, to: 5000 },
@@ -82,7 +82,7 @@ describe('read_file', () => {
     expect(read(here, 'wide.txt')).toMatchObject({ lines: { from: 1, to: 256 }, truncated: true });
   });
 
-  test('cuts long lines, never inside a character', () => {
+  test('truncates long lines without splitting characters', () => {
     const here = world({ 'project/min.js': `${'a'.repeat(1999)}😀${'b'.repeat(100_000)}\nshort\n` });
     expect(read(here, 'min.js')).toMatchObject({
       text: `${'a'.repeat(1999)}…\nshort\n`,
@@ -91,7 +91,7 @@ describe('read_file', () => {
     });
   });
 
-  test('describes binary files, refuses other encodings, removes what does not show', () => {
+  test('describes binary files, rejects other encodings, removes hidden characters', () => {
     const here = world({
       'project/i.png': Buffer.from('89504e470d0a1a0a0000', 'hex'),
       'project/latin.txt': Buffer.from('caf\xe9\n', 'latin1'),
@@ -105,7 +105,7 @@ describe('read_file', () => {
     });
   });
 
-  test('refuses folders, pipes, sockets and devices, and what is too large', async () => {
+  test('rejects folders, pipes, sockets, devices and large files', async () => {
     const here = world({ 'project/big': '' });
     const { project } = here.places;
     mkdirSync(path.join(project, 'folder'));
@@ -126,7 +126,7 @@ describe('read_file', () => {
     ]);
   });
 
-  test('takes a second name of a file in the project, and in no other place', () => {
+  test('reads hard links in the project only', () => {
     const here = world();
     const { project, workspace } = here.places;
     linkSync(path.join(here.base, 'secret/key.txt'), path.join(workspace, 'work/stolen'));
@@ -138,20 +138,20 @@ describe('read_file', () => {
   test.each([
     ['the file', 'docs/x.md', (project: string) => swap(project, 'docs/x.md', '../.env')],
     ['its folder', 'docs/x.md', (project: string) => swap(project, 'docs', 'hidden')],
-  ])('notices a link that took the place of %s after it was judged', (_what, file, exchange) => {
+  ])('detects a link that replaced %s after it was resolved', (_what, file, exchange) => {
     const here = world({ 'project/docs/x.md': 'x', 'project/.env': 'KEY', 'project/hidden/x.md': 'KEY' });
     const judged = placed(here, file);
     exchange(here.places.project);
     expect(readFile({ type: 'read_file', path: file }, judged)).toMatchObject({ type: 'failed', code: 'file/changed' });
   });
 
-  test.runIf(process.platform === 'linux')('never reads elsewhere while files and folders are exchanged', async () => {
+  test.runIf(process.platform === 'linux')('never reads outside while files and folders are swapped', async () => {
     const root = await startSwapping();
     const places = { project: root, skills: [] };
     const seen = new Set<string>();
     for (let count = 0; count < 3000 || (count < 200_000 && !seen.has('file/changed')); count += 1) {
       for (const file of ['leaf.md', 'sub/x.md']) {
-        const found = placePath(file, places, 'read');
+        const found = resolvePath(file, places, 'read');
         if (found.type === 'refused') seen.add(found.failure.code);
         else {
           const read = readFile({ type: 'read_file', path: file }, found);
@@ -164,7 +164,7 @@ describe('read_file', () => {
     expect([...seen]).toEqual(expect.arrayContaining([RIGHT, 'path/link-outside', 'file/changed']));
   });
 
-  test('says that a project is gone', () => {
+  test('reports a missing project folder', () => {
     const here = world();
     const judged = placed(here, 'a.txt');
     rmSync(here.places.project, { recursive: true });

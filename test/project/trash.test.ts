@@ -13,7 +13,7 @@ function remove(here: World, file: string) {
 }
 
 describe('delete_file', () => {
-  test('moves a file to the trash of the project, with a record, where git does not look', () => {
+  test('moves a file to the trash of the project, with a record, ignored by git', () => {
     const here = world({ 'project/src/old.ts': 'old' });
     const { project } = here.places;
     const deleted = remove(here, 'src/old.ts');
@@ -35,7 +35,7 @@ describe('delete_file', () => {
     expect(readdirSync(path.join(project, 'src'))).toEqual([]);
   });
 
-  test('keeps two files of one name and one second apart', () => {
+  test('keeps two files with the same name and second apart', () => {
     const here = world();
     const first = remove(here, 'a.txt');
     renameSync(path.join(here.base, 'secret/key.txt'), path.join(here.places.project, 'a.txt'));
@@ -44,7 +44,7 @@ describe('delete_file', () => {
     expect(readdirSync(path.join(here.places.project, '.agent/trash'))).toHaveLength(5);
   });
 
-  test('deletes in the workspace into its own trash', () => {
+  test('moves workspace files to the trash of the workspace', () => {
     const here = world();
     expect(remove(here, 'workspace://work/b.txt')).toMatchObject({
       path: 'workspace://work/b.txt',
@@ -52,7 +52,7 @@ describe('delete_file', () => {
     });
   });
 
-  test('refuses folders and what is not there', () => {
+  test('rejects folders and missing files', () => {
     const here = world({ 'project/folder/x': '' });
     expect(remove(here, 'none')).toMatchObject({ code: 'file/missing' });
     expect(readdirSync(here.places.project)).toEqual(['a.txt', 'folder']);
@@ -60,7 +60,7 @@ describe('delete_file', () => {
     expect(readdirSync(path.join(here.places.project, 'folder'))).toEqual(['x']);
   });
 
-  test('deletes nothing where the trash would lie outside, or where the file became a link', () => {
+  test('deletes nothing if the trash is outside or the file became a link', () => {
     const here = world({ 'project/docs/x': 'x' });
     const { project } = here.places;
     const judged = placed(here, 'docs/x', 'write');
@@ -75,7 +75,7 @@ describe('delete_file', () => {
     expect(readdirSync(path.join(here.base, 'secret'))).toEqual(['key.txt']);
   });
 
-  test('follows a link of the trash that stays in the project', () => {
+  test('follows a trash link that stays in the project', () => {
     const here = world({ 'project/.config/x': '', 'project/.agent': '-> .config' });
     expect(remove(here, 'a.txt')).toMatchObject({ trash: expect.stringMatching(/^\.config\/trash\//) });
   });

@@ -23,7 +23,7 @@ function write(here: World, file: string, content: string, options?: WriteFileOp
 }
 
 describe('write_file', () => {
-  test('makes a file and the folders on the way to it', () => {
+  test('creates a file and its missing folders', () => {
     const here = world();
     expect(write(here, 'new/deep/x.txt', 'grüße\n')).toEqual({
       type: 'file-written',
@@ -36,7 +36,7 @@ describe('write_file', () => {
     expect(readdirSync(path.join(here.places.project, 'new/deep'))).toEqual(['x.txt']);
   });
 
-  test('replaces a file, says what was there, and keeps its permissions', () => {
+  test('replaces a file, reports its old digest, and keeps its permissions', () => {
     const here = world({ 'project/run.sh': 'old' });
     const file = path.join(here.places.project, 'run.sh');
     chmodSync(file, 0o750);
@@ -51,7 +51,7 @@ describe('write_file', () => {
     expect(readFileSync(path.join(here.places.workspace, 'out/x.txt'), 'utf8')).toBe('x');
   });
 
-  test('leaves the other name of a file as it was', () => {
+  test('leaves the other hard link of a file unchanged', () => {
     const here = world();
     const outside = path.join(here.base, 'secret/key.txt');
     linkSync(outside, path.join(here.places.project, 'key.txt'));
@@ -59,12 +59,12 @@ describe('write_file', () => {
     expect(readFileSync(outside, 'utf8')).toBe('SECRET');
   });
 
-  test('takes names as long as names can be', () => {
+  test('accepts names of the maximum length', () => {
     const here = world();
     expect(write(here, 'n'.repeat(255), 'x')).toMatchObject({ type: 'file-written' });
   });
 
-  test('refuses content of more than 4 MiB, folders, and a huge file in its way', () => {
+  test('rejects content of more than 4 MiB, folders, and replacing a huge file', () => {
     const here = world({ 'project/folder/x': '', 'project/huge': '' });
     truncateSync(path.join(here.places.project, 'huge'), 2 ** 36);
     expect(write(here, 'x', 'ü'.repeat(2 * 1024 * 1024 + 1))).toMatchObject({ code: 'file/too-large' });
@@ -73,7 +73,7 @@ describe('write_file', () => {
     expect(readdirSync(here.places.project)).toEqual(['a.txt', 'folder', 'huge']);
   });
 
-  test('follows no link that took the place of the file or of a folder after it was judged', () => {
+  test('follows no link that replaced the file or a folder after it was resolved', () => {
     const here = world({ 'project/docs/x.md': 'x' });
     const { project } = here.places;
     const judged = placed(here, 'docs/x.md', 'write');
@@ -88,7 +88,7 @@ describe('write_file', () => {
     expect(readFileSync(path.join(here.base, 'secret/key.txt'), 'utf8')).toBe('SECRET');
   });
 
-  test('writes nothing where something else is there than the person saw', () => {
+  test('writes nothing if the file differs from the approved preview', () => {
     const here = world();
     const seen = previewWrite(placed(here, 'a.txt', 'write'));
     expect(seen).toEqual({ before: 'project a\n', digest: `sha256:${sha256('project a\n')}` });
@@ -101,7 +101,7 @@ describe('write_file', () => {
     expect(readFileSync(path.join(here.places.project, 'a.txt'), 'utf8')).toBe('first');
   });
 
-  test('shows before a write what cannot be shown as a note', () => {
+  test('explains in a note why the current file is not shown', () => {
     const here = world({
       'project/big.txt': 'x'.repeat(256 * 1024 + 1),
       'project/i.png': Buffer.from('89504e470d0a1a0a0000', 'hex'),
@@ -110,9 +110,9 @@ describe('write_file', () => {
     expect(
       ['big.txt', 'i.png', 'folder'].map((file) => previewWrite(placed(here, file, 'write'))).map(({ note }) => note),
     ).toEqual([
-      'what is there has 262145 bytes and is not shown',
-      'what is there is no text in UTF-8 (image/png)',
-      'what is there cannot be shown (file/directory)',
+      'the current file has 262145 bytes and is not shown',
+      'the current file is not UTF-8 text (image/png)',
+      'the current file cannot be shown (file/directory)',
     ]);
   });
 });

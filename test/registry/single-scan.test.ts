@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { compareDiagnostics } from '../../src/core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
 import { readHeadAsYaml } from '../../src/format/read-head.ts';
-import { readWithoutFences } from '../../src/format/missing.ts';
+import { readSimpleHead } from '../../src/format/skill-head.ts';
 import { buildIndex, openRegistry } from '../../src/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from './support.ts';
 
@@ -104,7 +104,7 @@ test('a file without frontmatter is told of without the whole parser, in the sam
   for (const text of texts) {
     for (const validUtf8 of [true, false]) {
       const source = { path: '/a/SKILL.md', directory: 'a', fileName: 'skill.md', text, validUtf8 };
-      expect(readWithoutFences(source, { mode: 'strict' })).toEqual(readHeadAsYaml(source, { mode: 'strict' }));
+      expect(readSimpleHead(source, { mode: 'strict' })).toEqual(readHeadAsYaml(source, { mode: 'strict' }));
     }
   }
   const root = scratch();

@@ -255,7 +255,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     await session.close();
     expect(existsSync(folder)).toBe(false);
     const late = await session.perform({ type: 'run_command', command: 'true' });
-    expect(late).toMatchObject({ type: 'failed', code: 'execution/failed', hint: 'start another session' });
+    expect(late).toMatchObject({ type: 'failed', code: 'execution/failed', hint: 'start a new session' });
     expect(existsSync(folder)).toBe(false);
     await session.close({ keep: true });
   });

@@ -19,7 +19,7 @@ let folder = '';
 let runner = '';
 
 async function bundle(): Promise<void> {
-  runner = await buildRunner('attack-runner.ts');
+  runner = await buildRunner(new URL('attack-runner.ts', import.meta.url));
   folder = path.dirname(runner);
 }
 

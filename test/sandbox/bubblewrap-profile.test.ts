@@ -14,7 +14,7 @@ import { childSlots } from '../../src/platform/process/inherited-descriptors.ts'
 import { programSpec, textSink } from './sandbox.ts';
 
 describe('the profile', () => {
-  test('is the one that was looked at', async () => {
+  test('matches the reviewed golden file', async () => {
     const args = sandboxArguments({
       system: [
         { type: 'bind', source: '/usr', target: '/usr' },
@@ -40,7 +40,7 @@ describe('the profile', () => {
     expect(Buffer.from(encodeArguments(['--a', 'b c', ''])).toString()).toBe('--a\0b c\0\0');
   });
 
-  test('the gate is the one that was looked at', async () => {
+  test('the gate script matches the reviewed golden file', async () => {
     const { argv } = gatedCommand({
       argv: ['printf', '%s', "it's"],
       limits: programSpec([]).limits,
@@ -59,7 +59,7 @@ describe('the profile', () => {
     await expect(`${script ?? ''}\n`).toMatchFileSnapshot('golden/gate.txt');
   });
 
-  test('the gate of a program with a control group is the one that was looked at', async () => {
+  test('the gate script with a control group matches the reviewed golden file', async () => {
     const { argv } = gatedCommand({
       argv: ['true'],
       limits: programSpec([]).limits,
@@ -72,7 +72,7 @@ describe('the profile', () => {
     await expect(`${argv[2] ?? ''}\n`).toMatchFileSnapshot('golden/gate-group.txt');
   });
 
-  test('all that bubblewrap is given lies where it is told', () => {
+  test('every inherited file is at the descriptor that the arguments name', () => {
     const shared = new SharedFiles(Buffer.from('filter'));
     const args = Buffer.from('args');
     for (const [entry, words] of [
@@ -124,7 +124,7 @@ describe('the profile', () => {
     expect([sink.text(), target.text()]).toEqual(['bwrap: odd', 'first \u0006second']);
   });
 
-  test("what is known about bubblewrap's complaints is said", () => {
+  test('known errors of bubblewrap are explained', () => {
     expect(explainFailure("bwrap: Can't mount proc on /newroot/proc: Operation not permitted")?.reason).toContain(
       'Docker',
     );

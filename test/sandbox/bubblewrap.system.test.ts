@@ -96,7 +96,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
       expect([end.exitCode, stderr.match(/cannot be preloaded/g)?.length]).toEqual([0, 1]);
     }));
 
-  test('a program of the workspace does not stand in for one of the system', async () =>
+  test('a program of the workspace does not replace one of the system', async () =>
     inSandbox(async ({ workspace, root }) => {
       await collected(workspace, ['sh', '-c', 'printf "#!/bin/sh\\necho hijacked" > python3; chmod +x python3']);
       expect(existsSync(path.join(root, 'work/python3'))).toBe(true);
@@ -127,7 +127,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
       });
     }));
 
-  verifies('EXEC-8', 'whoever is cancelled is gone, before the start and after it', async () =>
+  verifies('EXEC-8', 'a cancelled program is gone, before and after its start', async () =>
     inSandbox(async ({ workspace }) => {
       expect((await collected(workspace, ['true'], { signal: AbortSignal.abort() })).end.reason).toBe('cancelled');
       const signal = AbortSignal.timeout(300);
@@ -150,13 +150,13 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
     ),
   );
 
-  test('a network that nobody opened is denied, and nothing runs', async () =>
+  test('a program that asks for network access without a bridge is denied and not started', async () =>
     inSandbox(async ({ workspace, root }) => {
       const { end } = await collected(workspace, ['touch', '/workspace/out/ran'], { network: ['example.org'] });
       expect([end.reason, end.warnings.length, existsSync(path.join(root, 'out/ran'))]).toEqual(['denied', 1, false]);
     }));
 
-  test('a bridge is shown, told to the program, started around it and closed after it', async () => {
+  test('a bridge is mounted, announced to the program, started around it and closed after it', async () => {
     const log: string[] = [];
     const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bridge-'));
     chmodSync(folder, 0o755);
@@ -198,7 +198,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
     }),
   );
 
-  test('a folder that is not there is no program that failed', async () =>
+  test('a missing working directory is an error, not a failed program', async () =>
     inSandbox(async ({ workspace }) => {
       await expect(collected(workspace, ['true'], { cwd: 'work/missing' })).rejects.toMatchObject({
         code: 'executor/failed',
@@ -230,7 +230,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
       }
     }));
 
-  test('whoever is detached has nothing running and starts nothing more', async () => {
+  test('detaching ends all programs and prevents new ones', async () => {
     const opened = await openBubblewrap();
     const running = collected(opened.workspace, ['sleep', '60']);
     const second = opened.workspace.start?.(programSpec(['sleep', '60']), {
@@ -246,7 +246,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
     await opened.close();
   });
 
-  test('whoever is detached while a program is being started has nothing running either', async () => {
+  test('detaching while a program starts ends that program too', async () => {
     const opened = await openBubblewrap();
     const starting = opened.workspace.start?.(programSpec(['sleep', '60']), {
       stdout: textSink(),
@@ -291,32 +291,32 @@ describe('a sandbox that is missing or broken', () => {
   }
   const help = '[ "$1" = --help ] && exec /usr/bin/bwrap --help';
 
-  test('is refused where it is not installed, with the command that installs it', async () => {
+  test('is unavailable where it is not installed, with the command that installs it', async () => {
     expect(await broken(undefined)).toMatchObject({
       code: 'executor/unavailable',
       data: { executor: 'bubblewrap', reasons: ['bubblewrap is not installed'], install: 'apt-get install bubblewrap' },
     });
   });
 
-  test('is refused where it lacks an option, by its name', async () => {
+  test('is unavailable where it lacks an option, which is named', async () => {
     const old = await broken('echo "  --args FD  --unshare-all"');
     expect(old).toMatchObject({ code: 'executor/unavailable', message: expect.stringContaining('--disable-userns') });
   });
 
-  test.skipIf(!hasBubblewrap())('is refused where the kernel does not let it (needs bubblewrap)', async () => {
+  test.skipIf(!hasBubblewrap())('is unavailable where the kernel denies it (needs bubblewrap)', async () => {
     const refused = await broken(`${help}\necho "bwrap: setting up uid map: Permission denied" >&2; exit 1`);
     expect(refused).toMatchObject({ code: 'executor/unavailable', message: expect.stringContaining('uid map') });
   });
 
   test.skipIf(!hasBubblewrap())(
-    'is refused where it says nothing, or runs without our gate (needs bubblewrap)',
+    'is unavailable where it prints nothing or skips the gate (needs bubblewrap)',
     async () => {
       expect(await broken(`${help}\nexit 0`)).toMatchObject({ code: 'executor/unavailable' });
     },
   );
 
   test.skipIf(!hasBubblewrap())(
-    'is refused where the filter of system calls arrives cut short (needs bubblewrap)',
+    'is unavailable where the seccomp filter arrives truncated (needs bubblewrap)',
     async () => {
       // Descriptor 4 holds it: read a part of it away.
       const cut = await broken(`${help}\nhead -c 4 <&4 > /dev/null; exec /usr/bin/bwrap "$@"`);
@@ -325,7 +325,7 @@ describe('a sandbox that is missing or broken', () => {
   );
 
   test.skipIf(!hasBubblewrap())(
-    'that was seen to isolate before is not tried out again, and its first program is refused in the same words (needs bubblewrap)',
+    'that a probe has cleared skips the trial run, and its first program fails with the same message (needs bubblewrap)',
     async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-broken-'));
       chmodSync(folder, 0o755);

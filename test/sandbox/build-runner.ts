@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 /** Bundles a program of this folder so that any user can run it, and returns the bundle. The caller removes its folder. */
-export async function buildRunner(source: string): Promise<string> {
+export async function buildRunner(source: URL): Promise<string> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-runner-'));
   chmodSync(folder, 0o755);
   await build({
@@ -15,7 +15,7 @@ export async function buildRunner(source: string): Promise<string> {
     // Dependencies too: node_modules is not found from the temporary folder.
     ssr: { noExternal: true },
     build: {
-      ssr: fileURLToPath(new URL(source, import.meta.url)),
+      ssr: fileURLToPath(source),
       outDir: folder,
       emptyOutDir: false,
       target: 'node20',

@@ -86,10 +86,10 @@ describe.each<Confinement>(['descriptors', 'paths'])('what is no plain file (by 
     });
     expect(JSON.stringify(collected)).not.toContain(SECRET);
     expect(collected.warnings).toEqual([
-      'not collected (a link, which is not followed): "out/as-seen-inside", "out/by-host-path", "out/loop" and 4 more',
+      'not collected (links are not followed): "out/as-seen-inside", "out/by-host-path", "out/loop" and 4 more',
       'not collected (a link that leaves the workspace): "out/outside", "out/outside-absolute", "out/outside-folder" and 2 more',
-      'not collected (the file has another name elsewhere): "out/hard"',
-      'not collected (the file would run as another user): "out/setgid", "out/setuid"',
+      'not collected (the file has further hard links): "out/hard"',
+      'not collected (the file has set-user-id or set-group-id bits): "out/setgid", "out/setuid"',
       'not collected (a pipe, socket or device): "out/pipe", "out/socket"',
     ]);
   });
@@ -107,7 +107,7 @@ describe.each<Confinement>(['descriptors', 'paths'])('what is no plain file (by 
     });
   });
 
-  test('what may not be read is told', async () => {
+  test('unreadable files are reported', async () => {
     const { root } = makeWorkspace({ 'out/closed/x': 'x', 'out/file': 'f', 'out/open': 'o' });
     chmodSync(path.join(root, 'out/closed'), 0);
     chmodSync(path.join(root, 'out/file'), 0);
@@ -178,14 +178,14 @@ describe('very much of it', () => {
     expect(collected.skipped.map(({ name }) => name)).toEqual(
       Array.from({ length: 100 }, (_, place) => `out/${String(place + 3).padStart(6, '0')}`),
     );
-    expect(collected.warnings.at(-1)).toBe('19897 more files match and were not looked at');
+    expect(collected.warnings.at(-1)).toBe('19897 more files match and were not collected');
     const odd = makeWorkspace();
     make('import sys,os\nfor i in range(1000): os.symlink("/x", sys.argv[1]+"/out/%06d" % i)', odd.root);
     writeFileSync(path.join(odd.root, 'out/z'), 'z');
     const behind = await collectOutputs(odd.root, { globs: ['out/**'] });
     expect(behind.files.map(({ name }) => name)).toEqual(['out/z']);
     expect(behind.skipped.length).toBe(100);
-    expect(behind.warnings.at(-1)).toBe('900 more links, pipes, devices or odd names match and are not listed');
+    expect(behind.warnings.at(-1)).toBe('900 more links, pipes, devices or invalid names match and are not listed');
   });
 
   test('folders nested beyond PATH_MAX are left at the sixty-fourth, with no descriptor kept open', async () => {
@@ -227,7 +227,7 @@ test('a pipe with a writer does not hold the collection', async () => {
   });
 });
 
-test('a log that is still being written is reported, not given in part', async () => {
+test('a log that is still being written is reported instead of returned in part', async () => {
   const { root } = makeWorkspace({ 'out/a': 'a', 'out/log': '' });
   const text = `
     import { appendFileSync } from 'node:fs';

@@ -91,11 +91,11 @@ describe('the address of an engine', () => {
   });
 });
 
-describe('what is no engine', () => {
+describe('a server that is not an engine', () => {
   const connect = (socketPath: string): Promise<unknown> =>
     EngineClient.connect({ type: 'unix', socketPath }, { deadlineMs: 300 });
 
-  test('no socket, and a socket that nobody listens at', async () => {
+  test('a missing socket and a refused connection', async () => {
     expect(await refusalOf(connect('/nowhere/engine.sock'))).toEqual([
       'executor/unavailable',
       'no container engine at unix:///nowhere/engine.sock: the socket does not exist',
@@ -120,7 +120,7 @@ describe('what is no engine', () => {
     ]);
   });
 
-  test('one that closes, one that never answers, one that never comes to an end', async () => {
+  test('one that closes, one that never answers, one that never finishes', async () => {
     const closes = await listen((socket) => socket.destroy());
     expect((await refusalOf(connect(closes)))[0]).toBe('executor/unavailable');
     const silent = await listen(() => undefined);
@@ -130,7 +130,7 @@ describe('what is no engine', () => {
       const drip = setInterval(() => socket.write('1\r\nx\r\n'), 100);
       closing.push(() => clearInterval(drip));
     });
-    const late = 'no answer within 300 ms';
+    const late = 'no response within 300 ms';
     expect(await Promise.all([refusalOf(connect(silent)), refusalOf(connect(endless))])).toEqual([
       ['executor/unavailable', `no container engine at unix://${silent}: ${late}`],
       ['executor/unavailable', `no container engine at unix://${endless}: ${late}`],
@@ -154,7 +154,7 @@ describe('an engine that goes wrong later', () => {
     client.close();
   });
 
-  test('an answer without an end, one that is no JSON, one that is too large, a signal', async () => {
+  test('an endless response, invalid JSON, a response that is too large, a signal', async () => {
     const big = 9 * 1024 * 1024;
     const bodies = [
       'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{no}}',
@@ -166,12 +166,12 @@ describe('an engine that goes wrong later', () => {
     });
     const client = await EngineClient.connect({ type: 'unix', socketPath: file });
     expect(await client.get('/one')).toEqual({ status: 200, body: undefined });
-    expect((await refusalOf(client.get('/two')))[1]).toContain('the answer has more than 8388608 bytes');
+    expect((await refusalOf(client.get('/two')))[1]).toContain('the response has more than 8388608 bytes');
     const stop = new AbortController();
     const waiting = refusalOf(client.get('/three', { signal: stop.signal }));
     stop.abort();
-    expect((await waiting)[1]).toContain('it was cancelled');
-    expect((await refusalOf(client.get('/four', { deadlineMs: 50 })))[1]).toContain('no answer within 50 ms');
+    expect((await waiting)[1]).toContain('the call was cancelled');
+    expect((await refusalOf(client.get('/four', { deadlineMs: 50 })))[1]).toContain('no response within 50 ms');
     client.close();
   });
 });

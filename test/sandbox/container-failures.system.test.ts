@@ -27,7 +27,7 @@ describe.skipIf(first === undefined)('when something dies, where a Docker engine
   };
 
   beforeAll(async () => {
-    runner = await buildRunner('container-runner.ts');
+    runner = await buildRunner(new URL('container-runner.ts', import.meta.url));
   });
   afterAll(async () => {
     rmSync(path.dirname(runner), { recursive: true, force: true });

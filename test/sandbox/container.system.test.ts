@@ -114,31 +114,27 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
     },
   );
 
-  verifies(
-    'EXEC-7',
-    'a container has no network but its own loopback, no capabilities, and nobody as its user',
-    async () => {
-      expect((await run(workspace, ['ls', '/sys/class/net'])).stdout).toBe('lo\n');
-      const { stdout } = await run(workspace, [
-        'sh',
-        '-c',
-        'id -u; grep -E "CapEff|CapBnd|NoNewPrivs|Seccomp:" /proc/self/status',
-      ]);
-      expect(stdout.replaceAll('\t', ' ')).toBe(
-        '65534\nCapEff: 0000000000000000\nCapBnd: 0000000000000000\nNoNewPrivs: 1\nSeccomp: 2\n',
-      );
-      expect(
-        await workspace.run(program(['true'], { network: ['example.org'] }), {
-          stdout: new Gathered(),
-          stderr: new Gathered(),
-        }),
-      ).toEqual({
-        reason: 'denied',
-        durationMs: 0,
-        warnings: ['the program asks for network access ("example.org"), which this executor cannot grant'],
-      });
-    },
-  );
+  verifies('EXEC-7', 'a container has only a loopback network, no capabilities, and the user nobody', async () => {
+    expect((await run(workspace, ['ls', '/sys/class/net'])).stdout).toBe('lo\n');
+    const { stdout } = await run(workspace, [
+      'sh',
+      '-c',
+      'id -u; grep -E "CapEff|CapBnd|NoNewPrivs|Seccomp:" /proc/self/status',
+    ]);
+    expect(stdout.replaceAll('\t', ' ')).toBe(
+      '65534\nCapEff: 0000000000000000\nCapBnd: 0000000000000000\nNoNewPrivs: 1\nSeccomp: 2\n',
+    );
+    expect(
+      await workspace.run(program(['true'], { network: ['example.org'] }), {
+        stdout: new Gathered(),
+        stderr: new Gathered(),
+      }),
+    ).toEqual({
+      reason: 'denied',
+      durationMs: 0,
+      warnings: ['the program asks for network access ("example.org"), which this executor cannot grant'],
+    });
+  });
 
   verifies('EXEC-7', 'interpreters run in a container: python, node, perl where the machine has them', async () => {
     expect((await run(workspace, ['python3', '-c', 'import json, hashlib; print(json.dumps([1]))'])).stdout).toBe(
@@ -161,7 +157,7 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
     },
   );
 
-  verifies('EXEC-8', 'a cancelled program is gone from its container, also one that waits for its turn', async () => {
+  verifies('EXEC-8', 'a cancelled program is gone from its container, even if it was waiting for one', async () => {
     const stop = new AbortController();
     const running = run(workspace, ['sh', '-c', 'echo here; sleep 60'], { signal: stop.signal });
     setTimeout(() => stop.abort(), 300);
@@ -257,29 +253,25 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
     },
   );
 
-  verifies(
-    'EXEC-7',
-    'a program that is not there or may not be run is a refusal with the words of the engine',
-    async () => {
-      for (const [argv, cwd, words] of [
-        [['no-such-program'], 'work', 'executable file not found'],
-        [['/workspace/skills/demo/SKILL.md'], 'work', 'permission denied'],
-        [['true'], 'no/such/folder', 'no such file or directory'],
-      ] as const) {
-        const refusal = await run(workspace, argv, { cwd }).then(
-          () => 'it ran',
-          (error: unknown) => (isSkillError(error) ? `${error.code}: ${error.message}` : 'another error'),
-        );
-        expect(refusal).toContain('executor/failed: ');
-        expect(refusal).toContain(words);
-      }
-      for (const cwd of ['..', '/etc', 'work/../..', ''])
-        await expect(run(workspace, ['true'], { cwd })).rejects.toThrow('is not below the workspace');
-      // Its words are those of the engine, its output is its own.
-      const imitation = await run(workspace, ['sh', '-c', 'echo "OCI runtime says no"; exit 3']);
-      expect([imitation.stdout, imitation.end.exitCode]).toEqual(['OCI runtime says no\n', 3]);
-    },
-  );
+  verifies('EXEC-7', 'a missing or non-executable program fails with the message of the engine', async () => {
+    for (const [argv, cwd, words] of [
+      [['no-such-program'], 'work', 'executable file not found'],
+      [['/workspace/skills/demo/SKILL.md'], 'work', 'permission denied'],
+      [['true'], 'no/such/folder', 'no such file or directory'],
+    ] as const) {
+      const refusal = await run(workspace, argv, { cwd }).then(
+        () => 'it ran',
+        (error: unknown) => (isSkillError(error) ? `${error.code}: ${error.message}` : 'another error'),
+      );
+      expect(refusal).toContain('executor/failed: ');
+      expect(refusal).toContain(words);
+    }
+    for (const cwd of ['..', '/etc', 'work/../..', ''])
+      await expect(run(workspace, ['true'], { cwd })).rejects.toThrow('is not below the workspace');
+    // Its words are those of the engine, its output is its own.
+    const imitation = await run(workspace, ['sh', '-c', 'echo "OCI runtime says no"; exit 3']);
+    expect([imitation.stdout, imitation.end.exitCode]).toEqual(['OCI runtime says no\n', 3]);
+  });
 
   test('a program is talked to, on pipes and on a terminal', async () => {
     if (workspace.start === undefined) throw new Error('it has no start');

@@ -95,7 +95,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap with granted hosts (skipped where 
     expect(site.connections()).toBe(before);
   });
 
-  test('a program that is talked to has its network too, and a terminal', async () => {
+  test('an interactive program has its granted network and a terminal', async () => {
     const interactions = openInteractions({ now: () => 0, newId: () => 'one' });
     const script = `printf 'Path: '; read path; exec ${process.execPath} -e "$0" "http://site.example:${String(site.port)}/$path"`;
     const view = await interactions.start(opened.workspace, spec(['sh', '-c', script, ask], [grant()]), {

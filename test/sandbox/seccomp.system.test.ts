@@ -29,7 +29,7 @@ function verdict(architecture: SeccompArchitecture, name: string, args: readonly
 describe.each(SECCOMP_ARCHITECTURES)('the filter for %s', (architecture) => {
   const names = new Map(Object.entries(SYSTEM_CALLS[architecture]).map(([name, number]) => [number ?? -1, name]));
 
-  test('is the one that was looked at', async () => {
+  test('matches the reviewed golden file', async () => {
     const bytes = seccompBytes(architecture);
     const hex = Buffer.from(bytes).toString('hex').replaceAll(/.{16}/g, '$&\n');
     await expect(hex).toMatchFileSnapshot(`golden/seccomp-${architecture}.hex`);
@@ -46,7 +46,7 @@ describe.each(SECCOMP_ARCHITECTURES)('the filter for %s', (architecture) => {
       if (code !== 0x06) expect(at + 1 + Math.max(whenTrue, whenFalse)).toBeLessThan(program.length);
   });
 
-  test('every refused call is refused, whatever its arguments', () => {
+  test('every denied call is denied with any arguments', () => {
     const known = REFUSED_CALLS.filter((name) => SYSTEM_CALLS[architecture][name] !== undefined);
     const ones = Array.from({ length: 6 }, () => -1n);
     const verdicts = known.flatMap((name) => [verdict(architecture, name), verdict(architecture, name, ones)]);
@@ -54,7 +54,7 @@ describe.each(SECCOMP_ARCHITECTURES)('the filter for %s', (architecture) => {
     expect(known.length).toBeGreaterThan(55);
   });
 
-  test('no number that is not named is touched', () => {
+  test('every other call number is allowed', () => {
     const program = decodeProgram(seccompBytes(architecture));
     const touched = Array.from({ length: 1000 }, (_, number) => number).filter(
       (number) =>
@@ -63,7 +63,7 @@ describe.each(SECCOMP_ARCHITECTURES)('the filter for %s', (architecture) => {
     expect(touched).toEqual([]);
   });
 
-  test('a call is judged within a few steps, whichever it is', () => {
+  test('every call is decided within a few instructions', () => {
     const program = decodeProgram(seccompBytes(architecture));
     const steps = Array.from(
       { length: 1000 },
@@ -83,7 +83,7 @@ describe.each(SECCOMP_ARCHITECTURES)('the filter for %s', (architecture) => {
         expect(verdictOf(program, { number, architecture: other })).toBe(KILL);
   });
 
-  test('calls whose flags cannot be seen do not exist', () => {
+  test('calls with flags in memory fail with ENOSYS', () => {
     expect([verdict(architecture, 'clone3'), verdict(architecture, 'openat2')]).toEqual([
       NOT_IMPLEMENTED,
       NOT_IMPLEMENTED,

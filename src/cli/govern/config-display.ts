@@ -1,6 +1,6 @@
 import type { Config } from '../../core/config/config.ts';
 import { isSteering } from '../../core/config/project-override-rules.ts';
-import type { ExplainedValue, SaidValue } from '../../core/config/config-merge.ts';
+import type { ExplainedValue, LayerValue } from '../../core/config/config-merge.ts';
 import { withValue } from '../../core/config/config-settings.ts';
 
 const HIDDEN = '[hidden]';
@@ -18,7 +18,7 @@ export function shownConfig(config: Config): Config {
 
 /** The same for one explained value. Where secrets of skills come from is shown; that is no secret. */
 export function shownValue(row: ExplainedValue): ExplainedValue {
-  const shown = <S extends SaidValue>(said: S): S =>
+  const shown = <S extends LayerValue>(said: S): S =>
     isHidden(row.key, said.value) ? { ...said, value: HIDDEN } : said;
   return { ...shown(row), also: row.also.map(shown), overridden: row.overridden.map(shown) };
 }

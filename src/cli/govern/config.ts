@@ -1,6 +1,6 @@
 import { CONFIG_JSON_SCHEMA } from '../../core/config/config.ts';
 import { shownConfig, shownValue } from './config-display.ts';
-import type { ExplainedValue, SaidValue } from '../../core/config/config-merge.ts';
+import type { ExplainedValue, LayerValue } from '../../core/config/config-merge.ts';
 import { SETTINGS } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -121,6 +121,6 @@ function valueText(value: unknown, { isAnswerOnTerminal, width }: Terminal): str
   return isAnswerOnTerminal ? fitText(text, Math.floor(width / 3)) : text;
 }
 
-function originText({ layer, where }: SaidValue): string {
+function originText({ layer, where }: LayerValue): string {
   return where === '' ? layer : `${layer} ${printable(where)}`;
 }

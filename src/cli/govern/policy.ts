@@ -3,7 +3,7 @@ import { commandSubject, hostAccess } from '../../policy/action-access.ts';
 import { ownName } from '../../policy/policy-rule.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { placePath } from '../../project/places.ts';
+import { resolvePath } from '../../project/resolve-path.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -84,8 +84,8 @@ function accessOf(tool: string, subject: string | undefined, cwd: string): Acces
 
 /** Where a path leads, as a tool would find it: rules are about that. What lies elsewhere is judged as it is written. */
 function pathSubject(subject: string, cwd: string): Access['subject'] {
-  const placed = placePath(subject, { project: cwd, skills: [] }, 'write');
-  return placed.type === 'placed'
+  const placed = resolvePath(subject, { project: cwd, skills: [] }, 'write');
+  return placed.type === 'resolved'
     ? { kind: 'path', path: placed.shown, absolute: placed.absolute }
     : { kind: 'path', path: subject };
 }

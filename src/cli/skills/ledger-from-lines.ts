@@ -11,7 +11,7 @@ const count = { type: 'integer', description: 'A count.', minimum: 0, maximum: N
 const text = { type: 'string', description: 'Text.' } as const;
 const SHOWN = {
   type: 'object',
-  description: 'One piece of a skill that went towards the model.',
+  description: 'Skill content that was shown to the model.',
   additionalProperties: false,
   required: ['skill', 'path', 'digest', 'characters', 'tokens', 'reason'],
   properties: {
@@ -35,14 +35,14 @@ function shownOn(line: string, number: number): readonly ShownContent[] {
   if (event['type'] === 'content-show') return [checked(event['shown'], number)];
   if (event['type'] !== 'request-start') return [];
   const shown = event['shown'];
-  if (!Array.isArray(shown)) throw invalid(number, 'expected a list called shown');
+  if (!Array.isArray(shown)) throw invalid(number, 'expected a list named "shown"');
   return shown.map((item: unknown) => checked(item, number));
 }
 
 function parsed(line: string, number: number): Readonly<Record<string, unknown>> {
   const value = parseJson(line);
   if (value === undefined) throw invalid(number, 'it is not JSON');
-  if (!isObject(value) || typeof value['type'] !== 'string') throw invalid(number, 'expected an object with a type');
+  if (!isObject(value) || typeof value['type'] !== 'string') throw invalid(number, 'expected an object with a "type"');
   return value;
 }
 
@@ -59,8 +59,8 @@ function isShown(value: unknown): value is ShownContent {
 function invalid(line: number, why: string): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: `line ${String(line)} is not an event of a session: ${why}`,
-    hint: 'give the events.jsonl of a run',
-    data: { expected: 'one JSON event a line' },
+    message: `line ${String(line)} is not a session event: ${why}`,
+    hint: 'pass the events.jsonl of a run',
+    data: { expected: 'one JSON event per line' },
   });
 }

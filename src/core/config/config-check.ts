@@ -38,7 +38,7 @@ function hostProblems(value: unknown, path: readonly string[]): readonly SchemaP
     const read = readHostPattern(host);
     return isHostPattern(read)
       ? []
-      : [{ type: 'invalid', path: [...path, index], expected: `a host that can be granted: ${read.problem}` }];
+      : [{ type: 'invalid', path: [...path, index], expected: `a host pattern: ${read.problem}` }];
   });
 }
 
@@ -58,7 +58,7 @@ export function problemText({ type, path, expected }: SchemaProblem, value: unkn
   const name = pathText(path);
   if (type === 'unknown-key') {
     const key = String(path.at(-1));
-    return { message: `${name} means nothing here`, ...guess(nearestKey(key, expected.split(', '))) };
+    return { message: `${name} is not a known key`, ...guess(nearestKey(key, expected.split(', '))) };
   }
   const [, words] = /^one of (.*)$/.exec(expected) ?? [];
   const written = path.reduce<unknown>(

@@ -42,9 +42,11 @@ function readVariable(name: string, text: string): ConfigLayer | VariableProblem
     const [guess] = nearest(name.slice(SETTING_PREFIX.length), known, 1);
     return {
       variable,
-      message: 'is no setting',
+      message: 'is not a setting',
       hint:
-        guess === undefined ? 'remove it; see skillwright config --schema' : `did you mean ${SETTING_PREFIX}${guess}?`,
+        guess === undefined
+          ? 'remove it; run skillwright config --schema to see all settings'
+          : `did you mean ${SETTING_PREFIX}${guess}?`,
     };
   }
   const config = withValue({}, setting.path, valueOfText(text, setting.schema) ?? null);

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import { lawOf, narrow } from './project-override-rules.ts';
+import { overrideRuleOf, narrow } from './project-override-rules.ts';
 import { SETTINGS, builtInValue, isMap, valueAt, withValue } from './config-settings.ts';
 import type { Setting } from './config-settings.ts';
 import { isObject } from '../json/json-schema.ts';
@@ -16,7 +16,7 @@ export interface ConfigLayer {
   readonly config: Config;
 }
 
-export interface SaidValue {
+export interface LayerValue {
   readonly layer: ConfigLayerName;
   /** Empty for built-in values. */
   readonly where: string;
@@ -24,20 +24,20 @@ export interface SaidValue {
 }
 
 /** A value in effect, its source, and the values it overrides. */
-export interface ExplainedValue extends SaidValue {
+export interface ExplainedValue extends LayerValue {
   /** For example `catalog.budget_tokens` or `skill_visibility.pdf`. */
   readonly key: string;
   /** Other layers whose entries are merged into the value. */
-  readonly also: readonly SaidValue[];
-  readonly overridden: readonly SaidValue[];
+  readonly also: readonly LayerValue[];
+  readonly overridden: readonly LayerValue[];
 }
 
 /** Merges all layers without built-in defaults. The project's policy rules are left out; see `LoadedConfig.policies`. */
 export function mergeLayers(layers: readonly ConfigLayer[]): Config {
   let config: Config = {};
   for (const setting of SETTINGS) {
-    const said = layers.filter(({ layer }) => layer !== 'project' || !isPolicy(setting));
-    for (const { path, value, layer } of resolveSetting(setting, said))
+    const used = layers.filter(({ layer }) => layer !== 'project' || !isPolicy(setting));
+    for (const { path, value, layer } of resolveSetting(setting, used))
       if (layer !== 'built-in') config = withValue(config, path, value);
   }
   return config;
@@ -48,7 +48,7 @@ export function explainLayers(layers: readonly ConfigLayer[]): readonly Explaine
   return SETTINGS.flatMap((setting) => {
     // Project rules restrict the result of all other layers, so they come last.
     const ordered = isPolicy(setting) ? [...layers].sort((a, b) => projectLast(a) - projectLast(b)) : layers;
-    const apart = lawOf(setting.key) === 'apart' ? ordered.map((layer) => [layer]) : [ordered];
+    const apart = overrideRuleOf(setting.key) === 'apart' ? ordered.map((layer) => [layer]) : [ordered];
     return apart.flatMap((group) => resolveSetting(setting, group).map(explained));
   });
 }
@@ -62,14 +62,14 @@ export function widerSettings(own: readonly ConfigLayer[], project: ConfigLayer)
     const asked = valueAt(project.config, setting.path);
     if (asked === undefined || isMap(setting)) return false;
     const [below] = resolveSetting(setting, isPolicy(setting) ? own : own.filter(({ layer }) => layer === 'user'));
-    return narrow(lawOf(setting.key), below?.value, asked).isWider;
+    return narrow(overrideRuleOf(setting.key), below?.value, asked).isWider;
   });
 }
 
-interface Resolved extends SaidValue {
+interface Resolved extends LayerValue {
   readonly path: readonly string[];
-  readonly also: readonly SaidValue[];
-  readonly overridden: readonly SaidValue[];
+  readonly also: readonly LayerValue[];
+  readonly overridden: readonly LayerValue[];
 }
 
 function explained({ path, value, layer, where, also, overridden }: Resolved): ExplainedValue {
@@ -97,36 +97,36 @@ function resolvePath(setting: Setting, path: readonly string[], layers: readonly
   const start = builtIn === undefined ? undefined : alone(path, { layer: 'built-in', where: '', value: builtIn });
   const end = layers.reduce<Resolved | undefined>((below, { layer, where, config }) => {
     const value = valueAt(config, path);
-    return value === undefined ? below : withSaid(setting, path, below, { layer, where, value });
+    return value === undefined ? below : applyLayerValue(setting, path, below, { layer, where, value });
   }, start);
   return end === undefined ? [] : [end];
 }
 
-function alone(path: readonly string[], said: SaidValue): Resolved {
-  return { path, ...said, also: [], overridden: [] };
+function alone(path: readonly string[], layerValue: LayerValue): Resolved {
+  return { path, ...layerValue, also: [], overridden: [] };
 }
 
-function withSaid(
+function applyLayerValue(
   { key }: Setting,
   path: readonly string[],
   below: Resolved | undefined,
-  said: SaidValue,
+  layerValue: LayerValue,
 ): Resolved | undefined {
-  const law = lawOf(key);
+  const override = overrideRuleOf(key);
   // The user's own layers may set anything. Their rules are concatenated, so that a variable cannot drop a rule of a file.
   const { value, counts } =
-    said.layer === 'project' || law === 'apart'
-      ? narrow(law, below?.value, said.value)
-      : { value: said.value, counts: 'project' as const };
+    layerValue.layer === 'project' || override === 'apart'
+      ? narrow(override, below?.value, layerValue.value)
+      : { value: layerValue.value, counts: 'project' as const };
   if (counts === 'below') {
-    return below === undefined ? undefined : { ...below, overridden: [...below.overridden, said] };
+    return below === undefined ? undefined : { ...below, overridden: [...below.overridden, layerValue] };
   }
-  if (below === undefined) return { ...alone(path, said), value };
+  if (below === undefined) return { ...alone(path, layerValue), value };
   const before = { layer: below.layer, where: below.where, value: below.value };
   const isJoined = counts === 'both';
   return {
     path,
-    ...said,
+    ...layerValue,
     value,
     also: isJoined ? [before, ...below.also] : [],
     overridden: isJoined ? below.overridden : [before, ...below.overridden],

@@ -6,42 +6,45 @@ import type { Effect, Risk } from '../access.ts';
 export const ALLOWED_TOOLS_USES = ['restrict', 'grant', 'both', 'ignore'] as const;
 export type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
 
-const rule = { type: 'string', description: 'A tool, such as run_script, or Bash(git status:*).' } as const;
+const rule = {
+  type: 'string',
+  description: 'A tool such as run_script, or a tool with a pattern such as Bash(git status:*).',
+} as const;
 const effect = { type: 'string', enum: EFFECTS } as const;
 
 /** Keys that a policy may have in every file. */
 const COMMON = {
   default: {
     type: 'object',
-    description: 'What happens to an action that no rule speaks about, by its risk.',
+    description: 'Effect for actions that no rule matches, by risk.',
     additionalProperties: false,
     properties: {
-      low: { ...effect, description: 'It only reads.', default: 'allow' },
-      medium: { ...effect, description: 'It changes what can be brought back.', default: 'ask' },
-      high: { ...effect, description: 'It changes what cannot be brought back, or reaches out.', default: 'ask' },
+      low: { ...effect, description: 'Actions that only read.', default: 'allow' },
+      medium: { ...effect, description: 'Actions with reversible effects.', default: 'ask' },
+      high: { ...effect, description: 'Actions with irreversible effects, or that reach the network.', default: 'ask' },
     },
   },
-  allow: { type: 'array', description: 'Done without a question.', maxItems: 1_000, items: rule },
-  ask: { type: 'array', description: 'A person is asked first.', maxItems: 1_000, items: rule },
-  deny: { type: 'array', description: 'Never done; beats the other two.', maxItems: 1_000, items: rule },
+  allow: { type: 'array', description: 'Allowed without approval.', maxItems: 1_000, items: rule },
+  ask: { type: 'array', description: 'Requires approval.', maxItems: 1_000, items: rule },
+  deny: { type: 'array', description: 'Always denied; overrides ask and allow.', maxItems: 1_000, items: rule },
   include: {
     type: 'array',
-    description: 'Files with rules: each holds one object with default, allow, ask, deny and include.',
+    description: 'Files with rules: each contains one object with default, allow, ask, deny and include.',
     maxItems: 64,
-    items: { type: 'string', description: 'A file, relative to the one that names it; ~ is the home folder.' },
+    items: { type: 'string', description: 'A file, relative to the file that includes it; ~ is the home folder.' },
   },
 } as const;
 
 /** The `policy` section of the configuration. */
 export const POLICY_SCHEMA = {
   type: 'object',
-  description: "What actions may do. A project's rules take away from the user's and never add to them.",
+  description: "What actions may do. A project's rules can only restrict the user's rules.",
   additionalProperties: false,
   properties: {
     ...COMMON,
     allowed_tools: {
       type: 'string',
-      description: 'What the allowed-tools of a skill do; a project can only say restrict.',
+      description: 'How the allowed-tools of a skill are used; a project file can only set restrict.',
       enum: ALLOWED_TOOLS_USES,
       default: 'restrict',
     },
@@ -53,7 +56,7 @@ export const POLICY_FILE_SCHEMA = {
   type: 'object',
   description: 'Rules that a policy includes.',
   additionalProperties: false,
-  properties: { $schema: { type: 'string', description: 'Where an editor finds a schema.' }, ...COMMON },
+  properties: { $schema: { type: 'string', description: 'URL of a schema, for editors.' }, ...COMMON },
 } as const satisfies ObjectSchema;
 
 /** A policy as written in a file. */

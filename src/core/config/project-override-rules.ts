@@ -23,7 +23,7 @@ import { EFFECTS } from '../access.ts';
  *     apart          policy rules: kept per layer and evaluated by the policy
  *     never          only the user may set it
  */
-export type ProjectLaw =
+export type OverrideRule =
   | 'replaces'
   | 'precedes'
   | 'adds'
@@ -36,7 +36,7 @@ export type ProjectLaw =
   | { readonly strictest: readonly string[] };
 
 /** A test checks that every setting is listed. */
-export const PROJECT_LAWS: Readonly<Record<string, ProjectLaw>> = {
+export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   skill_roots: 'precedes',
   use_default_roots: 'replaces',
   skill_visibility: 'replaces',
@@ -90,8 +90,8 @@ export const PROJECT_LAWS: Readonly<Record<string, ProjectLaw>> = {
 };
 
 /** Unlisted settings are not allowed in project files. */
-export function lawOf(key: string): ProjectLaw {
-  return Object.hasOwn(PROJECT_LAWS, key) ? (PROJECT_LAWS[key] ?? 'never') : 'never';
+export function overrideRuleOf(key: string): OverrideRule {
+  return Object.hasOwn(OVERRIDE_RULES, key) ? (OVERRIDE_RULES[key] ?? 'never') : 'never';
 }
 
 export interface Narrowed {
@@ -102,12 +102,12 @@ export interface Narrowed {
 }
 
 /** Combines the value of the layers below with the value of the project. */
-export function narrow(law: ProjectLaw, below: unknown, project: unknown): Narrowed {
+export function narrow(override: OverrideRule, below: unknown, project: unknown): Narrowed {
   const own: Narrowed = { value: project, counts: 'project', isWider: false };
   const kept: Narrowed = { value: below, counts: 'below', isWider: below !== project };
-  if (typeof law === 'object')
-    return below === undefined || rank(law.strictest, project) <= rank(law.strictest, below) ? own : kept;
-  switch (law) {
+  if (typeof override === 'object')
+    return below === undefined || rank(override.strictest, project) <= rank(override.strictest, below) ? own : kept;
+  switch (override) {
     case 'replaces':
       return own;
     case 'precedes':
@@ -171,7 +171,9 @@ function covers(wider: HostPattern, grant: HostPattern): boolean {
 
 /** Paths in a project file that only the user may set. */
 export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
-  const whole = SETTINGS.filter(({ key, path }) => lawOf(key) === 'never' && valueAt(config, path) !== undefined);
+  const whole = SETTINGS.filter(
+    ({ key, path }) => overrideRuleOf(key) === 'never' && valueAt(config, path) !== undefined,
+  );
   const params = Object.entries(config.model?.params ?? {}).filter(([key, value]) => isSteering(key, value));
   const { executor } = config.execution ?? {};
   const { allowed_tools: use } = config.policy ?? {};

@@ -60,21 +60,22 @@ export function readHostPattern(text: string): HostPattern | HostPatternProblem 
   if (bare.includes('://') || bare.includes('/')) {
     return { problem: `${quoted(text)} is a URL; a host with or without :port was expected` };
   }
-  if (bare.includes('@')) return { problem: `${quoted(text)} names a user; a host with or without :port was expected` };
+  if (bare.includes('@'))
+    return { problem: `${quoted(text)} contains a user name; a host with or without :port was expected` };
   const split = splitPort(bare);
-  if (split === undefined) return { problem: `${quoted(text)} is no host with or without :port` };
+  if (split === undefined) return { problem: `${quoted(text)} is not a host with or without :port` };
   const ports = split.port === undefined ? DEFAULT_PORTS : readPorts(split.port);
-  if (ports === undefined) return { problem: `${quoted(text)} has no port between 1 and 65535, or * for every port` };
+  if (ports === undefined) return { problem: `${quoted(text)} needs a port from 1 to 65535, or * for every port` };
   const isWildcard = split.host.startsWith('*.');
   const host = readHost(isWildcard ? split.host.slice(2) : split.host);
   if (host === undefined)
-    return { problem: `${quoted(text)} is no name of a host and no usual spelling of an address` };
+    return { problem: `${quoted(text)} is neither a host name nor an IP address in canonical form` };
   if (!isWildcard) return { text, host: host.name, kind: host.isAddress ? 'address' : 'name', ports, isPrivate };
   if (host.isAddress) return { problem: `${quoted(text)} is a wildcard over an address` };
   if (isPublicSuffix(host.name)) {
-    return { problem: `${quoted(text)} would grant names of strangers; name the hosts one by one` };
+    return { problem: `${quoted(text)} would grant names of other owners; list the hosts one by one` };
   }
-  if (isPrivate) return { problem: `${quoted(text)} is a wildcard; private hosts are named one by one` };
+  if (isPrivate) return { problem: `${quoted(text)} is a wildcard; list private hosts one by one` };
   return { text, host: host.name, kind: 'below', ports, isPrivate };
 }
 

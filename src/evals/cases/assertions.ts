@@ -99,16 +99,7 @@ function checkOf(verb: string, value: string): OutputCheck | undefined {
   }
 }
 
-const TEXT_KEYS = [
-  'text',
-  'assertion',
-  'expectation',
-  'statement',
-  'criterion',
-  'description',
-  'check',
-  'name',
-] as const;
+const TEXT_KEYS: readonly string[] = 'text assertion expectation statement criterion description check name'.split(' ');
 
 function lineOf(value: unknown, id: string): RubricLine {
   if (!isObject(value)) return { id, text: typeof value === 'string' ? value : stableJson(value) };
@@ -124,17 +115,9 @@ function lineOf(value: unknown, id: string): RubricLine {
 }
 
 /** Keys that explain an assertion; other keys are ids, weights and kinds. */
-const DETAIL_KEYS: ReadonlySet<string> = new Set([
-  'rubric',
-  'expected',
-  'value',
-  'trap',
-  'cmd',
-  'expect_exit',
-  'assert',
-  'pass',
-  'fail',
-]);
+const DETAIL_KEYS: ReadonlySet<string> = new Set(
+  'rubric expected value trap cmd expect_exit assert pass fail'.split(' '),
+);
 
 /** Formats a value for the judge. */
 export function wordsOf(value: unknown): string {

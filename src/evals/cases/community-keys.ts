@@ -4,47 +4,16 @@ import { isObject } from '../../core/json/json-schema.ts';
 type Item = Readonly<Record<string, unknown>>;
 
 /** Keys of the request, in order of precedence. */
-export const INPUT_KEYS: readonly string[] = [
-  'prompt',
-  'task',
-  'input',
-  'question',
-  'query',
-  'utterance',
-  'user_message',
-  'message',
-  'request',
-  'text',
-  'trigger',
-];
-export const ASSERTION_KEYS: readonly string[] = [
-  'expected_output',
-  'expected_outputs',
-  'assertions',
-  'expectations',
-  'expected_behavior',
-  'expected_behaviors',
-  'expected_behaviour',
-  'criteria',
-  'evaluation_criteria',
-  'acceptance_criteria',
-  'success_criteria',
-  'checks',
-  'script_checks',
-  'rubric',
-  'expected',
-  'trap',
-];
+export const INPUT_KEYS: readonly string[] =
+  'prompt task input question query utterance user_message message request text trigger'.split(' ');
+export const ASSERTION_KEYS: readonly string[] = (
+  'expected_output expected_outputs assertions expectations expected_behavior expected_behaviors ' +
+  'expected_behaviour criteria evaluation_criteria acceptance_criteria success_criteria checks ' +
+  'script_checks rubric expected trap'
+).split(' ');
 /** Keys that say whether a skill should load. */
-export const FLAG_KEYS: readonly string[] = [
-  'should_trigger',
-  'shouldTrigger',
-  'should_activate',
-  'expected_trigger',
-  'polarity',
-  'label',
-  'expected',
-];
+export const FLAG_KEYS: readonly string[] =
+  'should_trigger shouldTrigger should_activate expected_trigger polarity label expected'.split(' ');
 export const SKILL_KEYS: readonly string[] = ['expected_skill', 'expected_skills', 'acceptable_skills'];
 export const NAME_KEYS: readonly string[] = ['name', 'eval_name', 'title'];
 export const ID_KEYS: readonly string[] = ['id', 'eval_id', 'case_id'];
@@ -115,27 +84,10 @@ function contextTexts(context: unknown): readonly string[] {
   return typeof situation === 'string' ? [situation, ...written] : [JSON.stringify(context, undefined, 2)];
 }
 
-const YES: ReadonlySet<string> = new Set([
-  'true',
-  'yes',
-  'y',
-  '1',
-  'positive',
-  'trigger',
-  'activate',
-  'should_trigger',
-]);
-const NO: ReadonlySet<string> = new Set([
-  'false',
-  'no',
-  'n',
-  '0',
-  'negative',
-  'no_trigger',
-  'no_activate',
-  'not_trigger',
-  'should_not_trigger',
-]);
+const YES: ReadonlySet<string> = new Set('true yes y 1 positive trigger activate should_trigger'.split(' '));
+const NO: ReadonlySet<string> = new Set(
+  'false no n 0 negative no_trigger no_activate not_trigger should_not_trigger'.split(' '),
+);
 
 /** Reads booleans as they occur in files, including CSV. */
 function readFlag(value: unknown): boolean | undefined {

@@ -15,15 +15,9 @@ export interface FoundFiles {
 const MAX_FILES = 50_000;
 const MAX_DEPTH = 16;
 /** Folders with inputs, outputs and dependencies. */
-const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([
-  'node_modules',
-  'files',
-  'fixtures',
-  'inputs',
-  'outputs',
-  'dist',
-  '__pycache__',
-]);
+const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(
+  'node_modules files fixtures inputs outputs dist __pycache__'.split(' '),
+);
 const CASE_NAME = /(?:^|[._-])(?:evals?|cases?|triggers?|triggered|scenarios?)(?:[._-]|$)/i;
 
 /** Returns files in name order and follows no links. */

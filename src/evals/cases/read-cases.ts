@@ -18,8 +18,8 @@ import type { LocatedDraft } from './ids.ts';
 import { readOwnCase, schemaText } from './own-case.ts';
 import { addProblem } from './problem.ts';
 import type { CaseProblem, CaseReport } from './problem.ts';
-import { recognise } from './recognise.ts';
-import type { CaseShape, Recognised } from './recognise.ts';
+import { recognize } from './recognize.ts';
+import type { CaseShape, Recognized } from './recognize.ts';
 import { skillNamesIn, suiteOf } from './suite.ts';
 
 export interface ReadCases {
@@ -140,24 +140,24 @@ function readFile(found: CollectedCases, { file, given, isNamed }: GivenFile, se
   }
   const suite = suiteOf(file, given);
   const report: CaseReport = { file, locate: document.document.locate, problems: found.problems };
-  readRecognised(found, { report, suite, settings }, { document: document.document, isNamed });
+  readRecognized(found, { report, suite, settings }, { document: document.document, isNamed });
 }
 
-function readRecognised(
+function readRecognized(
   found: CollectedCases,
   file: CaseFile,
   { document, isNamed }: { readonly document: CaseDocument; readonly isNamed: boolean },
 ): void {
   const { report } = file;
-  const recognised = recognise(document.value, path.extname(report.file).toLowerCase() === '.csv');
-  if (recognised.type === 'cases') {
-    found.suites.push({ file: report.file, shape: recognised.shape, entries: recognised.items.length });
-    reportDuplicateKeys(report, document, recognised.shape);
-    found.drafts.push(...readItems(file, recognised));
-  } else if (recognised.type === 'other') {
-    found.passedOver.push({ file: report.file, reason: recognised.reason });
+  const recognized = recognize(document.value, path.extname(report.file).toLowerCase() === '.csv');
+  if (recognized.type === 'cases') {
+    found.suites.push({ file: report.file, shape: recognized.shape, entries: recognized.items.length });
+    reportDuplicateKeys(report, document, recognized.shape);
+    found.drafts.push(...readItems(file, recognized));
+  } else if (recognized.type === 'other') {
+    found.passedOver.push({ file: report.file, reason: recognized.reason });
     if (isNamed)
-      addProblem(report, { at: [], message: `not a case file: ${recognised.reason}`, hint: 'name a file with cases' });
+      addProblem(report, { at: [], message: `not a case file: ${recognized.reason}`, hint: 'name a file with cases' });
   } else if (isNamed || isCaseFileName(path.basename(report.file))) {
     addProblem(report, {
       at: [],
@@ -178,7 +178,7 @@ function reportDuplicateKeys(report: CaseReport, { repeated }: CaseDocument, sha
 
 function readItems(
   file: CaseFile,
-  { shape, items, head }: Extract<Recognised, { type: 'cases' }>,
+  { shape, items, head }: Extract<Recognized, { type: 'cases' }>,
 ): readonly LocatedDraft[] {
   const { report } = file;
   const stem = idStem(file);
@@ -191,13 +191,13 @@ function readItems(
 }
 
 type ItemReader = (
-  item: Extract<Recognised, { type: 'cases' }>['items'][number],
+  item: Extract<Recognized, { type: 'cases' }>['items'][number],
   numbered: { readonly madeId: string; readonly place: number },
 ) => DraftCase | undefined;
 
 function readerFor(
   file: CaseFile,
-  { shape, head }: Pick<Extract<Recognised, { type: 'cases' }>, 'shape' | 'head'>,
+  { shape, head }: Pick<Extract<Recognized, { type: 'cases' }>, 'shape' | 'head'>,
 ): ItemReader {
   if (shape === 'own') {
     const defaults = ownDefaults(file.report, head);

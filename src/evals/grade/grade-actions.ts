@@ -106,7 +106,7 @@ function gradeBefore(
   return checked(head, isInOrder ? '' : `${patternText(then)} came first`, events);
 }
 
-/** A request is enough to fail: that the policy denied it is no merit of the skill. */
+/** A request is enough to fail, even if the policy denied it. */
 function gradeForbidden(pattern: ActionPattern, id: string, steps: readonly StepFact[]): CheckResult {
   const head = headOf(id, `no ${patternText(pattern)}`);
   const matchers = matchersOf([pattern]);

@@ -35,24 +35,28 @@ export function checkJsonSchema(value: unknown, schema: unknown): SchemaVerdict 
     if (error instanceof RangeError) return unusable(TOO_DEEP);
     if (!isNativeError(error)) throw error;
     const isLate = 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-    return unusable(isLate ? `checking the schema took longer than ${String(DEADLINE_MS)} ms` : error.message);
+    if (isLate) return unusable(`checking the schema took longer than ${String(DEADLINE_MS)} ms`);
+    return unusable(error.message.replace(/^strict mode: /, ''));
   }
 }
 
 /** The dialect and the address that a schema states must not lead Ajv to other schemas. */
 function ownSchema(schema: unknown): unknown {
+  requireSafe(schema, MAX_DEPTH);
   const { $schema: _dialect, $id: _address, ...rest } = isObject(schema) ? schema : {};
-  return withoutPrototypes(isObject(schema) ? rest : schema, MAX_DEPTH);
+  return isObject(schema) ? rest : schema;
 }
 
-/** Ajv follows `$ref` by plain property access: `#/$defs/toString` would find a method of every object. */
-function withoutPrototypes(value: unknown, depth: number): unknown {
+/** Ajv follows `$ref` by plain property access: `#/$defs/toString` would find a method that every object inherits. */
+function requireSafe(value: unknown, depth: number): void {
   if (depth < 0) throw new RangeError(TOO_DEEP);
-  if (Array.isArray(value)) return value.map((item) => withoutPrototypes(item, depth - 1));
-  if (!isObject(value)) return value;
-  const bare: Record<string, unknown> = Object.create(null);
-  for (const [key, item] of Object.entries(value)) bare[key] = withoutPrototypes(item, depth - 1);
-  return bare;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    const steps = key === '$ref' && typeof item === 'string' ? decodeURIComponent(item).split('/').slice(1) : [];
+    if (steps.some((step) => step in Object.prototype))
+      throw new Error(`can't resolve reference ${quoted(String(item))}`);
+    requireSafe(item, depth - 1);
+  }
 }
 
 function validate(value: unknown, schema: unknown): SchemaVerdict {

@@ -17,7 +17,7 @@ import type { Session } from '../../runtime/session.ts';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 import { CHECKER_MS, gradeFolder } from '../grade/grade-run.ts';
 import type { ReadOutput } from '../grade/output-files.ts';
-import { keepFiles, takeFiles } from './kept-outputs.ts';
+import { storeFiles, readOutputFiles } from './stored-outputs.ts';
 import { runChecker } from './run-checker.ts';
 import type { CaseModel } from './case-model.ts';
 
@@ -114,7 +114,7 @@ async function takeWorkspace(
   signal: AbortSignal,
 ): Promise<WorkspaceFacts> {
   if (execution === undefined || !needsFiles(evalCase)) return NO_WORKSPACE;
-  const readOutput = takeFiles((await execution.openWorkspace()).place.root);
+  const readOutput = readOutputFiles((await execution.openWorkspace()).place.root);
   const checkers = new Map<CheckerCheck, CheckerEnd>();
   for (const check of evalCase.expect.output ?? [])
     if (check.type === 'checker')
@@ -177,7 +177,7 @@ async function graded(attempt: Attempt, { path: folder, streamed, workspace }: R
     },
   );
   if (outputs !== undefined && needsFiles(evalCase))
-    keepFiles(path.join(outputs, path.basename(folder)), files, readOutput);
+    storeFiles(path.join(outputs, path.basename(folder)), files, readOutput);
   return { ...emptyResult(attempt), ...grade, run: folder };
 }
 

@@ -15,7 +15,7 @@ import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { openCaseModel, portableText } from './case-model.ts';
 import type { CaseModel, RunPlaces, SuiteModel } from './case-model.ts';
-import { openKeptResults } from './kept-results.ts';
+import { openStoredResults } from './stored-results.ts';
 import { runCase } from './run-case.ts';
 import type { CaseGrading } from './run-case.ts';
 import { makeSkillSet } from './skill-set.ts';
@@ -87,7 +87,7 @@ export interface SuiteOutcome {
 export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   const { directory, signal, concurrency } = options;
   const jobs = jobsOf(options.cases, options.arms, options.repeat);
-  const kept = openKeptResults({
+  const kept = openStoredResults({
     file: path.join(directory, 'results.jsonl'),
     resume: options.resume === true,
     cache: options.cache,
@@ -122,7 +122,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
 interface JobParts {
   readonly options: SuiteOptions;
   readonly environments: Environments;
-  readonly kept: ReturnType<typeof openKeptResults>;
+  readonly kept: ReturnType<typeof openStoredResults>;
   readonly work: string;
 }
 

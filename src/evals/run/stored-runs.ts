@@ -7,8 +7,8 @@ import type { EvalCase } from '../cases/case.ts';
 import type { CaseResult } from '../report/result.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import type { StoredRun } from '../grade/regrade.ts';
-import { keptFiles } from './kept-outputs.ts';
-import { keptResults } from './kept-results.ts';
+import { storedFiles } from './stored-outputs.ts';
+import { readStoredResults } from './stored-results.ts';
 
 export const RESULTS_FILE = 'results.jsonl';
 
@@ -17,7 +17,7 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
   const results = path.join(folder, RESULTS_FILE);
   if (!isPresent(results)) return [singleRun(folder, cases)];
   const byRun = new Map<string, CaseResult & { readonly run: string }>();
-  for (const result of keptResults(results))
+  for (const result of readStoredResults(results))
     if (result.run !== undefined) byRun.set(result.run, { ...result, run: result.run });
   return [...byRun.values()].map(({ run, case: id, arm, attempt, model }) => ({
     folder: runFolder(run, folder),
@@ -25,7 +25,7 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
     arm,
     attempt,
     way: model.way,
-    readOutput: keptFiles(path.join(folder, 'outputs', path.basename(run))),
+    readOutput: storedFiles(path.join(folder, 'outputs', path.basename(run))),
   }));
 }
 

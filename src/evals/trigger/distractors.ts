@@ -9,18 +9,9 @@ interface Field {
   readonly things: readonly string[];
 }
 
-const VERBS = [
-  'draft',
-  'review',
-  'plan',
-  'compare',
-  'translate',
-  'archive',
-  'summarise',
-  'schedule',
-  'estimate',
-  'audit',
-] as const;
+const VERBS: readonly string[] = 'draft review plan compare translate archive summarise schedule estimate audit'.split(
+  ' ',
+);
 
 const FIELDS: readonly Field[] = [
   { word: 'garden', things: ['planting plans', 'soil tests', 'seed orders', 'watering rotas', 'compost records'] },

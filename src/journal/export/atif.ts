@@ -4,16 +4,17 @@ import type { Observation } from '../../core/observation.ts';
 import { VERSION } from '../../version.ts';
 
 /**
- * A run as a trajectory of ATIF, the Agent Trajectory Interchange Format of the Harbor project (RFC 0001). The request is a step of the
- * user, each answer of a model a step of the agent with its tokens and the actions that came of it, each other action a step of its
- * own, each note a step of the system. What the format has no word for stands below `extra.skillwright`. Contents are whole: whoever passes a trajectory on passes on what was read and written.
+ * Exports a run as a trajectory of ATIF, the Agent Trajectory Interchange Format of the Harbor project (RFC 0001). The request is a
+ * step of the user, each answer of a model is a step of the agent with its tokens and actions, every other action is a step of its
+ * own, and each note is a step of the system. Data that the format does not cover is in `extra.skillwright`. Contents are complete: a
+ * trajectory contains everything that was read and written.
  */
 export const ATIF_VERSION = 'ATIF-v1.8';
 
-/** What is known of a run besides its events. */
+/** Facts about a run that are not in its events. */
 export interface TrajectoryRun {
   readonly run: string;
-  /** `skillwright` */
+  /** Default: `skillwright`. */
   readonly agent?: string;
   readonly model?: string;
 }
@@ -28,7 +29,7 @@ export interface Trajectory {
   readonly extra: Extra;
 }
 
-/** Tokens are there where a model said how many it took. */
+/** Token counts are present if a model reported them. */
 interface TrajectoryTotals {
   readonly total_steps: number;
   readonly total_prompt_tokens?: number;
@@ -43,7 +44,7 @@ export interface TrajectoryStep {
   readonly source: 'system' | 'user' | 'agent';
   readonly model_name?: string;
   readonly message: string;
-  /** 0: no model had a part in it. */
+  /** 0: no model was involved. */
   readonly llm_call_count?: 0;
   readonly tool_calls?: readonly TrajectoryCall[];
   readonly observation?: { readonly results: readonly TrajectoryResult[] };
@@ -77,7 +78,7 @@ interface Extra {
 type StepParts = Omit<TrajectoryStep, 'step_id'>;
 type EventOf<Type extends RunEvent['type']> = RunEvent & { readonly type: Type };
 
-/** All that a run left of one call. */
+/** All events of one call. */
 interface Call {
   readonly call: number;
   readonly timestamp: Pick<TrajectoryStep, 'timestamp'>;
@@ -86,7 +87,7 @@ interface Call {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** An answer of a model, and the actions that came of it. */
+/** An answer of a model and its actions. */
 interface Turn {
   readonly timestamp: Pick<TrajectoryStep, 'timestamp'>;
   readonly model: string | undefined;
@@ -123,7 +124,7 @@ interface Gathered {
   readonly end?: EventOf<'run-end'>;
 }
 
-/** Steps in the order in which they began: what comes later about a call goes to where it stands. */
+/** Steps in the order of their start; later events are added to their step. */
 function gather(lines: Iterable<JournalLine>): Gathered {
   const steps: Gathering[] = [];
   const places = new Map<number, number>();
@@ -210,11 +211,11 @@ function withFacts(open: Call, facts: Call['facts']): Call {
 
 function callStep({ call, timestamp, asked, observation, facts }: Call): StepParts {
   const { action, askedBy } = asked;
-  // How many calls a model made for an action is not known; that it made none is.
+  // It is unknown how many model calls an action took, but known if it took none.
   const noModel = askedBy === 'model' ? {} : { llm_call_count: 0 as const };
   const head = { ...timestamp, source: 'agent', ...noModel } as const;
   const extra = { skillwright: facts };
-  // What is said to the person is a message, not the result of a tool.
+  // The final answer is a message, not the result of a tool.
   if (action.type === 'final_answer') return { ...head, message: action.answer, extra };
   const id = `call-${String(call)}`;
   return {
@@ -226,7 +227,7 @@ function callStep({ call, timestamp, asked, observation, facts }: Call): StepPar
   };
 }
 
-/** What a model said and wanted: the answer to the person where it gave one, else its own words. */
+/** The message is the answer to the user if there is one, otherwise the text of the model. */
 function turnStep({ timestamp, model, answer, calls }: Turn): StepParts {
   const said = calls.find(({ asked }) => asked.action.type === 'final_answer')?.asked.action;
   const tools = calls.filter(({ asked }) => asked.action.type !== 'final_answer');
@@ -287,7 +288,7 @@ function argumentsOf(action: Action): TrajectoryCall['arguments'] {
   return parameters;
 }
 
-/** The observation itself, as JSON: nothing of it is lost, and a failure is told from a result by `extra`. */
+/** The complete observation as JSON; `extra` distinguishes failures from results. */
 function resultOf(id: string, observation: Observation): TrajectoryResult {
   const { type, action: _, ...content } = observation;
   return {

@@ -4,13 +4,13 @@ import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 
 export interface ServerSentEventOptions {
-  /** The header `Last-Event-ID` of the request, as it came: lines up to that one are left out. */
+  /** The `Last-Event-ID` header of the request: lines up to that id are omitted. */
   readonly lastEventId?: string | undefined;
-  /** Milliseconds without a line after which a comment is sent, so that nobody on the way closes the connection: 15 seconds. */
+  /** The interval of keep-alive comments in milliseconds (default: 15,000). */
   readonly heartbeatMs?: number;
-  /** Milliseconds that a client waits before it asks again: 2 seconds. */
+  /** The reconnection delay of the client in milliseconds (default: 2,000). */
   readonly retryMs?: number;
-  /** The client is gone, or the server closes. */
+  /** Aborted when the client disconnects or the server closes. */
   readonly signal?: AbortSignal;
 }
 
@@ -44,9 +44,9 @@ const EVENT_NAMES: Readonly<Record<RunEvent['type'], true>> = {
 };
 
 /**
- * A run as frames of `text/event-stream`: `id:` is the number of a line, `event:` its type, `data:` the line as JSON. Nothing is read
- * ahead: the next line is asked for when the last frame was taken. The stream ends with the lines; a client that has seen `run-end`
- * should close, for browsers ask again otherwise.
+ * Renders a run as frames of `text/event-stream`: `id:` is the number of a line, `event:` its type, `data:` the line as JSON. Lines
+ * are read on demand, one per frame. The stream ends after the last line; a client should close after `run-end`, because browsers
+ * reconnect otherwise.
  */
 export async function* serverSentEvents(
   lines: AsyncIterable<JournalLine>,
@@ -70,12 +70,12 @@ export async function* serverSentEvents(
       next = iterator.next();
     }
   } finally {
-    // Not waited for: a source that waits for its next line ends when that comes.
+    // Not awaited: a source that waits for its next line ends when that arrives.
     iterator.return?.().catch(() => undefined);
   }
 }
 
-/** The number of the last line that a client has; 0 for a header that is none of ours. */
+/** Returns the number of the last line that a client has; 0 for an invalid header. */
 function readLastEventId(header: string | undefined): number {
   return header !== undefined && /^[0-9]{1,15}$/.test(header) ? Number(header) : 0;
 }
@@ -87,7 +87,7 @@ function frame(line: JournalLine): string {
   return `${id}event: ${name}\ndata: ${visibleJson(JSON.stringify(line))}\n\n`;
 }
 
-/** What comes first: the line, a time without one, or the end of the interest in it. */
+/** Waits for the next line, the keep-alive interval, or the abort signal, whichever comes first. */
 async function orSilence<Line>(
   next: Promise<Line>,
   heartbeatMs: number,

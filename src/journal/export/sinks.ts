@@ -3,17 +3,17 @@ import { eventText } from '../../core/event-text.ts';
 import type { JournalLine } from '../../core/run-events.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 
-/** What a sink is given of a line. */
+/** The part of a line that a sink receives. */
 export type SinkLine = Pick<JournalLine, 'seq' | 'time' | 'elapsed' | 'event'>;
 
-/** Is told of each event of a run, in order. Never throws: what watches a run must not change it. */
+/** Receives each event of a run, in order. Must not throw: observers must not change a run. */
 export type EventSink = (line: SinkLine) => void;
 
 export interface TerminalSinkOptions {
   readonly level: TextLevel;
-  /** Takes whole lines, with their ends. */
+  /** Receives whole lines, including line breaks. */
   readonly write: (text: string) => void;
-  /** Colours; the identity where there are none. */
+  /** Applies colors; the identity without colors. */
   readonly style: (style: 'dim' | 'green' | 'yellow' | 'red', text: string) => string;
 }
 
@@ -23,7 +23,7 @@ interface OpenCall extends CallSoFar {
 
 const STYLES = { faint: 'dim', good: 'green', warning: 'yellow', bad: 'red' } as const;
 
-/** Lines for a person. What an action was and how long it took is kept until it is over. */
+/** Prints lines for a user. Start and duration of an action are kept until it ends. */
 export function terminalSink({ level, write, style }: TerminalSinkOptions): EventSink {
   const calls = new Map<number, OpenCall>();
   const draw = ({ tone, text }: TextLine): string => `${tone === 'plain' ? text : style(STYLES[tone], text)}\n`;
@@ -38,14 +38,14 @@ export function terminalSink({ level, write, style }: TerminalSinkOptions): Even
   });
 }
 
-/** One line of JSON an event. */
+/** Prints one line of JSON per event. */
 export function jsonlSink(write: (text: string) => void): EventSink {
   return harmless(({ seq, time, elapsed, event }) =>
     write(`${visibleJson(JSON.stringify({ seq, time, elapsed, event }))}\n`),
   );
 }
 
-/** Every event to each of them, in the order of the list. */
+/** Forwards every event to each sink, in order. */
 export function joinedSink(sinks: readonly EventSink[]): EventSink {
   const guarded = sinks.map(harmless);
   return (line) => {
@@ -53,13 +53,13 @@ export function joinedSink(sinks: readonly EventSink[]): EventSink {
   };
 }
 
-/** A closed pipe or a full disk behind a sink is no reason to end a run. */
+/** A closed pipe or a full disk behind a sink must not end a run. */
 function harmless(sink: EventSink): EventSink {
   return (line) => {
     try {
       sink(line);
     } catch {
-      // Nobody is left to be told.
+      // There is no other place to report it.
     }
   };
 }

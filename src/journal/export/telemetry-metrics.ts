@@ -2,12 +2,12 @@ import type { RunEvent } from '../../core/run-events.ts';
 import { AGENT_NAME, answerAttributes } from './telemetry-spans.ts';
 import type { Attributes, TracedSpan } from './telemetry-spans.ts';
 
-/** Metrics since a sink was opened: durations by the conventions for generative AI, counts of what was judged by our own names. */
+/** Metrics since the sink was opened: durations by the GenAI conventions, and counts of policy decisions under our own names. */
 
 interface Instrument {
   readonly unit: string;
   readonly description: string;
-  /** The upper ends of the buckets of a histogram; absent for a counter. */
+  /** The upper bounds of histogram buckets; absent for a counter. */
   readonly bounds?: readonly number[];
 }
 
@@ -17,33 +17,33 @@ const doubling = (first: number, count: number): readonly number[] =>
 const INSTRUMENTS = {
   'gen_ai.execute_tool.duration': {
     unit: 's',
-    description: 'How long actions took.',
+    description: 'Duration of actions.',
     bounds: doubling(0.01, 14),
   },
   'gen_ai.invoke_agent.duration': {
     unit: 's',
-    description: 'How long runs took.',
+    description: 'Duration of runs.',
     bounds: doubling(0.1, 13),
   },
   'gen_ai.invoke_agent.tool_calls': {
     unit: '{tool_call}',
-    description: 'Actions of a run.',
+    description: 'Actions per run.',
     bounds: doubling(1, 8),
   },
-  'skillwright.policy.decisions': { unit: '{decision}', description: 'Actions by what the policy said of them.' },
-  'skillwright.approvals': { unit: '{answer}', description: 'Questions to people by their answer.' },
+  'skillwright.policy.decisions': { unit: '{decision}', description: 'Policy decisions by effect.' },
+  'skillwright.approvals': { unit: '{answer}', description: 'Approval questions by answer.' },
 } as const satisfies Record<string, Instrument>;
 
 type InstrumentName = keyof typeof INSTRUMENTS;
 
-/** One row of values with the same attributes. */
+/** The values with one set of attributes. */
 export interface Series {
   readonly attributes: Attributes;
   readonly count: number;
   readonly sum: number;
   readonly min: number;
   readonly max: number;
-  /** One more than there are bounds; empty for a counter. */
+  /** One more than the bounds; empty for a counter. */
   readonly buckets: readonly number[];
 }
 
@@ -55,11 +55,11 @@ export interface Metric extends Instrument {
 export interface Metrics {
   countEvent(event: RunEvent): void;
   countSpan(span: TracedSpan): void;
-  /** Those that have values, in a fixed order. */
+  /** Returns the instruments with values, in a fixed order. */
   snapshot(): readonly Metric[];
 }
 
-/** Names of tools may come from strangers: above this number of rows the rest is counted together, as OpenTelemetry does it. */
+/** Tool names are untrusted: beyond this number of series, values are added to an overflow series, as OpenTelemetry defines it. */
 const MAX_SERIES = 200;
 const OVERFLOW: Attributes = { 'otel.metric.overflow': true };
 

@@ -5,11 +5,11 @@ import type { Sent, TelemetryServer } from './telemetry-send.ts';
 import type { TracedSpan } from './telemetry-spans.ts';
 
 export interface TelemetryReport {
-  /** Spans that the server has taken. */
+  /** Spans that the server accepted. */
   readonly sent: number;
-  /** Spans that nobody will see. */
+  /** Spans that were dropped. */
   readonly lost: number;
-  /** Why, the last time that something could not be sent; no text of the server. */
+  /** The last reason for a failed request, without text of the server. */
   readonly problem?: string;
 }
 
@@ -17,9 +17,9 @@ interface OutboxParts {
   readonly server: TelemetryServer;
   readonly sender: Sender;
   readonly metrics: Metrics;
-  /** Milliseconds from the first span that waits to its request. */
+  /** Milliseconds from the first waiting span to its request. */
   readonly intervalMs: number;
-  /** Milliseconds that closing may take. */
+  /** The timeout of `close` in milliseconds. */
   readonly deadlineMs: number;
 }
 
@@ -27,7 +27,7 @@ const MAX_BATCH = 512;
 const MAX_WAITING = 4096;
 const REQUEST_MS = 10_000;
 
-/** Spans on their way to a server: one request at a time, a bound on those that wait, and no wait without an end. */
+/** Sends spans to a server: one request at a time, with a bounded queue and a timeout for every wait. */
 export class TelemetryOutbox {
   readonly #parts: OutboxParts;
   readonly #closing = new AbortController();
@@ -57,7 +57,7 @@ export class TelemetryOutbox {
     this.#schedule();
   }
 
-  /** Sends what is left, each thing once more. Never fails. */
+  /** Sends the remaining data with one attempt each. Never throws. */
   async close(): Promise<TelemetryReport> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -116,23 +116,23 @@ export class TelemetryOutbox {
     this.#hasMetrics = false;
     const { sender, metrics } = this.#parts;
     const result = await this.#post('metrics', () => encodeMetrics(metrics.snapshot(), sender, period), abort);
-    // Sums are since the beginning: what was not taken is in the next ones.
+    // Sums are cumulative: the next request includes what was not accepted.
     if (result.type === 'later') this.#hasMetrics = true;
   }
 
-  /** Never fails: nobody waits for most requests, and an error of one would end the process. */
+  /** Never throws: most requests are not awaited, and an unhandled rejection would end the process. */
   async #post(kind: 'traces' | 'metrics', encode: () => string, abort: AbortSignal): Promise<Sent> {
     let result: Sent;
     try {
       result = await this.#parts.server.post(kind, encode(), abort);
     } catch {
-      result = { type: 'never', problem: 'it cannot be encoded' };
+      result = { type: 'never', problem: 'encoding failed' };
     }
     if (result.type !== 'sent') this.#problem = result.problem;
     return result;
   }
 
-  /** The oldest are kept: a trace without its start says less than one without its end. */
+  /** Keeps the oldest spans: a trace without its start is less useful than one without its end. */
   #bound(): void {
     this.#lost += this.#waiting.splice(MAX_WAITING).length;
   }

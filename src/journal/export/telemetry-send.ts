@@ -2,7 +2,7 @@ import { SkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { VERSION } from '../../version.ts';
 
-/** What became of a request: taken; not now, but perhaps later; or never. */
+/** The result of a request: accepted, rejected for now, or rejected permanently. */
 export type Sent = { readonly type: 'sent' } | { readonly type: 'later' | 'never'; readonly problem: string };
 
 export interface TelemetryServer {
@@ -10,12 +10,12 @@ export interface TelemetryServer {
 }
 
 export interface ServerAddress {
-  /** `http://127.0.0.1:4318`: `v1/traces` and `v1/metrics` are put behind it. */
+  /** `http://127.0.0.1:4318`: `v1/traces` and `v1/metrics` are appended. */
   readonly endpoint: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Those that the protocol names as passing. */
+/** The retryable status codes of the OTLP specification. */
 const PASSING = new Set([429, 502, 503, 504]);
 
 export function openServer({ endpoint, headers = {} }: ServerAddress): TelemetryServer {
@@ -28,11 +28,11 @@ export function openServer({ endpoint, headers = {} }: ServerAddress): Telemetry
           method: 'POST',
           headers: sent,
           body,
-          // The headers are for this server alone.
+          // The headers must not be sent to another server.
           redirect: 'error',
           signal: abort,
         });
-        // What the server says is of no use here, however long it is.
+        // The response body is not used.
         answer.body?.cancel().catch(() => undefined);
         if (answer.ok) return { type: 'sent' };
         return { type: PASSING.has(answer.status) ? 'later' : 'never', problem: `status ${String(answer.status)}` };
@@ -54,8 +54,8 @@ function readEndpoint(endpoint: string): URL {
   if (!isUsable) {
     throw new SkillError({
       code: 'config/invalid',
-      message: `${quoted(endpoint)} is no endpoint for telemetry: an http or https address without a name, a password or a query was expected`,
-      hint: 'give the address of a collector, such as http://127.0.0.1:4318, and credentials as headers',
+      message: `${quoted(endpoint)} is not a telemetry endpoint: expected an http or https URL without user, password and query`,
+      hint: 'use the address of a collector, such as http://127.0.0.1:4318, and pass credentials as headers',
       data: { path: 'telemetry.endpoint' },
     });
   }
@@ -69,11 +69,11 @@ function readHeaders(headers: Readonly<Record<string, string>>): Headers {
   } catch (error) {
     throw new SkillError({
       code: 'config/invalid',
-      // The message of the error may hold the value, and the value is a secret.
+      // The message of the error may contain the value, which is a secret.
       message: `a header for telemetry cannot be sent: ${Object.keys(headers)
         .map((name) => quoted(name))
         .join(', ')}`,
-      hint: 'give names and values of headers without line ends',
+      hint: 'use header names and values without line breaks',
       data: { path: 'telemetry.headers' },
       cause: error instanceof TypeError ? undefined : error,
     });

@@ -6,27 +6,27 @@ import { sha256 } from '../../platform/hash.ts';
 import type { SinkLine } from './sinks.ts';
 
 /**
- * The events of a run as spans: the run, below it each call, below that what a workspace did for it. Names and attributes are those of
- * the OpenTelemetry conventions for generative AI, and our own below `skillwright.`. Names, counts and states: never what was
- * asked, read, written, printed or answered, and no message of a failure.
+ * Converts the events of a run to spans: the run, its calls, and the workspace steps of each call. Names and attributes follow the
+ * GenAI conventions of OpenTelemetry, and our own start with `skillwright.`. Attributes contain names, counts and states, but never
+ * requests, contents, outputs, answers or error messages.
  */
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 interface SpanIds {
-  /** In hex, 16 bytes; made from the name of the run, so that a run sent twice is one trace. */
+  /** 16 bytes in hex, derived from the run id, so that a run that is sent twice is one trace. */
   readonly traceId: string;
-  /** In hex, 8 bytes. */
+  /** 8 bytes in hex. */
   readonly spanId: string;
 }
 
-/** A step that is over. */
+/** A finished step. */
 export interface TracedSpan extends SpanIds {
   readonly parentSpanId?: string;
-  /** The run that this one is a part of, which has its own trace. */
+  /** The parent run, which has its own trace. */
   readonly link?: SpanIds;
   readonly name: string;
-  /** Milliseconds since 1970, with parts. */
+  /** Milliseconds since 1970, fractional. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
@@ -34,9 +34,9 @@ export interface TracedSpan extends SpanIds {
 }
 
 export interface Trace {
-  /** The spans that an event ends. */
+  /** Returns the spans that an event ends. */
   take(line: SinkLine): readonly TracedSpan[];
-  /** Ends what is open, as unfinished. */
+  /** Ends open spans as unfinished. */
   end(): readonly TracedSpan[];
 }
 
@@ -52,14 +52,14 @@ interface OpenRun {
   readonly ids: SpanIds;
   readonly parent?: string;
   readonly startMs: number;
-  /** What to add to the time that has gone by: clocks may be set while a run goes on, and spans must not get shorter by it. */
+  /** Added to the elapsed time: the system clock may be set during a run, and durations must not change with it. */
   readonly origin: number;
   readonly calls: Map<number, OpenCall>;
 }
 
 export const AGENT_NAME = 'skillwright';
 const NAME_LENGTH = 200;
-/** In parts, for the test that keeps this code from talking to the process does not know names of attributes. */
+/** Written in parts, because the test that forbids access to the process does not distinguish attribute names. */
 const EXIT_CODE = ['process', 'exit', 'code'].join('.');
 
 export function openTrace(): Trace {
@@ -101,7 +101,7 @@ export function openTrace(): Trace {
 
 function startRun(event: RunEvent & { readonly type: 'run-start' }, time: string, elapsed: number): OpenRun {
   const parsed = Date.parse(time);
-  // Nothing happened before 1970, and the protocol has no number for it.
+  // The protocol cannot represent times before 1970.
   const startMs = parsed >= 0 ? parsed : Date.now();
   const { run, parent } = event;
   const ids = runIds(run);
@@ -115,7 +115,7 @@ function startRun(event: RunEvent & { readonly type: 'run-start' }, time: string
   };
 }
 
-/** What events before the observation add to a call. */
+/** Adds the events before the observation to a call. */
 function noteCall({ calls }: OpenRun, event: RunEvent, nowMs: number): void {
   if (!('call' in event)) return;
   if (event.type === 'action') {
@@ -202,7 +202,7 @@ function callSpan(run: OpenRun, call: number, open: OpenCall, endMs: number, obs
   };
 }
 
-/** The conventions put a skill into the name of a span where it is loaded, and elsewhere only together with a resource. */
+/** By the conventions, the span name contains the skill if it is loaded, and otherwise only together with a resource. */
 function namedBy(action: Action, skill: string | undefined, resource: string | undefined): readonly string[] {
   if (skill === undefined) return [];
   if (resource !== undefined) return [bounded(skill), resource];
@@ -221,7 +221,7 @@ function skillOf(observation: Observation | undefined): Pick<SkillIdentity, 'nam
   return observation !== undefined && 'skill' in observation ? observation.skill : undefined;
 }
 
-/** A file of a skill that was really there. */
+/** A skill file that exists. */
 function resourceOf(action: Action, observation: Observation): string | undefined {
   if (observation.type === 'resource-read') return bounded(observation.report.path);
   return action.type === 'run_script' && observation.type === 'program-ran' ? bounded(action.script) : undefined;
@@ -230,7 +230,7 @@ function resourceOf(action: Action, observation: Observation): string | undefine
 function errorOf(observation: Observation | undefined): string | undefined {
   if (observation === undefined) return 'unfinished';
   if (observation.type === 'failed') return observation.code;
-  // A status other than 0 is an answer of the program; to be ended from outside is not.
+  // A nonzero exit code is a result of the program; being stopped from outside is an error.
   return observation.type === 'program-ran' && observation.result.reason !== 'exited'
     ? observation.result.reason
     : undefined;
@@ -245,7 +245,7 @@ function hasTimes({ startedAt, durationMs }: Span): boolean {
   return startedAt >= 0 && Number.isFinite(startedAt + durationMs);
 }
 
-/** A step that does not say whose it is belongs to the one call that is open, else to the run. */
+/** A step without a call belongs to the only open call, otherwise to the run. */
 function workspaceSpan(
   { run, ids, calls }: OpenRun,
   seq: number,

@@ -12,25 +12,25 @@ import { openTrace } from './telemetry-spans.ts';
 import type { TracedSpan } from './telemetry-spans.ts';
 
 /**
- * Runs as traces and metrics of OpenTelemetry, sent by OTLP over HTTP. Nothing loads this module but whoever has an endpoint: it is
- * imported when it is needed. A server that is down, slow or rude costs spans, and never time of a run.
+ * Sends runs as OpenTelemetry traces and metrics by OTLP over HTTP. The module is loaded only if an endpoint is configured. An
+ * unavailable or slow server loses spans but never delays a run.
  */
 
 export interface TelemetryConfig extends ServerAddress {
-  /** `skillwright` */
+  /** Default: `skillwright`. */
   readonly serviceName?: string;
-  /** Tells processes apart that run at one time; a new one where none is given. */
+  /** Distinguishes concurrent processes (default: a random id). */
   readonly instanceId?: string;
-  /** Milliseconds between two requests: 5 seconds. */
+  /** Milliseconds between two requests (default: 5,000). */
   readonly intervalMs?: number;
-  /** Milliseconds that the end may wait for the server: 3 seconds. */
+  /** The timeout for the last requests in milliseconds (default: 3,000). */
   readonly deadlineMs?: number;
 }
 
 export interface Telemetry {
   /** For one run at a time. */
   readonly sink: EventSink;
-  /** Sends what is left, within the deadline. Never fails; says what was lost. */
+  /** Sends the remaining data before the deadline. Never throws; the report says what was lost. */
   readonly shutdown: () => Promise<TelemetryReport>;
 }
 
@@ -56,7 +56,7 @@ export function telemetrySink(config: TelemetryConfig): Telemetry {
         metrics.countEvent(line.event);
         keep(trace.take(line));
       } catch {
-        // A line that cannot be read costs its span.
+        // A malformed line loses its span.
       }
     },
     shutdown: () => (ended ??= end()),

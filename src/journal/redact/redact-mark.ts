@@ -13,11 +13,11 @@ const BRACKETS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * What stands for a secret: `[secret NAME]` nearly always. It must neither hold a spelling of any secret nor make one together with
- * the text beside it, so another bracket is taken where a secret starts with `]`, and another word where one is called `secret A`.
+ * The mark that replaces a secret, usually `[secret NAME]`. It must neither contain a spelling of a secret nor form one with the
+ * adjacent text, so it uses other brackets if a secret starts with `]`, and another word if a secret is called `secret A`.
  */
 export function marksBeside(variants: readonly Uint8Array[]): (name: string) => Uint8Array {
-  // Every run has a redactor, and most know no secret.
+  // Most runs know no secret.
   const isApart = variants.length === 0 ? () => true : apartFrom(variants);
   return (name) => {
     for (const title of [`secret ${name}`, 'withheld', '###'])
@@ -27,9 +27,9 @@ export function marksBeside(variants: readonly Uint8Array[]): (name: string) => 
       }
     throw new SkillError({
       code: 'input/invalid',
-      message: `no mark can stand for the secret ${quoted(name)}: the secrets start and end with every bracket there is`,
-      hint: 'give secrets that start and end with letters or digits',
-      data: { expected: 'secrets that a mark can be told from' },
+      message: `no mark can replace the secret ${quoted(name)}: secrets start or end with every available bracket`,
+      hint: 'use secrets that start and end with letters or digits',
+      data: { expected: 'secrets that differ from every mark' },
     });
   };
 }
@@ -46,7 +46,7 @@ function tableOf(variants: readonly Uint8Array[]): PatternTable {
   return patternTable(variants.map((variant) => literal(variant, variant)));
 }
 
-/** Nothing of the table stands in these bytes, and nothing of it could begin at their end. */
+/** Whether no pattern occurs in these bytes or could start at their end. */
 function meetsNothing(table: PatternTable, data: Uint8Array): boolean {
   const { pieces, decided } = scan(table, { data, before: -1, isLast: false, covered: 0 });
   return pieces === undefined && decided === data.length;

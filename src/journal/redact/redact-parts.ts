@@ -2,27 +2,30 @@ import { redactionProblem } from './redact-problem.ts';
 
 const MIN_LINE = 8;
 const MAX_DEPTH = 8;
-/** Members of a JSON file that are secret by themselves; the others are addresses and names. */
+/** Names of JSON members with secret values; other members are addresses and names. */
 const SECRET_MEMBER = /key|token|secret|passw|passphrase|credential/i;
 
-/** What of a value is a secret by itself, since programs take values apart: lines, the password of a URL, keys in a JSON file. */
+/**
+ * Returns the parts of a value that are secrets on their own, because programs split values: lines, the password of a URL, keys in a
+ * JSON file.
+ */
 export function partsOf(value: string): readonly string[] {
   const inner = [...urlPasswords(value), ...jsonMembers(value)].filter((part) => redactionProblem(part) === undefined);
   return [...new Set([...inner, ...[value, ...inner].flatMap(linesOf)])];
 }
 
-/** Lines of a key that has several. The first and the last of a PEM file are no secret. */
+/** The lines of a multi-line key. The first and last line of a PEM file are not secret. */
 function linesOf(value: string): readonly string[] {
   const lines = value.split(/[\r\n]+/).map((line) => line.trim());
   return lines.length === 1 ? [] : lines.filter((line) => isWorthALine(line) && !/^-{5}[A-Z0-9 ]+-{5}$/.test(line));
 }
 
-/** Long enough and odd enough to be looked for by itself. */
+/** Long and random enough to be searched on its own. */
 export function isWorthALine(line: string): boolean {
   return line.length >= MIN_LINE && redactionProblem(line) === undefined;
 }
 
-/** As it is written there, and as it is meant. */
+/** As written, and decoded. */
 function urlPasswords(value: string): readonly string[] {
   const [, password] = /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:([^\s/]+)@/i.exec(value.trim()) ?? [];
   if (password === undefined) return [];

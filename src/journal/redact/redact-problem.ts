@@ -1,9 +1,9 @@
-/** A value shorter than this, or wide-spread, would be found in text that has nothing to do with it. */
+/** Shorter or very common values occur in unrelated text. */
 const MIN_BYTES = 6;
-/** An environment holds no more of one variable. */
+/** The longest value of an environment variable. */
 const MAX_BYTES = 32 * 1024;
 
-/** Words that stand in output for many reasons; as values they protect nothing. */
+/** Common words in output; they are useless as secrets. */
 const COMMON: ReadonlySet<string> = new Set(
   `secret secrets password passwd passphrase changeme default example sample enabled disabled localhost production development
    staging testing undefined unknown username required optional administrator private public string number boolean token access`.split(
@@ -11,22 +11,22 @@ const COMMON: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Why a value cannot be kept out of texts without destroying them; nothing where it can. Never says the value. */
+/** Returns why a value cannot be redacted without destroying other text, or undefined. Never contains the value. */
 export function redactionProblem(value: string): string | undefined {
   const bytes = Buffer.from(value.trim());
   if (bytes.length < MIN_BYTES) return `has fewer than ${String(MIN_BYTES)} bytes`;
-  if (Buffer.byteLength(value) > MAX_BYTES) return `is longer than ${String(MAX_BYTES)} bytes`;
+  if (Buffer.byteLength(value) > MAX_BYTES) return `has more than ${String(MAX_BYTES)} bytes`;
   if (COMMON.has(value.trim().toLowerCase())) return 'is a common word';
   if (isRepetitive(bytes)) return 'repeats itself';
   return undefined;
 }
 
-/** A long start that repeats itself would be compared anew at every place of a text that goes on like it. */
+/** A long repetitive start would be compared again at every position of a similar text. */
 const LONG_START = 64;
 
-/** It, or a long start of it, is a shorter text said four times or more. */
+/** Whether the value, or a long start of it, repeats a shorter text four times or more. */
 function isRepetitive(bytes: Uint8Array): boolean {
-  // For each start, how much of its end is its start again.
+  // The border array: for each prefix, the length of its longest suffix that is also a prefix.
   const borders = new Int32Array(bytes.length);
   let border = 0;
   for (let at = 1; at < bytes.length; at += 1) {

@@ -1,21 +1,21 @@
 /**
- * The search for many patterns in one pass over bytes. Each place is asked one question of a table, by its next three bytes; only
- * where some pattern starts with these three, patterns are compared.
+ * Searches many patterns in one pass over bytes. A filter table is indexed by the next three bytes; patterns are compared only if one
+ * starts with them.
  */
 
-/** Something to be found, and what is written in its place. */
+/** A pattern and its replacement. */
 export interface Pattern {
-  /** Its first bytes, which are always the same: three at least. */
+  /** Its fixed first bytes, at least three. */
   readonly start: Uint8Array;
   readonly mark: Uint8Array;
-  /** How many bytes of `data` from `at` on are meant: `NOTHING`, or `UNDECIDED` where all up to the end fits and more may come. */
+  /** Returns the length of the match at `at`: `NOTHING`, or `UNDECIDED` if the data ends inside a possible match. */
   measure(data: Uint8Array, at: number, context: PlaceContext): number;
 }
 
 export interface PlaceContext {
-  /** The byte before the place; -1 at the very start. */
+  /** The byte before the position; -1 at the start. */
   readonly before: number;
-  /** Nothing comes after `data`. */
+  /** No data follows. */
   readonly isLast: boolean;
 }
 
@@ -26,10 +26,10 @@ const ANCHOR = 3;
 const TABLE_BITS = 16;
 
 export interface PatternTable {
-  /** 1 where the three bytes that fall on this place may start a pattern. */
+  /** 1 if a pattern may start with the three bytes of this index. */
   readonly filter: Uint8Array;
   readonly byStart: ReadonlyMap<number, readonly Pattern[]>;
-  /** The first byte and the first two bytes of every pattern, for the end of a piece. */
+  /** The first byte and the first two bytes of every pattern, for the end of a chunk. */
   readonly beginnings: ReadonlySet<number>;
 }
 
@@ -53,7 +53,7 @@ function slot(key: number): number {
   return Math.imul(key, 0x9e37_79b1) >>> (32 - TABLE_BITS);
 }
 
-/** Whether nothing can be found in a text, by a look that costs less than its bytes: it is ASCII, and no pattern starts in it. */
+/** A cheap test that a text contains no match: it is ASCII, and no pattern starts in it. */
 export function isPlainlyFree({ filter, byStart }: PatternTable, text: string): boolean {
   let key = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -65,25 +65,25 @@ export function isPlainlyFree({ filter, byStart }: PatternTable, text: string): 
   return true;
 }
 
-/** A piece of the data, with what is known of the pieces before it. */
+/** A chunk of the data, with the state from earlier chunks. */
 export interface ScanRequest extends PlaceContext {
   readonly data: Uint8Array;
-  /** So many bytes at the start belong to what a mark was already written for. */
+  /** The number of bytes at the start that an earlier mark already replaced. */
   readonly covered: number;
 }
 
 export interface Scan {
-  /** What is to be written instead of `data` up to `decided`; nothing where that is the same. */
+  /** The replacement of `data` up to `decided`; undefined if nothing changed. */
   readonly pieces: readonly Uint8Array[] | undefined;
-  /** From here on more bytes could change what is found. */
+  /** From this offset on, more data could change the result. */
   readonly decided: number;
-  /** So many bytes after `decided` belong to the last mark. */
+  /** The number of bytes after `decided` that belong to the last mark. */
   readonly covered: number;
 }
 
 /**
- * Finds what is meant at each place, the longest first, from left to right. What overlaps is one: nothing of a secret stays because
- * another one began before it. What only touches has a mark of its own.
+ * Finds the longest match at each position, from left to right. Overlapping matches are merged, so that no part of a secret remains;
+ * adjacent matches get a mark each.
  */
 export function scan({ filter, byStart, beginnings }: PatternTable, request: ScanRequest): Scan {
   const { data, before, isLast, covered } = request;
@@ -132,7 +132,7 @@ function longest(
   return mark === undefined ? undefined : { mark, length };
 }
 
-/** The last one or two bytes may start something: too few to be looked up, so only the beginnings are compared. */
+/** The last one or two bytes are too short for the table, so only the beginnings are compared. */
 function endOfDecided(beginnings: ReadonlySet<number>, data: Uint8Array): number {
   const { length } = data;
   const last = data[length - 1] ?? 0;
@@ -140,7 +140,7 @@ function endOfDecided(beginnings: ReadonlySet<number>, data: Uint8Array): number
   return length > 0 && beginnings.has(last) ? length - 1 : length;
 }
 
-/** A pattern that is nothing but its bytes. */
+/** A pattern of fixed bytes. */
 export function literal(bytes: Uint8Array, mark: Uint8Array): Pattern {
   return {
     start: bytes,

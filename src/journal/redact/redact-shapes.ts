@@ -1,20 +1,20 @@
 import { NOTHING, UNDECIDED } from './redact-scan.ts';
 import type { Pattern, PlaceContext } from './redact-scan.ts';
 
-/** Keys that are known by their looks, whoever they belong to. Each is a fixed start and a run of certain bytes: one look, no way back. */
+/** Keys that are recognized by their format. Each is a fixed prefix and a run of certain bytes, matched without backtracking. */
 interface Shape {
   readonly start: string;
   readonly body: ByteSet;
-  /** Bytes after the start. What is longer than `most` counts as far as that: a stream holds no more back. */
+  /** The length after the prefix. Longer runs match up to `most`, which limits what a stream holds back. */
   readonly least: number;
   readonly most: number;
-  /** Whether the run is one after all. */
+  /** An additional check of the run. */
   readonly accepts?: (body: Uint8Array) => boolean;
-  /** A byte before the start after which it is none; letters, digits and `_` are. */
+  /** Bytes that must not precede the prefix (default: letters, digits and `_`). */
   readonly notAfter?: ByteSet;
 }
 
-/** 1 for each byte that belongs to it. */
+/** 1 for each byte in the set. */
 type ByteSet = Uint8Array;
 
 const WORD = byteSet(/\w/);
@@ -34,7 +34,7 @@ const SHAPES: readonly Shape[] = [
   { start: 'sk-', body: TOKEN, least: 20, most: MOST_TOKEN },
   ...['xoxb-', 'xoxa-', 'xoxp-'].map((start): Shape => ({ start, body: TOKEN, least: 10, most: MOST_TOKEN })),
   { start: 'AIza', body: TOKEN, least: 30, most: MOST_TOKEN },
-  // A run that turns out to be no token is looked at once, since none starts inside of it.
+  // A run that is not a token is checked once, because no token starts inside of it.
   { start: 'eyJ', body: DOTTED, least: 20, most: MOST_LONG_TOKEN, accepts: hasThreeParts, notAfter: DOTTED },
   ...['Bearer ', 'bearer '].map((start): Shape => ({
     start,
@@ -46,14 +46,14 @@ const SHAPES: readonly Shape[] = [
 
 const PEM_START = '-----BEGIN ';
 const PEM_DASHES = '-----';
-/** Between the dashes: `RSA PRIVATE KEY`, `PGP PRIVATE KEY BLOCK`. */
+/** The title between the dashes: `RSA PRIVATE KEY`, `PGP PRIVATE KEY BLOCK`. */
 const MOST_PEM_TITLE = 64;
 const LEAST_PEM_BODY = 40;
 const MOST_PEM_BODY = 16 * 1024;
-/** Base64, line ends plain or escaped, and the lines `Proc-Type: 4,ENCRYPTED` that may come before. */
+/** Base64, plain or escaped line breaks, and header lines such as `Proc-Type: 4,ENCRYPTED`. */
 const PEM_BODY = byteSet(/[\w+/=\s\\:,.-]/);
 
-/** What finds them, and puts a mark in their place. */
+/** Returns the patterns that replace such keys by a mark. */
 export function shapePatterns(mark: Uint8Array): readonly Pattern[] {
   const pem: Pattern = { start: Buffer.from(PEM_START), mark, measure: measurePem };
   return [...SHAPES.map((shape) => shapePattern(shape, mark)), pem];
@@ -83,7 +83,7 @@ function endOfRun(body: ByteSet, data: Uint8Array, from: number, limit: number):
   return end;
 }
 
-/** The length of a text that stands there; `UNDECIDED` where the data ends before it does. */
+/** Returns the length of a fixed text, or `UNDECIDED` if the data ends inside of it. */
 function measureText(text: string, data: Uint8Array, at: number, isLast: boolean): number {
   const end = Math.min(text.length, data.length - at);
   for (let index = 0; index < end; index += 1) if (data[at + index] !== text.charCodeAt(index)) return NOTHING;
@@ -96,7 +96,7 @@ function hasThreeParts(body: Uint8Array): boolean {
   return parts.length === 3 && parts.every((part) => part.length >= 4);
 }
 
-/** A private key between its dashed lines; also without the last one, since output is cut. */
+/** A private key with its dashed lines; the last one may be missing, because output may be truncated. */
 function measurePem(data: Uint8Array, at: number, { isLast }: PlaceContext): number {
   const opened = measureText(PEM_START, data, at, isLast);
   if (opened <= 0) return opened;
@@ -121,7 +121,7 @@ function endOfTitle(data: Uint8Array, from: number, isLast: boolean): number {
   return /PRIVATE KEY(?: BLOCK)?-----$/.test(title) ? from + title.length : NOTHING;
 }
 
-/** Up to a row of dashes, or to what belongs to no key. */
+/** The body ends at a row of dashes or at a byte that no key contains. */
 function endOfPemBody(data: Uint8Array, from: number): number {
   const limit = Math.min(data.length, from + MOST_PEM_BODY);
   let dashes = 0;

@@ -1,10 +1,13 @@
 import { escapeXml } from '../../core/text/text.ts';
 import { isWorthALine, partsOf } from './redact-parts.ts';
 
-/** Lines of wrapped base64: PEM, and MIME and the `base64` program. */
+/** The line lengths of wrapped base64: PEM, and MIME with the `base64` program. */
 const WRAPS: readonly number[] = [64, 76];
 
-/** Every spelling of a value that programs are known to write by accident, each once. None is shorter than the value's own limit. */
+/**
+ * Returns every encoding of a value that programs are known to print by accident, without duplicates. Encodings below the minimum
+ * length are omitted.
+ */
 export function variantsOf(value: string): readonly Buffer[] {
   const texts = [...new Set([value, value.trim()])];
   const spellings = new Set([
@@ -19,7 +22,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** As JavaScript, Python (ASCII only), PHP (slashes too) and Go (safe in HTML) write it, and JSON inside JSON. */
+/** As JavaScript, Python (ASCII only), PHP (escaped slashes) and Go (HTML-safe) write it, and JSON inside JSON. */
 function jsonSpellings(text: string): readonly string[] {
   const plain = inJson(text);
   const scripts = [plain, asciiOnly(plain), asciiOnly(plain, true)];
@@ -40,7 +43,7 @@ function unicodeEscape(unit: string, isUpper = false): string {
   return `\\u${isUpper ? hex.toUpperCase() : hex}`;
 }
 
-/** What is encoded: libraries do not agree on it. */
+/** The escaped characters: libraries differ. */
 const ENCODED_IN_URLS: readonly RegExp[] = [
   /[^\w.~-]/gu,
   /[^\w.~/-]/gu,
@@ -49,7 +52,7 @@ const ENCODED_IN_URLS: readonly RegExp[] = [
   /[^\w.~!'()*;,/?:@&=+$#-]/gu,
   /[^\w.~!'()*&+,$%-]/gu,
 ];
-/** Forms write a blank as a plus. */
+/** Forms encode a space as a plus. */
 const ENCODED_IN_FORMS: readonly RegExp[] = [/[^\w.~-]/gu, /[^\w.*-]/gu, /[^\w.-]/gu];
 
 /** With hexadecimal digits in either case. */
@@ -80,7 +83,7 @@ function markupSpellings(text: string): readonly string[] {
   ];
 }
 
-/** Between single quotes as shells and Python write them, between double quotes, and without any. */
+/** In single quotes as shells and Python write them, in double quotes, and unquoted. */
 function shellSpellings(text: string): readonly string[] {
   return [
     text.replaceAll("'", String.raw`'\''`),
@@ -96,8 +99,8 @@ function hexSpellings(text: string): readonly string[] {
 }
 
 /**
- * Base64 says three bytes with four characters, so a value inside of something longer has three looks. Of each, the characters that
- * depend on nothing beside the value; of the value alone also all, and the lines it is wrapped into.
+ * Base64 encodes three bytes in four characters, so a value inside a longer text has three encodings. Of each, only the characters
+ * that depend on nothing but the value are used; of the value alone also the whole encoding and its wrapped lines.
  */
 function base64Spellings(text: string): readonly string[] {
   const bytes = Buffer.from(text);

@@ -1,6 +1,6 @@
 /**
- * Secrets kept out of everything that is shown, recorded or sent to a model. A net for accidents: a program that wants to give a
- * secret away can always write it in a way that nobody foresees, which only the sandbox and the grants of network prevent.
+ * Keeps secrets out of everything that is shown, recorded or sent to a model. It prevents accidents: a program that leaks a secret on
+ * purpose can always encode it differently, which only the sandbox and the network policy prevent.
  */
 
 import { SkillError } from '../../core/errors.ts';
@@ -20,23 +20,23 @@ export interface NamedSecret {
 }
 
 export interface Redactor {
-  /** Every spelling of every secret replaced by `[secret NAME]`. The same array where nothing was found. */
+  /** Replaces every encoding of every secret by `[secret NAME]`. Returns the same array if nothing was found. */
   bytes(data: Uint8Array): Uint8Array;
   text(text: string): string;
-  /** For output that comes in pieces: a secret split over any number of them is found. */
+  /** For output in chunks: finds secrets that are split over several of them. */
   stream(): RedactedStream;
-  /** There is nothing that it would look for. */
+  /** True if there are no secrets to search for. */
   readonly isEmpty: boolean;
 }
 
 export interface RedactorOptions {
-  /** Keys that are known by their looks are replaced as well, by `[secret shape]`. */
+  /** Also replaces keys that are recognized by their format, by `[secret shape]`. */
   readonly shapes?: boolean;
 }
 
 /**
- * Made once for all the secrets, since a mark must fit to each of them. Throws `SkillError` `input/invalid` for a value that cannot be
- * kept out of texts (`redactionProblem` tells before) and for a name that is none.
+ * Created once for all secrets, because a mark must fit all of them. Throws `input/invalid` for a value that cannot be redacted (see
+ * `redactionProblem`) and for an invalid name.
  */
 export function createRedactor(secrets: readonly NamedSecret[], { shapes = false }: RedactorOptions = {}): Redactor {
   for (const secret of secrets) checkSecret(secret);
@@ -46,23 +46,23 @@ export function createRedactor(secrets: readonly NamedSecret[], { shapes = false
     const mark = markFor(name);
     return variants.map((variant) => literal(variant, mark));
   });
-  // The secrets that are known go first, so that their names are told and not their looks.
+  // Known secrets take precedence, so that their names are shown.
   const looks = shapes ? shapePatterns(markFor('shape')) : [];
   return redactorOver([unrepeated(literals), looks].filter(({ length }) => length > 0).map(patternTable));
 }
 
 function checkSecret({ name, value }: NamedSecret): void {
-  const problem = /^[\w./-]{1,100}$/.test(name) ? redactionProblem(value) : 'has no plain name';
+  const problem = /^[\w./-]{1,100}$/.test(name) ? redactionProblem(value) : 'has an invalid name';
   if (problem === undefined) return;
   throw new SkillError({
     code: 'input/invalid',
     message: `the secret ${quoted(name)} ${problem}`,
-    hint: 'give a longer value that stands nowhere else, and a name of letters, digits and _',
-    data: { expected: 'a secret that can be kept out of texts' },
+    hint: 'use a longer, unique value, and a name of letters, digits and _',
+    data: { expected: 'a secret that can be redacted' },
   });
 }
 
-/** Two secrets may have a spelling in common: it is told by the first name. */
+/** If two secrets share an encoding, the first name is used. */
 function unrepeated(patterns: readonly Pattern[]): readonly Pattern[] {
   const byBytes = new Map<string, Pattern>();
   for (const pattern of patterns) {

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { readPlainHead } from '../../format/skill-head.ts';
+import { readSimpleHead } from '../../format/skill-head.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 
 /** More than frontmatter may have. */
@@ -9,7 +9,7 @@ export const MAX_HEAD = 80 * 1024;
 /** The name in SKILL.md, or `folder` if it has none. The start of the file is sufficient. */
 export async function skillName(text: string, folder: string): Promise<string> {
   const source = { path: SKILL_FILE_NAME, directory: folder, fileName: SKILL_FILE_NAME, text, validUtf8: true };
-  const plain = readPlainHead(source, { mode: 'lenient' });
+  const plain = readSimpleHead(source, { mode: 'lenient' });
   if (plain?.head !== undefined) return plain.head.name;
   // Loaded lazily: few files need the YAML library, and it loads slowly.
   const { readHead } = await import('../../format/read-head.ts');

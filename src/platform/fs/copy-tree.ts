@@ -2,7 +2,7 @@ import {
   chmodSync,
   closeSync,
   constants,
-  copyFile,
+  copyFileSync,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -17,7 +17,6 @@ import {
 } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
 
 import type { Identity } from '../../core/execution.ts';
 import { writeAll } from './atomic-replace.ts';
@@ -54,13 +53,10 @@ const MODES = {
 
 /** Entries between two pauses. */
 const SLICE = 64;
-/** Large files copied at once: the system copies some while this thread hashes others. */
-const AT_ONCE = 8;
 
 /**
- * Copies a tree byte for byte, with its times. The digest covers the bytes of the copy: a change of the source meanwhile is refused or
- * part of the digest. Large files share their blocks with the source if the file system supports it. Throws system errors if the copy
- * cannot be written; a part of it may then be left at `to`.
+ * Copies a tree byte for byte, with its times. The digest covers the bytes of the copy: a change of the source meanwhile
+ * is refused or part of the digest. Throws system errors if the copy cannot be written; a part of it may then be left at `to`.
  */
 export async function copyTree(from: string, options: CopyTreeOptions): Promise<CopiedTree | TreeRefusal> {
   return orRefusal(() => copyOnce(from, options));
@@ -81,28 +77,14 @@ async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedT
   const copying: Copying = { ...options, reading, copied, buffer: Buffer.allocUnsafe(SMALL_FILE) };
   const folders: CopiedFolder[] = [];
   const taken: string[] = [];
-  const pending: Promise<void>[] = [];
   let count = 0;
-  try {
-    for (const entry of walkOpened(from, options)) {
-      if (linkNames.has(entry.path)) taken.push(entry.path);
-      if (entry.type === 'folder') folders.push(copyFolder(entry, copying));
-      else if (entry.type === 'link') copyLink(entry, copying);
-      else if (!isCopiedBySystem(entry)) copyInline(entry, copying);
-      else {
-        const run = copyBySystem(entry, copying);
-        // The error is thrown below, where the copy is awaited.
-        run.catch(() => undefined);
-        pending.push(run);
-        if (pending.length === AT_ONCE) await pending.shift();
-      }
-      count += 1;
-      if (count % SLICE === 0) await pause(signal);
-    }
-    for (const run of pending) await run;
-  } finally {
-    // On success and on failure, no copy is still being written after this function ends.
-    await Promise.allSettled(pending);
+  for (const entry of walkOpened(from, options)) {
+    if (linkNames.has(entry.path)) taken.push(entry.path);
+    if (entry.type === 'folder') folders.push(copyFolder(entry, copying));
+    else if (entry.type === 'link') copyLink(entry, copying);
+    else copyFile(entry, copying);
+    count += 1;
+    if (count % SLICE === 0) await pause(signal);
   }
   reading.refuseChanged(from, options);
   for (const [name, target] of Object.entries(links))
@@ -144,22 +126,22 @@ function copyLink(entry: LinkEntry, { to, owner, reading, copied }: Copying): vo
   copied.append(entry.path, lstatSync(place));
 }
 
-/** The system copies by /proc/self/fd, and the copy gets the mode of the source: it must be readable for its owner. */
-function isCopiedBySystem({ stats }: OpenedEntry): boolean {
-  return stats.size >= SMALL_FILE && HAS_DESCRIPTOR_PATHS && (stats.mode & 0o400) !== 0;
-}
-
-/** Reads the file once: the bytes that are hashed are those that are written. Closes the file. */
-function copyInline(entry: OpenedEntry, copying: Copying): void {
+/** Closes the source file. */
+function copyFile(entry: OpenedEntry, copying: Copying): void {
   const { path: at, descriptor, stats } = entry;
-  const { to, reading, copied, buffer } = copying;
+  const { to, owner, permissions, reading, copied } = copying;
+  const mode = MODES[permissions][isProgram(stats) ? 'program' : 'file'];
+  const place = `${to}/${at}`;
   try {
-    const mode = modeOf(stats, copying);
-    const copy = openSync(`${to}/${at}`, 'wx', mode);
+    const isCloned = cloneLargeFile(entry, place);
+    const copy = isCloned ? openSync(place, 'r') : openSync(place, 'wx', mode);
     try {
-      const hash = hashOpened(at, { descriptor, size: stats.size, buffer }, (bytes) => writeAll(copy, bytes));
-      reading.hashed(reading.file(at, stats), hash);
-      copied.append(at, finishFile(copy, mode, stats, copying));
+      reading.file(at, stats, isCloned ? hashCopy(entry, copy) : writeAndHash(entry, copy, copying.buffer));
+      if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
+      // The umask and chown clear bits.
+      if ((fstatSync(copy).mode & 0o7777) !== mode) fchmodSync(copy, mode);
+      futimesSync(copy, stats.atimeMs / 1000, stats.mtimeMs / 1000);
+      copied.append(at, fstatSync(copy));
     } finally {
       closeSync(copy);
     }
@@ -168,43 +150,17 @@ function copyInline(entry: OpenedEntry, copying: Copying): void {
   }
 }
 
-/** The system copies the file in another thread; the copy is then read back and hashed. Closes the file. */
-async function copyBySystem(entry: OpenedEntry, copying: Copying): Promise<void> {
-  const { path: at, descriptor, stats } = entry;
-  const { reading, copied } = copying;
-  const [place, position] = [reading.file(at, stats), copied.reserve()];
-  try {
-    const to = `${copying.to}/${at}`;
-    await copyFileAsync(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    const copy = openSync(to, 'r');
-    try {
-      reading.hashed(place, hashOpened(at, { descriptor: copy, size: stats.size }));
-      copied.set(position, at, finishFile(copy, stats.mode & 0o7777, stats, copying));
-    } finally {
-      closeSync(copy);
-    }
-  } finally {
-    closeSync(descriptor);
-  }
+/** Large files share their blocks with the source if the file system supports it. The copy must be readable to be hashed. */
+function cloneLargeFile({ descriptor, stats }: OpenedEntry, to: string): boolean {
+  if (stats.size < SMALL_FILE || !HAS_DESCRIPTOR_PATHS || (stats.mode & 0o400) === 0) return false;
+  copyFileSync(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  return true;
 }
 
-function modeOf(source: Stats, { permissions }: Copying): number {
-  return MODES[permissions][isProgram(source) ? 'program' : 'file'];
+function hashCopy({ path: at, stats }: OpenedEntry, copy: number): Uint8Array {
+  return hashOpened(at, { descriptor: copy, size: stats.size });
 }
 
-/** Sets the owner, mode and times of a copy that was created with mode `made`; returns its metadata. */
-function finishFile(copy: number, made: number, source: Stats, copying: Copying): Stats {
-  const { owner } = copying;
-  const mode = modeOf(source, copying);
-  if (owner !== undefined) fchownSync(copy, owner.uid, owner.gid);
-  if (made !== mode) fchmodSync(copy, mode);
-  futimesSync(copy, source.atimeMs / 1000, source.mtimeMs / 1000);
-  const stats = fstatSync(copy);
-  if ((stats.mode & 0o7777) === mode) return stats;
-  // chown clears bits, and the umask may have.
-  fchmodSync(copy, mode);
-  return fstatSync(copy);
+function writeAndHash({ path: at, descriptor, stats }: OpenedEntry, copy: number, buffer: Buffer): Uint8Array {
+  return hashOpened(at, { descriptor, size: stats.size, buffer }, (bytes) => writeAll(copy, bytes));
 }
-
-/** Promisified here: `node:fs/promises` costs more than the copy of a small file. */
-const copyFileAsync = promisify(copyFile);

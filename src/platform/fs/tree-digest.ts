@@ -75,7 +75,7 @@ const NOTHING = new Uint8Array();
 
 /** Collects the entries of a walk for a digest and a fingerprint. */
 export class TreeReading {
-  readonly #entries: { kind: DigestEntry['kind']; path: string; content: Uint8Array }[] = [];
+  readonly #entries: DigestEntry[] = [];
   readonly #links = new Map<string, string>();
   readonly #folders = new Set<string>();
   readonly #names = new Map<number, { readonly path: string; readonly all: number; found: number }>();
@@ -83,7 +83,6 @@ export class TreeReading {
   readonly #fingerprint = new TreeFingerprint();
   #isSettled = true;
   #files = 0;
-  #unhashed = 0;
   #bytes = 0;
 
   constructor(startedAt: number) {
@@ -91,40 +90,28 @@ export class TreeReading {
   }
 
   folder(path: string, stats: Stats): void {
-    this.#look(path, stats);
+    this.#record(path, stats);
     this.#folders.add(path);
     if (path !== '') this.#entries.push({ kind: 'folder', path, content: NOTHING });
   }
 
   link(path: string, stats: Stats, target: string): void {
-    this.#look(path, stats);
+    this.#record(path, stats);
     this.#links.set(path, target);
     this.#entries.push({ kind: 'link', path, content: Buffer.from(target, 'utf8') });
   }
 
-  /**
-   * `stats` belong to the opened file before it is read; `refuseChanged` compares them later. Returns the position for `hashed`.
-   */
-  file(path: string, stats: Stats): number {
-    this.#look(path, stats);
-    const position = this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: NOTHING }) - 1;
+  /** `stats` belong to the opened file before it was read; `refuseChanged` compares them later. */
+  file(path: string, stats: Stats, hash: Uint8Array): void {
+    this.#record(path, stats);
+    this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: hash });
     this.#files += 1;
-    this.#unhashed += 1;
     this.#bytes += stats.size;
     if (stats.nlink > 1) {
       const known = this.#names.get(stats.ino);
       if (known === undefined) this.#names.set(stats.ino, { path, all: stats.nlink, found: 1 });
       else known.found += 1;
     }
-    return position;
-  }
-
-  hashed(position: number, hash: Uint8Array): void {
-    const entry = this.#entries[position];
-    if (entry === undefined || entry.content !== NOTHING)
-      throw new Error(`no hash is expected at position ${String(position)}`);
-    entry.content = hash;
-    this.#unhashed -= 1;
   }
 
   /**
@@ -140,9 +127,8 @@ export class TreeReading {
       throw new TreeRefused('changed', '', 'it changed while it was read');
   }
 
-  /** Call after `refuseChanged`, when all hashes are known. */
+  /** Call after `refuseChanged`. */
   finish(): TreeDigest {
-    if (this.#unhashed > 0) throw new Error(`${String(this.#unhashed)} files were not hashed`);
     return {
       type: 'digest',
       digest: digestOfEntries(this.#entries),
@@ -153,7 +139,7 @@ export class TreeReading {
     };
   }
 
-  #look(path: string, stats: Stats): void {
+  #record(path: string, stats: Stats): void {
     this.#fingerprint.append(path, stats);
     this.#isSettled &&= isSettled(stats, this.#startedAt);
   }
@@ -193,8 +179,7 @@ async function readOnce(root: string, options: ReadTreeOptions): Promise<TreeDig
     else {
       const { path, stats, descriptor } = entry;
       try {
-        const hash = hashOpened(path, { descriptor, size: stats.size, buffer });
-        reading.hashed(reading.file(path, stats), hash);
+        reading.file(path, stats, hashOpened(path, { descriptor, size: stats.size, buffer }));
       } finally {
         closeSync(descriptor);
       }

@@ -156,7 +156,7 @@ function* walkStrictly<F extends FileEntry>(
 
 function openTop(root: string): DirectoryHandle {
   try {
-    // The tree itself may be reached by a link: whoever listed it decided that.
+    // The tree itself may be a link: the caller that listed it decided that.
     return DirectoryHandle.open(root, { followLink: true });
   } catch (error) {
     const isGone = isSystemError(error) && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code);
@@ -178,7 +178,7 @@ function meetEntry<F extends FileEntry>(
 }
 
 function problemRefusal(problem: WalkProblem, at: string, cause: unknown, { maxDepth }: TreeLimits): unknown {
-  if (problem === 'name') return new TreeRefused('name', at, `${shown(at)} has a file whose name is not UTF-8`);
+  if (problem === 'name') return new TreeRefused('name', at, `${shown(at)} has a file with a name that is not UTF-8`);
   if (problem === 'too-deep')
     return new TreeRefused('too-deep', at, `${quoted(at)} is more than ${String(maxDepth)} folders deep`);
   if (isSystemError(cause)) return asRefusal(cause, at);

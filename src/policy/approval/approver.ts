@@ -41,14 +41,14 @@ export interface Approvals {
 export function openApprovals(options: ApprovalsOptions): Approvals {
   const { home, approved = [], yes = false, pending, asker } = options;
   const stored = home === undefined ? undefined : openStoredApprovals(home);
-  const ofRun = new Map<string, ApprovalAnswer>();
-  const warn = onlyOnce(options.onWarning);
-  const inTurn = openQueue();
+  const runAnswers = new Map<string, ApprovalAnswer>();
+  const warn = warnOnce(options.onWarning);
+  const enqueue = openQueue();
   const place = pending === undefined || home === undefined ? undefined : { folder: pending.folder, home };
   const isApproved = new Set(approved.map((id) => (/^[0-9a-f]{64}$/.test(id) ? `sha256:${id}` : id)));
 
   const known = async (request: ApprovalRequest): Promise<ApprovalAnswer | undefined> => {
-    const said = ofRun.get(runKey(request));
+    const said = runAnswers.get(runKey(request));
     if (said !== undefined && (said.verdict === 'no' || request.scopes.includes('run')))
       return { ...said, scope: 'run' };
     for (const problem of stored?.list().problems ?? []) warn(problem);
@@ -57,20 +57,20 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     if (isApproved.has(request.id) || (yes && isCoveredByYes(request)))
       return { verdict: 'yes', scope: 'once', by: 'option' };
     const left = place === undefined ? undefined : await orWarning(() => takeAnswer(place, request.id), warn);
-    return left === undefined ? undefined : asFarAsOffered(left, request);
+    return left === undefined ? undefined : limitScope(left, request);
   };
 
   const remember = async (request: ApprovalRequest, answer: ApprovalAnswer): Promise<ApprovalAnswer> => {
     if (answer.scope === 'once' || answer.by === 'stored') return answer;
     const entry = answer.scope === 'skill' ? storedFrom(request, answer.verdict, new Date()) : undefined;
     // Stored answers are not kept in memory, so that they can be revoked during the run.
-    if (entry === undefined || !(await keep(entry))) ofRun.set(runKey(request), answer);
+    if (entry === undefined || !(await keep(entry))) runAnswers.set(runKey(request), answer);
     return answer;
   };
 
   const keep = async (entry: StoredApproval): Promise<boolean> => {
     if (stored === undefined) {
-      warn('there is no home folder: the answer is kept for this run only');
+      warn('there is no home folder, so the answer lasts only for this run');
       return false;
     }
     try {
@@ -78,24 +78,24 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       return true;
     } catch (error) {
       if (!isSkillError(error)) throw error;
-      warn(`the answer is kept for this run only: ${error.message}`);
+      warn(`the answer lasts only for this run: ${error.message}`);
       return false;
     }
   };
 
   /** Leaves the question for a person and waits as long as configured. */
-  const leave = async (
+  const leaveQuestion = async (
     request: ApprovalRequest,
     signal: AbortSignal,
   ): Promise<ApprovalAnswer | 'nobody' | 'pending'> => {
     if (pending?.waitMs === undefined) return 'nobody';
     const { waitMs: timeoutMs } = pending;
     if (place === undefined) {
-      warn('there is no home folder: a question cannot be left for later');
+      warn('there is no home folder, so the question cannot be left for later');
       return 'nobody';
     }
     const later = (await orWarning(() => waitForAnswer(place, request, { timeoutMs, signal }), warn)) ?? 'nobody';
-    return typeof later === 'string' ? later : remember(request, asFarAsOffered(later, request));
+    return typeof later === 'string' ? later : remember(request, limitScope(later, request));
   };
 
   return {
@@ -103,19 +103,19 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       signal.throwIfAborted();
       const before = await known(request);
       if (before !== undefined) return remember(request, before);
-      if (asker === undefined) return leave(request, signal);
-      const said = await inTurn(signal, async () => {
+      if (asker === undefined) return leaveQuestion(request, signal);
+      const said = await enqueue(signal, async () => {
         // The answer to the previous question may cover this one.
         const answer = (await known(request)) ?? (await askOne(asker, request, { signal, ...options }));
         return answer === 'nobody' ? answer : remember(request, answer);
       });
-      return said === 'nobody' ? leave(request, signal) : said;
+      return said === 'nobody' ? leaveQuestion(request, signal) : said;
     },
   };
 }
 
 /** The scopes may have differed when the answer was given; a `yes` is valid at least once. */
-function asFarAsOffered(answer: ApprovalAnswer, { scopes }: ApprovalRequest): ApprovalAnswer {
+function limitScope(answer: ApprovalAnswer, { scopes }: ApprovalRequest): ApprovalAnswer {
   return answer.verdict === 'no' || scopes.includes(answer.scope) ? answer : { ...answer, scope: 'once' };
 }
 
@@ -140,18 +140,18 @@ async function askOne(
   try {
     const said = await untilAborted([signal, over.signal], (either) => ask(request, { signal: either }));
     if (said === 'nobody') return 'nobody';
-    return answerIn(said, request, by) ?? no('what was answered is no answer to this question');
+    return parseAnswer(said, request, by) ?? no('the asker returned an invalid answer');
   } catch (error) {
     signal.throwIfAborted();
-    if (over.signal.aborted) return no(`nobody answered within ${String(deadlineMs)} ms`);
-    return no(`asking failed: ${quoted(error instanceof Error ? error.message : String(error), 200)}`);
+    if (over.signal.aborted) return no(`no answer within ${String(deadlineMs)} ms`);
+    return no(`the asker failed: ${quoted(error instanceof Error ? error.message : String(error), 200)}`);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** A `yes` with a scope that was not offered is invalid. */
-function answerIn(said: unknown, request: ApprovalRequest, by: Asker['by']): ApprovalAnswer | undefined {
+function parseAnswer(said: unknown, request: ApprovalRequest, by: Asker['by']): ApprovalAnswer | undefined {
   if (typeof said !== 'object' || said === null) return undefined;
   const { verdict, scope: named }: Record<string, unknown> = { scope: 'once', ...said };
   const scope: ApprovalScope | undefined = APPROVAL_SCOPES.find((known) => known === named);
@@ -203,11 +203,11 @@ async function orWarning<T>(act: () => T | Promise<T>, warn: (message: string) =
   }
 }
 
-function onlyOnce(tell: ((message: string) => void) | undefined): (message: string) => void {
-  const told = new Set<string>();
+function warnOnce(report: ((message: string) => void) | undefined): (message: string) => void {
+  const reported = new Set<string>();
   return (message) => {
-    if (told.has(message)) return;
-    told.add(message);
-    tell?.(message);
+    if (reported.has(message)) return;
+    reported.add(message);
+    report?.(message);
   };
 }

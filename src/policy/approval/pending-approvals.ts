@@ -79,7 +79,7 @@ export function listPending(place: PendingPlace): {
     if (hex === undefined) continue;
     const question = readPending(place, `sha256:${hex}`);
     if (question !== undefined) questions.push(question);
-    else problems.push(`${printable(path.join(place.folder, name))} is not used: it is not as it was written`);
+    else problems.push(`${printable(path.join(place.folder, name))} is ignored: it was modified`);
   }
   return { questions: questions.toSorted((a, b) => (a.at < b.at ? -1 : 1)), problems };
 }
@@ -88,9 +88,9 @@ export function listPending(place: PendingPlace): {
 export function answerPending(place: PendingPlace, id: string, { verdict, scope }: PendingAnswer): PendingQuestion {
   const question = readPending(place, id);
   if (question === undefined)
-    throw invalid(`no question ${quoted(id, 80)} waits for an answer`, 'the id of one that waits');
+    throw invalid(`no question ${quoted(id, 80)} is waiting for an answer`, 'the id of a waiting question');
   if (verdict === 'yes' && !question.request.scopes.includes(scope))
-    throw invalid(`this question may not be answered for ${scope}`, question.request.scopes.join(', '));
+    throw invalid(`this question cannot be answered with scope ${scope}`, question.request.scopes.join(', '));
   const body = JSON.stringify({ id, asking: question.asking, verdict, scope });
   writeSealed(place, fileOf(place, id, '.answer.json'), { purpose: ANSWER, body });
   return question;
@@ -162,7 +162,7 @@ async function pause(milliseconds: number, signal: AbortSignal | undefined): Pro
 
 function fileOf({ folder }: PendingPlace, id: string, ending: string): string {
   const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(id) ?? [];
-  if (hex === undefined) throw invalid(`${quoted(id, 80)} is no id of a question`, 'sha256: and 64 hex digits');
+  if (hex === undefined) throw invalid(`${quoted(id, 80)} is not the id of a question`, 'sha256: and 64 hex digits');
   return path.join(folder, hex + ending);
 }
 
@@ -181,7 +181,7 @@ function writeSealed(
     throw new SkillError({
       code: 'io/failed',
       message: `${JSON.stringify(file)} cannot be written (${error.code})`,
-      hint: 'make room, or give yourself write permission on the folder',
+      hint: 'free disk space, or grant write permission on the folder',
       data: { path: file, cause: error.code },
       cause: error,
     });
@@ -252,7 +252,7 @@ function invalid(message: string, expected: string): SkillError<'input/invalid'>
   return new SkillError({
     code: 'input/invalid',
     message,
-    hint: `give ${expected}; \`skillwright approvals\` lists the questions that wait`,
+    hint: `pass ${expected}; \`skillwright approvals\` lists the waiting questions`,
     data: { expected },
   });
 }

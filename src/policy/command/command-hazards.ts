@@ -35,12 +35,13 @@ export function hazardsOf(command: SimpleCommand, depth = 0): readonly Hazard[] 
     if (inside.type === 'nothing') return [];
     if (inside.type === 'unknown' || depth >= MAX_DEPTH) return [hazard(words, inside.at, RUNS)];
     const inner = hazardsOf(inside.command, depth + 1).map((found) => ({ ...found, at: found.at + inside.at }));
-    return [hazard(words, inside.at, 'is run by it'), ...inner];
+    return [hazard(words, inside.at, 'is run by this command'), ...inner];
   }
   const special = SPECIAL.get(program);
   if (special !== undefined) return special(words);
-  if (INTERACTIVE.has(program)) return [whole(program, 'has a shell behind its keys', 'nothing')];
-  if (RUNNERS.has(program) || isLoader(program)) return [whole(program, 'runs other programs in another way', 'shown')];
+  if (INTERACTIVE.has(program)) return [whole(program, 'offers an interactive shell', 'nothing')];
+  if (RUNNERS.has(program) || isLoader(program))
+    return [whole(program, 'runs other programs as another user or in another environment', 'shown')];
   if (NAMES_WHAT_RUNS.has(program)) return namedHazards(words);
   const entry = hazardEntryOf(program);
   return entry === undefined ? [] : tableHazards(words, entry);

@@ -18,7 +18,7 @@ export function shellHazards(words: Words): readonly Hazard[] {
     if (glob !== 'none' || (!SHELL_FLAGS.test(text) && !isPipefail)) return [hazard(words, at, RUNS)];
     at += isPipefail ? 2 : 1;
   }
-  return [{ ...whole(words[0]?.text ?? '', 'reads its commands from its input', 'hidden'), at: words.length }];
+  return [{ ...whole(words[0]?.text ?? '', 'reads its commands from stdin', 'hidden'), at: words.length }];
 }
 
 /** Interpreter options that do not load code. */
@@ -39,7 +39,7 @@ export function interpreterHazards(words: Words): readonly Hazard[] {
   }
   const isQuestion = words.some(({ text }) => /^(?:-V|-v|-h|--version|--help)$/.test(text));
   if (!isQuestion)
-    hazards.push({ ...hazard(words, words.length, 'reads its program from its input', 'program'), runs: 'hidden' });
+    hazards.push({ ...hazard(words, words.length, 'reads its program from stdin', 'program'), runs: 'hidden' });
   return hazards;
 }
 
@@ -52,7 +52,7 @@ export function databaseHazards(
     const entry = hazardEntryOf(program);
     const found = entry === undefined ? [] : tableHazards(words, entry);
     if (isGiven(words)) return found;
-    return [...found, { ...hazard(words, words.length, 'reads its orders from its input'), runs: 'hidden' }];
+    return [...found, { ...hazard(words, words.length, 'reads its commands from stdin'), runs: 'hidden' }];
   };
 }
 

@@ -26,7 +26,7 @@ function problemOfText(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return 'it is longer than 16 KiB; put it into a script';
   if (/[\n\r\u2028\u2029]/.test(text)) return 'it has more than one line; join commands with && or ;';
   if (hiddenCharacters(text) !== undefined || /\p{Cs}/u.test(text)) {
-    return 'it has characters that cannot be seen; leave them out';
+    return 'it contains invisible characters; remove them';
   }
   return undefined;
 }
@@ -56,7 +56,7 @@ function readToken(text: string, at: number, variables: Variables): Token | Skip
   if (character === ' ' || character === '\t') return { type: 'skipped', end: at + 1 };
   if (character === '#') return { type: 'skipped', end: text.length };
   if (character === '(' || character === ')') {
-    return unclear('( ) starts a shell of its own or an array; write the commands one after the other');
+    return unclear('( ) starts a subshell or an array; write the commands one after the other');
   }
   if (character === '<' || character === '>' || text.startsWith('&>', at)) return readRedirection(text, at, '');
   if (character === ';' || character === '|' || character === '&') return readOperator(text, at);
@@ -75,7 +75,7 @@ function readOperator(text: string, at: number): Token | Unclear {
   const next = text.charAt(end);
   if (found === '|' && next === '&') return unclear('|& joins two streams; write 2>&1 |');
   if (found === ';' && (next === ';' || next === '&'))
-    return unclear(`;${next} belongs to a case; write single commands`);
+    return unclear(`;${next} belongs to a case statement; write simple commands`);
   return { type: 'operator', operator: found, end };
 }
 
@@ -83,7 +83,7 @@ const TO_NOTHING = /(?:&>>?|>>?|>\||<)[ \t]*\/dev\/null/y;
 const DUPLICATION = />&[12]/y;
 
 const REDIRECTED = unclear(
-  'a redirection reads or writes a file; only /dev/null and 2>&1 are understood, so let the program open its files',
+  'a redirection reads or writes a file; only /dev/null and 2>&1 are supported, so let the program open its files',
 );
 
 function readRedirection(text: string, at: number, descriptor: string): Token | Unclear {
@@ -114,7 +114,7 @@ function assemble(tokens: readonly Token[]): CommandLine {
     }
     if (token.type === 'word') {
       if (words.length === 0 && token.source === '!') {
-        if (before === '|') return unclear('! belongs before a whole pipeline');
+        if (before === '|') return unclear('! must come before a whole pipeline');
         isNegated = true;
         continue;
       }
@@ -125,7 +125,7 @@ function assemble(tokens: readonly Token[]): CommandLine {
     }
     if (words.length === 0) return unclear(`there is no command before ${token.operator}`);
     if (token.operator === '&' && index < tokens.length - 1) {
-      return unclear('& in the middle starts a command and does not wait for it; write ; or && instead');
+      return unclear('& in the middle starts a background command; write ; or && instead');
     }
     commands.push({ words });
     words = [];
@@ -148,9 +148,8 @@ const RESERVED: ReadonlySet<string> = new Set(
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\+?=|\[)/;
 
 function problemOfProgram({ word, source, hasVariable }: ReadWord): string | undefined {
-  if (RESERVED.has(source))
-    return `${source} is the shell's own syntax; write single commands, or put them into a script`;
-  if (ASSIGNMENT.test(source)) return 'it sets a variable; give the variable with the environment of the command';
+  if (RESERVED.has(source)) return `${source} is shell syntax; write simple commands, or put them into a script`;
+  if (ASSIGNMENT.test(source)) return 'it sets a variable; pass the variable in the environment of the command';
   if (hasVariable || word.glob !== 'none') return 'the name of the program is computed; write it out';
   return word.text === '' ? 'the name of the program is empty' : undefined;
 }
@@ -173,13 +172,11 @@ function firstProblem(commands: readonly SimpleCommand[]): Unclear | undefined {
 }
 
 function problemOfBuiltin({ text }: CommandWord, rest: readonly CommandWord[]): string | undefined {
-  if (CHANGES_THE_SHELL.has(text)) return `${text} runs text or changes the shell; run the program itself`;
+  if (CHANGES_THE_SHELL.has(text)) return `${text} evaluates text or changes the shell; run the program itself`;
   // These builtins evaluate an index such as a[$(..)] in a variable name.
   const naming = NAMES_A_VARIABLE.get(text);
   const isNaming = naming !== undefined && rest.some((word) => word.glob === 'start' || naming.test(word.text));
-  return isNaming
-    ? `${text} with this option works on a variable, whose name can run a command; leave it out`
-    : undefined;
+  return isNaming ? `${text} with this option uses a variable name, which can run a command; remove it` : undefined;
 }
 
 const NAMES_A_VARIABLE: ReadonlyMap<string, RegExp> = new Map([

@@ -36,9 +36,9 @@ export interface CommandPatternProblem {
 const MAX_PATTERN = 1000;
 
 export function readCommandPattern(text: string): CommandPattern | CommandPatternProblem {
-  if (text.length > MAX_PATTERN) return { problem: `a pattern for commands is longer than ${MAX_PATTERN} characters` };
+  if (text.length > MAX_PATTERN) return { problem: `a command pattern is longer than ${MAX_PATTERN} characters` };
   if (/[\n\r]/.test(text) || hiddenCharacters(text) !== undefined) {
-    return { problem: `${quoted(text)} has line ends or characters that cannot be seen` };
+    return { problem: `${quoted(text)} contains line ends or invisible characters` };
   }
   const trimmed = text.trim();
   const isOpen = trimmed.endsWith(':*');
@@ -69,13 +69,13 @@ function splitPattern(text: string): readonly PatternWord[] | CommandPatternProb
       continue;
     }
     if (plain !== undefined && /[;&|<>()`$]/.test(plain))
-      return { problem: 'has signs of the shell; one plain command was expected' };
+      return { problem: 'contains shell operators; one simple command was expected' };
     if (word === undefined) words.push((word = ['']));
     if (stars === undefined) {
       word.push((word.pop() ?? '') + (single ?? double?.replaceAll(/\\([$`"\\])/g, '$1') ?? escaped ?? plain ?? ''));
     } else word.push('');
   }
-  return end === text.length ? words : { problem: 'has a quote or a backslash without an end' };
+  return end === text.length ? words : { problem: 'has an unclosed quote or a trailing backslash' };
 }
 
 function isAnyWord(word: PatternWord | undefined): boolean {

@@ -29,7 +29,9 @@ function isUnknown({ known }: HazardEntry, { text, glob }: CommandWord): boolean
 function hazardousOption(words: Words, at: number, entry: HazardEntry): string | undefined {
   const word = words[at] ?? { text: '', glob: 'none' };
   if (mayBecomeOption(word)) {
-    return hasOptions(entry.runs) || hasOptions(entry.writes) ? 'may become an option; write ./ before it' : undefined;
+    return hasOptions(entry.runs) || hasOptions(entry.writes)
+      ? 'may expand to an option; write ./ before it'
+      : undefined;
   }
   if (entry.safe.has(word.text.replace(/=.*$/s, ''))) return undefined;
   const option = isOldCluster(words, at) ? { ...word, text: `-${word.text}` } : word;

@@ -58,7 +58,7 @@ export function readWord(line: string, from: number, variables: Variables): Read
     at = part.end;
   }
   // Braces expand first: `$HOME{a,b}` is `$HOMEa $HOMEb`, and `{a$,b}X` creates a variable name.
-  if (hasBrace && hasDollar) return unclear('braces and a $ in one word make other variables; write the words out');
+  if (hasBrace && hasDollar) return unclear('braces and a $ in one word form other variables; write the words out');
   const source = line.slice(from, at);
   // A lone bracket is a program, and a lone pair of braces is the placeholder of find and xargs.
   if (source === '[' || source === '{}') glob = 'none';
@@ -109,7 +109,7 @@ function readSingleQuoted(line: string, at: number): Part | Unclear {
 
 function readEscaped(line: string, at: number): Part | Unclear {
   if (followsForeign(line, at)) return unclear(BACKSLASH_AFTER_FOREIGN);
-  if (at + 1 >= line.length) return unclear('the line ends with a backslash; leave it out');
+  if (at + 1 >= line.length) return unclear('the line ends with a backslash; remove it');
   const text = String.fromCodePoint(codePointAt(line, at + 1));
   return plain(text, at + 1 + text.length);
 }
@@ -159,30 +159,30 @@ function readDollar(line: string, at: number, variables: Variables, isQuoted: bo
   if (match !== null) {
     const name = match[1] ?? match[2] ?? '';
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (value === undefined) return unclear(`$${name} is not known before it runs; write its value`);
+    if (value === undefined) return unclear(`$${name} is unknown before the command runs; write its value`);
     if (!isQuoted && !STAYS_ONE_WORD.test(value)) {
-      return unclear(`$${name} would be split or taken as a pattern; put it in double quotes`);
+      return unclear(`$${name} would be split or expanded as a pattern; put it in double quotes`);
     }
     return { type: 'part', text: value, end: at + match[0].length, hasVariable: true, hasDollar: true };
   }
   const next = line.charAt(at + 1);
   if (next === '(') return SUBSTITUTION;
   if (!isQuoted && (next === "'" || next === '"')) {
-    return unclear(`$${next} has an encoding of its own; write the characters themselves`);
+    return unclear(`$${next} uses its own encoding; write the characters themselves`);
   }
   if (next !== '' && !PLAIN_AFTER_DOLLAR.test(next)) {
-    return unclear('a $ is computed by the shell; write the value, or put a plain $ in single quotes');
+    return unclear('the shell evaluates this $; write the value, or put a literal $ in single quotes');
   }
   return { type: 'part', text: '$', end: at + 1, hasDollar: true };
 }
 
 const SUBSTITUTION = unclear(
-  'a command inside $( ) or backticks is run first; run it on its own and write its result into the line',
+  'a command inside $( ) or backticks runs first; run it separately and write its result into the line',
 );
-const HISTORY = unclear('! before other characters can mean an earlier command; put it in single quotes');
-const FOREIGN_BLANK = 'it has a blank that the shell takes for a letter; write a plain space';
+const HISTORY = unclear('! before other characters can recall an earlier command; put it in single quotes');
+const FOREIGN_BLANK = 'it contains a Unicode blank, which is not a separator to the shell; write a plain space';
 /** In some East Asian encodings a backslash can be the second byte of a character and escapes nothing. */
-const BACKSLASH_AFTER_FOREIGN = 'a backslash follows a letter beyond ASCII; use single quotes instead of the backslash';
+const BACKSLASH_AFTER_FOREIGN = 'a backslash follows a non-ASCII letter; use single quotes instead';
 
 function followsForeign(line: string, at: number): boolean {
   return at > 0 && line.charCodeAt(at - 1) > 0x7f;

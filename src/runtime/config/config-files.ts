@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '../../core/config/config.ts';
 import { checkConfig, pathText, problemText } from '../../core/config/config-check.ts';
 import { readEnvironment } from '../../core/config/config-environment.ts';
-import { lawOf, userOnlyPaths } from '../../core/config/project-override-rules.ts';
+import { overrideRuleOf, userOnlyPaths } from '../../core/config/project-override-rules.ts';
 import { explainLayers, mergeLayers, widerSettings } from '../../core/config/config-merge.ts';
 import type { ConfigLayer } from '../../core/config/config-merge.ts';
 import { withValue } from '../../core/config/config-settings.ts';
@@ -107,7 +107,7 @@ function readConfigFile(place: ConfigPlace): ReadFile {
     return { place, layers: [layer], text: read.text, status: 'used', diagnostics: [] };
   }
   if (!place.isRequired) return { ...without, status: 'absent', diagnostics: [] };
-  const missing = diagnose({ code: 'config/invalid', path: place.path, message: 'there is no such file' }, 'lenient');
+  const missing = diagnose({ code: 'config/invalid', path: place.path, message: 'the file does not exist' }, 'lenient');
   return { ...without, status: 'invalid', diagnostics: [missing] };
 }
 
@@ -138,10 +138,10 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
     ],
     remarks: [
       ...forbidden.map((at) => {
-        const subject = lawOf(at.join('.')) === 'never' ? 'is' : 'with this value is';
-        return remark('config/not-for-project', at, `${subject} the user's alone to say`);
+        const subject = overrideRuleOf(at.join('.')) === 'never' ? 'is' : 'with this value is';
+        return remark('config/not-for-project', at, `${subject} reserved for the user`);
       }),
-      ...wider.map((at) => remark('config/wider', at, 'asks for more than the user allows')),
+      ...wider.map((at) => remark('config/wider', at, 'requests more than the user allows')),
     ],
   };
 }
@@ -168,7 +168,7 @@ function leavesByLink(directory: string, base: string): boolean {
 function optionLayer({ config, where }: GivenConfig): ConfigLayer {
   const [problem] = checkConfig(config);
   if (problem === undefined) return { layer: 'option', where, config };
-  const { message, hint = 'see skillwright config --schema' } = problemText(problem, config);
+  const { message, hint = 'run skillwright config --schema to see all settings' } = problemText(problem, config);
   throw new SkillError({ code: 'config/invalid', message, hint, data: { path: where } });
 }
 

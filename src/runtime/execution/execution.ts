@@ -22,8 +22,8 @@ import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
-import { isAmong, prepareProgram, runPrepared } from './run-program.ts';
-import { openTalk } from './interactive-command.ts';
+import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
+import { openInteractiveCommands } from './interactive-command.ts';
 
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
@@ -107,7 +107,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     artifacts,
     inputSources: {
       ...(artifacts === undefined ? {} : { artifact: (name, version) => artifacts.load(name, version) }),
-      host: (file) => isAmong(file, options.hostInputs ?? []),
+      host: (file) => isInAny(file, options.hostInputs ?? []),
       skill: async (name) => {
         const entry = await places.findSkill(name);
         if (entry === undefined) return undefined;
@@ -122,7 +122,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     inspect: executor.name === 'container' ? inspectIn(openWorkspace) : undefined,
     examined: new Map(),
   };
-  const talk = openTalk(parts);
+  const interactive = openInteractiveCommands(parts);
   return {
     executor: executor.name,
     isolation: ISOLATIONS[executor.name],
@@ -137,14 +137,14 @@ export async function openExecution(options: ExecutionOptions, places: Execution
       try {
         if (action.type === 'run_script' || action.type === 'run_command')
           return await run(action, skill, partsFor(parts, call), call);
-        return await talk.perform(action, skill, call);
+        return await interactive.perform(action, skill, call);
       } catch (error) {
         return failedBy(action, error);
       }
     },
     async close({ keep = false } = {}) {
       await spanned(options.onSpan, { name: 'workspace.cleanup', attributes: { keep } }, async () => {
-        await talk.close();
+        await interactive.close();
         if (keep && !isClosed) await (await openWorkspace()).close({ keep });
         isClosed = true;
         await workspaces.close();
@@ -199,8 +199,8 @@ async function run(
 function closedSession(): SkillError {
   return new SkillError({
     code: 'workspace/invalid',
-    message: 'nothing is run any more: the session was closed',
-    hint: 'start another session',
+    message: 'the session is closed',
+    hint: 'start a new session',
     data: { path: '' },
   });
 }

@@ -76,7 +76,10 @@ export async function findExecutor(
 }
 
 /** Probes what each executor blocks on this machine. */
-export function examineExecutors({ config, executionPlaces }: ExaminedRuntime): Promise<readonly ExecutorExamination[]> {
+export function examineExecutors({
+  config,
+  executionPlaces,
+}: ExaminedRuntime): Promise<readonly ExecutorExamination[]> {
   const { base, engine } = executionPlaces;
   const settings = { bridgeFolder: base, container: containerSettings(engine, config.execution?.image) };
   return examineCandidates({ candidates: executorCandidates(settings) });

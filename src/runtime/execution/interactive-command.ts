@@ -17,15 +17,15 @@ import { withRedaction } from './redacted.ts';
 import { collectFor, prepareProgram } from './run-program.ts';
 import type { PreparedProgram } from './run-program.ts';
 
-type TalkAction = StartCommand | WriteInput | PollCommand | KillCommand;
+type InteractiveAction = StartCommand | WriteInput | PollCommand | KillCommand;
 
 /** Commands that keep running while the model does other things. */
-export interface Talk {
-  perform(action: TalkAction, skill: SkillEntry | undefined, call: ExecutionCall): Promise<Observation>;
+export interface InteractiveCommands {
+  perform(action: InteractiveAction, skill: SkillEntry | undefined, call: ExecutionCall): Promise<Observation>;
   close(): Promise<void>;
 }
 
-export function openTalk(shared: ExecutionParts): Talk {
+export function openInteractiveCommands(shared: ExecutionParts): InteractiveCommands {
   const interactions = openInteractions({ now: Date.now, newId: () => randomUUID().slice(0, 8) });
   const prepared = new Map<string, PreparedProgram>();
 
@@ -88,7 +88,7 @@ export function openTalk(shared: ExecutionParts): Talk {
   };
 }
 
-function waitingOf(action: TalkAction, signal: AbortSignal | undefined): ViewOptions {
+function waitingOf(action: InteractiveAction, signal: AbortSignal | undefined): ViewOptions {
   const { yieldMs, pollLines } = action.type === 'kill_command' ? {} : action;
   return {
     ...(yieldMs === undefined ? {} : { yieldMs }),

@@ -5,13 +5,13 @@ import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
 import { findMissing } from '../../sandbox/programs/preflight.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import type { ExecutionParts, Missing, ProgramAction } from './parts.ts';
+import type { ExecutionParts, MissingRequirement, ProgramAction } from './parts.ts';
 
-export interface MissingNow {
+export interface MissingRequirements {
   /** Requirements that this program cannot run without. */
-  readonly blocking: readonly Missing[];
+  readonly blocking: readonly MissingRequirement[];
   /** Everything that the skill is missing; evaluated on demand, possibly while the program runs. */
-  readonly all: () => Promise<readonly Missing[]>;
+  readonly all: () => Promise<readonly MissingRequirement[]>;
 }
 
 /**
@@ -23,28 +23,28 @@ export async function missingFor(
   { digest, snapshot }: StagedSkill,
   action: ProgramAction,
   parts: ExecutionParts,
-): Promise<MissingNow> {
+): Promise<MissingRequirements> {
   const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
   const isOwn = ({ neededBy }: { readonly neededBy: string }): boolean => neededBy === script;
   const known = parts.examined.get(digest);
   if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
   const { env, network, programFolders, inspect } = parts;
-  const look = (some: readonly Requirement[]): Promise<readonly Missing[]> =>
+  const check = (some: readonly Requirement[]): Promise<readonly MissingRequirement[]> =>
     findMissing(some, {
       variables: Object.keys(env),
       hasNetwork: network.length > 0,
       programFolders,
       ...(inspect === undefined ? {} : { inspect }),
     });
-  const all = async (): Promise<readonly Missing[]> => {
-    const missing = await look(needsIn(snapshot, skill));
+  const all = async (): Promise<readonly MissingRequirement[]> => {
+    const missing = await check(needsIn(snapshot, skill));
     parts.examined.set(digest, missing);
     return missing;
   };
   if (inspect === undefined) {
     // The program waits for this check, so other requirements are checked only if something is missing, or while it runs.
-    const isReady = script === undefined || (await look(ownNeeds(snapshot, script))).length === 0;
-    return { blocking: isReady ? [] : await look(firstOfEach(needsIn(snapshot, skill)).filter(isOwn)), all };
+    const isReady = script === undefined || (await check(ownNeeds(snapshot, script))).length === 0;
+    return { blocking: isReady ? [] : await check(firstOfEach(needsIn(snapshot, skill)).filter(isOwn)), all };
   }
   // These checks run programs in the sandbox, so they must finish before this program starts.
   const missing = await all();

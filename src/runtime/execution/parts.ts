@@ -36,7 +36,7 @@ export interface ExecutionParts {
   /** Runs checks where programs run, if that is not this machine. */
   readonly inspect: Inspect | undefined;
   /** Checked requirements by skill digest. */
-  readonly examined: Map<string, readonly Missing[]>;
+  readonly examined: Map<string, readonly MissingRequirement[]>;
 }
 
 /** Details of one action. */
@@ -72,7 +72,7 @@ export type GiveSecrets = (
 ) => Promise<GivenSecrets | { readonly failure: Failure }>;
 
 /** A missing requirement. */
-export interface Missing {
+export interface MissingRequirement {
   readonly message: string;
   readonly hint: string;
   readonly neededBy: string;

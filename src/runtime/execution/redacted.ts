@@ -70,7 +70,7 @@ type OnOutput = (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
  * Live output for a person. Invisible characters are removed before redaction, because a color code inside a secret would hide it from the
  * redactor.
  */
-export function watchedOutput(
+export function observedOutput(
   onOutput: OnOutput,
   redactor: Redactor | undefined,
 ): { readonly tell: OnOutput; readonly flush: () => void } {

@@ -28,7 +28,7 @@ import { isInside } from '../../platform/fs/paths.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
-import { redactedChunks, watchedOutput, withRedaction } from './redacted.ts';
+import { redactedChunks, observedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
 
 /** A program that is ready to run. */
@@ -78,7 +78,7 @@ export async function prepareProgram(
           () => workspace.stage({ name: skill.name, dir: skill.dir }, signal === undefined ? {} : { signal }),
         );
   if (skill !== undefined && digest !== undefined && staged?.digest !== digest)
-    return refused(failure('skill/changed', `the skill ${quoted(skill.name)} is not the one that was approved`));
+    return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));
   const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
@@ -104,7 +104,7 @@ export async function prepareProgram(
   if (words?.type === 'refused') return words;
   const sources = {
     ...parts.inputSources,
-    host: (file: string) => isAmong(file, hostInputs) || parts.inputSources.host?.(file) === true,
+    host: (file: string) => isInAny(file, hostInputs) || parts.inputSources.host?.(file) === true,
   };
   const inputs = await spanned(
     onSpan,
@@ -150,7 +150,7 @@ export async function prepareProgram(
 }
 
 /** Whether a host file is one of these, or is inside of one. */
-export function isAmong(file: string, allowed: readonly string[]): boolean {
+export function isInAny(file: string, allowed: readonly string[]): boolean {
   return allowed.some((folder) => isInside(path.resolve(file), path.resolve(folder)));
 }
 
@@ -171,7 +171,7 @@ export async function runPrepared(
 ): Promise<RunResult> {
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
-  const watching = parts.onOutput === undefined ? undefined : watchedOutput(parts.onOutput, prepared.redactor);
+  const observer = parts.onOutput === undefined ? undefined : observedOutput(parts.onOutput, prepared.redactor);
   const running = spanned(
     parts.onSpan,
     {
@@ -181,20 +181,20 @@ export async function runPrepared(
     },
     () =>
       withRedaction(workspace.attached, prepared.redactor).run(spec, {
-        ...watched(streams, watching?.tell),
+        ...teeOutput(streams, observer?.tell),
         ...(signal === undefined ? {} : { signal }),
       }),
   ).finally(() => {
-    watching?.flush();
+    observer?.flush();
     streams.stdout.finish();
     streams.stderr.finish();
   });
-  const looking = whileUnderWay(running, prepared);
-  looking.catch(() => undefined);
+  const background = runInBackground(running, prepared);
+  background.catch(() => undefined);
   const end = await running;
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
-  const missing = await looking;
+  const missing = await background;
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
     resultOf({ ...prepared, warnings: [...prepared.warnings, ...missing] }, parts, {
       end,
@@ -206,23 +206,23 @@ export async function runPrepared(
 }
 
 /** After this time the program has started, and background checks do not delay it. */
-const UNDER_WAY_MS = 25;
+const START_MS = 25;
 
 /** Background work that must finish before the result is returned. */
-async function whileUnderWay(
+async function runInBackground(
   running: Promise<unknown>,
   { workspace, missing }: PreparedProgram,
 ): Promise<readonly string[]> {
-  await whenUnderWay(running);
+  await waitForStart(running);
   // Closing the workspaces waits for this and reports its errors.
   workspace.tidy().catch(() => undefined);
   return await missing();
 }
 
-async function whenUnderWay(running: Promise<unknown>): Promise<void> {
+async function waitForStart(running: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   try {
-    await Promise.race([running, delay(UNDER_WAY_MS, undefined, { signal: over.signal })]);
+    await Promise.race([running, delay(START_MS, undefined, { signal: over.signal })]);
   } finally {
     over.abort();
   }
@@ -240,7 +240,7 @@ export function openStreams({ workspace, run, spec }: PreparedProgram): ProgramS
 }
 
 /** Writes output to its file and to the observer. */
-export function watched(
+export function teeOutput(
   { stdout, stderr }: ProgramStreams,
   onOutput: ExecutionParts['onOutput'],
 ): { readonly stdout: OutputSink; readonly stderr: OutputSink } {
@@ -285,7 +285,7 @@ export async function collectFor(
     outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
   }));
   if (!outputs.save || artifacts !== undefined) return collected;
-  return { ...collected, warnings: [...collected.warnings, 'artifacts are off: the files are not kept'] };
+  return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
 }
 
 function saveTo(

@@ -20,9 +20,9 @@ const FOLDERS: ReadonlySet<string> = new Set(['skills', 'work', 'out', 'runs']);
  * Where a program starts: in the folder of its skill, or in `work`. A requested folder is relative to that, or starts with a workspace
  * folder as programs name it (`$WORK_DIR/x`, `/workspace/out`, `/work`). Everything else is refused.
  */
-export function workingDirectory(asked: string | undefined, { root, skillName }: Place): WorkingDirectory {
+export function workingDirectory(requested: string | undefined, { root, skillName }: Place): WorkingDirectory {
   const home = skillName === undefined ? 'work' : `skills/${skillName}`;
-  const text = (asked ?? '').trim();
+  const text = (requested ?? '').trim();
   if (text === '' || text === '.' || text === './') return { type: 'directory', path: home };
   const inWorkspace = fromVariable(text, home) ?? fromRoot(text, root);
   const relative = toRelativePath(inWorkspace ?? `${home}/${text}`);
@@ -33,7 +33,7 @@ export function workingDirectory(asked: string | undefined, { root, skillName }:
   return {
     type: 'refused',
     failure: failure(cause?.code ?? 'path/absolute', `the program cannot start in ${quoted(text)}`, {
-      hint: 'give a folder below the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
+      hint: 'use a folder of the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
     }),
   };
 }

@@ -11,7 +11,7 @@ import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { quoted } from '../../core/text/text.ts';
 import { openTreeDigests } from '../../platform/fs/tree-digest.ts';
 import type { ExecutionOptions } from '../execution/execution.ts';
-import { bringGivenFiles } from '../given-files.ts';
+import { stageRequestFiles } from '../request-files.ts';
 import { recordedRun } from './recorded-calls.ts';
 import type { RecordedCall, RecordedRun } from './recorded-calls.ts';
 import { isSameOutline, outlineOf } from './replay-outline.ts';
@@ -96,8 +96,8 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
     });
     const { session, run, end } = await openReplay(options, settings, stage);
     try {
-      const remarks = [...circumstances(info, session), ...(await bringAgain(recorded, session, isOwn, signal))];
-      const steps = await repeat(isOwn ? recorded : asStrangers(recorded), session, stage, options);
+      const remarks = [...circumstances(info, session), ...(await stageFilesAgain(recorded, session, isOwn, signal))];
+      const steps = await repeat(isOwn ? recorded : asForeign(recorded), session, stage, options);
       const status = steps.every(({ same }) => same) ? 'same' : 'different';
       return { status, problems: [], remarks, steps, ...(run === undefined ? {} : { run }) };
     } finally {
@@ -110,17 +110,17 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
 }
 
 /** Stages the files of the request again. Files named by a foreign record are not read. */
-async function bringAgain(
+async function stageFilesAgain(
   { files }: RecordedRun,
   session: Session,
   isOwn: boolean,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   if (files.length === 0 || session.execution === undefined) return [];
-  if (!isOwn) return ['the files that were given with the request are not brought: the record is not our own'];
-  const brought = await bringGivenFiles(session, files, signal);
-  return brought !== undefined && 'code' in brought
-    ? [`the files that were given with the request cannot be brought: ${brought.message}`]
+  if (!isOwn) return ['the files of the request are not staged, because the record is not your own'];
+  const staged = await stageRequestFiles(session, files, signal);
+  return staged !== undefined && 'code' in staged
+    ? [`the files of the request cannot be staged: ${staged.message}`]
     : [];
 }
 
@@ -129,7 +129,7 @@ function impossible(problems: readonly string[]): Replay {
 }
 
 /** A foreign record cannot claim that a person requested an action, so all actions count as the model's. */
-function asStrangers(recorded: RecordedRun): RecordedRun {
+function asForeign(recorded: RecordedRun): RecordedRun {
   const steps = recorded.steps.map((step) => (step.type === 'call' ? { ...step, askedBy: 'model' as const } : step));
   return { ...recorded, steps };
 }
@@ -141,16 +141,16 @@ export async function skillProblems(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   const digests = openTreeDigests();
-  const judged = skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
+  const checked = skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
     const entry = index.skills.find((skill) => skill.id === id) ?? resolveSkill(index, name);
-    if (entry === undefined) return [`the skill ${quoted(id)} is not here; the record used ${digest}`];
+    if (entry === undefined) return [`the skill ${quoted(id)} was not found; the record used ${digest}`];
     const found = await digests.of(entry.dir, signal === undefined ? {} : { signal });
     if (found.type !== 'digest') return [`the skill ${quoted(id)} cannot be read: ${found.message}`];
     return found.digest === digest
       ? []
       : [`the skill ${quoted(id)} has changed: its files are ${found.digest}, the record used ${digest}`];
   });
-  return (await Promise.all(judged)).flat();
+  return (await Promise.all(checked)).flat();
 }
 
 /** Why an action is not repeated; undefined if it is. */
@@ -159,9 +159,9 @@ function notRepeated(
   { writes = false, network = false }: ReplayOptions,
 ): string | undefined {
   if (observation === undefined) return 'the record ends before it was done';
-  if (action.type === 'network_request') return network ? undefined : 'servers are not asked again';
+  if (action.type === 'network_request') return network ? undefined : 'network requests are not repeated';
   if (action.type === 'write_file' || action.type === 'delete_file')
-    return writes ? undefined : 'files are not written or deleted again';
+    return writes ? undefined : 'writes and deletions are not repeated';
   return undefined;
 }
 
@@ -215,17 +215,17 @@ async function repeat(
 function compared(
   { call, action, decision, observation }: RecordedCall,
   made: Decision | undefined,
-  came: Observation | undefined,
+  outcome: Observation | undefined,
   notRepeated: string | undefined,
 ): ReplayStep {
   const expected = outlineOf(decision?.effect, notRepeated === undefined ? observation : undefined);
-  const got = outlineOf(made?.effect, came);
+  const got = outlineOf(made?.effect, outcome);
   const same = isSameOutline(expected, got);
   return { call, action, expected, got, same, ...(notRepeated === undefined ? {} : { notRepeated }) };
 }
 
-const MOST_LOOKS = 50;
-const LOOK_MS = 1_000;
+const MAX_POLLS = 50;
+const POLL_MS = 1_000;
 
 async function perform(
   { action, askedBy, observation: before }: RecordedCall,
@@ -235,16 +235,18 @@ async function perform(
 ): Promise<Observation> {
   const options = { askedBy, ...(signal === undefined ? {} : { signal }) };
   const renamed = 'session' in action ? { ...action, session: sessions.get(action.session) ?? action.session } : action;
-  const came = await session.perform(renamed, options);
+  const outcome = await session.perform(renamed, options);
   // A command that had ended at this point gets time to end again.
-  return before?.type === 'command-seen' && before.status === 'exited' ? untilOver(came, session, options) : came;
+  return before?.type === 'command-seen' && before.status === 'exited'
+    ? pollUntilEnded(outcome, session, options)
+    : outcome;
 }
 
-async function untilOver(first: Observation, session: Session, options: PerformOptions): Promise<Observation> {
-  let came = first;
-  for (let look = 0; look < MOST_LOOKS && came.type === 'command-seen' && came.status === 'running'; look += 1)
-    came = await session.perform({ type: 'poll_command', session: came.session, yieldMs: LOOK_MS }, options);
-  return came;
+async function pollUntilEnded(first: Observation, session: Session, options: PerformOptions): Promise<Observation> {
+  let outcome = first;
+  for (let poll = 0; poll < MAX_POLLS && outcome.type === 'command-seen' && outcome.status === 'running'; poll += 1)
+    outcome = await session.perform({ type: 'poll_command', session: outcome.session, yieldMs: POLL_MS }, options);
+  return outcome;
 }
 
 function rememberSession(before: Observation | undefined, now: Observation, sessions: Map<string, string>): void {

@@ -55,8 +55,8 @@ export function readOnlyArtifacts(store: ArtifactStore): ArtifactStore {
     Promise.reject(
       new SkillError({
         code: 'input/invalid',
-        message: `${quoted(name)} is not saved: files are not written again`,
-        hint: 'replay with writes',
+        message: `${quoted(name)} is not saved: writes are not repeated`,
+        hint: 'replay with --writes',
         data: { expected: 'a replay with writes' },
       }),
     );
@@ -72,11 +72,11 @@ export function readOnlyArtifacts(store: ArtifactStore): ArtifactStore {
 /** Differences from the time of recording that may explain other outcomes. */
 export function circumstances(info: RunInfo, { index, policy, execution }: Session): readonly string[] {
   return [
-    ...(info.version === VERSION ? [] : [`it was recorded by version ${info.version}; this is ${VERSION}`]),
-    ...(info.indexHash === index.indexHash ? [] : ['there are other skills than there were, or other descriptions']),
-    ...(info.policyHash === policyHash(policy) ? [] : ['other rules are in force']),
+    ...(info.version === VERSION ? [] : [`recorded by version ${info.version}; this is ${VERSION}`]),
+    ...(info.indexHash === index.indexHash ? [] : ['skills or their descriptions have changed']),
+    ...(info.policyHash === policyHash(policy) ? [] : ['the policy has changed']),
     ...(execution === undefined || info.executor?.profile === execution.identity.profile
       ? []
-      : [`programs run with another ${execution.executor} or another profile of it`]),
+      : [`the executor ${execution.executor} or its profile has changed`]),
   ];
 }

@@ -51,6 +51,6 @@ export function openReplayStage({ isOwn, approve, isStopped }: StageOptions): Re
 }
 
 function stopped(): SkillError {
-  const [message, hint] = ['this is not repeated', 'ask for it'];
+  const [message, hint] = ['the action is not repeated', 'enable it in the replay options'];
   return new SkillError({ code: 'record/failed', message, hint, data: { path: '', cause: 'not repeated' } });
 }

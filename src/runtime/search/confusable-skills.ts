@@ -23,21 +23,21 @@ export interface ConfusablePair {
  * Both directions must match, because a broad description matches many queries. Measured: paraphrased pairs score 0.49 and more, unrelated
  * skills less than 0.2; small catalogs score lower, because no word is rare in them.
  */
-const CLOSE = 0.45;
+const MIN_CLOSENESS = 0.45;
 const NEIGHBOURS = 10;
 
 /** Closest pair first. Skills that refer to each other ("Not for …, use …") are not reported. */
 export function confusableSkills(skills: readonly CatalogSkill[]): readonly ConfusablePair[] {
   const clauses = skills.map(({ description }) => splitClauses(description));
   const closeness = closenessOf(clauses.map(({ use }) => use));
-  const isSent = (from: number, to: number): boolean => names(clauses[from]?.avoid ?? '', skills[to]?.name ?? '');
+  const refersTo = (from: number, to: number): boolean => mentions(clauses[from]?.avoid ?? '', skills[to]?.name ?? '');
   return closeness
     .flatMap((neighbours, a) =>
       [...neighbours].flatMap(([b, there]): readonly ConfusablePair[] => {
         const [first, second] = [skills[a], skills[b]];
         const close = Math.min(there, closeness[b]?.get(a) ?? 0);
-        if (b <= a || close < CLOSE || first === undefined || second === undefined) return [];
-        if (isSent(a, b) || isSent(b, a)) return [];
+        if (b <= a || close < MIN_CLOSENESS || first === undefined || second === undefined) return [];
+        if (refersTo(a, b) || refersTo(b, a)) return [];
         const pair =
           compareText(first.name, second.name) <= 0 ? ([first, second] as const) : ([second, first] as const);
         return [{ skills: pair, closeness: close }];
@@ -58,7 +58,7 @@ function closenessOf(texts: readonly string[]): readonly ReadonlyMap<number, num
 }
 
 /** Whether a text contains the name of a skill as a whole word. */
-function names(text: string, name: string): boolean {
+function mentions(text: string, name: string): boolean {
   const at = text.toLowerCase().indexOf(name.toLowerCase());
   if (name === '' || at === -1) return false;
   const isPart = (character: string | undefined): boolean =>
@@ -77,8 +77,8 @@ export function confusableDiagnostics(skills: readonly CatalogSkill[], mode: Mod
         {
           code: 'catalog/confusable',
           path: own.file,
-          message: `${quoted(own.name)} and ${quoted(other.name)} answer to the same words`,
-          hint: `say what only this one is for, or add: Not for ..., use ${other.name}`,
+          message: `${quoted(own.name)} and ${quoted(other.name)} match the same queries`,
+          hint: `say what only this skill is for, or add: Not for ..., use ${other.name}`,
         },
         mode,
       ),

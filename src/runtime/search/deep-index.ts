@@ -55,7 +55,7 @@ function buildInBackground(request: DeepIndexRequest, signal: AbortSignal | unde
     worker.once('error', reject);
     worker.once('exit', () => {
       stop.removeEventListener('abort', end);
-      reject(new Error('the task that builds the deep index ended without an answer'));
+      reject(new Error('the worker that builds the deep index ended without a result'));
     });
   });
 }

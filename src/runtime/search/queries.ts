@@ -20,9 +20,9 @@ export function readQueries(file: string): readonly Query[] {
   if (read.type !== 'read') {
     throw new SkillError({
       code: 'io/failed',
-      message: `the file of queries ${JSON.stringify(file)} cannot be read`,
-      hint: 'give a file with one query a line, or JSON',
-      data: { path: file, cause: read.type === 'absent' ? 'there is no such file' : read.reason },
+      message: `the query file ${JSON.stringify(file)} cannot be read`,
+      hint: 'pass a file with one query per line, or JSON',
+      data: { path: file, cause: read.type === 'absent' ? 'the file does not exist' : read.reason },
     });
   }
   const text = read.text.replace(/^\uFEFF/, '');
@@ -38,7 +38,7 @@ export function readQueries(file: string): readonly Query[] {
 function parseList(text: string, file: string): readonly unknown[] {
   const value = parseJson(text);
   if (Array.isArray(value)) return value;
-  throw invalid(file, 'a JSON list');
+  throw invalid(file, 'a JSON array');
 }
 
 /** A line that is not a JSON object is the query itself, such as `[draft] write a letter`. */
@@ -49,7 +49,7 @@ function parseLine(line: string): unknown {
 function toQuery(value: unknown, file: string, place: number): Query {
   if (typeof value === 'string') return { query: value, relevant: [] };
   if (!isObject(value) || typeof value['query'] !== 'string')
-    throw invalid(file, `a string, or an object with "query", in place ${String(place)}`);
+    throw invalid(file, `a string, or an object with "query", at position ${String(place)}`);
   const { id, query, relevant } = value;
   const names = Array.isArray(relevant) ? relevant.filter((name): name is string => typeof name === 'string') : [];
   return { ...(typeof id === 'string' ? { id } : {}), query, relevant: names };
@@ -58,8 +58,8 @@ function toQuery(value: unknown, file: string, place: number): Query {
 function invalid(file: string, expected: string): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: `${JSON.stringify(file)} is not a file of queries: expected ${expected}`,
-    hint: 'one query a line, or JSON: ["..."], [{"query": "...", "relevant": ["skill-name"]}]',
+    message: `${JSON.stringify(file)} is not a query file: expected ${expected}`,
+    hint: 'one query per line, or JSON: ["..."], [{"query": "...", "relevant": ["skill-name"]}]',
     data: { expected },
   });
 }

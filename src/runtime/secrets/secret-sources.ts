@@ -55,12 +55,12 @@ function fromFile(file: string, { home }: Surroundings): FetchedSecret {
   const found = readPrivateFile(place, { maxBytes: MAX_BYTES, isSecret: true });
   switch (found.type) {
     case 'absent':
-      return { type: 'missing', reason: 'it is not there' };
+      return { type: 'missing', reason: 'it does not exist' };
     case 'failed':
       return {
         type: 'missing',
         reason: found.reason,
-        hint: 'the file must be a plain one of at most 64 KiB, yours or root’s, and for its owner only: chmod 600',
+        hint: 'use a regular file of at most 64 KiB that belongs to you or root and that only its owner can access: chmod 600',
       };
     case 'read':
       return valueOf(found.bytes);
@@ -92,7 +92,7 @@ async function fromCommand(
     if (end.reason === 'cancelled') return { type: 'cancelled' };
     return end.exitCode === 0 && end.reason === 'exited'
       ? valueOf(Buffer.concat(chunks))
-      : { type: 'missing', reason: endReason(end), hint: 'run the command yourself to see what it says' };
+      : { type: 'missing', reason: endReason(end), hint: 'run the command yourself to see its error' };
   } catch (error) {
     if (!isSkillError(error)) throw error;
     return { type: 'missing', reason: 'it cannot be started', hint: error.hint };
@@ -101,13 +101,13 @@ async function fromCommand(
 
 function endReason({ reason, exitCode, signal }: ProgramEnd): string {
   if (reason === 'timeout') return `it took longer than ${String(COMMAND_MS / 1000)} seconds`;
-  if (reason === 'output') return `it said more than ${String(MAX_BYTES)} bytes`;
-  return exitCode === undefined ? `it was ended by ${signal ?? reason}` : `it ended with status ${String(exitCode)}`;
+  if (reason === 'output') return `its output is larger than ${String(MAX_BYTES)} bytes`;
+  return exitCode === undefined ? `it was ended by ${signal ?? reason}` : `it exited with code ${String(exitCode)}`;
 }
 
 /** Removes a trailing line end. */
 function valueOf(bytes: Buffer): FetchedSecret {
-  if (!isUtf8(bytes)) return { type: 'missing', reason: 'what it gives is no text in UTF-8' };
+  if (!isUtf8(bytes)) return { type: 'missing', reason: 'its output is not UTF-8 text' };
   const value = bytes.toString('utf8').replace(/\r?\n$/, '');
   return value === '' ? { type: 'missing', reason: 'it is empty' } : { type: 'value', value };
 }

@@ -38,8 +38,8 @@ export function environmentProblem(variable: string, value = ''): string | undef
 }
 
 function keyProblem(key: string): string | undefined {
-  if (/[*?[\]{}]/.test(key)) return 'secrets are given to one skill, not to a pattern';
-  return key.split('/').includes('') ? 'is neither a name nor source/name' : undefined;
+  if (/[*?[\]{}]/.test(key)) return 'a secret must be given to one skill, not to a pattern';
+  return key.split('/').includes('') ? 'must be a name or source/name' : undefined;
 }
 
 function entryProblem(
@@ -51,11 +51,12 @@ function entryProblem(
   const given = [env, file, command].filter((part) => part !== undefined);
   if (given.length !== 1 || Object.keys(source).length !== 1) return 'must have exactly one of env, file and command';
   for (const name of [variable, env ?? ''])
-    if (isWithheld(name)) return `${quoted(name)} is a key to a model provider, which no skill is given`;
+    if (isWithheld(name)) return `${quoted(name)} is a key of a model provider, which no skill can get`;
   if (file !== undefined && !file.startsWith('~/') && !path.isAbsolute(file))
     return 'the file must be absolute or start with ~/';
   if (command !== undefined && (command[0] ?? '') === '') return 'the command must name a program';
-  if ([file ?? '', env ?? '', ...(command ?? [])].some((word) => word.includes('\0'))) return 'has a NUL in it';
+  if ([file ?? '', env ?? '', ...(command ?? [])].some((word) => word.includes('\0')))
+    return 'contains a NUL character';
   if (env === '') return 'the variable must have a name';
   return environmentProblem(variable);
 }
@@ -65,7 +66,7 @@ function invalid(place: readonly string[], problem: string): SkillError<'config/
   return new SkillError({
     code: 'config/invalid',
     message: `${name}: ${problem}`,
-    hint: 'give each skill its own variables, each from one env, file or command: see docs/secrets.md',
+    hint: 'give each skill its own variables, each from one env, file or command; see docs/secrets.md',
     data: { path: ['secrets', ...place].join('.') },
   });
 }

@@ -59,7 +59,7 @@ export function openSecrets(
   const fetchOnce = onceEach(async (source, signal) => await fetchSecret(source, surroundings, signal));
   const keyRedactor = createRedactor(keys.filter(isRedactable));
 
-  async function valueFor(variable: string, source: SecretSource, signal?: AbortSignal): Promise<Judged> {
+  async function valueFor(variable: string, source: SecretSource, signal?: AbortSignal): Promise<SecretResult> {
     const fetched = await fetchOnce(source, signal);
     if (fetched.type === 'cancelled') {
       signal?.throwIfAborted();
@@ -70,7 +70,7 @@ export function openSecrets(
     const { value } = fetched;
     const isKey = keyRedactor.text(value) !== value;
     const problem = isKey
-      ? 'it holds a key to a model provider, which no skill is given'
+      ? 'it contains a key of a model provider, which no skill can get'
       : valueProblem(variable, value);
     if (problem !== undefined) return { variable, problem };
     known.add({ name: variable, value });
@@ -89,11 +89,11 @@ export function openSecrets(
         const source = sources.get(variable);
         return source === undefined ? [] : [{ variable, source }];
       });
-      const judged = await Promise.all(wanted.map(({ variable, source }) => valueFor(variable, source, signal)));
-      const missing = judged.filter((found) => found.problem !== undefined);
+      const results = await Promise.all(wanted.map(({ variable, source }) => valueFor(variable, source, signal)));
+      const missing = results.filter((found) => found.problem !== undefined);
       if (missing.length > 0) return { failure: missingFailure(skill, missing, sources) };
       return {
-        env: Object.fromEntries(judged.map(({ variable, value }) => [variable, value ?? ''])),
+        env: Object.fromEntries(results.map(({ variable, value }) => [variable, value ?? ''])),
         redactor: known.redactor,
         problems: problemsOf(skill, declared, [...sources.keys()]),
       };
@@ -101,7 +101,7 @@ export function openSecrets(
   };
 }
 
-interface Judged {
+interface SecretResult {
   readonly variable: string;
   readonly value?: string;
   readonly problem?: string;
@@ -109,27 +109,27 @@ interface Judged {
 }
 
 function valueProblem(variable: string, value: string): string | undefined {
-  if (value.includes('\0')) return 'its value has a NUL, which no environment can hold';
+  if (value.includes('\0')) return 'its value contains a NUL character, which is not allowed in an environment';
   const problem = redactionProblem(value);
-  if (problem !== undefined) return `its value ${problem} and could not be kept out of texts`;
+  if (problem !== undefined) return `its value ${problem} and could not be redacted`;
   return environmentProblem(variable, value);
 }
 
 function forbiddenFailure({ name }: SkillWithSecrets, variables: readonly string[]): Failure {
   const keys = variables.map((variable) => quoted(variable)).join(', ');
-  return failure('secret/missing', `${quoted(name)} asks for ${keys}: no skill is given a key to a model provider`, {
-    hint: 'tell the person: a skill that needs a key of its own must declare it by another name',
+  return failure('secret/missing', `${quoted(name)} requires ${keys}: no skill can get a key of a model provider`, {
+    hint: 'tell the user: a skill that needs its own key must declare it under another name',
   });
 }
 
 function missingFailure(
   { name }: SkillWithSecrets,
-  missing: readonly Judged[],
+  missing: readonly SecretResult[],
   sources: ReadonlyMap<string, SecretSource>,
 ): Failure {
   const reasons = missing.map(({ variable, problem = '' }) => {
     const source = sources.get(variable) ?? {};
-    return `${quoted(variable)}, which should come from ${sourceName(source)}: ${problem}`;
+    return `${quoted(variable)} from ${sourceName(source)}: ${problem}`;
   });
   const hint = missing.find((found) => found.hint !== undefined)?.hint;
   return failure('secret/missing', `${quoted(name)} needs ${reasons.join('; ')}`, hint === undefined ? {} : { hint });
@@ -143,7 +143,7 @@ function problemsOf(
   return [
     ...declared
       .filter((variable) => !configured.includes(variable))
-      .map((variable) => `${quoted(name)} declares ${quoted(variable)}, and the configuration gives no secret for it`),
+      .map((variable) => `${quoted(name)} declares ${quoted(variable)}, but no secret is configured for it`),
     ...configured
       .filter((variable) => !declared.includes(variable))
       .map(

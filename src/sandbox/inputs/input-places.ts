@@ -1,4 +1,4 @@
-/** Where inputs go: below `work` or `out`, by descriptors, since a program may exchange what lies there. */
+/** Puts inputs below `work` or `out`. Works by descriptors, because a program may swap files there. */
 import { fchownSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
 
 import type { Identity } from '../../core/execution.ts';
@@ -6,7 +6,7 @@ import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readPath, refuseInput } from './input-sources.ts';
+import { parsePath, refuseInput } from './input-sources.ts';
 import type { InputRefused } from './input-sources.ts';
 
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
@@ -14,54 +14,54 @@ const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:OUTPUT_DIR|\{OUTPUT_DIR\})(?=\/|$)/, 'out'],
   [/^\$(?:WORKSPACE_DIR|\{WORKSPACE_DIR\})\//, ''],
 ];
-/** They are parts of every workspace, and nothing takes their place. */
+/** Folders of every workspace, which cannot be replaced. */
 const FIXED: ReadonlySet<string> = new Set(['work', 'out', 'work/inputs']);
 
-/** Reads where an input is to go. `base`: its own name, for where none is given and for a path that ends with a slash. */
-export function readPlace(
+/** Parses the target of an input. `base` is the source's own name, used for no target and for one that ends with a slash. */
+export function parseTarget(
   from: string,
   to: string | undefined,
-  { base, seenRoot }: { readonly base: string; readonly seenRoot: string },
+  { base, programRoot }: { readonly base: string; readonly programRoot: string },
 ): RelativePath {
-  if (to === undefined || to === '') return readPath(from, `work/inputs/${base}`);
-  let text = to.startsWith(`${seenRoot}/`) ? to.slice(seenRoot.length + 1) : to;
+  if (to === undefined || to === '') return parsePath(from, `work/inputs/${base}`);
+  let text = to.startsWith(`${programRoot}/`) ? to.slice(programRoot.length + 1) : to;
   for (const [pattern, folder] of VARIABLES) text = text.replace(pattern, folder);
   text = text.replace(/^(?:\.\/+)*inputs(?=\/|$)/, 'work/inputs');
-  const place = readPath(from, text.endsWith('/') || FIXED.has(text) ? `${text}/${base}` : text);
+  const place = parsePath(from, text.endsWith('/') || FIXED.has(text) ? `${text}/${base}` : text);
   const first = place.split('/')[0];
   if ((first !== 'work' && first !== 'out') || FIXED.has(place))
-    throw refuseInput(from, 'input/invalid', `${quoted(to)} is no place for an input`, {
-      hint: 'put it below work/, inputs/ or out/: work/inputs/data.csv',
+    throw refuseInput(from, 'input/invalid', `${quoted(to)} is not a valid target for an input`, {
+      hint: 'use a path below work/, inputs/ or out/, such as work/inputs/data.csv',
     });
   return place;
 }
 
 export interface PlaceOptions {
   readonly from: string;
-  /** Of the workspace, on the host. */
+  /** The workspace on the host. */
   readonly root: string;
   readonly to: RelativePath;
   readonly owner: Identity | undefined;
-  /** What is at the place was put there by us before, and may go. */
-  readonly isOurs: boolean;
-  /** Receives what was there. */
+  /** The existing target is an earlier input and may be replaced. */
+  readonly isReplaceable: boolean;
+  /** Receives the replaced folder. */
   readonly discarded: string;
 }
 
-/** Moves what was made elsewhere to its place, in one step. */
-export function putInput(made: string, options: PlaceOptions): void {
+/** Moves a prepared input to its target atomically. */
+export function placeInput(prepared: string, options: PlaceOptions): void {
   inParent(
     options,
     (parent, name) => openOrMake(parent, name, options),
     (target) => {
-      makeRoom(made, target, options);
-      renameSync(made, target);
+      makeRoom(prepared, target, options);
+      renameSync(prepared, target);
     },
   );
 }
 
-/** What `putInput` would refuse, before anything is changed. */
-export function refusePlace(made: string, options: PlaceOptions): void {
+/** Makes the checks of `placeInput` without changing anything. */
+export function checkPlace(prepared: string, options: PlaceOptions): void {
   const open = (parent: DirectoryHandle, name: string): DirectoryHandle | undefined => {
     const opened = parent.tryChild(name);
     if (opened.type === 'directory') return opened.directory;
@@ -69,10 +69,10 @@ export function refusePlace(made: string, options: PlaceOptions): void {
     if (opened.type !== 'failed' || !isMissing) throw noFolder(options);
     return undefined;
   };
-  inParent(options, open, (target) => refuseLoss(made, target, options));
+  inParent(options, open, (target) => refuseLoss(prepared, target, options));
 }
 
-/** Calls `act` with the place of the input in its opened parent folder; not if `open` returns nothing for a folder on the way. */
+/** Calls `act` with the target in its opened parent folder, unless `open` returns `undefined` for one of its parents. */
 function inParent(
   { root, to }: PlaceOptions,
   open: (parent: DirectoryHandle, name: string) => DirectoryHandle | undefined,
@@ -111,22 +111,22 @@ function openOrMake(parent: DirectoryHandle, name: string, options: PlaceOptions
 }
 
 function noFolder({ from, to }: PlaceOptions): InputRefused {
-  return refuseInput(from, 'path/link-outside', `a part of ${quoted(to)} is no folder but a file or a link`, {
-    hint: 'choose another place for it',
+  return refuseInput(from, 'path/link-outside', `a parent of ${quoted(to)} is a file or a link instead of a folder`, {
+    hint: 'choose another target',
   });
 }
 
-/** A file or a link is replaced by the rename itself, and never followed; a folder has to make room. True: it has. */
-function refuseLoss(made: string, target: string, { from, to, isOurs }: PlaceOptions): boolean {
+/** A rename replaces a file or link without following it, but a folder has to be moved away first. Returns true for such a folder. */
+function refuseLoss(prepared: string, target: string, { from, to, isReplaceable }: PlaceOptions): boolean {
   const there = lstatSync(target, { throwIfNoEntry: false });
-  if (there === undefined || (!there.isDirectory() && !lstatSync(made).isDirectory())) return false;
-  if (isOurs) return true;
+  if (there === undefined || (!there.isDirectory() && !lstatSync(prepared).isDirectory())) return false;
+  if (isReplaceable) return true;
   const isFolder = there.isDirectory();
-  throw refuseInput(from, 'input/exists', `there is a ${isFolder ? 'folder' : 'file'} at ${quoted(to)} already`, {
-    hint: isFolder ? `write ${to}/ to put it inside` : 'choose another place for it',
+  throw refuseInput(from, 'input/exists', `a ${isFolder ? 'folder' : 'file'} already exists at ${quoted(to)}`, {
+    hint: isFolder ? `use ${to}/ to put the input inside` : 'choose another target',
   });
 }
 
-function makeRoom(made: string, target: string, options: PlaceOptions): void {
-  if (refuseLoss(made, target, options)) renameSync(target, options.discarded);
+function makeRoom(prepared: string, target: string, options: PlaceOptions): void {
+  if (refuseLoss(prepared, target, options)) renameSync(target, options.discarded);
 }

@@ -1,4 +1,4 @@
-/** Where inputs come from: each source is opened so that nothing but what was meant can be read through it. */
+/** Opens the sources of inputs without following links out of the allowed folders. */
 import { closeSync, fstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
@@ -14,9 +14,9 @@ import { DirectoryHandle, HAS_DESCRIPTOR_PATHS, descriptorPath } from '../../pla
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
-/** Why an input was not staged. Nothing of the request was. */
+/** Why an input, and with it the whole request, was not staged. */
 export interface InputFailure extends Failure {
-  /** As it was asked for. */
+  /** As requested. */
   readonly from: string;
 }
 
@@ -39,16 +39,16 @@ export function refuseInput(
   return new InputRefused({ from, ...failure(code, message, more) });
 }
 
-/** Whoever gets one closes its descriptor. */
+/** The caller closes the descriptor. */
 export interface OpenedSource {
   readonly type: 'file' | 'folder';
   readonly descriptor: number;
   readonly stats: Stats;
-  /** The name of the opened folder for a walk. */
+  /** Path of an opened folder for a walk. */
   readonly place: string;
 }
 
-/** A file or a folder below a root that strangers may have written in. Folders are reached by their real names, without links. */
+/** Opens a file or folder below an untrusted root. Folders are reached without following links. */
 export function openInput(from: string, root: string, file: RelativePath): OpenedSource {
   const directory = new ConfinedDirectory(DirectoryHandle.open(root, { followLink: true }), root);
   const opened = directory.open(file);
@@ -57,10 +57,10 @@ export function openInput(from: string, root: string, file: RelativePath): Opene
     const { descriptor, stats } = opened;
     if (stats.nlink === 1) return { type: 'file', descriptor, stats, place: '' };
     closeSync(descriptor);
-    throw refuseInput(from, 'path/hard-link', `${quoted(file)} has another name elsewhere`);
+    throw refuseInput(from, 'path/hard-link', `${quoted(file)} has further hard links`);
   }
   if (opened.code === 'file/directory') return openInputFolder(from, root, file);
-  throw refuseInput(from, opened.code, `${quoted(from)} cannot be used: ${opened.code}`, {
+  throw refuseInput(from, opened.code, `${quoted(from)} cannot be opened: ${opened.code}`, {
     nearest: opened.code === 'file/missing' ? nearFiles(root, file) : [],
   });
 }
@@ -71,8 +71,8 @@ function openInputFolder(from: string, root: string, file: RelativePath): Opened
     const opened = directory.tryChild(name);
     directory.close();
     if (opened.type !== 'directory')
-      throw refuseInput(from, 'path/link-outside', `${quoted(from)} is reached by a link`, {
-        hint: 'name the folder itself, not a link to it',
+      throw refuseInput(from, 'path/link-outside', `the path of ${quoted(from)} contains a link`, {
+        hint: 'use the path of the folder itself',
       });
     directory = opened.directory;
   }
@@ -94,26 +94,25 @@ function nearFiles(root: string, file: string): readonly string[] {
   }
 }
 
-/** A file or folder of the host, where it is allowed under the name given and under its real one. */
+/** Opens a file or folder of the host that is allowed by its given path and by its real path. */
 export function openHostInput(
   from: string,
   file: string,
   isAllowed: ((path: string) => boolean) | undefined,
 ): OpenedSource {
   if (!path.isAbsolute(file))
-    throw refuseInput(from, 'input/invalid', `${quoted(from)} has no absolute path`, {
-      hint: 'write host:// and an absolute path: host:///data/report.csv',
+    throw refuseInput(from, 'input/invalid', `${quoted(from)} is not an absolute path`, {
+      hint: 'use host:// with an absolute path, such as host:///data/report.csv',
     });
-  if (file.includes('\0'))
-    throw refuseInput(from, 'path/control-character', 'the path has a character that does not show');
+  if (file.includes('\0')) throw refuseInput(from, 'path/control-character', 'the path contains a control character');
   if (file.split(/[/\\]/).includes('..'))
-    throw refuseInput(from, 'path/parent', `${quoted(from)} has .. in it`, { hint: 'give the path without ..' });
-  // What is not allowed is not looked at either: whether it exists is nobody's business.
+    throw refuseInput(from, 'path/parent', `${quoted(from)} contains ..`, { hint: 'use a path without ..' });
+  // Checked before any access, so that the answer does not reveal whether the file exists.
   if (isAllowed?.(path.normalize(file)) !== true) throw notAllowed(from);
   const real = tryRealPath(file);
   if (real === undefined)
-    throw refuseInput(from, 'file/missing', `${quoted(from)} is not there`, {
-      hint: 'name a file that is there',
+    throw refuseInput(from, 'file/missing', `${quoted(from)} does not exist`, {
+      hint: 'use the path of an existing file',
       nearest: isAllowed(path.dirname(path.normalize(file))) ? nearSiblings(file) : [],
     });
   if (!isAllowed(real)) throw notAllowed(from);
@@ -121,7 +120,7 @@ export function openHostInput(
 }
 
 function notAllowed(from: string): InputRefused {
-  return refuseInput(from, 'input/not-allowed', `${quoted(from)} may not be used`);
+  return refuseInput(from, 'input/not-allowed', `access to ${quoted(from)} is not allowed`);
 }
 
 function nearSiblings(file: string): readonly string[] {
@@ -143,9 +142,9 @@ function openReal(from: string, real: string): OpenedSource {
   }
   try {
     const stats = fstatSync(descriptor);
-    // A folder above may have been exchanged for a link since; what was opened then has another name.
+    // If a parent folder was swapped for a link meanwhile, the opened file has another path.
     const isSame = process.platform !== 'linux' || readlinkSync(descriptorPath(descriptor)) === real;
-    if (!isSame) throw refuseInput(from, 'file/changed', `${quoted(from)} changed while it was opened`);
+    if (!isSame) throw refuseInput(from, 'file/changed', `${quoted(from)} was replaced while it was opened`);
     if (stats.isFile()) return { type: 'file', descriptor, stats, place: '' };
     if (stats.isDirectory())
       return { type: 'folder', descriptor, stats, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : real };
@@ -156,8 +155,8 @@ function openReal(from: string, real: string): OpenedSource {
   }
 }
 
-/** A path below the workspace as a model or a person wrote it. */
-export function readPath(from: string, text: string): RelativePath {
+/** Parses a path below the workspace. */
+export function parsePath(from: string, text: string): RelativePath {
   const reading = toRelativePath(text);
   if (reading.type === 'path') return reading.path;
   const { code, message } = reading.failure;
@@ -167,7 +166,7 @@ export function readPath(from: string, text: string): RelativePath {
 }
 
 const PATH_HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
-  'path/absolute': 'give the path relative to the workspace or the skill',
-  'path/parent': 'stay inside: no .. in a path',
-  'path/empty': 'name a file or a folder',
+  'path/absolute': 'use a path relative to the workspace or the skill',
+  'path/parent': 'remove .. from the path',
+  'path/empty': 'add the path of a file or folder',
 };

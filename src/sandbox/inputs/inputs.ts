@@ -1,6 +1,6 @@
 /**
- * Bringing files into a workspace before a program runs (EXEC-4). All of a request is made ready aside and then moved to its places:
- * a request that fails has changed nothing. Contained at both ends; of the host only what policy allows.
+ * Stages input files in a workspace before a program runs (EXEC-4). A request is prepared completely in a temporary folder and then moved
+ * into place: a failed request changes nothing. Sources and targets are confined; of the host only what the policy allows is read.
  */
 import { closeSync, fchmodSync, fchownSync, futimesSync, lchownSync, openSync, symlinkSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -19,29 +19,29 @@ import { isProgram } from '../../platform/fs/tree-digest.ts';
 import { readPieces } from '../../platform/fs/tree-file.ts';
 import { TreeRefused } from '../../platform/fs/tree-walk.ts';
 import type { TreeProblem } from '../../platform/fs/tree-walk.ts';
-import { putInput, readPlace, refusePlace } from './input-places.ts';
+import { checkPlace, parseTarget, placeInput } from './input-places.ts';
 import type { PlaceOptions } from './input-places.ts';
-import { InputRefused, openHostInput, openInput, readPath, refuseInput } from './input-sources.ts';
+import { InputRefused, openHostInput, openInput, parsePath, refuseInput } from './input-sources.ts';
 import type { InputFailure, OpenedSource } from './input-sources.ts';
 import { ioFailed, makeTemporary } from '../workspace/layout.ts';
 import type { InputRecord } from '../workspace/metadata.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 export interface InputSources {
-  /** The latest version where none is named. Throws `artifact/unknown`; absent where there are no artifacts. */
+  /** Loads an artifact (default: its latest version). Throws `artifact/unknown`. Absent where there is no artifact store. */
   readonly artifact?: (
     name: string,
     version?: number,
   ) => Promise<{ readonly content: Uint8Array; readonly version: number }>;
-  /** Whether a path of the host may be used; absent: none. Asked with the path as given and with the real one. */
+  /** Whether a path of the host is allowed; called with the given path and with the real one. Absent: no path is. */
   readonly host?: (path: string) => boolean;
-  /** Folder of a read-only copy of a skill that is not staged; the staged ones are known. */
+  /** Returns the snapshot of a skill that is not staged. */
   readonly skill?: (name: string) => Promise<string | undefined>;
 }
 
 export interface InputLimits {
   readonly maxInputs: number;
-  /** Of all inputs together. */
+  /** Limits for all inputs together. */
   readonly maxBytes: number;
   readonly maxEntries: number;
 }
@@ -58,7 +58,7 @@ export interface StageInputsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Stages inputs. Throws `io/failed` where the disk refuses; everything else that can go wrong is a value. */
+/** Stages inputs. Throws `io/failed` for disk errors; every other failure is returned. */
 export async function stageInputs(
   workspace: Workspace,
   inputs: readonly InputRequest[],
@@ -66,11 +66,11 @@ export async function stageInputs(
   { limits = INPUT_LIMITS, now = Date.now, signal }: StageInputsOptions = {},
 ): Promise<StagedInputs> {
   if (inputs.length === 0) return { type: 'staged', inputs: [], warnings: [] };
-  const aside = makeTemporary(workspace.base);
+  const folder = makeTemporary(workspace.base);
   const staging: Staging = {
     workspace,
     sources,
-    aside,
+    folder,
     signal,
     left: { bytes: limits.maxBytes, entries: limits.maxEntries },
     at: new Date(now()).toISOString(),
@@ -78,12 +78,16 @@ export async function stageInputs(
   };
   try {
     if (inputs.length > limits.maxInputs)
-      throw refuseInput('', 'input/invalid', `there are more than ${String(limits.maxInputs)} inputs`);
-    const ready: Ready[] = [];
-    for (const input of inputs) ready.push(await makeReady(staging, input, path.join(aside, String(ready.length))));
-    refuseSamePlaces(ready);
-    for (const item of ready) refusePlace(item.made, placeOptions(staging, item));
-    for (const item of ready) putInput(item.made, placeOptions(staging, item));
+      throw refuseInput(
+        '',
+        'input/invalid',
+        `the request has ${String(inputs.length)} inputs; the limit is ${String(limits.maxInputs)}`,
+      );
+    const ready: PreparedInput[] = [];
+    for (const input of inputs) ready.push(await prepareInput(staging, input, path.join(folder, String(ready.length))));
+    refuseSameTargets(ready);
+    for (const item of ready) checkPlace(item.prepared, placeOptions(staging, item));
+    for (const item of ready) placeInput(item.prepared, placeOptions(staging, item));
     const records = ready.map(({ record }) => record);
     workspace.note((metadata) => ({ ...metadata, inputs: [...metadata.inputs, ...records] }));
     return { type: 'staged', inputs: records, warnings: staging.warnings };
@@ -92,81 +96,86 @@ export async function stageInputs(
     if (isSystemError(error)) throw ioFailed(workspace.place.root, error);
     throw error;
   } finally {
-    await removeTree(aside);
+    await removeTree(folder);
   }
 }
 
 interface Staging {
   readonly workspace: Workspace;
   readonly sources: InputSources;
-  readonly aside: string;
+  readonly folder: string;
   readonly signal: AbortSignal | undefined;
-  /** What may still be brought in. */
+  /** Remaining limits. */
   readonly left: { bytes: number; entries: number };
   readonly at: string;
   readonly warnings: string[];
 }
 
-interface Ready {
-  /** Made aside. */
-  readonly made: string;
+interface PreparedInput {
+  /** Path in the temporary folder. */
+  readonly prepared: string;
   readonly to: RelativePath;
   readonly record: InputRecord;
 }
 
-async function makeReady(staging: Staging, input: InputRequest, made: string): Promise<Ready> {
+async function prepareInput(staging: Staging, input: InputRequest, prepared: string): Promise<PreparedInput> {
   staging.signal?.throwIfAborted();
-  const source = readSource(input.from);
-  const seenRoot = staging.workspace.attached.root;
-  const to = readPlace(input.from, input.to, { base: source.base, seenRoot });
+  const source = parseSource(input.from);
+  const programRoot = staging.workspace.attached.root;
+  const to = parseTarget(input.from, input.to, { base: source.base, programRoot });
   const found =
     source.scheme === 'artifact'
-      ? await fetchArtifact(staging, input, source, made)
-      : await fetchFile(staging, input, { source, to, made });
+      ? await fetchArtifact(staging, input, source, prepared)
+      : await fetchFile(staging, input, { source, to, prepared });
   const { from, pin = false } = input;
-  return { made, to, record: { from, to, pin, at: staging.at, ...found } };
+  return { prepared, to, record: { from, to, pin, at: staging.at, ...found } };
 }
 
-type Found = Pick<InputRecord, 'resolved' | 'mode' | 'version'>;
+type ResolvedInput = Pick<InputRecord, 'resolved' | 'mode' | 'version'>;
 
 interface Source {
   readonly scheme: 'artifact' | 'host' | 'workspace' | 'skill';
-  /** What follows the scheme. */
+  /** The part after the scheme. */
   readonly rest: string;
-  /** The last name of it. */
+  /** Last component of the path. */
   readonly base: string;
   readonly version?: number;
 }
 
 const SCHEME = /^(artifact|host|workspace|skill):\/\/(.*)$/su;
 
-function readSource(from: string): Source {
+function parseSource(from: string): Source {
   const [, scheme, rest = ''] = SCHEME.exec(from) ?? [];
   const isKnown = scheme === 'artifact' || scheme === 'host' || scheme === 'workspace' || scheme === 'skill';
   if (!isKnown)
-    throw refuseInput(from, 'input/invalid', `${quoted(from)} names no source`, {
-      hint: 'write artifact://name, host:///path, workspace://path or skill://name/path',
+    throw refuseInput(from, 'input/invalid', `${quoted(from)} has an unknown scheme`, {
+      hint: 'use artifact://name, host:///path, workspace://path or skill://name/path',
       nearest: nearest(from.split(':')[0] ?? '', ['artifact', 'host', 'workspace', 'skill']),
     });
   const [, name = '', version] =
     scheme === 'artifact' ? (/^(.*?)(?:@(\d{1,9}))?$/su.exec(rest) ?? []) : [undefined, rest];
   const base = path.posix.basename(name.replace(/\/+$/, '')).replace(/^user:/, '');
   if (base === '')
-    throw refuseInput(from, 'path/empty', `${quoted(from)} names nothing`, { hint: 'name a file or a folder' });
+    throw refuseInput(from, 'path/empty', `${quoted(from)} has no path`, { hint: 'add the path of a file or folder' });
   return { scheme, rest: name, base, ...(version === undefined ? {} : { version: Number(version) }) };
 }
 
-async function fetchArtifact(staging: Staging, input: InputRequest, source: Source, made: string): Promise<Found> {
+async function fetchArtifact(
+  staging: Staging,
+  input: InputRequest,
+  source: Source,
+  prepared: string,
+): Promise<ResolvedInput> {
   const { from, mode = 'copy', pin = false } = input;
   const load = staging.sources.artifact;
   if (load === undefined)
-    throw refuseInput(from, 'artifact/unknown', 'there are no artifacts here', { hint: 'use another source' });
+    throw refuseInput(from, 'artifact/unknown', 'there is no artifact store', { hint: 'use another source' });
   const pinned = pin ? staging.workspace.metadata.inputs.find((record) => record.from === from)?.version : undefined;
   const version = source.version ?? pinned;
   try {
     const artifact = await load(source.rest, version);
-    writeAside(made, artifact.content, { staging, from });
-    if (mode === 'link') staging.warnings.push(`${quoted(from)} was copied: an artifact cannot be linked`);
+    writePrepared(prepared, artifact.content, { staging, from });
+    if (mode === 'link') staging.warnings.push(`${quoted(from)} was copied, because artifacts cannot be linked`);
     return {
       resolved: `artifact://${source.rest}@${String(artifact.version)}`,
       version: artifact.version,
@@ -182,10 +191,14 @@ async function fetchArtifact(staging: Staging, input: InputRequest, source: Sour
 interface FileRequest {
   readonly source: Source;
   readonly to: RelativePath;
-  readonly made: string;
+  readonly prepared: string;
 }
 
-async function fetchFile(staging: Staging, input: InputRequest, { source, to, made }: FileRequest): Promise<Found> {
+async function fetchFile(
+  staging: Staging,
+  input: InputRequest,
+  { source, to, prepared }: FileRequest,
+): Promise<ResolvedInput> {
   const { from, mode = 'copy' } = input;
   const place = source.scheme === 'host' ? undefined : await placeBelow(staging, from, source);
   const opened =
@@ -194,16 +207,16 @@ async function fetchFile(staging: Staging, input: InputRequest, { source, to, ma
       : openInput(from, place.root, place.file);
   try {
     if (mode === 'link' && place?.seen !== undefined) {
-      refuseItself(from, to, place.seen);
-      symlinkSync(path.posix.relative(path.posix.dirname(to), place.seen), made);
+      refuseSelfLink(from, to, place.seen);
+      symlinkSync(path.posix.relative(path.posix.dirname(to), place.seen), prepared);
       const owner = staging.workspace.identity;
-      if (owner !== undefined) lchownSync(made, owner.uid, owner.gid);
+      if (owner !== undefined) lchownSync(prepared, owner.uid, owner.gid);
       return { resolved: from, mode: 'link' };
     }
     if (mode === 'link')
-      staging.warnings.push(`${quoted(from)} was copied: only what is in the workspace can be linked`);
-    if (opened.type === 'folder') await copyFolder(staging, from, { opened, made });
-    else copyFile(staging, from, { opened, made });
+      staging.warnings.push(`${quoted(from)} was copied, because only files of the workspace can be linked`);
+    if (opened.type === 'folder') await copyFolder(staging, from, { opened, prepared });
+    else copyFile(staging, from, { opened, prepared });
     return { resolved: from, mode: 'copy' };
   } finally {
     closeSync(opened.descriptor);
@@ -213,52 +226,52 @@ async function fetchFile(staging: Staging, input: InputRequest, { source, to, ma
 interface PlaceBelow {
   readonly root: string;
   readonly file: RelativePath;
-  /** Where programs see it, below the workspace. */
+  /** Path as programs see it, relative to the workspace. */
   readonly seen?: string;
 }
 
 async function placeBelow(staging: Staging, from: string, { scheme, rest }: Source): Promise<PlaceBelow> {
   const { place, attached } = staging.workspace;
   const own = rest.startsWith(`${attached.root}/`) ? rest.slice(attached.root.length + 1) : rest;
-  const file = readPath(from, scheme === 'skill' ? rest : own.replace(/^inputs(?=\/|$)/, 'work/inputs'));
+  const file = parsePath(from, scheme === 'skill' ? rest : own.replace(/^inputs(?=\/|$)/, 'work/inputs'));
   const [first = '', ...others] = file.split('/');
   if (scheme === 'workspace' && first !== 'skills') {
     if (first === 'work' || first === 'out' || first === 'runs') return { root: place.root, file, seen: file };
-    throw refuseInput(from, 'input/not-allowed', `${quoted(from)} is no file of a program`, {
-      hint: 'name a file below work/, out/ or runs/',
+    throw refuseInput(from, 'input/not-allowed', `${quoted(from)} is not below work/, out/ or runs/`, {
+      hint: 'use a file below work/, out/ or runs/',
     });
   }
-  // A skill is read from its snapshot: at its place in the workspace there may be nothing but a mount point.
+  // Read the skill from its snapshot, because the workspace may contain only a mount point.
   const [name = '', ...below] = scheme === 'skill' ? [first, ...others] : others;
   const staged = place.skills.find((skill) => skill.name === name);
   const root = staged?.snapshot ?? (await staging.sources.skill?.(name));
   if (root === undefined)
     throw refuseInput(from, 'skill/unknown', `the skill ${quoted(name)} is not in this workspace`, {
-      hint: 'name a skill that is loaded',
+      hint: 'use the name of a loaded skill',
       nearest: nearest(
         name,
         place.skills.map((skill) => skill.name),
       ),
     });
-  const inside = readPath(from, below.join('/'));
+  const inside = parsePath(from, below.join('/'));
   return { root, file: inside, ...(staged === undefined ? {} : { seen: `skills/${name}/${inside}` }) };
 }
 
-function refuseItself(from: string, to: string, seen: string): void {
+function refuseSelfLink(from: string, to: string, seen: string): void {
   if (to === seen || to.startsWith(`${seen}/`))
     throw refuseInput(from, 'input/invalid', `${quoted(to)} would be a link to itself`, {
-      hint: 'choose another place for it',
+      hint: 'choose another target',
     });
 }
 
 interface Copying {
   readonly opened: OpenedSource;
-  readonly made: string;
+  readonly prepared: string;
 }
 
-function copyFile(staging: Staging, from: string, { opened: { descriptor, stats }, made }: Copying): void {
+function copyFile(staging: Staging, from: string, { opened: { descriptor, stats }, prepared }: Copying): void {
   takeRoom(staging, from, { bytes: stats.size, entries: 1 });
-  const output = openSync(made, 'wx', 0o600);
+  const output = openSync(prepared, 'wx', 0o600);
   try {
     readPieces(from, { descriptor, size: stats.size }, (bytes) => writeWhole(output, bytes));
     finish(output, { isExecutable: isProgram(stats), owner: staging.workspace.identity });
@@ -284,10 +297,10 @@ const TREE_CODES: Readonly<Record<TreeProblem, FailureCode>> = {
   'too-deep': 'path/too-long',
 };
 
-async function copyFolder(staging: Staging, from: string, { opened, made }: Copying): Promise<void> {
+async function copyFolder(staging: Staging, from: string, { opened, prepared }: Copying): Promise<void> {
   const owner = staging.workspace.identity;
   const copied = await copyTree(opened.place, {
-    to: made,
+    to: prepared,
     permissions: 'writable',
     limits: { maxBytes: staging.left.bytes, maxEntries: staging.left.entries, maxDepth: 32 },
     ...(owner === undefined ? {} : { owner }),
@@ -298,13 +311,13 @@ async function copyFolder(staging: Staging, from: string, { opened, made }: Copy
   takeRoom(staging, from, { bytes: copied.bytes, entries: copied.files + 1 });
 }
 
-function writeAside(
-  made: string,
+function writePrepared(
+  prepared: string,
   content: Uint8Array,
   { staging, from }: { readonly staging: Staging; readonly from: string },
 ): void {
   takeRoom(staging, from, { bytes: content.length, entries: 1 });
-  const output = openSync(made, 'wx', 0o600);
+  const output = openSync(prepared, 'wx', 0o600);
   try {
     writeWhole(output, content);
     finish(output, { isExecutable: false, owner: staging.workspace.identity });
@@ -317,8 +330,8 @@ function takeRoom({ left }: Staging, from: string, need: { readonly bytes: numbe
   left.bytes -= need.bytes;
   left.entries -= need.entries;
   if (left.bytes < 0 || left.entries < 0)
-    throw refuseInput(from, 'file/too-large', `${quoted(from)} is more than may be brought in`, {
-      hint: 'bring in less: single files, or a smaller folder',
+    throw refuseInput(from, 'file/too-large', `${quoted(from)} exceeds the limit on the size or number of inputs`, {
+      hint: 'request single files or a smaller folder',
     });
 }
 
@@ -334,18 +347,18 @@ function writeWhole(descriptor: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
 }
 
-function refuseSamePlaces(ready: readonly Ready[]): void {
+function refuseSameTargets(ready: readonly PreparedInput[]): void {
   for (const [place, { to, record }] of ready.entries()) {
     const other = ready.findIndex((item, index) => index < place && (item.to === to || item.to.startsWith(`${to}/`)));
     if (other !== -1)
-      throw refuseInput(record.from, 'input/invalid', `${quoted(to)} is the place of two inputs`, {
-        hint: 'give each input a place of its own',
+      throw refuseInput(record.from, 'input/invalid', `two inputs have the target ${quoted(to)}`, {
+        hint: 'use a different target for each input',
       });
   }
 }
 
-function placeOptions({ workspace, aside }: Staging, { made, to, record: { from } }: Ready): PlaceOptions {
-  const isOurs = workspace.metadata.inputs.some((before) => before.to === to);
-  const discarded = path.join(aside, `discarded-${path.basename(made)}`);
-  return { from, root: workspace.place.root, to, owner: workspace.identity, isOurs, discarded };
+function placeOptions({ workspace, folder }: Staging, { prepared, to, record: { from } }: PreparedInput): PlaceOptions {
+  const isReplaceable = workspace.metadata.inputs.some((before) => before.to === to);
+  const discarded = path.join(folder, `discarded-${path.basename(prepared)}`);
+  return { from, root: workspace.place.root, to, owner: workspace.identity, isReplaceable, discarded };
 }

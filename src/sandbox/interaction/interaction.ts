@@ -4,53 +4,53 @@ import { PROMPT_LINES, expectedInput } from './prompt.ts';
 import type { ExpectedInput } from './prompt.ts';
 import { terminalText } from './terminal-text.ts';
 
-/** What a model is told of a program that it talks to. */
+/** State and new output of an interactive program, for the model. */
 export interface InteractionView {
   readonly status: 'running' | 'exited';
   readonly sessionId: string;
-  /** What it wrote since the last view. */
+  /** Output since the last view. */
   readonly output: string;
-  /** Lines: where `output` starts, and where the next one will. */
+  /** Line numbers of the start of `output` and of the next one. */
   readonly offset: number;
   readonly nextOffset: number;
-  /** Lines that are there already and come with the next view. */
+  /** Unread lines that the next view returns. */
   readonly remaining: number;
   readonly exitCode?: number;
   readonly end?: ProgramEnd;
   readonly interaction?: ExpectedInput;
-  /** What a person should know, such as a terminal that was asked for and is none. */
+  /** For example that a requested terminal is not available. */
   readonly warnings: readonly string[];
 }
 
 export interface InteractionTimes {
-  /** Nothing written, nothing asked for so long: it is ended. */
+  /** Ends the program after this time without output and without requests. */
   readonly idleMs: number;
   readonly totalMs: number;
 }
 
-export interface Waiting {
+export interface WaitOptions {
   readonly yieldMs: number;
   readonly lines: number;
-  /** A prompt counts only where something was written since: the answer to the last one was given just now. */
+  /** Ignores a prompt until there is new output, because input was just sent. */
   readonly mustBeNew: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-const KEPT = { lines: 20_000, characters: 4 * 1024 * 1024 };
-/** A prompt is one when nothing followed it for so long. */
+const BUFFER_LIMITS = { lines: 20_000, characters: 4 * 1024 * 1024 };
+/** A prompt counts after this time without further output. */
 const SETTLE_MS = 75;
-/** Longer ones fire at once. */
+/** Node fires longer timers immediately. */
 const MAX_TIMER_MS = 2_147_483_647;
 export const KILL_GRACE_MS = 2000;
 
-/** One program that is talked to: its output, its clock and its end. */
+/** One interactive program: its output, its timeouts and its end. */
 export class Interaction {
   readonly id: string;
   readonly terminal: boolean;
   readonly warnings: readonly string[];
   readonly stdout: OutputSink;
   readonly stderr: OutputSink;
-  readonly #kept = new LineBuffer(KEPT);
+  readonly #buffer = new LineBuffer(BUFFER_LIMITS);
   readonly #times: InteractionTimes;
   readonly #waiters = new Set<() => void>();
   #written = 0;
@@ -92,7 +92,7 @@ export class Interaction {
     return this.#end;
   }
 
-  /** From here on the program is followed to its end. */
+  /** Follows the program to its end. */
   attach(program: RunningProgram): void {
     this.#program = program;
     program.ended.then(
@@ -103,7 +103,7 @@ export class Interaction {
         this.#changed();
       },
       (error: unknown) => {
-        // A bug of whoever runs the program: the next who asks for it gets it.
+        // The next `view` throws it.
         this.#finish();
         this.#failure = { error };
         this.#changed();
@@ -133,24 +133,24 @@ export class Interaction {
     this.#program?.kill();
   }
 
-  /** Waits until there is something to say: the end, a prompt, enough lines, or the time is over. */
-  async wait({ yieldMs, lines, mustBeNew, signal }: Waiting): Promise<void> {
+  /** Waits for the end, a prompt, enough lines, or the timeout. */
+  async wait({ yieldMs, lines, mustBeNew, signal }: WaitOptions): Promise<void> {
     const deadline = performance.now() + yieldMs;
     const before = this.#written;
     this.#lastActive = performance.now();
     for (;;) {
       signal?.throwIfAborted();
       const now = performance.now();
-      if (this.isOver || now >= deadline || this.#kept.unread >= lines) return;
-      const isAsked = (!mustBeNew || this.#written > before) && this.#expected() !== undefined;
+      if (this.isOver || now >= deadline || this.#buffer.unread >= lines) return;
+      const isPrompting = (!mustBeNew || this.#written > before) && this.#expected() !== undefined;
       const quietFor = now - this.#lastWritten;
-      if (isAsked && quietFor >= SETTLE_MS) return;
-      const until = isAsked ? Math.min(deadline, now + SETTLE_MS - quietFor) : deadline;
+      if (isPrompting && quietFor >= SETTLE_MS) return;
+      const until = isPrompting ? Math.min(deadline, now + SETTLE_MS - quietFor) : deadline;
       await this.#change(Math.max(1, until - now), signal);
     }
   }
 
-  /** True where it was over within the time. */
+  /** Returns true if the program ended within the time. */
   async whenOver(withinMs: number): Promise<boolean> {
     const deadline = performance.now() + withinMs;
     while (!this.isOver && performance.now() < deadline) await this.#change(Math.max(1, deadline - performance.now()));
@@ -160,7 +160,7 @@ export class Interaction {
   view(lines: number): InteractionView {
     if (this.#failure !== undefined) throw this.#failure.error;
     this.#lastActive = performance.now();
-    const { text, offset, nextOffset, remaining } = this.#kept.read(lines);
+    const { text, offset, nextOffset, remaining } = this.#buffer.read(lines);
     const expected = this.isOver ? undefined : this.#expected();
     const exitCode = this.#end?.exitCode;
     return {
@@ -178,12 +178,12 @@ export class Interaction {
   }
 
   #expected(): ExpectedInput | undefined {
-    return expectedInput(this.#kept.last(PROMPT_LINES));
+    return expectedInput(this.#buffer.last(PROMPT_LINES));
   }
 
   #take(text: string): void {
     if (text === '') return;
-    this.#kept.append(text);
+    this.#buffer.append(text);
     this.#written += text.length;
     this.#lastWritten = performance.now();
     this.#lastActive = this.#lastWritten;
@@ -215,7 +215,7 @@ export class Interaction {
   }
 }
 
-/** Ended by us, whatever the executor calls that. */
+/** Replaces the executor's reason by ours, because we ended the program. */
 function stopped({ signal, durationMs, warnings }: ProgramEnd, reason: EndReason | undefined): ProgramEnd {
   return { reason: reason ?? 'cancelled', ...(signal === undefined ? {} : { signal }), durationMs, warnings };
 }

@@ -5,26 +5,26 @@ import { Interaction, KILL_GRACE_MS } from './interaction.ts';
 import type { InteractionView } from './interaction.ts';
 
 export interface ViewOptions {
-  /** How long something to say is waited for. */
+  /** Maximum time to wait for output. */
   readonly yieldMs?: number;
-  /** Lines of output at most. */
+  /** Maximum lines of output. */
   readonly pollLines?: number;
-  /** Ends the wait, not the program; a program that was only being started is ended too. */
+  /** Cancels the wait, not the program, unless the program was just being started. */
   readonly signal?: AbortSignal;
 }
 
 export interface StartOptions extends ViewOptions {
-  /** A terminal, where the executor has one. */
+  /** Requests a terminal; pipes are used where the executor has none. */
   readonly terminal?: boolean;
-  /** Nothing written, nothing asked for so long: it is ended. */
+  /** Ends the program after this time without output and without requests. */
   readonly idleMs?: number;
-  /** Of the whole session; never more than the program's own limit of time. */
+  /** Time limit of the session; never more than the time limit of the program. */
   readonly totalMs?: number;
 }
 
 export interface WriteOptions extends ViewOptions {
   readonly chars?: string;
-  /** Also the Enter key. */
+  /** Sends the Enter key after `chars`. */
   readonly submit?: boolean;
 }
 
@@ -38,11 +38,11 @@ export interface InteractionSummary {
 export interface KilledInteraction {
   readonly ok: boolean;
   readonly sessionId: string;
-  /** `exited`: it was over already. */
+  /** `exited`: it had already ended. */
   readonly status: 'exited' | 'killed';
 }
 
-/** Programs that are talked to, by id. What is asked of an id that is unknown or over fails with the ids that are not. */
+/** Interactive programs by id. Calls with an unknown or ended id fail with a list of the open ones. */
 export interface Interactions {
   start(attached: AttachedWorkspace, spec: ProgramSpec, options?: StartOptions): Promise<InteractionView>;
   write(id: string, options?: WriteOptions): Promise<InteractionView>;
@@ -54,7 +54,7 @@ export interface Interactions {
 }
 
 export interface InteractionsOptions {
-  /** Milliseconds of the clock by which sessions that are over are forgotten. */
+  /** Clock in milliseconds, for the expiry of ended sessions. */
   readonly now: () => number;
   readonly newId: () => string;
   readonly maxRunning?: number;
@@ -66,9 +66,9 @@ const POLL_LINES = 40;
 const MAX_YIELD_MS = 600_000;
 const MAX_POLL_LINES = 20_000;
 const IDLE_MS = 10 * 60_000;
-/** Sessions that are over are kept so long, so that their last lines can be read. */
-const OVER_TTL_MS = 30 * 60_000;
-const MAX_OVER = 16;
+/** Ended sessions are kept this long, so that their last lines can be read. */
+const ENDED_TTL_MS = 30 * 60_000;
+const MAX_ENDED = 16;
 const MAX_RUNNING = 8;
 const MAX_WRITE = 64 * 1024;
 const END_OF_INPUT = '\u0004';
@@ -88,9 +88,9 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
   const forgetOld = (): void => {
     const over = [...entries].filter(([, { interaction }]) => interaction.isOver);
     for (const [, entry] of over) entry.overSince ??= now();
-    const kept = over.slice(-MAX_OVER);
+    const kept = over.slice(-MAX_ENDED);
     for (const [id, { overSince = 0 }] of over) {
-      if (now() - overSince >= OVER_TTL_MS || !kept.some(([each]) => each === id)) entries.delete(id);
+      if (now() - overSince >= ENDED_TTL_MS || !kept.some(([each]) => each === id)) entries.delete(id);
     }
   };
   const idsOf = (isOver: boolean): readonly string[] =>
@@ -103,7 +103,11 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
     if (entry === undefined) throw unknownSession(id, [...entries.keys()]);
     return entry.interaction;
   };
-  const look = async (interaction: Interaction, options: ViewOptions, isAnswer: boolean): Promise<InteractionView> => {
+  const waitAndView = async (
+    interaction: Interaction,
+    options: ViewOptions,
+    isAnswer: boolean,
+  ): Promise<InteractionView> => {
     const lines = within(options.pollLines ?? POLL_LINES, 1, MAX_POLL_LINES);
     const yieldMs = within(options.yieldMs ?? YIELD_MS, 0, MAX_YIELD_MS);
     await interaction.wait({ yieldMs, lines, mustBeNew: isAnswer, signal: options.signal });
@@ -113,7 +117,7 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
   return {
     async start(attached, spec, options = {}) {
       forgetOld();
-      if (isClosed) throw refused('sessions were closed', 'start a new runtime', 'open sessions');
+      if (isClosed) throw refused('the sessions are closed', 'start a new runtime', 'open sessions');
       const running = idsOf(false);
       if (running.length + starting >= maxRunning) throw tooMany(running, maxRunning);
       if (attached.start === undefined) throw noInteraction(attached);
@@ -125,7 +129,8 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
         terminal,
         idleMs: options.idleMs ?? IDLE_MS,
         totalMs,
-        warnings: options.terminal === true && !hasTerminal ? ['there is no terminal here; pipes were used'] : [],
+        warnings:
+          options.terminal === true && !hasTerminal ? ['this executor has no terminal; pipes are used instead'] : [],
       });
       starting += 1;
       try {
@@ -139,10 +144,10 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
       const command = quoted(spec.argv.join(' '), 200);
       entries.set(interaction.id, { interaction, command, startedAt: now(), overSince: undefined });
       try {
-        if (isClosed) throw refused('sessions were closed', 'start a new runtime', 'open sessions');
-        return await look(interaction, { yieldMs: START_YIELD_MS, ...options }, false);
+        if (isClosed) throw refused('the sessions are closed', 'start a new runtime', 'open sessions');
+        return await waitAndView(interaction, { yieldMs: START_YIELD_MS, ...options }, false);
       } catch (error) {
-        // Nobody has learned its id.
+        // The caller never learns its id.
         interaction.stop('cancelled');
         throw error;
       }
@@ -150,15 +155,15 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
     async write(id, options = {}) {
       const { chars = '', submit = false } = options;
       const interaction = find(id);
-      if (chars === '' && !submit) return await look(interaction, options, false);
+      if (chars === '' && !submit) return await waitAndView(interaction, options, false);
       if (interaction.isOver) throw isOver(id, idsOf(false));
       if (chars.length > MAX_WRITE) throw tooLong(chars.length);
-      // Without a terminal nobody turns the key into the end of the input.
+      // Without a terminal, ^D has to close the input here.
       if (!interaction.terminal && chars === END_OF_INPUT) interaction.closeInput();
       else interaction.write(new TextEncoder().encode(submit ? chars + (interaction.terminal ? '\r' : '\n') : chars));
-      return await look(interaction, options, true);
+      return await waitAndView(interaction, options, true);
     },
-    poll: async (id, options = {}) => await look(find(id), options, false),
+    poll: async (id, options = {}) => await waitAndView(find(id), options, false),
     async kill(id) {
       const interaction = find(id);
       if (interaction.isOver) return { ok: true, sessionId: id, status: 'exited' };
@@ -189,28 +194,28 @@ function within(value: number, least: number, most: number): number {
 }
 
 function named(ids: readonly string[]): string {
-  return ids.length === 0 ? 'none is open' : `open: ${ids.join(', ')}`;
+  return ids.length === 0 ? 'no session is open' : `open sessions: ${ids.join(', ')}`;
 }
 
 function unknownSession(id: string, known: readonly string[]): SkillError<'input/invalid'> {
   return refused(
-    `there is no session ${quoted(id)}; ${named(known)}`,
-    'start a program, or name an open session',
+    `unknown session ${quoted(id)}; ${named(known)}`,
+    'start a program, or use the id of an open session',
     ['the id of an open session', ...known].join(', '),
   );
 }
 
 function isOver(id: string, running: readonly string[]): SkillError<'input/invalid'> {
   return refused(
-    `the program of session ${quoted(id)} is over and takes no input; ${named(running)}`,
+    `the program of session ${quoted(id)} has ended and accepts no input; ${named(running)}`,
     'poll it for its last output, or start the program again',
-    ['the id of a session that runs', ...running].join(', '),
+    ['the id of a running session', ...running].join(', '),
   );
 }
 
 function tooMany(running: readonly string[], most: number): SkillError<'input/invalid'> {
   return refused(
-    `${String(most)} programs run already, which is the most; ${named(running)}`,
+    `${String(most)} interactive programs are running, which is the limit; ${named(running)}`,
     'end one of them first',
     `at most ${String(most)} programs at a time`,
   );
@@ -219,8 +224,8 @@ function tooMany(running: readonly string[], most: number): SkillError<'input/in
 function tooLong(length: number): SkillError<'input/invalid'> {
   const expected = `at most ${String(MAX_WRITE)} characters`;
   return refused(
-    `${String(length)} characters are too many at once; ${expected} are taken`,
-    'write less at a time',
+    `the input has ${String(length)} characters; the limit is ${String(MAX_WRITE)}`,
+    'send the input in several parts',
     expected,
   );
 }
@@ -232,8 +237,8 @@ function refused(message: string, hint: string, expected: string): SkillError<'i
 function noInteraction({ capabilities }: AttachedWorkspace): SkillError<'executor/unavailable'> {
   return new SkillError({
     code: 'executor/unavailable',
-    message: 'this executor cannot talk to a program while it runs',
-    hint: 'give the whole input with the command and run it to its end',
-    data: { executor: capabilities.isolation, reasons: ['it has no interactive programs'], install: '' },
+    message: 'this executor does not support interactive programs',
+    hint: 'pass the whole input with the command and run it to its end',
+    data: { executor: capabilities.isolation, reasons: ['it does not support interactive programs'], install: '' },
   });
 }

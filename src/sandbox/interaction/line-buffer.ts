@@ -1,11 +1,11 @@
-/** A part of the output, from where the last one ended. */
+/** A part of the output that follows the previous part. */
 export interface OutputPart {
   readonly text: string;
-  /** The line at which it starts. */
+  /** Number of its first line. */
   readonly offset: number;
-  /** The line at which the next part starts; the same one where a line was still being written. */
+  /** Number of the first line of the next part; the last line of this part if that is unfinished. */
   readonly nextOffset: number;
-  /** Lines that are kept and were not part of it. */
+  /** Unread lines in the buffer. */
   readonly remaining: number;
 }
 
@@ -14,27 +14,27 @@ export interface LineBufferLimits {
   readonly characters: number;
 }
 
-/** A longer line is several. */
+/** Longer lines are split. */
 const MAX_LINE = 4096;
-/** Of one part, whatever the number of lines. */
+/** Maximum characters of one part. */
 const MAX_PART = 64 * 1024;
 
 /**
- * The last lines of a program that writes for as long as it likes. Read once, in order: the parts put together are the output, and what
- * fell out before it was read is said where it is missing.
+ * The last lines of a program that may write without end. Lines are read once and in order: all parts together are the output. A note
+ * replaces lines that were dropped before they were read.
  */
 export class LineBuffer {
   readonly #limits: LineBufferLimits;
-  /** With their line ends, but for pieces of long lines. */
+  /** With their line ends, except for parts of split lines. */
   #lines: string[] = [];
-  /** Where in `#lines` the kept ones start: dropping a line moves nothing. */
+  /** Index of the first buffered line in `#lines`, so that dropping a line moves nothing. */
   #start = 0;
-  /** How many lines were dropped before it. */
+  /** Number of lines dropped before it. */
   #dropped = 0;
   #characters = 0;
-  /** The line that is being written. */
+  /** The unfinished line. */
   #open = '';
-  /** The next character is written over the open line. */
+  /** The next character overwrites the unfinished line. */
   #isReturned = false;
   #cursor = { line: 0, characters: 0 };
   #missed = 0;
@@ -43,7 +43,7 @@ export class LineBuffer {
     this.#limits = limits;
   }
 
-  /** Cleaned text; `\r` as `TerminalText` means it. */
+  /** Takes the output of `TerminalText`. */
   append(text: string): void {
     let from = 0;
     for (const { index, 0: mark } of text.matchAll(/[\r\n]/g)) {
@@ -55,13 +55,13 @@ export class LineBuffer {
     this.#write(text.slice(from));
   }
 
-  /** The number of lines that nobody has read. */
+  /** Number of unread lines. */
   get unread(): number {
     const isOpenRead = this.#open.length <= (this.#cursor.line === this.#end ? this.#cursor.characters : 0);
     return this.#end - this.#cursor.line + (isOpenRead ? 0 : 1);
   }
 
-  /** Up to so many lines that were not read before. */
+  /** Reads up to `maxLines` unread lines. */
   read(maxLines: number): OutputPart {
     const offset = this.#cursor.line;
     const parts = this.#missed === 0 ? [] : [`[${String(this.#missed)} lines were not kept]\n`];
@@ -80,7 +80,7 @@ export class LineBuffer {
     return { text: parts.join(''), offset, nextOffset: this.#cursor.line, remaining: this.unread };
   }
 
-  /** The last lines, read or not, without line ends. The very last one is still being written, perhaps empty. */
+  /** The last lines without line ends, read or not. The final element is the unfinished line, possibly empty. */
   last(count: number): readonly string[] {
     const ended = this.#lines.slice(Math.max(this.#start, this.#lines.length - count));
     return [...ended.map((line) => (line.endsWith('\n') ? line.slice(0, -1) : line)), this.#open];
@@ -93,7 +93,7 @@ export class LineBuffer {
   #write(text: string): void {
     if (text === '') return;
     if (this.#isReturned) {
-      // What somebody has seen stays a line of its own; what nobody saw is as good as never written.
+      // Text that was already read stays as its own line; unread text is overwritten.
       if (this.#cursor.line === this.#end && this.#cursor.characters > 0) this.#endLine();
       this.#open = '';
       this.#isReturned = false;

@@ -1,21 +1,21 @@
 import { quoted } from '../../core/text/text.ts';
 
-/** A program seems to wait for somebody. A guess from what it wrote last: nothing depends on it but what a model is told. */
+/** A program seems to wait for input. This is a guess from its last output and only a hint for the model. */
 export interface ExpectedInput {
   readonly needsInput: boolean;
   readonly kind: 'prompt' | 'selection';
   readonly hint: string;
 }
 
-/** Lines that are looked at. */
+/** Number of lines that are examined. */
 export const PROMPT_LINES = 16;
-/** Of a line: prompts stand at its end. */
+/** Only the end of a line is examined. */
 const MAX_LINE = 300;
 const MAX_QUOTED = 200;
 
-/** How a line ends that is not finished because the answer belongs there. */
+/** End of an unfinished line that waits for an answer. */
 const OPEN_END = /[:?>»❯›\])]\s*$|[$#%]\s$/u;
-/** Finished or not. */
+/** A question, in a finished or unfinished line. */
 const QUESTION =
   /\?\s*$|[([]\s*y(?:es)?\s*[/|]\s*n(?:o)?\b[^)\]]{0,20}[)\]]\s*[:?]?\s*$|\bpress (?:enter|return|any key)\b|\btype your\b|\b(?:please )?(?:enter|input|type|provide|specify) (?:a|an|the|your)\b[^.]*:?\s*$/i;
 const SECRET = /\b(?:pass(?:word|phrase|code)|pin|secret|token)\b[^:?]{0,60}[:?]?\s*$/i;
@@ -23,7 +23,7 @@ const CHOICE =
   /\b(?:choose|select|pick)\b|\b(?:enter|type|input)\b.{0,20}\b(?:number|choice|option|selection)\b|\byour choice\b|^\s*#\?\s*$/i;
 const NUMBERED = /^\s*(?:[❯>*-]\s*)?[[(]?\d{1,3}[\])]?\s*[.):\]-]?\s+\S/u;
 
-/** From the last lines, the one still being written at the end. */
+/** Examines the last lines; the final element is the unfinished line. */
 export function expectedInput(lines: readonly string[]): ExpectedInput | undefined {
   const cut = lines.slice(-PROMPT_LINES).map((line) => line.slice(-MAX_LINE));
   const open = cut.at(-1) ?? '';

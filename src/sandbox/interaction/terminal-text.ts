@@ -1,23 +1,23 @@
 import { cleanText } from '../../core/text/text.ts';
 
-/** Bytes of a program to text for a model. A `\r` that is left means: what follows is written over the line. */
+/** Converts program output to text for a model. A remaining `\r` means that the following text overwrites the line. */
 export interface TerminalText {
   take(bytes: Uint8Array): string;
-  /** What was held back because more could have followed. */
+  /** Flushes what was held back as possibly incomplete. */
   end(): string;
 }
 
-/** A sequence that has begun and not ended, or a return that could belong to a line end. */
+/** An incomplete escape sequence, or a return that may be part of a line end. */
 const UNFINISHED = /(?:\x1b(?:\[[\x20-\x3f]{0,64}|[PX\]^_][^\x07\x1b\n]{0,4096}\x1b?|[\x20-\x2f]{0,8})?|(?<!\r)\r+)$/;
-/** No unfinished one is longer. */
+/** Upper bound for the length of an incomplete sequence. */
 const MAX_UNFINISHED = 4200;
 
-/** Line ends of terminals, which send `\r\r\n` for a program's own `\r\n`. */
+/** Terminals send `\r\r\n` where the program writes `\r\n`. */
 const LINE_END = /(?<!\r)\r+\n/g;
-/** Choice of a character set, which `cleanText` takes for two characters. */
+/** Character set selection, which `cleanText` does not recognize as one sequence. */
 const CHARACTER_SET = /\x1b[\x20-\x2f]+[\x30-\x7e]/g;
 
-/** One for each stream: characters and terminal sequences that come in pieces are put together before they are judged. */
+/** Use one per stream: joins characters and escape sequences that are split between chunks. */
 export function terminalText(): TerminalText {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let held = '';

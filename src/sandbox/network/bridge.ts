@@ -10,44 +10,44 @@ import type { ProxyLimits } from '../../platform/net/allow-proxy.ts';
 import type { NetworkDecision, ResolveHost } from '../../platform/net/network-gate.ts';
 
 export interface BridgeOptions {
-  /** Grants; see core/policy/host-pattern.ts. */
+  /** Granted host patterns; see core/network/host-pattern.ts. */
   readonly hosts: readonly string[];
-  /** Ours, on the host; whoever runs the program can traverse it. */
+  /** Folder on the host for the socket; the user of the program must be able to traverse it. */
   readonly folder: string;
-  /** Whom the program runs as where that is not us. */
+  /** User of the program, where it is not the current user. */
   readonly identity?: Identity;
   readonly resolve?: ResolveHost;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<ProxyLimits>;
   readonly onDecision?: (decision: NetworkDecision) => void;
-  /** Where the sandbox shows the socket. */
+  /** Path of the socket inside the sandbox. */
   readonly socketInside?: string;
-  /** The built forwarder, where it is not beside this file. */
+  /** Path of the compiled forwarder (default: beside this file). */
   readonly forwarder?: string;
 }
 
-/** A way to granted hosts for programs without a network: one for each set of grants, open as long as its programs run. */
+/** Access to granted hosts for programs without a network. Open as long as its programs run. */
 export interface Bridge {
-  /** On the host. */
+  /** Path on the host. */
   readonly socketPath: string;
-  /** What tells programs about the proxy. */
+  /** Proxy variables for programs. */
   readonly env: Readonly<Record<string, string>>;
-  /** The first words of a command inside; those of the program follow. The running Node must be there, at its own path. */
+  /** Start of the command inside; the program follows. The running Node must be available inside at its own path. */
   readonly forwarderArgv: readonly string[];
-  /** Bytes that passed so far. */
+  /** Bytes transferred so far. */
   transferred(): number;
   close(): Promise<void>;
 }
 
-/** Where a sandbox shows the socket, unless it says so. */
+/** Default path of the socket inside a sandbox. */
 const SOCKET_INSIDE = '/run/skillwright/proxy.sock';
-/** Of an interface that nobody else uses: a constant is as good as any. */
+/** On the private loopback interface of a sandbox no other program can use the port. */
 const PORT = 3128;
 
-/** Opens a proxy on a socket in `folder`, for sandboxes that have a loopback interface and no other. */
+/** Opens a proxy on a socket in `folder` for sandboxes that have only a loopback interface. */
 export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   const { hosts, folder, identity, socketInside = SOCKET_INSIDE, forwarder = findForwarder(), ...rest } = options;
-  // As an argument, so that a sandbox has nothing more to show than the socket.
+  // Passed as an argument, so that a sandbox only has to mount the socket.
   const program = readFileSync(forwarder, 'utf8');
   const socketPath = path.join(folder, `net-${randomBytes(6).toString('hex')}.sock`);
   const proxy = await openAllowProxy({
@@ -65,7 +65,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   };
 }
 
-/** Both spellings: curl reads `http_proxy` in small letters only, others the large ones. Names are left to the proxy (`socks5h`). */
+/** Both spellings, because curl reads only lower-case `http_proxy`. The proxy resolves host names (`socks5h`). */
 export function proxyEnvironment(port: number): Readonly<Record<string, string>> {
   const http = `http://127.0.0.1:${String(port)}`;
   const socks = `socks5h://127.0.0.1:${String(port)}`;
@@ -79,12 +79,12 @@ export function proxyEnvironment(port: number): Readonly<Record<string, string>>
     all_proxy: socks,
     NO_PROXY: direct,
     no_proxy: direct,
-    // Node's own fetch, from 24 on.
+    // For the fetch of Node 24 and later.
     NODE_USE_ENV_PROXY: '1',
   };
 }
 
-/** By way of the folder above: the same from the library's modules and from the command's bundle; the built one from the sources. */
+/** Beside this module in the build; in `dist` when running from the sources. */
 const FORWARDERS: readonly string[] = ['./forwarder.js', '../../../dist/sandbox/network/forwarder.js'];
 
 function findForwarder(): string {
@@ -94,7 +94,7 @@ function findForwarder(): string {
   throw new SkillError({
     code: 'executor/failed',
     message: 'the forwarder for granted hosts is missing',
-    hint: 'install skillwright again; in a clone, run npm run build',
+    hint: 'reinstall skillwright; in a clone, run npm run build',
     data: { executor: 'network', cause: `none of ${places.join(', ')}` },
   });
 }

@@ -1,9 +1,8 @@
 /**
- * A program of its own: `node forwarder.js <socket> <port> -- <program> <argument>...`, from its file or by `--eval`. It runs where
- * there is no network but a unix socket, offers that socket as a port of 127.0.0.1, and starts the program, whose exit is its exit.
+ * A stand-alone program: `node forwarder.js <socket> <port> -- <program> <argument>...`, from its file or by `--eval`. It runs inside a
+ * sandbox without network, forwards a port of 127.0.0.1 to the unix socket, and starts the program, whose exit status becomes its own.
  *
- * It is one file without imports of ours, because a sandbox is given its text alone. It decides nothing: whoever runs beside it could
- * use the socket as well.
+ * It has no imports from this project, because a sandbox only gets its text. It enforces nothing: the program could use the socket too.
  */
 
 import { spawn } from 'node:child_process';
@@ -16,7 +15,7 @@ import { parseArgs } from 'node:util';
 const CANNOT_START = 126;
 const NOT_FOUND = 127;
 
-/** From the outside to this process alone; a terminal sends its own to the program too. */
+/** Signals sent to this process alone. Those of a terminal reach the program as well. */
 const PASSED_ON: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGCONT'];
 const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
@@ -30,7 +29,7 @@ function main([socketPath = '', port = '', ...argv]: readonly string[]): void {
     join(far, near, open);
   });
   server.once('error', (error) => {
-    writeSync(2, `skillwright: no way to the network: ${error.message}\n`);
+    writeSync(2, `skillwright: the network proxy cannot be started: ${error.message}\n`);
     process.exitCode = CANNOT_START;
   });
   server.listen({ host: '127.0.0.1', port: Number(port) }, () =>
@@ -43,7 +42,7 @@ function main([socketPath = '', port = '', ...argv]: readonly string[]): void {
 
 function join(from: Socket, to: Socket, open: Set<Socket>): void {
   open.add(from);
-  // A client that is gone, or a proxy that refuses: the other side learns it by `close`.
+  // The client is gone or the proxy refuses; `close` informs the other side.
   from.on('error', () => to.destroy());
   from.once('close', () => {
     open.delete(from);
@@ -57,7 +56,7 @@ function run([command = '', ...args]: readonly string[], closeAll: () => void): 
     program.kill(signal);
   };
   const leaveToProgram = (): void => undefined;
-  // Before there is a program: it may be answered with a signal as soon as it runs, which is before `spawn` returns.
+  // Before the spawn: signals may arrive as soon as the program runs.
   for (const signal of PASSED_ON) process.on(signal, passOn);
   for (const signal of FROM_TERMINAL) process.on(signal, isatty(0) ? leaveToProgram : passOn);
   const program = spawn(command, args, { stdio: 'inherit' });
@@ -73,7 +72,7 @@ function run([command = '', ...args]: readonly string[], closeAll: () => void): 
   program.once('exit', (code, signal) => {
     stop();
     if (signal === null) process.exitCode = code ?? CANNOT_START;
-    // As if it had been the program that was waited for.
+    // End with the signal that ended the program.
     else process.kill(process.pid, signal);
   });
 }

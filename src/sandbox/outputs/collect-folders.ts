@@ -1,9 +1,10 @@
 /**
- * The folders of a workspace, each held open while something below it is looked at, and its files, opened so that no link on the way
- * is followed. On systems without /proc/self/fd real paths take the place of descriptors, as well as they can.
+ * Opens the folders and files of a workspace without following any link on the way. Each folder is held open by its descriptor while
+ * something below it is read. Systems without /proc/self/fd use real paths instead, which protects less.
  */
-import { closeSync, fstatSync, lstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
+import { posix } from 'node:path';
 
 import type { SkipReason } from '../../core/outputs.ts';
 import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
@@ -13,10 +14,10 @@ import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
-  /** `at` is the part of the path up to what stands in the way. */
+  /** `at` is the path up to the obstacle. */
   | { readonly type: 'link' | 'missing' | 'unreadable'; readonly at: string };
 
-/** Whoever gets a descriptor closes it. `bytes` are those of the name's own inode. */
+/** The caller closes the descriptor. `bytes` is the size of the entry itself. */
 export type OpenedOutput =
   | { readonly type: 'open'; readonly descriptor: number; readonly stats: Stats }
   | { readonly type: 'skipped'; readonly reason: SkipReason; readonly bytes: number }
@@ -24,17 +25,17 @@ export type OpenedOutput =
 
 const SET_IDS = 0o6000;
 
-/** A workspace held open; the folders on the way to the last file stay open for the next one. Close it. */
+/** A workspace that is held open. The folders of the last file stay open for the next one. The caller closes it. */
 export class WorkspaceFolders {
   readonly #held: { readonly name: string; readonly folder: DirectoryHandle }[] = [];
 
-  /** Throws the system's error where the workspace cannot be opened. */
+  /** Throws the system error where the workspace cannot be opened. */
   constructor(root: string, confinement?: Confinement) {
     const options = { followLink: true, ...(confinement === undefined ? {} : { confinement }) };
     this.#held.push({ name: '', folder: DirectoryHandle.open(root, options) });
   }
 
-  /** Goes to a folder below the workspace. It stays open until another one is entered. */
+  /** Opens a folder below the workspace, which stays open until the next call. */
   enter(relative: string): EnteredFolder {
     const names = relative === '' ? [] : relative.split('/');
     let shared = 0;
@@ -53,12 +54,12 @@ export class WorkspaceFolders {
     return { type: 'open', folder: this.#last() };
   }
 
-  /** The same folder for somebody who closes it at another time. */
+  /** Opens the same folder again with its own lifetime. */
   duplicate({ place, confinement }: DirectoryHandle): DirectoryHandle {
     return DirectoryHandle.open(place, { followLink: true, confinement });
   }
 
-  /** Opens a file. What counts is what was opened: a file with one name, that nobody could run as somebody else. */
+  /** Opens a regular file with a single name and without set-id bits. The checks are made on the opened descriptor. */
   openFile(relative: string): OpenedOutput {
     const slash = relative.lastIndexOf('/');
     const entered = this.enter(relative.slice(0, Math.max(0, slash)));
@@ -66,13 +67,13 @@ export class WorkspaceFolders {
     if (entered.type !== 'open') return { type: 'skipped', reason: entered.type, bytes: 0 };
     const place = `${entered.folder.place}/${relative.slice(slash + 1)}`;
     try {
-      // Only a hint, so that a device is not opened.
+      // Only a hint, to avoid opening devices.
       const hint = lstatSync(place, { throwIfNoEntry: false });
       if (hint === undefined) return { type: 'gone' };
       const problem = problemOf(hint);
       if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: hint.size };
       const descriptor = openSync(place, FOREIGN_FILE);
-      const opened = judged(descriptor);
+      const opened = checkOpened(descriptor);
       if (opened.type !== 'open' || (entered.folder.isInPlace() && isSame(opened.stats, place, entered.folder)))
         return opened;
       closeSync(descriptor);
@@ -84,7 +85,7 @@ export class WorkspaceFolders {
     }
   }
 
-  /** Of the name itself, not of what it leads to. */
+  /** Size of the entry itself; links are not followed. */
   sizeOf(relative: string): number {
     const slash = relative.lastIndexOf('/');
     const entered = this.enter(relative.slice(0, Math.max(0, slash)));
@@ -103,7 +104,7 @@ export class WorkspaceFolders {
 
   #last(): DirectoryHandle {
     const last = this.#held.at(-1);
-    if (last === undefined) throw new TypeError('the workspace was closed');
+    if (last === undefined) throw new TypeError('the workspace is closed');
     return last.folder;
   }
 
@@ -112,8 +113,8 @@ export class WorkspaceFolders {
   }
 }
 
-/** Takes the descriptor over. */
-function judged(descriptor: number): OpenedOutput {
+/** Takes ownership of the descriptor. */
+function checkOpened(descriptor: number): OpenedOutput {
   let isKept = false;
   try {
     const stats = fstatSync(descriptor);
@@ -126,7 +127,7 @@ function judged(descriptor: number): OpenedOutput {
   }
 }
 
-/** Where folders are held by paths the name must still mean the file that was opened. */
+/** Where folders are held by path, the name must still refer to the opened file. */
 function isSame(opened: Stats, place: string, folder: DirectoryHandle): boolean {
   if (folder.confinement === 'descriptors') return true;
   const named = lstatSync(place, { throwIfNoEntry: false });
@@ -138,4 +139,26 @@ function problemOf(stats: Stats): SkipReason | undefined {
   if (!stats.isFile()) return 'not-regular';
   if (stats.nlink > 1) return 'hard-link';
   return (stats.mode & SET_IDS) === 0 ? undefined : 'set-id';
+}
+
+/** Tells by the text of a link whether it leaves the workspace. Only used for the message, since no link is followed. */
+export function linkReason(
+  folders: WorkspaceFolders,
+  name: string,
+  root: string,
+  programRoot: string | undefined,
+): 'link' | 'link-outside' {
+  const entered = folders.enter(name.slice(0, Math.max(0, name.lastIndexOf('/'))));
+  if (entered.type !== 'open') return 'link';
+  try {
+    const target = readlinkSync(`${entered.folder.place}/${posix.basename(name)}`);
+    const homes = [root, ...(programRoot === undefined ? [] : [programRoot])];
+    const home = homes.find((start) => target === start || target.startsWith(`${start}/`));
+    if (posix.isAbsolute(target) && home === undefined) return 'link-outside';
+    const relative = home === undefined ? posix.join(posix.dirname(name), target) : posix.relative(home, target);
+    return relative === '..' || relative.startsWith('../') ? 'link-outside' : 'link';
+  } catch (error) {
+    if (isSystemError(error)) return 'link';
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-/** Reading one opened file: its start for people, all of it for the digest and the store, through one buffer. */
+/** Reads one opened file: its start for the result, and all of it for the digest and the artifact store. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { fstatSync, readSync } from 'node:fs';
@@ -23,7 +23,7 @@ interface FileToRead {
   readonly name: string;
   readonly descriptor: number;
   readonly stats: Stats;
-  /** False: the start alone. */
+  /** False: reads only the start. */
   readonly isWhole: boolean;
   readonly save: SaveOutput | undefined;
 }
@@ -33,19 +33,19 @@ export type OutputReading =
       readonly type: 'read';
       readonly mediaType: string;
       readonly isBinary: boolean;
-      /** The start, no more than so many characters; absent where it is binary or not UTF-8. Good until the next file is read. */
+      /** The start of the file, up to a number of characters; absent if it is binary or not UTF-8. Valid until the next read. */
       readonly text: ((characters: number) => string) | undefined;
       readonly isHeadWhole: boolean;
       readonly digest: string | undefined;
       readonly saved: SavedOutput | undefined;
-      /** Why the store did not take it. */
+      /** Why the store rejected the file. */
       readonly problem: string | undefined;
     }
   | { readonly type: 'changed' | 'unreadable' };
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Thrown into a store that is reading, so that it keeps nothing. */
+/** Thrown into a store that is reading, so that it stores nothing. */
 class OutputChanged extends Error {}
 
 export class OutputReader {
@@ -69,7 +69,7 @@ export class OutputReader {
       }
       const hash = createHash('sha256');
       const chunks = chunksOf(descriptor, stats, head, (chunk) => void hash.update(chunk));
-      // A store may stop early: the rest counts for the digest too, hence no `return` that would end the reading.
+      // A store may stop early, but the digest needs the rest: the iterator has no `return` that would end the generator.
       const next = { next: () => chunks.next() };
       const kept = await keep(save, { name, mediaType, chunks: { [Symbol.iterator]: () => next } });
       for (const rest of chunks) void rest;
@@ -82,7 +82,7 @@ export class OutputReader {
   }
 }
 
-/** All of the file, and an error before the end where it is not the same file any more. Each chunk is the store's own. */
+/** Yields the file in chunks that the store may keep. Throws before the end if the file has changed. */
 function* chunksOf(
   descriptor: number,
   stats: Stats,
@@ -96,7 +96,7 @@ function* chunksOf(
   for (let at = head.length; at < stats.size;) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, stats.size - at));
     const length = readFully(descriptor, buffer, at, buffer.length);
-    if (length === 0) throw new OutputChanged('the file became shorter');
+    if (length === 0) throw new OutputChanged('the file was truncated');
     at += length;
     const chunk = buffer.subarray(0, length);
     seen(chunk);
@@ -113,7 +113,7 @@ async function keep(
   try {
     return { saved: await save(output), problem: undefined };
   } catch (error) {
-    // A store that refuses a file, or is full, takes nothing from the result of the run.
+    // A store that rejects a file or is full does not fail the run.
     if (!isSkillError(error)) throw error;
     return { saved: undefined, problem: error.message };
   }
@@ -135,7 +135,7 @@ function isUnchanged(descriptor: number, before: Stats): boolean {
   return after.size === before.size && after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs;
 }
 
-/** UTF-8 alone is shown; a character that the end of the head cuts in two is left to the rest. */
+/** Returns text for UTF-8 only. Drops a character that is cut at the end of the head. */
 function textOf(head: Buffer, isHeadWhole: boolean): ((characters: number) => string) | undefined {
   const bytes = isHeadWhole ? head : head.subarray(0, lastBoundary(head));
   if (!isUtf8(bytes)) return undefined;
@@ -145,7 +145,7 @@ function textOf(head: Buffer, isHeadWhole: boolean): ((characters: number) => st
   };
 }
 
-/** Where the last character starts, if it is not whole. */
+/** The end of the last complete character. */
 function lastBoundary(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

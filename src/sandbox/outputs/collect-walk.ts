@@ -1,6 +1,6 @@
 /**
- * The names below a workspace that patterns match, found by descriptors: no link is followed, nothing is kept open but the folders
- * on the way down, and what is remembered has a bound, however many files a program left.
+ * Finds the files of a workspace that match patterns. Works by descriptors: no link is followed, only the folders on the current path are
+ * open, and memory use is bounded however many files a program left.
  */
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, opendirSync } from 'node:fs';
@@ -17,40 +17,40 @@ import { isSystemError } from '../../platform/fs/paths.ts';
 import type { WorkspaceFolders } from './collect-folders.ts';
 
 export interface WalkLimits {
-  /** Names kept of files, and of what is no file. */
+  /** Maximum number of names that are remembered, for files and for irregular entries. */
   readonly maxKept: number;
   readonly maxDepth: number;
-  /** Names looked at. */
+  /** Maximum number of names that are examined. */
   readonly maxNames: number;
   readonly signal?: AbortSignal;
 }
 
-/** Something that matches and is not to be opened. */
-export interface Oddity {
-  /** Fit to be shown; opens the thing only where `reason` is not `name`. */
+/** A matching entry that must not be opened. */
+export interface IrregularEntry {
+  /** Safe to print. It is the real path unless `reason` is `name`. */
   readonly name: string;
   readonly reason: Extract<SkipReason, 'name' | 'link' | 'not-regular' | 'too-deep' | 'unreadable'>;
 }
 
-export interface Walked {
-  /** The first by name. */
+export interface WalkResult {
+  /** The first matches in name order. */
   readonly files: readonly string[];
-  /** All that match. */
+  /** Number of all matches. */
   readonly fileCount: number;
-  readonly oddities: readonly Oddity[];
-  readonly oddityCount: number;
-  /** There were too many names to look at them all. */
+  readonly irregular: readonly IrregularEntry[];
+  readonly irregularCount: number;
+  /** The walk stopped at `maxNames`. */
   readonly isCut: boolean;
-  /** Places of the patterns that matched nothing. */
+  /** Indexes of the patterns without a match. */
   readonly unmatched: readonly number[];
 }
 
-/** Where programs write. The top of a workspace is ours, and a pattern means a skill's own files only where it names them. */
+/** Folders of programs. A pattern matches files of a skill only if it names `skills`. */
 const TOP_FOLDERS: readonly string[] = ['out', 'runs', 'work'];
 const NAMED_FOLDERS: ReadonlySet<string> = new Set([...TOP_FOLDERS, 'skills']);
-/** How long other work waits for a walk. */
+/** Maximum time before the walk yields to other work. */
 const SLICE_MS = 10;
-const NAMES_BETWEEN_LOOKS = 64;
+const NAMES_BETWEEN_CHECKS = 64;
 
 interface Level {
   readonly folder: DirectoryHandle;
@@ -63,7 +63,7 @@ export async function walkOutputs(
   folders: WorkspaceFolders,
   globs: readonly Glob[],
   limits: WalkLimits,
-): Promise<Walked> {
+): Promise<WalkResult> {
   const walk = new Walk(globs, limits);
   for (const start of startFolders(globs)) {
     limits.signal?.throwIfAborted();
@@ -75,7 +75,7 @@ export async function walkOutputs(
   return walk.result();
 }
 
-/** The prefixes of the patterns, none below another. */
+/** The prefixes of the patterns, without nested ones. */
 function startFolders(globs: readonly Glob[]): readonly string[] {
   const prefixes = new Set(globs.flatMap(({ prefix }) => (prefix === '' ? TOP_FOLDERS : [prefix])));
   return [...prefixes]
@@ -89,8 +89,8 @@ class Walk {
   readonly #globs: readonly Glob[];
   readonly #limits: WalkLimits;
   readonly #files: FirstNames;
-  readonly #oddities: FirstNames;
-  readonly #reasons = new Map<string, Oddity['reason']>();
+  readonly #irregular: FirstNames;
+  readonly #reasons = new Map<string, IrregularEntry['reason']>();
   readonly #unmatched: Set<number>;
   #seen = 0;
 
@@ -98,30 +98,30 @@ class Walk {
     this.#globs = globs;
     this.#limits = limits;
     this.#files = new FirstNames(limits.maxKept);
-    this.#oddities = new FirstNames(limits.maxKept, (name) => this.#reasons.delete(name));
+    this.#irregular = new FirstNames(limits.maxKept, (name) => this.#reasons.delete(name));
     this.#unmatched = new Set(globs.keys());
   }
 
-  result(): Walked {
-    const oddities = this.#oddities.sorted().flatMap((name) => {
+  result(): WalkResult {
+    const irregular = this.#irregular.sorted().flatMap((name) => {
       const reason = this.#reasons.get(name);
       return reason === undefined ? [] : [{ name, reason }];
     });
     return {
       files: this.#files.sorted(),
       fileCount: this.#files.count,
-      oddities,
-      oddityCount: this.#oddities.count,
+      irregular,
+      irregularCount: this.#irregular.count,
       isCut: this.#isFull(),
       unmatched: [...this.#unmatched],
     };
   }
 
-  note({ name, reason }: Oddity): void {
-    if (!this.#reasons.has(name) && this.#oddities.add(name)) this.#reasons.set(name, reason);
+  note({ name, reason }: IrregularEntry): void {
+    if (!this.#reasons.has(name) && this.#irregular.add(name)) this.#reasons.set(name, reason);
   }
 
-  /** Takes the folder over. */
+  /** Takes ownership of the folder. */
   async below(start: DirectoryHandle, relative: string): Promise<void> {
     const levels: Level[] = [];
     try {
@@ -134,7 +134,7 @@ class Walk {
           closeLevel(level);
         } else this.#look(levels, level, entry);
         this.#seen += 1;
-        if (this.#seen % NAMES_BETWEEN_LOOKS !== 0 || performance.now() < sliceEnd) continue;
+        if (this.#seen % NAMES_BETWEEN_CHECKS !== 0 || performance.now() < sliceEnd) continue;
         await nextTurn();
         this.#limits.signal?.throwIfAborted();
         sliceEnd = performance.now() + SLICE_MS;
@@ -159,15 +159,15 @@ class Walk {
   }
 
   #look(levels: Level[], level: Level, entry: Dirent): void {
-    const { text, isSpelled } = decodedName(entry.name);
+    const { text, isValid } = decodedName(entry.name);
     const name = `${level.relative}/${text}`;
     const kind = kindOf(level.folder.place, entry, text);
     if (kind === undefined) return;
     const isInside = kind === 'folder' && this.#globs.some((glob) => glob.reaches(name));
-    // A link may lead to a folder: where a pattern would look into one, the link is worth a word too.
-    const isMet = kind !== 'folder' && this.#match(name);
-    if (!isInside && !isMet && !(kind === 'link' && this.#globs.some((glob) => glob.reaches(name)))) return;
-    if (!isSpelled || !isOpenable(name)) this.note({ name: shownName(level.relative, entry.name), reason: 'name' });
+    // A link may lead to a folder, so it is reported wherever a pattern would descend into one.
+    const isMatch = kind !== 'folder' && this.#match(name);
+    if (!isInside && !isMatch && !(kind === 'link' && this.#globs.some((glob) => glob.reaches(name)))) return;
+    if (!isValid || !isOpenable(name)) this.note({ name: shownName(level.relative, entry.name), reason: 'name' });
     else if (kind === 'file') this.#files.add(name);
     else if (kind === 'link') this.note({ name, reason: 'link' });
     else if (kind === 'other') this.note({ name, reason: 'not-regular' });
@@ -175,7 +175,7 @@ class Walk {
     else this.#enter(levels, level, text, name);
   }
 
-  /** Every pattern is asked, to know which of them met nothing; once that is known, the first that matches is enough. */
+  /** Tests every pattern until each has matched once; after that the first match is enough. */
   #match(name: string): boolean {
     if (this.#unmatched.size === 0) return this.#globs.some((glob) => glob.matches(name));
     let isMatched = false;
@@ -218,13 +218,13 @@ function closeLevel({ folder, names }: Level): void {
 
 type Kind = 'file' | 'folder' | 'link' | 'other';
 
-/** A hint of the file system, which counts for nothing once a file is opened. Nothing where the name is gone again. */
+/** The type that the folder reports, which is checked again when the file is opened. `undefined` if the entry is gone. */
 function kindOf(place: string, entry: Dirent, text: string): Kind | undefined {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'folder';
   if (entry.isSymbolicLink()) return 'link';
   if (entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice()) return 'other';
-  // Some file systems do not say.
+  // Some file systems do not report types.
   try {
     const stats = lstatSync(`${place}/${text}`, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
@@ -235,34 +235,34 @@ function kindOf(place: string, entry: Dirent, text: string): Kind | undefined {
   }
 }
 
-/** Names come as one character a byte, so that none is lost; `text` has U+FFFD for what is not UTF-8. */
-function decodedName(raw: string): { readonly text: string; readonly isSpelled: boolean } {
-  if (ASCII.test(raw)) return { text: raw, isSpelled: true };
+/** Decodes a name that was read as latin1 so that no byte is lost. `text` has U+FFFD for bytes that are not UTF-8. */
+function decodedName(raw: string): { readonly text: string; readonly isValid: boolean } {
+  if (ASCII.test(raw)) return { text: raw, isValid: true };
   const bytes = Buffer.from(raw, 'latin1');
-  return { text: bytes.toString('utf8'), isSpelled: isUtf8(bytes) };
+  return { text: bytes.toString('utf8'), isValid: isUtf8(bytes) };
 }
 
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Whoever is given the name can ask for the file by it. */
+/** Whether the name can be used as a path in requests. */
 function isOpenable(name: string): boolean {
   const reading = toRelativePath(name);
   return reading.type === 'path' && reading.path === name;
 }
 
 function shownName(relative: string, raw: string): string {
-  const { text, isSpelled } = decodedName(raw);
-  if (isSpelled) return printable(`${relative}/${text}`);
+  const { text, isValid } = decodedName(raw);
+  if (isValid) return printable(`${relative}/${text}`);
   const bytes = raw.replace(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
   return `${printable(relative)}/${bytes}`;
 }
 
-/** The first names in order out of very many, in memory for a few. */
+/** Keeps the first names in sorted order out of many, in bounded memory. */
 class FirstNames {
   readonly #room: number;
   readonly #forget: (name: string) => void;
   #names: string[] = [];
-  /** Nothing behind it is among the first. */
+  /** Names after it cannot be among the first. */
   #last: string | undefined;
   count = 0;
 
@@ -271,12 +271,12 @@ class FirstNames {
     this.#forget = forget;
   }
 
-  /** Whether it is among the first so far. */
+  /** Returns whether the name is among the first so far. */
   add(name: string): boolean {
     this.count += 1;
     if (this.#last !== undefined && name > this.#last) return false;
     this.#names.push(name);
-    if (this.#names.length >= this.#room * 2 + NAMES_BETWEEN_LOOKS) this.#cut();
+    if (this.#names.length >= this.#room * 2 + NAMES_BETWEEN_CHECKS) this.#cut();
     return true;
   }
 

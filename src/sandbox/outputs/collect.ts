@@ -1,6 +1,6 @@
 /**
- * Collecting what a run left behind (EXEC-5). A program may have written anything: links, pipes, a million files, files that still
- * grow. Every file is judged on the opened descriptor, read within limits, and what is not collected is said.
+ * Collects the output files of a run (EXEC-5). A program may have left anything: links, pipes, a million files, files that still grow.
+ * Every file is checked on its opened descriptor and read within limits; skipped files are reported.
  */
 import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,42 +8,40 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compareText } from '../../core/diagnostic.ts';
 import { SkillError } from '../../core/errors.ts';
 import { compileGlob } from '../../core/glob.ts';
-import { DEFAULT_OUTPUT_LIMITS, isPrimaryCandidate } from '../../core/outputs.ts';
+import { DEFAULT_OUTPUT_LIMITS, SKIP_REASONS, isPrimaryCandidate } from '../../core/outputs.ts';
 import type { Collected, OutputFile, SavedOutput, SkipReason, SkippedOutput } from '../../core/outputs.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Confinement } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { WorkspaceFolders } from './collect-folders.ts';
-import { linkReason } from './collect-link.ts';
+import { WorkspaceFolders, linkReason } from './collect-folders.ts';
 import { OutputReader } from './collect-read.ts';
 import type { SaveOutput } from './collect-read.ts';
 import { walkOutputs } from './collect-walk.ts';
-import type { Walked } from './collect-walk.ts';
-import { describeSkipped } from './collect-warnings.ts';
+import type { WalkResult } from './collect-walk.ts';
 
 export interface CollectSpec {
   /** Relative to the workspace; see `normaliseGlob`. */
   readonly globs: readonly string[];
-  /** Texts are shown in the result. */
+  /** Includes the content of text files in the result. */
   readonly inline?: boolean;
-  /** The first short text is given apart, with its content. */
+  /** Returns the first short text file separately, with its content. */
   readonly showsPrimary?: boolean;
   readonly maxFiles?: number;
   readonly maxFileBytes?: number;
   readonly maxTotalBytes?: number;
-  /** Of one file, and of all of them. */
+  /** Limits on inlined content, per file and in total. */
   readonly maxInlineCharacters?: number;
   readonly maxInlineTotal?: number;
-  /** Nobody asked for these patterns: one that meets nothing is not worth a word. */
+  /** The patterns are defaults: one without a match is not reported. */
   readonly isAutomatic?: boolean;
-  /** The program failed: files without a byte say nothing then, and are left out. */
+  /** The program failed: empty files are skipped. */
   readonly isFailedRun?: boolean;
-  /** Where the program saw the workspace: links that start so stay inside. */
+  /** Path of the workspace inside the sandbox: links that start with it stay inside. */
   readonly programRoot?: string;
 }
 
 export interface CollectOptions {
-  /** Keeps a file as an artifact. It is given every byte of it, or an error before the end where the file changes meanwhile. */
+  /** Stores a file as an artifact. It gets all bytes, or an error before the end if the file changes meanwhile. */
   readonly save?: SaveOutput;
   readonly signal?: AbortSignal;
   readonly confinement?: Confinement;
@@ -51,14 +49,15 @@ export interface CollectOptions {
 
 const MAX_INLINE_CHARACTERS = 32 * 1024;
 const MAX_INLINE_TOTAL = 256 * 1024;
-/** What is listed beyond the files that are collected. */
+/** Maximum number of skipped files that are listed. */
 const MAX_LISTED = 100;
-/** Folders in folders; each is held open. */
+/** Maximum nesting; each folder on the way is held open. */
 const MAX_DEPTH = 64;
 const MAX_NAMES = 1_000_000;
 const SLICE_MS = 10;
+const MAX_BYTES_OF_CHARACTER = 4;
 
-/** Collects files below a workspace on the host, in the order of their names. Memory does not depend on how many there are. */
+/** Collects files below a workspace on the host, sorted by name. Memory use does not depend on the number of files. */
 export async function collectOutputs(
   root: string,
   spec: CollectSpec,
@@ -101,7 +100,7 @@ function openWorkspace(root: string, confinement: Confinement | undefined): Work
     throw new SkillError({
       code: 'workspace/invalid',
       message: `the workspace ${JSON.stringify(root)} cannot be opened: ${error.code}`,
-      hint: 'it was removed or is no folder; start another run',
+      hint: 'it was removed or is not a folder; start another run',
       data: { path: root },
       cause: error,
     });
@@ -145,15 +144,15 @@ class Collection {
       this.#skip(name, this.#folders.sizeOf(name), 'max-files');
       return;
     }
-    // A second look where it changed under the first.
+    // Try again if the file changed while it was read.
     if (!(await this.#takeOnce(name)) && !(await this.#takeOnce(name)))
       this.#skip(name, this.#folders.sizeOf(name), 'changed');
   }
 
-  /** False where it changed while it was read. */
+  /** Returns false if the file changed while it was read. */
   async #takeOnce(name: string): Promise<boolean> {
     const opened = this.#folders.openFile(name);
-    // It matched a moment ago: whatever takes names away now may have put others there.
+    // It existed a moment ago, so a program is still changing files.
     if (opened.type === 'gone') return false;
     if (opened.type === 'skipped') {
       if (opened.reason === 'changed') return false;
@@ -218,7 +217,7 @@ class Collection {
       this.#primary = { ...file, content: text(Number.POSITIVE_INFINITY), truncated: false };
     if (this.#spec.inline !== true || text === undefined) {
       if (this.#spec.inline === true && !found.isBinary)
-        this.#warnings.push(`${shown(name)} is a text, but not in UTF-8, and is not shown`);
+        this.#warnings.push(`${shown(name)} is text, but not UTF-8, so its content is omitted`);
       this.#files.push({ ...file, truncated: !isWhole });
       return;
     }
@@ -227,7 +226,8 @@ class Collection {
     const content = text(room);
     this.#charactersLeft -= content.length;
     const truncated = !isWhole || !found.isHeadWhole || content.length < whole.length;
-    if (truncated) this.#warnings.push(`the content of ${shown(name)} is cut; the whole is at ${shown(file.ref)}`);
+    if (truncated)
+      this.#warnings.push(`the content of ${shown(name)} is truncated; the whole file is ${shown(file.ref)}`);
     this.#files.push({ ...file, content, truncated });
   }
 
@@ -239,8 +239,8 @@ class Collection {
     return reason === 'link' ? linkReason(this.#folders, name, this.#root, this.#spec.programRoot) : reason;
   }
 
-  result(walked: Walked): Collected {
-    for (const { name, reason } of walked.oddities.slice(0, MAX_LISTED)) {
+  result(walked: WalkResult): Collected {
+    for (const { name, reason } of walked.irregular.slice(0, MAX_LISTED)) {
       const size = reason === 'name' ? 0 : this.#folders.sizeOf(name);
       this.#skip(name, size, this.#withTarget(name, reason));
     }
@@ -250,23 +250,50 @@ class Collection {
       ...(this.#primary === undefined ? {} : { primary: this.#primary }),
       saved: this.#saved,
       skipped,
-      warnings: [...this.#warnings, ...describeSkipped(skipped), ...this.#uncounted(walked)],
+      warnings: [...this.#warnings, ...describeSkipped(skipped), ...this.#remainder(walked)],
     };
   }
 
-  *#uncounted(walked: Walked): Iterable<string> {
+  *#remainder(walked: WalkResult): Iterable<string> {
     const files = walked.fileCount - walked.files.length;
-    if (files > 0) yield `${String(files)} more files match and were not looked at`;
-    const oddities = walked.oddityCount - Math.min(walked.oddities.length, MAX_LISTED);
-    if (oddities > 0) yield `${String(oddities)} more links, pipes, devices or odd names match and are not listed`;
-    if (walked.isCut) yield `the program left more than ${String(MAX_NAMES)} names; the others were not looked at`;
+    if (files > 0) yield `${String(files)} more files match and were not collected`;
+    const irregular = walked.irregularCount - Math.min(walked.irregular.length, MAX_LISTED);
+    if (irregular > 0)
+      yield `${String(irregular)} more links, pipes, devices or invalid names match and are not listed`;
+    if (walked.isCut) yield `the program left more than ${String(MAX_NAMES)} files; the rest was ignored`;
     if (this.#spec.isAutomatic === true) return;
     for (const place of walked.unmatched) yield `no file matches ${shown(this.#spec.globs[place] ?? '')}`;
   }
 }
 
-const MAX_BYTES_OF_CHARACTER = 4;
-
 function shown(name: string): string {
   return `"${printable(name)}"`;
+}
+
+const MEANINGS: Readonly<Record<SkipReason, string>> = {
+  'max-files': 'the limit on the number of files is reached',
+  'max-file-bytes': 'the file is larger than the limit and was not read completely',
+  'max-total-bytes': 'the limit on the total size is reached',
+  name: 'the name contains invisible or unsupported characters',
+  link: 'links are not followed',
+  'link-outside': 'a link that leaves the workspace',
+  'hard-link': 'the file has further hard links',
+  'set-id': 'the file has set-user-id or set-group-id bits',
+  'not-regular': 'a pipe, socket or device',
+  'too-deep': 'the folders are nested too deeply',
+  changed: 'the file changed while it was read',
+  empty: 'the file is empty and the run failed',
+  unreadable: 'the system denies access',
+};
+
+const SHOWN_NAMES = 3;
+
+/** One line per reason with the first names. */
+function describeSkipped(skipped: readonly SkippedOutput[]): readonly string[] {
+  return SKIP_REASONS.flatMap((reason) => {
+    const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
+    if (names.length === 0) return [];
+    const more = names.length > SHOWN_NAMES ? ` and ${String(names.length - SHOWN_NAMES)} more` : '';
+    return [`not collected (${MEANINGS[reason]}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
+  });
 }

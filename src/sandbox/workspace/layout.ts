@@ -1,5 +1,5 @@
 /**
- * Where everything lies: `<base>/snapshots/<digest>/<skill>`, `<base>/temporary/<owner>` and a folder for each workspace with
+ * The layout on disk: `<base>/snapshots/<digest>/<skill>`, `<base>/temporary/<owner>`, and a folder per workspace with
  * `skills/ work/ work/inputs/ runs/ out/ metadata.json`.
  */
 import { fchownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
@@ -14,10 +14,10 @@ import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
-/** What a program may write to. */
+/** Folders that programs may write to. */
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
 
-/** Links in the folder of a skill: what its documents call `out/`, `work/` and `inputs/`. */
+/** Links in the folder of a skill for the paths `out/`, `work/` and `inputs/` of its documentation. */
 export const SKILL_LINKS: Readonly<Record<string, string>> = {
   out: '../../out',
   work: '../../work',
@@ -26,15 +26,15 @@ export const SKILL_LINKS: Readonly<Record<string, string>> = {
 export const SKILL_LINK_NAMES: readonly string[] = Object.keys(SKILL_LINKS);
 
 export interface Base {
-  /** Real and absolute. */
+  /** Absolute, with links resolved. */
   readonly root: string;
   readonly snapshots: string;
   readonly temporary: string;
-  /** What is known about trees by their looks. */
+  /** Cache of tree digests by fingerprint. */
   readonly digestFile: string;
 }
 
-/** Others only pass through, and only where programs run as somebody else than we are. */
+/** Programs of another user have to traverse the folders, which only root can arrange. */
 function folderMode(): number {
   return isRoot() ? 0o711 : 0o700;
 }
@@ -43,32 +43,32 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Makes the base ready. Throws `workspace/invalid` where it is not ours alone. */
+/** Creates the base folders. Throws `workspace/invalid` where another user owns or can write them. */
 export function openBase(base: string): Base {
-  if (!path.isAbsolute(base)) throw invalid(base, 'is not an absolute path', 'give an absolute path');
+  if (!path.isAbsolute(base)) throw invalid(base, 'is not an absolute path', 'use an absolute path');
   try {
     makeFolders(path.dirname(base));
     makeFolder(base);
     refuseForeign(base);
     const root = realPath(base);
-    const made: Base = {
+    const created: Base = {
       root,
       snapshots: path.join(root, 'snapshots'),
       temporary: path.join(root, 'temporary'),
       digestFile: path.join(root, 'digests.json'),
     };
-    for (const folder of [made.snapshots, made.temporary]) {
+    for (const folder of [created.snapshots, created.temporary]) {
       makeFolder(folder);
       refuseForeign(folder);
     }
-    return made;
+    return created;
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw ioFailed(base, error);
   }
 }
 
-/** Throws `workspace/invalid` where programs that run as somebody else could not reach the workspaces at all. */
+/** Throws `workspace/invalid` where programs of another user could not reach the workspaces. */
 export function refuseUnreachable({ root }: Base, identity: Identity | undefined): void {
   if (identity === undefined || !isRoot() || identity.uid === 0) return;
   for (let folder = root; folder !== path.dirname(folder); folder = path.dirname(folder)) {
@@ -77,7 +77,7 @@ export function refuseUnreachable({ root }: Base, identity: Identity | undefined
     if (isOpen) continue;
     throw invalid(
       root,
-      `cannot be reached by the user ${String(identity.uid)}, because ${quoted(folder)} is closed`,
+      `cannot be reached by user ${String(identity.uid)}, because ${quoted(folder)} denies access`,
       'choose a folder for workspaces that every user can reach, such as one below /var/tmp',
     );
   }
@@ -93,29 +93,29 @@ function makeFolder(folder: string): void {
 
 function refuseForeign(folder: string): void {
   const stats = lstatSync(folder);
-  if (stats.isSymbolicLink()) throw invalid(folder, 'is a link', 'name the folder itself');
-  if (!stats.isDirectory()) throw invalid(folder, 'is no folder', 'name a folder, or move away what is there');
-  if (!isOurs(stats)) throw invalid(folder, 'belongs to another user', 'name a folder of your own');
-  if ((stats.mode & 0o022) !== 0) throw invalid(folder, 'can be written by others', `close it: chmod go-w ${folder}`);
+  if (stats.isSymbolicLink()) throw invalid(folder, 'is a symbolic link', 'use the folder itself');
+  if (!stats.isDirectory()) throw invalid(folder, 'is not a folder', 'use a folder, or move the file away');
+  if (!isOurs(stats)) throw invalid(folder, 'belongs to another user', 'use a folder of your own');
+  if ((stats.mode & 0o022) !== 0) throw invalid(folder, 'can be written by other users', `run chmod go-w ${folder}`);
 }
 
 export function isOurs(stats: Stats): boolean {
   return process.getuid === undefined || stats.uid === process.getuid();
 }
 
-/** In a workspace, for pipes that lose their names as soon as they are open. */
+/** Folder of a workspace for named pipes, which are unlinked as soon as they are open. */
 export const PIPES_FOLDER = '.pipes';
 
-/** A new folder that nobody but this process uses; if the process dies, the next one removes it. */
+/** Creates a folder for this process alone. If the process dies, the next one removes the folder. */
 export function makeTemporary({ temporary }: Base): string {
   const unique = `${process.hrtime.bigint().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
   const folder = path.join(temporary, `${ownerName(thisProcess())}.${unique}`);
-  // Others pass through to what is inside only after it was renamed away.
+  // Private until its content is renamed to its final place.
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }
 
-/** The folders of a workspace, made anew or completed. `root` exists. */
+/** Creates the missing folders of a workspace in `root`, which exists. */
 export function makeWorkspaceFolders(root: string, identity: Identity | undefined): void {
   const owner = isRoot() ? identity : undefined;
   makeInside(root, 'skills', { mode: isRoot() ? 0o755 : 0o700, owner: undefined });
@@ -128,28 +128,28 @@ export interface NewFolder {
   readonly owner: Identity | undefined;
 }
 
-/** Makes a folder in one that a program may write to: by descriptor, since the names may be exchanged. False: it is there. */
-export function makeInside(above: string, name: string, { mode, owner }: NewFolder): boolean {
-  const opened = tryOpenDirectory(above);
-  if (opened.type !== 'directory') throw invalid(above, 'is no folder', 'close the workspace and open it again');
+/** Creates a folder in one that programs can write. Works by descriptor, because programs may swap names. Returns false if it exists. */
+export function makeInside(parent: string, name: string, { mode, owner }: NewFolder): boolean {
+  const opened = tryOpenDirectory(parent);
+  if (opened.type !== 'directory') throw invalid(parent, 'is not a folder', 'close the workspace and open it again');
   try {
-    const place = path.join(opened.directory.place, name);
+    const folder = path.join(opened.directory.place, name);
     try {
-      mkdirSync(place, { mode });
+      mkdirSync(folder, { mode });
     } catch (error) {
       if (isSystemError(error) && error.code === 'EEXIST') return false;
       throw error;
     }
-    if (owner !== undefined) giveFolder(place, owner);
+    if (owner !== undefined) chownFolder(folder, owner);
     return true;
   } finally {
     opened.directory.close();
   }
 }
 
-function giveFolder(place: string, { uid, gid }: Identity): void {
-  const opened = tryOpenDirectory(place);
-  // Exchanged already by whoever owns the folder above; theirs it is, then.
+function chownFolder(folder: string, { uid, gid }: Identity): void {
+  const opened = tryOpenDirectory(folder);
+  // The owner of the parent folder has already replaced it.
   if (opened.type !== 'directory') return;
   try {
     fchownSync(opened.directory.descriptor, uid, gid);
@@ -170,8 +170,8 @@ export function invalid(folder: string, problem: string, hint: string): SkillErr
 export function ioFailed(file: string, error: NodeJS.ErrnoException & { readonly code: string }): SkillError {
   return new SkillError({
     code: 'io/failed',
-    message: `${quoted(file, 200)} cannot be written: ${error.code}`,
-    hint: error.code === 'ENOSPC' || error.code === 'EDQUOT' ? 'make room on the disk' : 'look at its permissions',
+    message: `cannot write ${quoted(file, 200)}: ${error.code}`,
+    hint: error.code === 'ENOSPC' || error.code === 'EDQUOT' ? 'free some disk space' : 'check its permissions',
     data: { path: file, cause: error.code },
     cause: error,
   });

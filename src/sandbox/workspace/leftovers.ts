@@ -1,4 +1,4 @@
-/** What processes that died left behind: found and removed by the next one. What a living process owns is never touched. */
+/** Finds and removes what dead processes left behind. Never touches what a living process owns. */
 import { lstatSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -13,28 +13,27 @@ import { readMetadata } from './metadata.ts';
 
 export interface SweepOptions {
   readonly now: number;
-  /** The longest that removing may take; the rest is for the next one. */
+  /** Time limit; the next process removes the rest. */
   readonly maxMs: number;
-  /** How long workspaces that were kept stay, and snapshots that nobody uses. */
+  /** Maximum age of kept workspaces and unused snapshots. */
   readonly keptForMs: number;
 }
 
-/** What came of it, for a person who asks. */
-export interface Swept {
+export interface SweepResult {
   readonly removed: number;
-  /** Names of what could not be removed, or not in time. */
+  /** Names of folders that could not be removed in time. */
   readonly left: readonly string[];
 }
 
-/** `<hash of the key>-<chance>`, or `<hash of the key>.kept`. */
+/** `<hash of the key>-<random>`, or `<hash of the key>.kept`. */
 const WORKSPACE_NAME = /^[0-9a-f]{16}(?:-[0-9a-f]{8}|\.kept)$/;
 const SNAPSHOT_NAME = /^[0-9a-f]{64}$/;
-/** A folder without a lock was made just now, or by somebody who died before it had one. */
+/** A folder without a lock was just created, or its process died before it wrote the lock. */
 const GRACE_MS = 10 * 60_000;
-/** Of owners that cannot be asked: they live in another container. */
+/** Maximum age for owners of unknown state, such as processes of another container. */
 const UNKNOWN_MS = 24 * 60 * 60_000;
 
-export async function removeLeftovers(base: Base, options: SweepOptions): Promise<Swept> {
+export async function removeLeftovers(base: Base, options: SweepOptions): Promise<SweepResult> {
   const asker = thisProcess();
   const dead = [
     ...namesIn(base.temporary)
@@ -45,12 +44,12 @@ export async function removeLeftovers(base: Base, options: SweepOptions): Promis
   return await removeAll(dead, options);
 }
 
-/** Copies of skills that no workspace has used for long. Nobody waits for their place: there may be hundreds to be looked at. */
-export async function removeOldSnapshots(base: Base, options: SweepOptions): Promise<Swept> {
+/** Removes snapshots that no workspace has used for long. There may be hundreds, so callers run it in the background. */
+export async function removeOldSnapshots(base: Base, options: SweepOptions): Promise<SweepResult> {
   return await removeAll(takeAway(base, unusedSnapshots(base, options)), options);
 }
 
-async function removeAll(folders: readonly string[], { maxMs }: SweepOptions): Promise<Swept> {
+async function removeAll(folders: readonly string[], { maxMs }: SweepOptions): Promise<SweepResult> {
   const until = Date.now() + maxMs;
   const left: string[] = [];
   for (const folder of folders) if (!(await isGone(folder, until))) left.push(path.basename(folder));
@@ -62,13 +61,13 @@ async function isGone(folder: string, until: number): Promise<boolean> {
   try {
     return await removeTree(folder, { until });
   } catch (error) {
-    // Another process at the same work, or a file that even the owner may not remove.
+    // Another process removes the same folder, or the file system denies it.
     if (!isSystemError(error)) throw error;
     return lstatSync(folder, { throwIfNoEntry: false }) === undefined;
   }
 }
 
-/** Moves folders away in one step each, so that nobody meets a half-removed one. Whoever is first has it. */
+/** Moves each folder away atomically, so that no process sees a partly removed one. Only one of several processes succeeds. */
 function takeAway(base: Base, folders: readonly string[]): readonly string[] {
   return folders.flatMap((folder) => {
     const temporary = makeTemporary(base);
@@ -110,7 +109,7 @@ function deadWorkspaces(base: Base, asker: LockOwner, { now, keptForMs }: SweepO
   });
 }
 
-/** Of every process, ours too. */
+/** The workspaces of all processes. */
 function workspacesIn({ root }: Base): readonly string[] {
   return namesIn(root)
     .filter((name) => WORKSPACE_NAME.test(name))
@@ -122,7 +121,7 @@ function workspacesIn({ root }: Base): readonly string[] {
 }
 
 function unusedSnapshots(base: Base, { now, keptForMs }: SweepOptions): readonly string[] {
-  // Of plain names, and there may be hundreds: they need no `path.join`, which takes as long as the look itself.
+  // `path.join` would take as long as the stat call, and there may be hundreds of names.
   const old = namesIn(base.snapshots).filter(
     (name) => SNAPSHOT_NAME.test(name) && ageOf(`${base.snapshots}/${name}`, now) > keptForMs,
   );
@@ -144,7 +143,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** What is gone has no age. */
+/** Returns 0 for a file that is gone. */
 function ageOf(file: string, now: number): number {
   const stats = statSync(file, { throwIfNoEntry: false });
   return stats === undefined ? 0 : now - stats.mtimeMs;

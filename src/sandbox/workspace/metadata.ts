@@ -6,7 +6,7 @@ import { isTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
 
-/** What a workspace knows about itself, for people and for a process that takes it up again. Times are ISO 8601. */
+/** The record of a workspace, for users and for the process that reopens it. Times are ISO 8601. */
 export interface WorkspaceMetadata {
   readonly version: 1;
   readonly created: string;
@@ -23,11 +23,11 @@ export interface SkillRecord {
 }
 
 export interface InputRecord {
-  /** As it was asked for. */
+  /** As requested. */
   readonly from: string;
-  /** Below the workspace. */
+  /** Path relative to the workspace. */
   readonly to: string;
-  /** What it came to: `artifact://report@3`. */
+  /** The resolved source, such as `artifact://report@3`. */
   readonly resolved: string;
   readonly version?: number;
   readonly mode: 'copy' | 'link';
@@ -44,43 +44,45 @@ export interface OutputRecord {
 
 export interface MetadataReading {
   readonly metadata: WorkspaceMetadata;
-  /** Why it begins anew although there was something. */
+  /** Why existing metadata was discarded. */
   readonly warning?: string;
 }
 
 const FILE = 'metadata.json';
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Records of one kind that are kept; the newest. */
+/** Maximum number of inputs and of outputs; the newest are kept. */
 const MAX_RECORDS = 1_000;
 
 export function newMetadata(now: string): WorkspaceMetadata {
   return { version: 1, created: now, updated: now, skills: [], inputs: [], outputs: [] };
 }
 
-/** Reads what may have been written by a program: nothing is believed that is not shaped right. */
+/** Reads and validates the file, which a program may have written. */
 export function readMetadata(root: string, now: string): MetadataReading {
   const file = toRelativePath(FILE);
   const opening = openConfined(root);
-  if (opening.type === 'failed' || file.type === 'refused') return anew(now, 'the folder cannot be read');
+  if (opening.type === 'failed' || file.type === 'refused') return discarded(now, 'the folder cannot be read');
   try {
     const read = opening.directory.read(file.path, { maxBytes: MAX_BYTES });
     if (read.type === 'failed')
-      return read.code === 'file/missing' ? { metadata: newMetadata(now) } : anew(now, `it is not read (${read.code})`);
+      return read.code === 'file/missing'
+        ? { metadata: newMetadata(now) }
+        : discarded(now, `it cannot be read (${read.code})`);
     const parsed: unknown = JSON.parse(read.bytes.toString('utf8'));
-    return isMetadata(parsed) ? { metadata: parsed } : anew(now, 'it is not of the expected form');
+    return isMetadata(parsed) ? { metadata: parsed } : discarded(now, 'its content is invalid');
   } catch (error) {
-    if (error instanceof SyntaxError) return anew(now, 'it is no JSON');
+    if (error instanceof SyntaxError) return discarded(now, 'it is not valid JSON');
     throw error;
   } finally {
     opening.directory.close();
   }
 }
 
-function anew(now: string, reason: string): MetadataReading {
-  return { metadata: newMetadata(now), warning: `metadata.json begins anew: ${reason}` };
+function discarded(now: string, reason: string): MetadataReading {
+  return { metadata: newMetadata(now), warning: `metadata.json was discarded: ${reason}` };
 }
 
-/** The old file stays whole where the new one cannot be written; then throws `io/failed`. */
+/** Replaces the file atomically. Throws `io/failed` and keeps the old file where that fails. */
 export function writeMetadata(root: string, metadata: WorkspaceMetadata): void {
   const cut: WorkspaceMetadata = {
     ...metadata,

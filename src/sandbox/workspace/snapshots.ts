@@ -1,6 +1,6 @@
 /**
- * Read-only copies of skills by digest: `<base>/snapshots/<digest>/<name>`. One is made whole beside the others and then renamed into
- * place, so that there is never a part of one; it is looked at again at every use. Nothing of it is ever hard-linked anywhere.
+ * Read-only copies of skills by digest: `<base>/snapshots/<digest>/<name>`. A snapshot is completed in a temporary folder and then renamed
+ * into place, so there are no partial ones. It is verified at every use, and none of its files are hard-linked elsewhere.
  */
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, renameSync, utimesSync } from 'node:fs';
 import path from 'node:path';
@@ -19,45 +19,45 @@ import type { Base } from './layout.ts';
 
 export interface SkillSource {
   readonly name: string;
-  /** Its folder on the host. */
+  /** Folder on the host. */
   readonly dir: string;
-  /** What it must be; taken from the store where the folder has changed since. */
+  /** The expected digest. Its snapshot is used if the folder has changed since. */
   readonly digest?: string;
 }
 
 export interface Snapshot {
   readonly name: string;
   readonly digest: string;
-  /** On the host. */
+  /** Path on the host. */
   readonly path: string;
 }
 
 export interface Snapshots {
-  /** Throws `skill/invalid` for what cannot be staged, `io/failed` for what cannot be written. */
+  /** Throws `skill/invalid` where the skill cannot be staged, `io/failed` where the disk fails. */
   take(skill: SkillSource, options?: { readonly signal?: AbortSignal }): Promise<Snapshot>;
-  /** One that is there already, and whole. */
+  /** Returns an existing snapshot if it is intact. */
   find(name: string, digest: string): Promise<Snapshot | undefined>;
 }
 
-/** Windows answers these with a device, whatever follows the dot. */
+/** Device names of Windows. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 
-/** Before a name becomes a part of a path: one that keeps the rules for skills, and is no device anywhere. */
-export function refuseSkillName(name: string, dir: string): void {
+/** Validates a name before it becomes part of a path. Throws `skill/invalid`. */
+export function checkSkillName(name: string, dir: string): void {
   if (isValidName(name) && !DEVICE_NAME.test(name)) return;
   throw new SkillError({
     code: 'skill/invalid',
-    message: `the skill name ${quoted(name)} cannot be the name of a folder`,
-    hint: 'give it a name of lower-case letters, digits and hyphens',
+    message: `the skill name ${quoted(name)} cannot be used as a folder name`,
+    hint: 'use lower-case letters, digits and hyphens',
     data: { path: dir },
   });
 }
 
 export function openSnapshots(base: Base, digests: TreeDigests): Snapshots {
-  const underWay = new Map<string, Taking>();
+  const underWay = new Map<string, PendingSnapshot>();
   return {
     async find(name, digest) {
-      refuseSkillName(name, base.snapshots);
+      checkSkillName(name, base.snapshots);
       return findStored({ base, digests, signal: undefined }, name, digest);
     },
     take,
@@ -68,7 +68,7 @@ export function openSnapshots(base: Base, digests: TreeDigests): Snapshots {
     const running = underWay.get(key);
     if (running !== undefined)
       return running.snapshot.catch((error: unknown) => {
-        // Whoever began it gave up; that is no reason for the others.
+        // Another caller cancelled the shared copy; this one still wants it.
         if (running.signal?.aborted === true && signal?.aborted !== true) return take(skill, withSignal({}, signal));
         throw error;
       });
@@ -78,12 +78,12 @@ export function openSnapshots(base: Base, digests: TreeDigests): Snapshots {
   }
 }
 
-interface Taking {
+interface PendingSnapshot {
   readonly snapshot: Promise<Snapshot>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Options with a signal, where there is one. */
+/** Adds the signal to the options, if there is one. */
 export function withSignal<T extends object>(
   options: T,
   signal: AbortSignal | undefined,
@@ -98,7 +98,7 @@ interface Store {
 }
 
 async function takeOne(store: Store, skill: SkillSource): Promise<Snapshot> {
-  refuseSkillName(skill.name, skill.dir);
+  checkSkillName(skill.name, skill.dir);
   const wanted = skill.digest ?? store.digests.known(skill.dir);
   if (wanted !== undefined) {
     const stored = await findStored(store, skill.name, wanted);
@@ -129,7 +129,7 @@ async function findStored(store: Store, name: string, digest: string): Promise<S
   return snapshot;
 }
 
-/** A tree cannot have links like ours by itself: they lead outside. */
+/** Links that staging added. A skill cannot contain them itself, because they lead outside its folder. */
 export function addedLinks(snapshot: string): readonly string[] {
   return SKILL_LINK_NAMES.filter((name) => {
     try {
@@ -175,7 +175,7 @@ async function putInPlace(
   const folder = path.join(store.base.snapshots, digestName(digest));
   const snapshot: Snapshot = { name, digest, path: path.join(folder, name) };
   if (isRenamed(parcel, folder)) return snapshot;
-  // The same tree is there already: under another name, or made by somebody else meanwhile.
+  // The same tree exists already, under another name or created by another process meanwhile.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     if (isMoved(path.join(parcel, name), snapshot.path)) return snapshot;
     const theirs = await findStored(store, name, digest);
@@ -183,8 +183,8 @@ async function putInPlace(
   }
   throw new SkillError({
     code: 'io/failed',
-    message: `the snapshot ${quoted(snapshot.path, 200)} cannot be put in place`,
-    hint: 'see to it that nobody else writes there',
+    message: `the snapshot ${quoted(snapshot.path, 200)} cannot be moved into place`,
+    hint: 'make sure that no other program writes to this folder',
     data: { path: snapshot.path, cause: 'EEXIST' },
   });
 }
@@ -199,7 +199,7 @@ function isRenamed(from: string, to: string): boolean {
   }
 }
 
-/** Moves a read-only folder: who is not root may not, as long as it is one. */
+/** Moves a read-only folder, which an ordinary user has to make writable first. */
 export function isMoved(from: string, to: string): boolean {
   chmodSync(from, 0o755);
   if (!isRenamed(from, to)) return false;
@@ -207,7 +207,7 @@ export function isMoved(from: string, to: string): boolean {
   return true;
 }
 
-/** Out of the way in one step, and then removed. */
+/** Moves a folder away atomically, then removes it. */
 export async function discard(base: Base, folder: string, until?: number): Promise<boolean> {
   const temporary = makeTemporary(base);
   const isTaken = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -215,7 +215,7 @@ export async function discard(base: Base, folder: string, until?: number): Promi
   try {
     renameSync(folder, path.join(temporary, 'discarded'));
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
   }
   return removeTree(temporary, until === undefined ? {} : { until });
@@ -230,7 +230,7 @@ function refused(skill: SkillSource, { message }: TreeRefusal): SkillError {
   return new SkillError({
     code: 'skill/invalid',
     message: `the skill ${quoted(skill.name)} cannot be staged: ${message}`,
-    hint: 'keep only files, folders and links that stay inside in the folder of the skill, and let it be while it is staged',
+    hint: 'keep only files, folders and links that stay inside the folder of the skill, and do not change it while it is staged',
     data: { path: skill.dir },
   });
 }
@@ -238,8 +238,8 @@ function refused(skill: SkillSource, { message }: TreeRefusal): SkillError {
 function changed(skill: SkillSource): SkillError {
   return new SkillError({
     code: 'skill/invalid',
-    message: `the skill ${quoted(skill.name)} changed since it was loaded`,
-    hint: 'load the skill again, and run what it says now',
+    message: `the skill ${quoted(skill.name)} has changed since it was loaded`,
+    hint: 'load the skill again',
     data: { path: skill.dir },
   });
 }

@@ -13,18 +13,18 @@ import type { Snapshot } from './snapshots.ts';
 
 export interface StageOptions {
   readonly base: Base;
-  /** Of the workspace. */
+  /** The workspace. */
   readonly root: string;
-  /** `mount`: an empty folder, over which the executor shows the snapshot. `copy`: the files themselves, where nothing can be mounted. */
-  readonly manner: 'mount' | 'copy';
+  /** `mount`: creates a mount point for the executor. `copy`: copies the files, for executors that cannot mount. */
+  readonly mode: 'mount' | 'copy';
   readonly signal?: AbortSignal;
 }
 
-/** Puts a skill at `skills/<name>` of a workspace; what is there of the same name makes room. The name is one of a snapshot: checked. */
+/** Puts a snapshot at `skills/<name>` of a workspace, replacing an earlier one. */
 export async function stageSnapshot(snapshot: Snapshot, options: StageOptions): Promise<void> {
   const target = path.join(options.root, 'skills', snapshot.name);
   try {
-    if (options.manner === 'mount') await makeMountPoint(target, options);
+    if (options.mode === 'mount') await makeMountPoint(target, options);
     else await copyInPlace(snapshot, target, options);
   } catch (error) {
     if (isSystemError(error)) throw ioFailed(target, error);
@@ -40,7 +40,7 @@ async function makeMountPoint(target: string, { base }: StageOptions): Promise<v
   makeInside(path.dirname(target), path.basename(target), { mode, owner: undefined });
 }
 
-/** A copy and no hard link: a script that writes to its own files must not write into the snapshot. */
+/** Copies instead of hard-linking: a script that writes to its own files must not change the snapshot. */
 async function copyInPlace(snapshot: Snapshot, target: string, { base, signal }: StageOptions): Promise<void> {
   const temporary = makeTemporary(base);
   try {
@@ -48,20 +48,20 @@ async function copyInPlace(snapshot: Snapshot, target: string, { base, signal }:
     const leaveOut = addedLinks(snapshot.path);
     const options = { to: made, permissions: 'read-only', leaveOut, links: SKILL_LINKS } as const;
     const copied = await copyTree(snapshot.path, withSignal(options, signal));
-    if (copied.type === 'refused' || copied.digest !== snapshot.digest) throw spoiled(snapshot);
+    if (copied.type === 'refused' || copied.digest !== snapshot.digest) throw corrupted(snapshot);
     if (isMoved(made, target)) return;
     await discard(base, target);
-    if (!isMoved(made, target)) throw spoiled(snapshot);
+    if (!isMoved(made, target)) throw corrupted(snapshot);
   } finally {
     await removeTree(temporary);
   }
 }
 
-function spoiled({ name, path: folder }: Snapshot): SkillError {
+function corrupted({ name, path: folder }: Snapshot): SkillError {
   return new SkillError({
     code: 'skill/invalid',
-    message: `the copy of the skill ${quoted(name)} is not what was copied`,
-    hint: 'somebody writes to the folder of workspaces; give it to yourself alone',
+    message: `the copy of the skill ${quoted(name)} differs from its snapshot`,
+    hint: 'another program writes to the workspace folder; make sure that only you can write there',
     data: { path: folder },
   });
 }

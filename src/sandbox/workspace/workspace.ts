@@ -1,6 +1,6 @@
 /**
- * Workspaces: a folder for each run or session, found again by its key, in which skills are staged and programs run. See `layout.ts`
- * for where things lie and `leftovers.ts` for what happens to those of processes that died.
+ * Workspaces: a folder per run or session, identified by a key, in which skills are staged and programs run. See `layout.ts` for the
+ * layout on disk and `leftovers.ts` for the cleanup after dead processes.
  */
 import { chmodSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
@@ -27,70 +27,67 @@ import { removeLeftovers, removeOldSnapshots } from './leftovers.ts';
 import type { SweepOptions } from './leftovers.ts';
 import { newMetadata, readMetadata, writeMetadata } from './metadata.ts';
 import type { WorkspaceMetadata } from './metadata.ts';
-import { discard, openSnapshots, refuseSkillName, withSignal } from './snapshots.ts';
+import { discard, openSnapshots, checkSkillName, withSignal } from './snapshots.ts';
 import type { SkillSource, Snapshots } from './snapshots.ts';
 import { stageSnapshot } from './stage.ts';
 
 export interface WorkspacesOptions {
-  /** Absolute; made where it is missing. Ours alone, and on Linux with root reachable for every user. */
+  /** Absolute path, created if missing. Must belong to the current user; for root, every user must be able to reach it. */
   readonly base: string;
   readonly now?: () => number;
-  /** How long a kept workspace and an unused snapshot stay; a week. */
+  /** Maximum age of kept workspaces and unused snapshots (default: a week). */
   readonly keptForMs?: number;
-  /** The longest that removing leftovers may hold up the first workspace. */
+  /** Time limit for removing leftovers before the first workspace opens. */
   readonly sweepMs?: number;
 }
 
 export interface Workspaces {
-  /** The workspace of a key: a new one, the one that is open, or the one that was kept. */
+  /** Returns the workspace of a key: the open one, the kept one, or a new one. */
   open(key: string, executor: Executor): Promise<Workspace>;
-  /** Closes all that are open. May be called twice. */
+  /** Closes all open workspaces. May be called twice. */
   close(): Promise<void>;
 }
 
 export interface RunFolder {
   /** `run-1`. */
   readonly name: string;
-  /** Below the workspace, with forward slashes. */
+  /** Relative to the workspace, with forward slashes. */
   readonly path: string;
 }
 
 export interface Workspace {
   readonly id: string;
   readonly key: string;
-  /** `skills` grows while skills are staged: executors look at it for each program. */
+  /** `skills` grows while skills are staged; executors read it for each program. */
   readonly place: WorkspacePlace;
   readonly attached: AttachedWorkspace;
-  /** Whom the writable folders belong to, where not to us. */
+  /** Owner of the writable folders, where it is not the current user. */
   readonly identity: Identity | undefined;
   readonly metadata: WorkspaceMetadata;
-  /** What a person should know about how it came to be. */
+  /** Problems while it was opened. */
   readonly warnings: readonly string[];
-  /**
-   * Puts a skill in place, once: as long as nobody asks for another digest, what is staged stays, whatever happens to the skill's
-   * folder meanwhile.
-   */
+  /** Stages a skill once: it stays as it is, whatever happens to its folder, until another digest is requested. */
   stage(skill: SkillSource, options?: { readonly signal?: AbortSignal }): Promise<StagedSkill>;
-  /** Removes old copies of skills, once for all workspaces: to be asked for while a program runs. Done by the close of all otherwise. */
+  /** Removes old snapshots, once for all workspaces. Call it while a program runs; otherwise closing the workspaces does it. */
   tidy(): Promise<void>;
-  /** A folder for one run, made new. */
+  /** Creates a folder for one run. */
   newRunFolder(): RunFolder;
-  /** Changes what is recorded; on disk before it returns. */
+  /** Changes the metadata and writes it to disk. */
   record(change: (metadata: WorkspaceMetadata) => WorkspaceMetadata): void;
   /**
-   * The same for what only the next one wants to know who opens a workspace that was kept: on disk with the next record, at the latest
-   * when it is kept. One whose process dies is removed, whatever its record says.
+   * Changes the metadata in memory only. It is written with the next `record`, at the latest when the workspace is kept: nobody reads
+   * it before, because the workspace of a dead process is removed.
    */
   note(change: (metadata: WorkspaceMetadata) => WorkspaceMetadata): void;
-  /** Where it lies, with others. */
+  /** The folder of all workspaces. */
   readonly base: Base;
-  /** `keep`: the next one who opens the key finds everything in it. Otherwise nothing is left. May be called twice. */
+  /** `keep`: the next `open` of the key finds all files. Otherwise everything is removed. May be called twice. */
   close(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 const SWEEP_MS = 2_000;
-/** An executor that does not end its programs in this time is broken. */
+/** An executor that does not end its programs within this time is broken. */
 const DETACH_MS = 30_000;
 const MAX_RUNS = 100_000;
 
@@ -120,18 +117,18 @@ export function openWorkspaces({
         refuseUnreachable(base, executor.identity);
         swept ??= removeLeftovers(base, sweeping());
         await swept;
-        // What is just being kept is found again.
+        // Wait for a workspace of the same key that is being kept.
         await Promise.allSettled([closing.get(name)]);
-        const onClose = (shut: Promise<void>): void => {
+        const onClose = (closed: Promise<void>): void => {
           open.delete(name);
-          closing.set(name, shut);
-          const forget = (): boolean => closing.get(name) === shut && closing.delete(name);
-          shut.then(forget, forget);
+          closing.set(name, closed);
+          const forget = (): boolean => closing.get(name) === closed && closing.delete(name);
+          closed.then(forget, forget);
         };
         return openOne({ base, snapshots, now, key, name, executor, tidy, onClose });
       })();
       open.set(name, opening);
-      // Whoever asked is told; the next one tries again.
+      // The caller gets the error; the next call tries again.
       opening.catch(() => open.delete(name));
       return opening;
     },
@@ -140,14 +137,14 @@ export function openWorkspaces({
         ...closing.values(),
         ...[...open.values()].map(async (opening) => (await opening).close()),
       ]);
-      // Where no program gave the time for it.
+      // For workspaces in which no program ran.
       if (swept !== undefined) await tidy();
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
   };
 }
 
-/** Keys hold names of people and sessions, of any length: none of it becomes a path. */
+/** Hashes the key, which may contain user and session names of any length. */
 function keyName(key: string, { name }: Executor): string {
   return sha256(JSON.stringify([name, key])).slice(0, 16);
 }
@@ -160,7 +157,7 @@ interface Opening {
   readonly name: string;
   readonly executor: Executor;
   readonly tidy: () => Promise<void>;
-  readonly onClose: (shut: Promise<void>) => void;
+  readonly onClose: (closed: Promise<void>) => void;
 }
 
 async function openOne(opening: Opening): Promise<Workspace> {
@@ -169,9 +166,9 @@ async function openOne(opening: Opening): Promise<Workspace> {
   const root = path.join(base.root, id);
   let state: 'none' | 'new' | 'kept' = 'none';
   try {
-    const isKept = isTakenUp(path.join(base.root, `${opening.name}.kept`), root);
+    const isKept = isRenamed(path.join(base.root, `${opening.name}.kept`), root);
     if (isKept) writeFolderOwner(root, thisProcess());
-    else appear(base, root);
+    else createFolder(base, root);
     state = isKept ? 'kept' : 'new';
     makeWorkspaceFolders(root, executor.identity);
     const time = new Date(now()).toISOString();
@@ -196,16 +193,16 @@ async function openOne(opening: Opening): Promise<Workspace> {
   }
 }
 
-/** A new folder with our lock in it from its first moment: whoever finds it knows whose it is. */
-function appear(base: Base, root: string): void {
-  const made = makeTemporary(base);
-  chmodSync(made, isRoot() ? 0o711 : 0o700);
-  writeFolderOwner(made, thisProcess());
-  renameSync(made, root);
+/** Creates a folder that contains our lock from the moment it is visible. */
+function createFolder(base: Base, root: string): void {
+  const folder = makeTemporary(base);
+  chmodSync(folder, isRoot() ? 0o711 : 0o700);
+  writeFolderOwner(folder, thisProcess());
+  renameSync(folder, root);
 }
 
-/** Renamed by one process only, whoever else tries. */
-function isTakenUp(kept: string, root: string): boolean {
+/** Takes over a kept workspace. Only one of several processes succeeds. */
+function isRenamed(kept: string, root: string): boolean {
   try {
     renameSync(kept, root);
     return true;
@@ -232,7 +229,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
   let runs = lastRun(root);
   let closing: Promise<void> | undefined;
   const refuseClosed = (): void => {
-    if (closing !== undefined) throw invalid(root, 'is a workspace that was closed', 'open it again by its key');
+    if (closing !== undefined) throw invalid(root, 'is a closed workspace', 'open it again by its key');
   };
   let isNoted = false;
   const changed = (change: (before: WorkspaceMetadata) => WorkspaceMetadata): WorkspaceMetadata => {
@@ -251,8 +248,8 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
     const { digest, path: snapshot } = await takeSnapshot(skill, signal);
     const stagedSkill: StagedSkill = { name: skill.name, digest, snapshot };
     const { isolation } = attached.capabilities;
-    const manner = isolation === 'none' || isolation === 'seatbelt' ? 'copy' : 'mount';
-    await stageSnapshot({ name: skill.name, digest, path: snapshot }, withSignal({ base, root, manner }, signal));
+    const mode = isolation === 'none' || isolation === 'seatbelt' ? 'copy' : 'mount';
+    await stageSnapshot({ name: skill.name, digest, path: snapshot }, withSignal({ base, root, mode }, signal));
     record((before) => ({
       ...before,
       skills: [
@@ -267,12 +264,12 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
     skill: SkillSource,
     signal: AbortSignal | undefined,
   ): Promise<Awaited<ReturnType<Snapshots['take']>>> => {
-    // A workspace that was kept goes on with the skills it had, while there are copies of them.
+    // A kept workspace continues with its earlier skills as long as their snapshots exist.
     const before = skill.digest ?? metadata.skills.find(({ name }) => name === skill.name)?.digest;
     if (before === undefined || skill.digest !== undefined) return snapshots.take(skill, withSignal({}, signal));
     return (await snapshots.find(skill.name, before)) ?? snapshots.take(skill, withSignal({}, signal));
   };
-  const shut = async (keep: boolean): Promise<void> => {
+  const closeOnce = async (keep: boolean): Promise<void> => {
     await Promise.allSettled(staging.values());
     await withDeadline(attached.detach(), executor.name);
     if (keep && isNoted) writeMetadata(root, metadata);
@@ -293,10 +290,10 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
     },
     stage(skill, { signal } = {}) {
       refuseClosed();
-      refuseSkillName(skill.name, skill.dir);
+      checkSkillName(skill.name, skill.dir);
       const before = staging.get(skill.name);
       const run = (async (): Promise<StagedSkill> => {
-        // One after the other for each name: the second finds what the first has staged.
+        // Sequential per name: the second call finds what the first has staged.
         if (before !== undefined) await Promise.allSettled([before]);
         return stage(skill, signal);
       })();
@@ -316,7 +313,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
         if (makeInside(path.join(root, 'runs'), name, { mode: 0o700, owner: identity }))
           return { name, path: `runs/${name}` };
       }
-      throw invalid(root, 'has no room for another run', 'close the workspace and open it again');
+      throw invalid(root, `already has ${String(MAX_RUNS)} runs`, 'close the workspace and open it again');
     },
     record,
     note(change) {
@@ -325,7 +322,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
     },
     close({ keep = false } = {}) {
       if (closing === undefined) {
-        closing = shut(keep);
+        closing = closeOnce(keep);
         opening.onClose(closing);
       }
       return closing;
@@ -338,7 +335,7 @@ function lastRun(root: string): number {
   return Math.max(0, ...numbers);
 }
 
-/** One of the same key that was kept before makes room: the newest is the one that is gone on with. */
+/** Keeps a workspace, replacing an earlier one of the same key. */
 async function keepFolder(base: Base, root: string, name: string): Promise<void> {
   const kept = path.join(base.root, `${name}.kept`);
   writeFolderOwner(root, 'kept');
@@ -362,7 +359,7 @@ async function withDeadline(act: Promise<void>, executor: string): Promise<void>
         new SkillError({
           code: 'executor/failed',
           message: `the executor ${executor} did not end its programs within ${String(DETACH_MS / 1000)} s`,
-          hint: 'look for processes that are left, and end them',
+          hint: 'find the remaining processes and end them',
           data: { executor, cause: 'detach' },
         }),
       );

@@ -1,15 +1,15 @@
-/** One thing that every executor does alike. Any test runner can run it. */
+/** One behaviour that every executor must have. Runs in any test runner. */
 export interface ConformanceCase {
   readonly name: string;
-  /** `EXEC-1` and so on. */
+  /** Requirement id, such as `EXEC-1`. */
   readonly requirement: string;
-  /** Asks for isolation: an executor that has none skips it with the words `no isolation`. */
+  /** Tests isolation: skipped with the reason `no isolation` for executors without it. */
   readonly isIsolation: boolean;
-  /** Rejects with `CaseSkipped` where it cannot be asked here, with anything else where the executor does not do it. */
+  /** Rejects with `CaseSkipped` where the case cannot run here, and with any other error where the executor fails it. */
   readonly run: () => Promise<void>;
 }
 
-/** Neither passed nor failed. */
+/** Thrown by a case that neither passed nor failed. */
 export class CaseSkipped extends Error {
   override readonly name = 'CaseSkipped';
   readonly reason: string;
@@ -25,7 +25,7 @@ export type CaseVerdict =
   | { readonly type: 'skipped'; readonly reason: string }
   | { readonly type: 'failed'; readonly error: unknown };
 
-/** Runs a case and tells the three outcomes apart, for runners that do not know what a skip is. */
+/** Runs a case and returns its outcome, for test runners without skips. */
 export async function judgeCase(test: Pick<ConformanceCase, 'run'>): Promise<CaseVerdict> {
   try {
     await test.run();

@@ -1,12 +1,12 @@
 import type { LimitName } from '../../core/execution.ts';
-import type { Bench } from './bench.ts';
+import type { Fixture } from './fixture.ts';
 
-/** What an executor must say that it can do before it is asked to. */
+/** Capabilities and programs that a case requires. */
 export interface Needs {
   readonly limits?: readonly LimitName[];
   readonly interaction?: boolean;
   readonly terminal?: boolean;
-  /** Programs that must be where the executor runs programs. */
+  /** Programs that must be installed inside the sandbox. */
   readonly programs?: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export interface CaseDefinition {
   readonly requirement: `EXEC-${number}`;
   readonly isIsolation?: boolean;
   readonly needs?: Needs;
-  /** A workspace of its own, because it breaks, fills or ends one; the others share one. */
+  /** Runs in its own workspace, because it damages, fills or detaches it. Other cases share one. */
   readonly ownWorkspace?: boolean;
-  run(bench: Bench): Promise<void>;
+  run(fixture: Fixture): Promise<void>;
 }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '../../core/errors.ts';
-import { assertExit, endOf } from './bench.ts';
-import type { Bench } from './bench.ts';
+import { assertExit, endOf } from './fixture.ts';
+import type { Fixture } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
 
 function exitCase(status: number): CaseDefinition {
   return {
     name: `a program that exits with ${String(status)} has ended by itself with that status`,
     requirement: 'EXEC-3',
-    async run(bench) {
-      assertExit(await bench.shell(`exit ${String(status)}`), status);
+    async run(fixture) {
+      assertExit(await fixture.shell(`exit ${String(status)}`), status);
     },
   };
 }
@@ -19,17 +19,17 @@ function signalCase(signal: string): CaseDefinition {
   return {
     name: `a program that dies of ${signal} has ended by that signal`,
     requirement: 'EXEC-3',
-    async run(bench) {
-      const { end } = await bench.shell(`kill -${signal.slice(3)} $$; sleep 30`);
+    async run(fixture) {
+      const { end } = await fixture.shell(`kill -${signal.slice(3)} $$; sleep 30`);
       assert.deepEqual(endOf(end), { reason: 'signal', signal });
     },
   };
 }
 
-/** A shell says it by a status, the system by refusing to start it. */
-async function assertNotRun(bench: Bench, argv: readonly string[], statuses: readonly number[]): Promise<void> {
+/** A shell reports it by exit code, the system by failing to start the program. */
+async function assertNotRun(fixture: Fixture, argv: readonly string[], statuses: readonly number[]): Promise<void> {
   try {
-    const { end } = await bench.run(argv);
+    const { end } = await fixture.run(argv);
     assert.equal(end.reason, 'exited');
     assert(statuses.includes(end.exitCode ?? -1), `status ${String(end.exitCode)}`);
   } catch (error) {
@@ -44,52 +44,52 @@ export const ENDING_CASES: readonly CaseDefinition[] = [
   {
     name: 'a program that is not there is said to be missing',
     requirement: 'EXEC-3',
-    async run(bench) {
-      await assertNotRun(bench, ['no-such-program-anywhere'], [127]);
+    async run(fixture) {
+      await assertNotRun(fixture, ['no-such-program-anywhere'], [127]);
     },
   },
   {
     name: 'a file without the permission to be executed is not run',
     requirement: 'EXEC-3',
-    async run(bench) {
-      await assertNotRun(bench, ['scripts/plain.sh'], [126, 127]);
+    async run(fixture) {
+      await assertNotRun(fixture, ['scripts/plain.sh'], [126, 127]);
     },
   },
   {
     name: 'a program runs again after one that could not be started',
     requirement: 'EXEC-3',
-    async run(bench) {
-      await assertNotRun(bench, ['./no/such/program'], [126, 127]);
-      assert.equal((await bench.must('echo alive')).stdout.toString('utf8'), 'alive\n');
+    async run(fixture) {
+      await assertNotRun(fixture, ['./no/such/program'], [126, 127]);
+      assert.equal((await fixture.mustSucceed('echo alive')).stdout.toString('utf8'), 'alive\n');
     },
   },
   {
     name: 'no words at all are refused',
     requirement: 'EXEC-3',
-    async run(bench) {
+    async run(fixture) {
       const isRefused = (error: unknown): boolean => isSkillError(error) && error.code === 'input/invalid';
-      await assert.rejects(bench.run([]), isRefused);
-      await assert.rejects(bench.run(['']), isRefused);
+      await assert.rejects(fixture.run([]), isRefused);
+      await assert.rejects(fixture.run(['']), isRefused);
     },
   },
   {
     name: 'a NUL in a word is refused and cuts nothing',
     requirement: 'EXEC-3',
-    async run(bench) {
-      const prepared = bench.prepare(['sh', '-c', ': > "$RUN_DIR/ran"\0 true']);
+    async run(fixture) {
+      const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"\0 true']);
       await assert.rejects(
-        bench.runPrepared(prepared),
+        fixture.runPrepared(prepared),
         (error) => isSkillError(error) && error.code === 'input/invalid',
       );
-      assert.equal(bench.read(`${prepared.runFolder}/ran`), undefined);
+      assert.equal(fixture.read(`${prepared.runFolder}/ran`), undefined);
     },
   },
   {
     name: 'the time that is told is the time that passed',
     requirement: 'EXEC-3',
-    async run(bench) {
+    async run(fixture) {
       const began = performance.now();
-      const { end } = await bench.must('sleep 0.4');
+      const { end } = await fixture.mustSucceed('sleep 0.4');
       const passed = performance.now() - began;
       assert(end.durationMs >= 390 && end.durationMs <= passed + 1, `${String(end.durationMs)} of ${String(passed)}`);
     },

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 
 import { isSkillError } from '../../core/errors.ts';
 import { RUN_MARK } from '../../platform/process/process-tree.ts';
-import { assertExit } from './bench.ts';
-import type { Bench } from './bench.ts';
+import { assertExit } from './fixture.ts';
+import type { Fixture } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';
 
-/** Shells and sandboxes set these by themselves; none says anything about the host. */
+/** Shells and sandboxes set these on their own; none reveals anything about the host. */
 const OWN_OF_SHELLS: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', RUN_MARK]);
 
-type Expected = (bench: Bench, runFolder: string) => string;
+type Expected = (fixture: Fixture, runFolder: string) => string;
 
 const VARIABLES: readonly (readonly [name: string, expected: Expected])[] = [
   ['WORKSPACE_DIR', ({ root }) => root],
@@ -25,9 +25,11 @@ function variableCase([name, expected]: (typeof VARIABLES)[number]): CaseDefinit
   return {
     name: `${name} names a folder that is there`,
     requirement: 'EXEC-2',
-    async run(bench) {
-      const { stdout, runFolder } = await bench.must(`printf '%s' "$${name}" && cd "$${name}" && printf '|%s' "$PWD"`);
-      const folder = expected(bench, runFolder);
+    async run(fixture) {
+      const { stdout, runFolder } = await fixture.mustSucceed(
+        `printf '%s' "$${name}" && cd "$${name}" && printf '|%s' "$PWD"`,
+      );
+      const folder = expected(fixture, runFolder);
       assert.equal(stdout.toString('utf8'), `${folder}|${folder}`);
     },
   };
@@ -37,9 +39,9 @@ function cwdCase(asked: string, about: string): CaseDefinition {
   return {
     name: `a program starts in ${about}`,
     requirement: 'EXEC-2',
-    async run(bench) {
-      const { stdout } = await bench.must('pwd -P', { cwd: asked });
-      assert.equal(stdout.toString('utf8'), `${asked === '.' ? bench.root : `${bench.root}/${asked}`}\n`);
+    async run(fixture) {
+      const { stdout } = await fixture.mustSucceed('pwd -P', { cwd: asked });
+      assert.equal(stdout.toString('utf8'), `${asked === '.' ? fixture.root : `${fixture.root}/${asked}`}\n`);
     },
   };
 }
@@ -48,13 +50,13 @@ function refusedCwdCase(asked: string): CaseDefinition {
   return {
     name: `a program does not start in ${JSON.stringify(asked)}, which is outside`,
     requirement: 'EXEC-2',
-    async run(bench) {
-      const prepared = bench.prepare(['sh', '-c', 'echo x > "$RUN_DIR/ran"'], { cwd: asked });
+    async run(fixture) {
+      const prepared = fixture.prepare(['sh', '-c', 'echo x > "$RUN_DIR/ran"'], { cwd: asked });
       await assert.rejects(
-        bench.runPrepared(prepared),
+        fixture.runPrepared(prepared),
         (error) => isSkillError(error) && error.code === 'input/invalid',
       );
-      assert.equal(bench.read(`${prepared.runFolder}/ran`), undefined);
+      assert.equal(fixture.read(`${prepared.runFolder}/ran`), undefined);
     },
   };
 }
@@ -63,9 +65,9 @@ export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
   {
     name: 'the environment is the given one and nothing of the host',
     requirement: 'EXEC-2',
-    async run(bench) {
-      const prepared = bench.prepare(['env', '-0'], { env: { GIVEN: 'value' } });
-      const ran = await bench.runPrepared(prepared);
+    async run(fixture) {
+      const prepared = fixture.prepare(['env', '-0'], { env: { GIVEN: 'value' } });
+      const ran = await fixture.runPrepared(prepared);
       assertExit(ran, 0);
       const seen = ran.stdout
         .toString('utf8')
@@ -79,9 +81,9 @@ export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
   {
     name: 'a value with quotes, a newline, an equals sign and Unicode arrives as it is',
     requirement: 'EXEC-2',
-    async run(bench) {
+    async run(fixture) {
       const value = ` a=b "c" 'd' $(e) \\n\n größe 大小 `;
-      const { stdout } = await bench.must('printf %s "$ODD"; printf "|%s|" "$EMPTY"', {
+      const { stdout } = await fixture.mustSucceed('printf %s "$ODD"; printf "|%s|" "$EMPTY"', {
         env: { ODD: value, EMPTY: '' },
       });
       assert.equal(stdout.toString('utf8'), `${value}||`);
@@ -91,15 +93,15 @@ export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
   {
     name: 'SKILL_NAME is the name of the skill',
     requirement: 'EXEC-2',
-    async run(bench) {
-      assert.equal((await bench.must('printf %s "$SKILL_NAME"')).stdout.toString('utf8'), SKILL);
+    async run(fixture) {
+      assert.equal((await fixture.mustSucceed('printf %s "$SKILL_NAME"')).stdout.toString('utf8'), SKILL);
     },
   },
   {
     name: 'HOME and TMPDIR are inside the workspace and can be written',
     requirement: 'EXEC-2',
-    async run(bench) {
-      const { stdout } = await bench.must(
+    async run(fixture) {
+      const { stdout } = await fixture.mustSucceed(
         'for d in "$HOME" "$TMPDIR"; do case $d/ in "$WORKSPACE_DIR"/*) : > "$d/.probe" && printf y ;; esac; done',
       );
       assert.equal(stdout.toString('utf8'), 'yy');
@@ -114,16 +116,16 @@ export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
   {
     name: 'a folder that is not there is no place to start in',
     requirement: 'EXEC-2',
-    async run(bench) {
-      await assert.rejects(bench.run(['true'], { cwd: 'work/missing' }), isSkillError);
+    async run(fixture) {
+      await assert.rejects(fixture.run(['true'], { cwd: 'work/missing' }), isSkillError);
     },
   },
   {
     name: 'a program inherits no descriptor but its three streams',
     requirement: 'EXEC-2',
-    async run(bench) {
-      // What stands at a number that leads nowhere, or to the folder that the shell just listed, is nobody's.
-      const { stdout } = await bench.must(
+    async run(fixture) {
+      // Ignores closed descriptors and that of the folder which the shell just listed.
+      const { stdout } = await fixture.mustSucceed(
         '[ ! -d /proc/self/fd ] || for f in /proc/$$/fd/*; do [ "${f##*/}" -gt 2 ] && readlink "$f"; done; true',
       );
       const leadsTo = stdout.toString('utf8').split('\n');

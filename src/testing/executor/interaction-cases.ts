@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 
-import type { Bench } from './bench.ts';
-import { endOf } from './bench.ts';
+import type { Fixture } from './fixture.ts';
+import { endOf } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
-import { makeHeartbeat } from './survivors.ts';
+import { makeHeartbeat } from './heartbeat.ts';
 
-/** An end that somebody asked for: by a signal, or called off. */
+/** A requested end is reported as a signal or as cancelled. */
 function assertKilled(reason: string): void {
   assert(reason === 'signal' || reason === 'cancelled', `the end was ${reason}`);
 }
 
 const ECHO = ['sh', '-c', 'printf "name? "; read -r name; echo "hello $name"; read -r more; echo "more $more"'];
 
-async function converse(bench: Bench, terminal: boolean): Promise<void> {
-  const program = await bench.talk(ECHO, { terminal });
+async function converse(fixture: Fixture, terminal: boolean): Promise<void> {
+  const program = await fixture.startInteractive(ECHO, { terminal });
   await program.output.until('name? ');
   program.write(Buffer.from('größe\n'));
   await program.output.until('hello größe');
@@ -27,16 +27,16 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     name: 'a program that asks is answered, prompt by prompt',
     requirement: 'EXEC-7',
     needs: { interaction: true },
-    async run(bench) {
-      await converse(bench, false);
+    async run(fixture) {
+      await converse(fixture, false);
     },
   },
   {
     name: 'closing the input is the end of input for the program',
     requirement: 'EXEC-7',
     needs: { interaction: true },
-    async run(bench) {
-      const program = await bench.talk(['sh', '-c', 'cat; echo "the end"; exit 5']);
+    async run(fixture) {
+      const program = await fixture.startInteractive(['sh', '-c', 'cat; echo "the end"; exit 5']);
       program.write(Buffer.from('one '));
       program.write(Buffer.from('two '));
       program.closeInput();
@@ -48,8 +48,8 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     name: 'input that was given at the start comes before what is written later',
     requirement: 'EXEC-7',
     needs: { interaction: true },
-    async run(bench) {
-      const program = await bench.talk(['cat'], { stdin: 'first ' });
+    async run(fixture) {
+      const program = await fixture.startInteractive(['cat'], { stdin: 'first ' });
       program.write(Buffer.from('second'));
       program.closeInput();
       await program.ended;
@@ -60,9 +60,9 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     name: 'a program that is killed is gone with all it started',
     requirement: 'EXEC-7',
     needs: { interaction: true, programs: ['setsid'] },
-    async run(bench) {
+    async run(fixture) {
       const heartbeat = makeHeartbeat();
-      const program = await bench.talk([
+      const program = await fixture.startInteractive([
         'sh',
         '-c',
         `trap '' TERM HUP INT; (setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`,
@@ -71,15 +71,15 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
       program.kill();
       program.kill();
       assertKilled((await program.ended).reason);
-      await heartbeat.assertGone(bench, program.runFolder);
+      await heartbeat.assertGone(fixture, program.runFolder);
     },
   },
   {
     name: 'writing to a program that is over does nothing',
     requirement: 'EXEC-7',
     needs: { interaction: true },
-    async run(bench) {
-      const program = await bench.talk(['sh', '-c', 'exit 6']);
+    async run(fixture) {
+      const program = await fixture.startInteractive(['sh', '-c', 'exit 6']);
       assert.deepEqual(endOf(await program.ended), { reason: 'exited', exitCode: 6 });
       program.write(Buffer.from('too late'));
       program.closeInput();
@@ -91,8 +91,8 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     name: 'a program that is talked to has a limit of time as well',
     requirement: 'EXEC-8',
     needs: { interaction: true, limits: ['wallMs'] },
-    async run(bench) {
-      const program = await bench.talk(['cat'], { limits: { wallMs: 1000 } });
+    async run(fixture) {
+      const program = await fixture.startInteractive(['cat'], { limits: { wallMs: 1000 } });
       assert.equal((await program.ended).reason, 'timeout');
     },
   },
@@ -100,8 +100,8 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     name: 'a program that is talked to has no terminal unless it was asked for',
     requirement: 'EXEC-7',
     needs: { interaction: true },
-    async run(bench) {
-      const program = await bench.talk(['sh', '-c', '[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none']);
+    async run(fixture) {
+      const program = await fixture.startInteractive(['sh', '-c', '[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none']);
       await program.ended;
       assert.equal(program.output.bytes.toString('utf8'), 'none\n');
     },
@@ -110,10 +110,13 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     name: 'a terminal is one for the program, on all three streams',
     requirement: 'EXEC-7',
     needs: { interaction: true, terminal: true },
-    async run(bench) {
-      const program = await bench.talk(['sh', '-c', '[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo terminal; exit 7'], {
-        terminal: true,
-      });
+    async run(fixture) {
+      const program = await fixture.startInteractive(
+        ['sh', '-c', '[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo terminal; exit 7'],
+        {
+          terminal: true,
+        },
+      );
       assert.deepEqual(endOf(await program.ended), { reason: 'exited', exitCode: 7 });
       assert.equal(program.output.bytes.toString('utf8').replaceAll('\r', ''), 'terminal\n');
     },
@@ -122,24 +125,24 @@ export const INTERACTION_CASES: readonly CaseDefinition[] = [
     name: 'a program in a terminal that asks is answered, prompt by prompt',
     requirement: 'EXEC-7',
     needs: { interaction: true, terminal: true },
-    async run(bench) {
-      await converse(bench, true);
+    async run(fixture) {
+      await converse(fixture, true);
     },
   },
   {
     name: 'a program in a terminal that is killed is gone with all it started',
     requirement: 'EXEC-7',
     needs: { interaction: true, terminal: true, programs: ['setsid'] },
-    async run(bench) {
+    async run(fixture) {
       const heartbeat = makeHeartbeat();
-      const program = await bench.talk(
+      const program = await fixture.startInteractive(
         ['sh', '-c', `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`],
         { terminal: true },
       );
       await program.output.until('ready');
       program.kill();
       assertKilled((await program.ended).reason);
-      await heartbeat.assertGone(bench, program.runFolder);
+      await heartbeat.assertGone(fixture, program.runFolder);
     },
   },
 ];

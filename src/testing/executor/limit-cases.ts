@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { lstatSync } from 'node:fs';
 
-import { assertExit } from './bench.ts';
+import { assertExit } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** Interpreters and sandboxes start in it. */
+/** Enough for interpreters and sandboxes to start. */
 const MEMORY = 96 * MEGABYTE;
 
 /** Allocates memory and holds it: `tail` keeps all of its input until its output is read. */
@@ -13,7 +13,7 @@ function holding(bytes: number, seconds = 3): string {
   return `head -c ${String(bytes)} /dev/zero | tail -c ${String(bytes)} | (sleep ${String(seconds)}; wc -c)`;
 }
 
-/** The same little by little, so that whoever only looks from time to time has the time to look. */
+/** Allocates slowly, so that executors that poll notice it in time. */
 const GROWING =
   'i=0; while [ $i -lt 100 ]; do head -c 4194304 /dev/zero; sleep 0.03; i=$((i + 1)); done | tail -c 419430400 | (sleep 10; wc -c)';
 
@@ -22,8 +22,8 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     name: 'a process that takes more and more memory is ended for it',
     requirement: 'EXEC-8',
     needs: { limits: ['memoryBytes'] },
-    async run(bench) {
-      const { end } = await bench.shell(GROWING, { limits: { memoryBytes: MEMORY } });
+    async run(fixture) {
+      const { end } = await fixture.shell(GROWING, { limits: { memoryBytes: MEMORY } });
       assert.equal(end.reason, 'memory');
     },
   },
@@ -31,8 +31,8 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     name: 'memory that is taken all at once is not had',
     requirement: 'EXEC-8',
     needs: { limits: ['memoryBytes'] },
-    async run(bench) {
-      const { end, stdout } = await bench.shell(holding(4 * MEMORY), { limits: { memoryBytes: MEMORY } });
+    async run(fixture) {
+      const { end, stdout } = await fixture.shell(holding(4 * MEMORY), { limits: { memoryBytes: MEMORY } });
       const had = Number(stdout.toString('utf8').trim());
       assert(end.reason === 'memory' || had < 4 * MEMORY, `${String(had)} bytes, and the end was ${end.reason}`);
     },
@@ -41,10 +41,10 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     name: 'processes with more memory than allowed together are ended for it',
     requirement: 'EXEC-8',
     needs: { limits: ['memoryBytes'] },
-    async run(bench) {
+    async run(fixture) {
       // Long enough for an executor that polls on a busy machine; one that works ends the program at once.
       const one = holding(MEMORY / 2, 15);
-      const { end } = await bench.shell(`${one} & ${one} & ${one} & ${one} & wait`, {
+      const { end } = await fixture.shell(`${one} & ${one} & ${one} & ${one} & wait`, {
         limits: { memoryBytes: MEMORY },
       });
       assert.equal(end.reason, 'memory');
@@ -54,9 +54,9 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     name: 'a program below its limit of memory is left alone',
     requirement: 'EXEC-8',
     needs: { limits: ['memoryBytes'] },
-    async run(bench) {
+    async run(fixture) {
       const bytes = String(MEMORY / 4);
-      const ran = await bench.shell(`head -c ${bytes} /dev/zero | tail -c ${bytes} | (sleep 0.5; wc -c)`, {
+      const ran = await fixture.shell(`head -c ${bytes} /dev/zero | tail -c ${bytes} | (sleep 0.5; wc -c)`, {
         limits: { memoryBytes: MEMORY },
       });
       assertExit(ran, 0);
@@ -67,12 +67,12 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     name: 'more processes than allowed are not had at once',
     requirement: 'EXEC-8',
     needs: { limits: ['processes'] },
-    async run(bench) {
-      const { end, runFolder } = await bench.shell(
+    async run(fixture) {
+      const { end, runFolder } = await fixture.shell(
         'i=0; while [ $i -lt 120 ]; do sleep 4 & i=$((i + 1)); echo $i >> "$RUN_DIR/born"; done; sleep 2',
         { limits: { processes: 24 } },
       );
-      const born = (bench.read(`${runFolder}/born`)?.toString('utf8') ?? '').split('\n').length - 1;
+      const born = (fixture.read(`${runFolder}/born`)?.toString('utf8') ?? '').split('\n').length - 1;
       assert(end.reason === 'processes' || born < 120, `${String(born)} processes, and the end was ${end.reason}`);
     },
   },
@@ -80,12 +80,12 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     name: 'one file does not grow beyond its limit',
     requirement: 'EXEC-8',
     needs: { limits: ['fileBytes'] },
-    async run(bench) {
-      const { end } = await bench.shell(`exec head -c ${String(64 * MEGABYTE)} /dev/zero > out/large`, {
+    async run(fixture) {
+      const { end } = await fixture.shell(`exec head -c ${String(64 * MEGABYTE)} /dev/zero > out/large`, {
         limits: { fileBytes: 4 * MEGABYTE },
       });
       assert(end.reason === 'disk' || end.exitCode !== 0, `the end was ${end.reason} ${String(end.exitCode)}`);
-      const { size } = lstatSync(bench.onHost('out/large'));
+      const { size } = lstatSync(fixture.onHost('out/large'));
       assert(size <= 4 * MEGABYTE, `${String(size)} bytes`);
     },
   },
@@ -94,8 +94,8 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     requirement: 'EXEC-8',
     needs: { limits: ['diskBytes'] },
     ownWorkspace: true,
-    async run(bench) {
-      const { end } = await bench.shell(
+    async run(fixture) {
+      const { end } = await fixture.shell(
         'i=0; while [ $i -lt 64 ]; do head -c 1048576 /dev/zero > "work/$i"; i=$((i + 1)); sleep 0.02; done; sleep 20',
         { limits: { diskBytes: 16 * MEGABYTE } },
       );
@@ -107,8 +107,8 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     requirement: 'EXEC-8',
     needs: { limits: ['files'] },
     ownWorkspace: true,
-    async run(bench) {
-      const { end } = await bench.shell(
+    async run(fixture) {
+      const { end } = await fixture.shell(
         'cd work; i=0; while [ $i -lt 3000 ]; do : > "$i"; i=$((i + 1)); done; sleep 20',
         { limits: { files: 500 } },
       );
@@ -120,8 +120,8 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     requirement: 'EXEC-8',
     needs: { limits: ['diskBytes'] },
     ownWorkspace: true,
-    async run(bench) {
-      const { end } = await bench.shell('head -c 20000000 /dev/zero > out/large', {
+    async run(fixture) {
+      const { end } = await fixture.shell('head -c 20000000 /dev/zero > out/large', {
         limits: { diskBytes: 4 * MEGABYTE },
       });
       assert.equal(end.reason, 'disk');

@@ -4,16 +4,16 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import type { OutputSink } from '../../core/execution.ts';
-import { TakenOutput, assertExit, endOf } from './bench.ts';
+import { CapturedOutput, assertExit, endOf } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
 
 const FLOOD = 64 * 1024 * 1024;
-/** Between two looks at the memory, in the second half. */
-const LOOK_AFTER = 4 * 1024 * 1024;
-/** Of what has passed: whoever gathers holds all of it at every look, other cases hold theirs for a moment. */
-const KEPT_SHARE = 0.6;
+/** Bytes between two memory measurements, which start in the second half. */
+const MEASURE_EVERY = 4 * 1024 * 1024;
+/** Share of the passed bytes. An executor that buffers holds all of them at every measurement; other cases only briefly. */
+const BUFFERED_SHARE = 0.6;
 
-/** What is held in memory once garbage is gone: the executor's share of a flood would show in it. */
+/** Memory in use after a garbage collection, which includes everything that the executor buffers. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
@@ -22,18 +22,18 @@ function heldBytes(): number {
   return arrayBuffers + heapUsed;
 }
 
-/** Counts, and looks at the memory now and then. */
+/** Counts bytes and measures the memory at intervals. */
 class CountingSink implements OutputSink {
   bytes = 0;
-  /** The least part of what had passed that was held, at any look. */
+  /** The smallest share of the passed bytes that was in memory at any measurement. */
   leastShare = Infinity;
   readonly #before = heldBytes();
-  #nextLook = FLOOD / 2;
+  #nextMeasurement = FLOOD / 2;
 
   write(chunk: Uint8Array): boolean {
     this.bytes += chunk.length;
-    if (this.bytes < this.#nextLook) return true;
-    this.#nextLook += LOOK_AFTER;
+    if (this.bytes < this.#nextMeasurement) return true;
+    this.#nextMeasurement += MEASURE_EVERY;
     this.leastShare = Math.min(this.leastShare, (heldBytes() - this.#before) / this.bytes);
     return true;
   }
@@ -43,31 +43,34 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
   {
     name: 'sixty-four megabytes of output are handed on and not gathered',
     requirement: 'EXEC-8',
-    async run(bench) {
+    async run(fixture) {
       const stdout = new CountingSink();
-      const ran = await bench.run(['head', '-c', String(FLOOD), '/dev/zero'], {
+      const ran = await fixture.run(['head', '-c', String(FLOOD), '/dev/zero'], {
         stdout,
         limits: { outputBytes: 2 * FLOOD },
       });
       assertExit(ran, 0);
       assert.equal(stdout.bytes, FLOOD);
       const { leastShare } = stdout;
-      assert(leastShare < KEPT_SHARE, `${leastShare.toFixed(2)} of what passed is held, at every look`);
+      assert(
+        leastShare < BUFFERED_SHARE,
+        `at every measurement at least ${leastShare.toFixed(2)} of the passed bytes were in memory`,
+      );
     },
   },
   {
     name: 'output comes while the program runs',
     requirement: 'EXEC-3',
-    async run(bench) {
-      const prepared = bench.prepare([
+    async run(fixture) {
+      const prepared = fixture.prepare([
         'sh',
         '-c',
         'echo ready; i=0; while [ ! -e "$RUN_DIR/go" ] && [ $i -lt 600 ]; do sleep 0.05; i=$((i + 1)); done; [ -e "$RUN_DIR/go" ] && echo went',
       ]);
-      const stdout = new TakenOutput();
-      const running = bench.runPrepared(prepared, { stdout });
+      const stdout = new CapturedOutput();
+      const running = fixture.runPrepared(prepared, { stdout });
       await Promise.race([stdout.until('ready\n'), running]);
-      writeFileSync(bench.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
+      writeFileSync(fixture.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
       assertExit(await running, 0);
       assert.equal(stdout.bytes.toString('utf8'), 'ready\nwent\n');
     },
@@ -76,8 +79,8 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
     name: 'a program that prints without end is ended for its output',
     requirement: 'EXEC-8',
     needs: { limits: ['outputBytes'] },
-    async run(bench) {
-      const { end, stdout } = await bench.run(['yes'], { limits: { outputBytes: 100_000 } });
+    async run(fixture) {
+      const { end, stdout } = await fixture.run(['yes'], { limits: { outputBytes: 100_000 } });
       assert.equal(end.reason, 'output');
       assert(stdout.length <= 100_000, `${String(stdout.length)} bytes came`);
       assert.equal(end.exitCode, undefined);
@@ -87,8 +90,8 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
     name: 'the limit of output holds for both streams together',
     requirement: 'EXEC-8',
     needs: { limits: ['outputBytes'] },
-    async run(bench) {
-      const { end, stdout, stderr } = await bench.shell(
+    async run(fixture) {
+      const { end, stdout, stderr } = await fixture.shell(
         'head -c 60000 /dev/zero; head -c 60000 /dev/zero >&2; sleep 30',
         { limits: { outputBytes: 100_000 } },
       );
@@ -99,8 +102,8 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
   {
     name: 'exactly as much output as is allowed is no reason to be ended',
     requirement: 'EXEC-8',
-    async run(bench) {
-      const { end, stdout } = await bench.run(['head', '-c', '100000', '/dev/zero'], {
+    async run(fixture) {
+      const { end, stdout } = await fixture.run(['head', '-c', '100000', '/dev/zero'], {
         limits: { outputBytes: 100_000 },
       });
       assert.deepEqual([endOf(end), stdout.length], [{ reason: 'exited', exitCode: 0 }, 100_000]);
@@ -109,7 +112,7 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
   {
     name: 'a program is ended when nobody takes its output any more',
     requirement: 'EXEC-8',
-    async run(bench) {
+    async run(fixture) {
       let bytes = 0;
       const stdout: OutputSink = {
         write: (chunk) => {
@@ -117,7 +120,7 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
           return bytes < 1000;
         },
       };
-      const { end } = await bench.run(['yes'], { stdout });
+      const { end } = await fixture.run(['yes'], { stdout });
       assert.equal(end.reason, 'output');
     },
   },

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { scriptCommand, shellCommand } from '../../sandbox/programs/interpreter.ts';
-import { assertExit } from './bench.ts';
-import type { Bench, Ran } from './bench.ts';
+import { assertExit } from './fixture.ts';
+import type { Fixture, ProgramResult } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';
 
@@ -15,10 +15,10 @@ function spellingCase(about: string, line: (root: string) => string): CaseDefini
     name: `a script is found when it is written ${about}`,
     requirement: 'EXEC-6',
     needs: { programs: ['bash', 'python3'] },
-    async run(bench) {
-      const ran = await bench.run(shellCommand(`${line(bench.root)} 'a b'`));
+    async run(fixture) {
+      const ran = await fixture.run(shellCommand(`${line(fixture.root)} 'a b'`));
       assertExit(ran, 0);
-      assert.equal(ran.stdout.toString('utf8'), `${bench.root}/skills/${SKILL}/${WHERE} ['a b']\n`);
+      assert.equal(ran.stdout.toString('utf8'), `${fixture.root}/skills/${SKILL}/${WHERE} ['a b']\n`);
     },
   };
 }
@@ -27,20 +27,20 @@ function wordCase(about: string, words: readonly string[]): CaseDefinition {
   return {
     name: `arguments with ${about} reach the program as they are`,
     requirement: 'EXEC-6',
-    async run(bench) {
-      const ran = await bench.shell(`printf '%s\\0' "$@"`, {}, words);
+    async run(fixture) {
+      const ran = await fixture.shell(`printf '%s\\0' "$@"`, {}, words);
       assertExit(ran, 0);
       assert.deepEqual(ran.stdout.toString('utf8').split('\0').slice(0, -1), words);
     },
   };
 }
 
-/** As `run_script` does it. */
-async function runScript(bench: Bench, script: string, args: readonly string[]): Promise<Ran> {
-  const bytes = readFileSync(path.join(bench.staged.snapshot, script));
+/** Builds the command like `run_script`. */
+async function runScript(fixture: Fixture, script: string, args: readonly string[]): Promise<ProgramResult> {
+  const bytes = readFileSync(path.join(fixture.staged.snapshot, script));
   const command = scriptCommand(
     {
-      path: `${bench.root}/skills/${SKILL}/${script}`,
+      path: `${fixture.root}/skills/${SKILL}/${script}`,
       head: bytes.subarray(0, 4096),
       isExecutable: false,
       readWhole: () => bytes,
@@ -48,7 +48,7 @@ async function runScript(bench: Bench, script: string, args: readonly string[]):
     args,
   );
   assert(command.type === 'command', script);
-  const ran = await bench.run(command.argv);
+  const ran = await fixture.run(command.argv);
   assertExit(ran, 0);
   return ran;
 }
@@ -58,8 +58,8 @@ function scriptCase(about: string, script: string, program: string, expected: st
     name: `${about} runs`,
     requirement: 'EXEC-6',
     needs: { programs: [program] },
-    async run(bench) {
-      assert.equal((await runScript(bench, script, ['a b'])).stdout.toString('utf8').trimEnd(), expected);
+    async run(fixture) {
+      assert.equal((await runScript(fixture, script, ['a b'])).stdout.toString('utf8').trimEnd(), expected);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The skill that the cases stage: every kind of file that a skill may hold. */
+/** The skill that the cases stage, with every kind of file that a skill may contain. */
 export const SKILL = 'conformance-skill';
 export const OTHER_SKILL = 'other-skill';
 
@@ -9,7 +9,7 @@ export const ALL_BYTES: Uint8Array = Uint8Array.from({ length: 1024 }, (_, at) =
 export const UNICODE_NAME = 'references/größe 大小 🎉.md';
 export const UNICODE_TEXT = 'größe 大小 🎉\n';
 
-/** Which file runs, and with which words. */
+/** Prints the path of the script and its arguments. */
 const WHERE_PY = `#!/usr/bin/env python3
 import os, sys
 print(os.path.realpath(__file__), sys.argv[1:])
@@ -33,7 +33,7 @@ const FILES: readonly (readonly [name: string, content: string | Uint8Array, isP
   ['scripts/windows.py', '#!/usr/bin/env python3\r\nimport sys\r\nprint(sys.argv[1:])\r\n', true],
 ];
 
-/** Writes the skill below `folder` and gives its place. */
+/** Writes the skill below `folder` and returns its path. */
 export function writeConformanceSkill(folder: string): string {
   const root = path.join(folder, SKILL);
   for (const [name, content, isProgram] of FILES) {
@@ -47,7 +47,7 @@ export function writeConformanceSkill(folder: string): string {
   return root;
 }
 
-/** A second one, of one file. */
+/** Writes a second skill with one file. */
 export function writeOtherSkill(folder: string): string {
   const root = path.join(folder, OTHER_SKILL);
   mkdirSync(root, { recursive: true });

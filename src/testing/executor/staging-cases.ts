@@ -6,11 +6,11 @@ import { digestOfEntries, readTreeDigest } from '../../platform/fs/tree-digest.t
 import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { collectOutputs } from '../../sandbox/outputs/collect.ts';
 import { stageInputs } from '../../sandbox/inputs/inputs.ts';
-import type { Bench } from './bench.ts';
+import type { Fixture } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
 import { ALL_BYTES, OTHER_SKILL, SKILL, UNICODE_NAME, UNICODE_TEXT, writeOtherSkill } from './skill.ts';
 
-/** Folders, programs, files and links of the skill as a program sees them, without the links that lead into the workspace. */
+/** Lists the skill as a program sees it, without the links into the workspace. */
 const LIST_TREE = `cd "$SKILL_DIR" || exit 9
 top=$(for f in *; do case $f in out|work|inputs) ;; *) echo "$f" ;; esac; done)
 for part in $top; do find "$part" -type d; done; echo ---
@@ -18,9 +18,9 @@ for part in $top; do find "$part" -type f -perm -100 -exec sha256sum {} +; done;
 for part in $top; do find "$part" -type f ! -perm -100 -exec sha256sum {} +; done; echo ---
 for part in $top; do find "$part" -type l -exec sh -c 'for f; do printf "%s -> " "$f"; readlink "$f"; done' sh {} +; done`;
 
-/** The digest of the skill, made of what a program inside says about it. */
-async function digestInside(bench: Bench): Promise<string> {
-  const { stdout } = await bench.must(LIST_TREE);
+/** Computes the digest of the skill from the output of a program inside. */
+async function digestInside(fixture: Fixture): Promise<string> {
+  const { stdout } = await fixture.mustSucceed(LIST_TREE);
   const [folders = '', programs = '', files = '', links = ''] = stdout.toString('utf8').split('---\n');
   const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
   const hashed = (text: string, kind: 'program' | 'file'): readonly DigestEntry[] =>
@@ -41,7 +41,7 @@ async function digestOnHost(folder: string): Promise<string> {
   return found.type === 'digest' ? found.digest : found.type;
 }
 
-/** Everything that would change a skill; each alone, whatever came of the others. */
+/** Attempts to change a skill; each runs regardless of the others. */
 const SPOIL = `cd "$SKILL_DIR"
 echo spoiled >> SKILL.md; echo spoiled > scripts/hello.sh; echo new > new; rm -f assets/all-bytes.bin
 chmod 777 . scripts scripts/hello.sh; mv SKILL.md gone; ln -sf /etc/passwd assets/link; rmdir empty
@@ -51,10 +51,10 @@ function linkCase(link: string, leadsTo: string): CaseDefinition {
   return {
     name: `what a program writes to ${link}/ in the skill's folder is in ${leadsTo}/ of the workspace`,
     requirement: 'EXEC-1',
-    async run(bench) {
+    async run(fixture) {
       const name = `through-${link}.txt`;
-      await bench.must(`printf text > ${link}/${name}`);
-      assert.equal(bench.read(`${leadsTo}/${name}`)?.toString('utf8'), 'text');
+      await fixture.mustSucceed(`printf text > ${link}/${name}`);
+      assert.equal(fixture.read(`${leadsTo}/${name}`)?.toString('utf8'), 'text');
     },
   };
 }
@@ -63,12 +63,12 @@ function writableCase(what: string, variable: string): CaseDefinition {
   return {
     name: `${what} can be written, and the host sees the bytes`,
     requirement: 'EXEC-1',
-    async run(bench) {
-      const { runFolder } = await bench.must(
+    async run(fixture) {
+      const { runFolder } = await fixture.mustSucceed(
         `mkdir -p "$${variable}/deep/er" && cat assets/all-bytes.bin > "$${variable}/deep/er/file.bin" && chmod 700 "$${variable}/deep"`,
       );
       const folder = { WORK_DIR: 'work', OUTPUT_DIR: 'out' }[variable] ?? runFolder;
-      assert.deepEqual(bench.read(`${folder}/deep/er/file.bin`), Buffer.from(ALL_BYTES));
+      assert.deepEqual(fixture.read(`${folder}/deep/er/file.bin`), Buffer.from(ALL_BYTES));
     },
   };
 }
@@ -77,52 +77,52 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   {
     name: 'a program sees the skill exactly as it was staged, by the digest of the tree',
     requirement: 'EXEC-1',
-    async run(bench) {
-      assert.equal(await digestInside(bench), bench.staged.digest);
-      assert.equal(await digestOnHost(bench.skillSource), bench.staged.digest);
+    async run(fixture) {
+      assert.equal(await digestInside(fixture), fixture.staged.digest);
+      assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
     },
   },
   {
     name: 'a file that may be executed can be, and another cannot',
     requirement: 'EXEC-1',
-    async run(bench) {
-      const { stdout } = await bench.must('scripts/hello.sh; [ ! -x scripts/plain.sh ] && [ ! -x SKILL.md ]');
+    async run(fixture) {
+      const { stdout } = await fixture.mustSucceed('scripts/hello.sh; [ ! -x scripts/plain.sh ] && [ ! -x SKILL.md ]');
       assert.equal(stdout.toString('utf8'), 'hello from hello.sh\n');
     },
   },
   {
     name: 'a binary file is the same byte for byte',
     requirement: 'EXEC-1',
-    async run(bench) {
-      assert.deepEqual((await bench.must('cat assets/all-bytes.bin')).stdout, Buffer.from(ALL_BYTES));
+    async run(fixture) {
+      assert.deepEqual((await fixture.mustSucceed('cat assets/all-bytes.bin')).stdout, Buffer.from(ALL_BYTES));
     },
   },
   {
     name: 'a name with spaces, umlauts, Chinese and an emoji is found',
     requirement: 'EXEC-1',
-    async run(bench) {
-      assert.equal((await bench.run(['cat', UNICODE_NAME])).stdout.toString('utf8'), UNICODE_TEXT);
+    async run(fixture) {
+      assert.equal((await fixture.run(['cat', UNICODE_NAME])).stdout.toString('utf8'), UNICODE_TEXT);
     },
   },
   {
     name: 'an empty folder is there',
     requirement: 'EXEC-1',
-    async run(bench) {
-      assert.equal((await bench.must('[ -d empty ] && ls -A empty')).stdout.toString('utf8'), '');
+    async run(fixture) {
+      assert.equal((await fixture.mustSucceed('[ -d empty ] && ls -A empty')).stdout.toString('utf8'), '');
     },
   },
   {
     name: 'a file without a byte is there',
     requirement: 'EXEC-1',
-    async run(bench) {
-      await bench.must('[ -f assets/nothing ] && [ ! -s assets/nothing ]');
+    async run(fixture) {
+      await fixture.mustSucceed('[ -f assets/nothing ] && [ ! -s assets/nothing ]');
     },
   },
   {
     name: 'a link inside the skill leads to its file',
     requirement: 'EXEC-1',
-    async run(bench) {
-      const { stdout } = await bench.must('[ -L references/link.bin ] && cat references/link.bin');
+    async run(fixture) {
+      const { stdout } = await fixture.mustSucceed('[ -L references/link.bin ] && cat references/link.bin');
       assert.deepEqual(stdout, Buffer.from(ALL_BYTES));
     },
   },
@@ -137,36 +137,36 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
     requirement: 'EXEC-1',
     isIsolation: true,
     ownWorkspace: true,
-    async run(bench) {
-      await bench.must(SPOIL);
-      assert.equal(await digestInside(bench), bench.staged.digest);
+    async run(fixture) {
+      await fixture.mustSucceed(SPOIL);
+      assert.equal(await digestInside(fixture), fixture.staged.digest);
     },
   },
   {
     name: "a program that spoils its skill spoils neither the skill's own folder nor the next workspace",
     requirement: 'EXEC-1',
     ownWorkspace: true,
-    async run(bench) {
-      await bench.must(SPOIL);
-      assert.equal(await digestOnHost(bench.skillSource), bench.staged.digest);
+    async run(fixture) {
+      await fixture.mustSucceed(SPOIL);
+      assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
     },
   },
   {
     name: 'the records of the workspace are not seen',
     requirement: 'EXEC-1',
     isIsolation: true,
-    async run(bench) {
-      await bench.must('[ ! -e "$WORKSPACE_DIR/metadata.json" ]');
+    async run(fixture) {
+      await fixture.mustSucceed('[ ! -e "$WORKSPACE_DIR/metadata.json" ]');
     },
   },
   {
     name: 'a skill that is staged between two programs is seen by the second',
     requirement: 'EXEC-1',
     ownWorkspace: true,
-    async run(bench) {
-      await bench.must(`[ ! -e "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md" ]`);
-      await bench.workspace.stage({ name: OTHER_SKILL, dir: writeOtherSkill(path.join(bench.folder, 'skills')) });
-      const { stdout } = await bench.must(
+    async run(fixture) {
+      await fixture.mustSucceed(`[ ! -e "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md" ]`);
+      await fixture.workspace.stage({ name: OTHER_SKILL, dir: writeOtherSkill(path.join(fixture.folder, 'skills')) });
+      const { stdout } = await fixture.mustSucceed(
         `head -n 2 "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md"; cat "$SKILLS_DIR/${SKILL}/assets/nothing"`,
       );
       assert.equal(stdout.toString('utf8'), `---\nname: ${OTHER_SKILL}\n`);
@@ -175,30 +175,30 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   {
     name: 'an input that was staged from the host is read by the program',
     requirement: 'EXEC-4',
-    async run(bench) {
-      const folder = path.join(bench.folder, 'given');
+    async run(fixture) {
+      const folder = path.join(fixture.folder, 'given');
       mkdirSync(folder, { recursive: true });
       const file = path.join(folder, 'given.bin');
       writeFileSync(file, ALL_BYTES);
       const staged = await stageInputs(
-        bench.workspace,
+        fixture.workspace,
         [{ from: `host://${file}`, to: 'work/inputs/given.bin', mode: 'copy' }],
         {
           host: () => true,
         },
       );
       assert.equal(staged.type, 'staged');
-      assert.deepEqual((await bench.must('cat inputs/given.bin')).stdout, Buffer.from(ALL_BYTES));
+      assert.deepEqual((await fixture.mustSucceed('cat inputs/given.bin')).stdout, Buffer.from(ALL_BYTES));
     },
   },
   {
     name: 'what a program leaves in out/ is collected byte for byte',
     requirement: 'EXEC-5',
-    async run(bench) {
-      await bench.must(
+    async run(fixture) {
+      await fixture.mustSucceed(
         'mkdir -p out/kept/deep; cp assets/all-bytes.bin out/kept/deep/a.bin; printf answer > out/kept/b.txt',
       );
-      const { files, skipped } = await collectOutputs(bench.onHost('.'), { globs: ['out/kept/**'], inline: true });
+      const { files, skipped } = await collectOutputs(fixture.onHost('.'), { globs: ['out/kept/**'], inline: true });
       assert.deepEqual(
         files.map(({ name, size_bytes: bytes }) => [name, bytes]),
         [
@@ -207,15 +207,17 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
         ],
       );
       assert.deepEqual(skipped, []);
-      assert.deepEqual(bench.read('out/kept/deep/a.bin'), Buffer.from(ALL_BYTES));
+      assert.deepEqual(fixture.read('out/kept/deep/a.bin'), Buffer.from(ALL_BYTES));
     },
   },
   {
     name: 'a link that leaves the workspace is not collected, and is said',
     requirement: 'EXEC-5',
-    async run(bench) {
-      await bench.must('mkdir out/odd && cd out/odd && ln -s /etc/passwd stolen && mkfifo pipe && printf mine > mine');
-      const { files, skipped } = await collectOutputs(bench.onHost('.'), { globs: ['out/odd/**'], inline: true });
+    async run(fixture) {
+      await fixture.mustSucceed(
+        'mkdir out/odd && cd out/odd && ln -s /etc/passwd stolen && mkfifo pipe && printf mine > mine',
+      );
+      const { files, skipped } = await collectOutputs(fixture.onHost('.'), { globs: ['out/odd/**'], inline: true });
       assert.deepEqual(
         files.map(({ name }) => name),
         ['out/odd/mine'],
@@ -226,9 +228,9 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
   {
     name: 'a second program finds in work/ what the first one left there',
     requirement: 'EXEC-1',
-    async run(bench) {
-      await bench.must('printf first > work/handed-on.txt');
-      assert.equal((await bench.must('cat work/handed-on.txt')).stdout.toString('utf8'), 'first');
+    async run(fixture) {
+      await fixture.mustSucceed('printf first > work/handed-on.txt');
+      assert.equal((await fixture.mustSucceed('cat work/handed-on.txt')).stdout.toString('utf8'), 'first');
     },
   },
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-import { assertExit } from './bench.ts';
+import { assertExit } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
 import { ALL_BYTES } from './skill.ts';
 
@@ -18,39 +18,41 @@ export const STREAM_CASES: readonly CaseDefinition[] = [
   {
     name: 'a program without input finds the end of it at once',
     requirement: 'EXEC-3',
-    async run(bench) {
-      assert.equal((await bench.must('wc -c | tr -d " "')).stdout.toString('utf8'), '0\n');
+    async run(fixture) {
+      assert.equal((await fixture.mustSucceed('wc -c | tr -d " "')).stdout.toString('utf8'), '0\n');
     },
   },
   {
     name: 'text is read from the input',
     requirement: 'EXEC-3',
-    async run(bench) {
-      const { stdout } = await bench.must('read -r a; read -r b; echo "$b $a"; cat', { stdin: 'größe\n大小\nrest' });
+    async run(fixture) {
+      const { stdout } = await fixture.mustSucceed('read -r a; read -r b; echo "$b $a"; cat', {
+        stdin: 'größe\n大小\nrest',
+      });
       assert.equal(stdout.toString('utf8'), '大小 größe\nrest');
     },
   },
   {
     name: 'every byte value passes through input and output',
     requirement: 'EXEC-3',
-    async run(bench) {
-      assert.deepEqual((await bench.must('cat', { stdin: ALL_BYTES })).stdout, Buffer.from(ALL_BYTES));
+    async run(fixture) {
+      assert.deepEqual((await fixture.mustSucceed('cat', { stdin: ALL_BYTES })).stdout, Buffer.from(ALL_BYTES));
     },
   },
   {
     name: 'eight megabytes of input arrive whole',
     requirement: 'EXEC-3',
-    async run(bench) {
+    async run(fixture) {
       const stdin = largeInput();
-      const { stdout } = await bench.must('sha256sum | cut -c 1-64', { stdin });
+      const { stdout } = await fixture.mustSucceed('sha256sum | cut -c 1-64', { stdin });
       assert.equal(stdout.toString('utf8').trim(), createHash('sha256').update(stdin).digest('hex'));
     },
   },
   {
     name: 'a program may read a part of its input and leave',
     requirement: 'EXEC-3',
-    async run(bench) {
-      const ran = await bench.shell('head -c 4; exec 0<&-; echo " enough"; exit 3', { stdin: largeInput() });
+    async run(fixture) {
+      const ran = await fixture.shell('head -c 4; exec 0<&-; echo " enough"; exit 3', { stdin: largeInput() });
       assertExit(ran, 3);
       assert.deepEqual(ran.stdout, Buffer.concat([largeInput().subarray(0, 4), Buffer.from(' enough\n')]));
     },
@@ -58,15 +60,15 @@ export const STREAM_CASES: readonly CaseDefinition[] = [
   {
     name: 'a program may leave its input alone',
     requirement: 'EXEC-3',
-    async run(bench) {
-      assertExit(await bench.run(['true'], { stdin: largeInput() }), 0);
+    async run(fixture) {
+      assertExit(await fixture.run(['true'], { stdin: largeInput() }), 0);
     },
   },
   {
     name: 'what goes to stdout and to stderr stays apart',
     requirement: 'EXEC-3',
-    async run(bench) {
-      const { stdout, stderr } = await bench.must(
+    async run(fixture) {
+      const { stdout, stderr } = await fixture.mustSucceed(
         'i=0; while [ $i -lt 200 ]; do echo "out $i"; echo "err $i" >&2; i=$((i + 1)); done',
       );
       const lines = (word: string): string =>
@@ -77,8 +79,10 @@ export const STREAM_CASES: readonly CaseDefinition[] = [
   {
     name: 'output that is no UTF-8 comes as it is',
     requirement: 'EXEC-3',
-    async run(bench) {
-      const { stdout, stderr } = await bench.must(`printf '\\377\\376\\000\\303'; printf '\\200\\r\\033[31m' >&2`);
+    async run(fixture) {
+      const { stdout, stderr } = await fixture.mustSucceed(
+        `printf '\\377\\376\\000\\303'; printf '\\200\\r\\033[31m' >&2`,
+      );
       assert.deepEqual(
         [stdout.toString('hex'), stderr.toString('hex')],
         ['fffe00c3', Buffer.from('\r\x1b[31m').toString('hex').replace(/^/, '80')],
@@ -88,8 +92,8 @@ export const STREAM_CASES: readonly CaseDefinition[] = [
   {
     name: 'nothing is lost of what was written right before the end',
     requirement: 'EXEC-3',
-    async run(bench) {
-      const ran = await bench.shell('head -c 3000000 /dev/zero; printf last; printf complaint >&2; exit 7');
+    async run(fixture) {
+      const ran = await fixture.shell('head -c 3000000 /dev/zero; printf last; printf complaint >&2; exit 7');
       assertExit(ran, 7);
       assert.equal(ran.stdout.length, 3_000_004);
       assert.equal(ran.stdout.subarray(-4).toString('utf8'), 'last');
@@ -99,10 +103,10 @@ export const STREAM_CASES: readonly CaseDefinition[] = [
   {
     name: 'a program that closes its streams goes on to its own end',
     requirement: 'EXEC-3',
-    async run(bench) {
-      const ran = await bench.shell('exec 0<&- 1>&- 2>&-; sleep 0.3; : > "$RUN_DIR/after"; exit 4');
+    async run(fixture) {
+      const ran = await fixture.shell('exec 0<&- 1>&- 2>&-; sleep 0.3; : > "$RUN_DIR/after"; exit 4');
       assertExit(ran, 4);
-      assert.notEqual(bench.read(`${ran.runFolder}/after`), undefined);
+      assert.notEqual(fixture.read(`${ran.runFolder}/after`), undefined);
     },
   },
 ];

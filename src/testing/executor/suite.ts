@@ -1,6 +1,6 @@
 import { SkillError } from '../../core/errors.ts';
 import type { Executor } from '../../core/execution.ts';
-import { Bench } from './bench.ts';
+import { Fixture } from './fixture.ts';
 import { CaseSkipped } from './case.ts';
 import type { ConformanceCase } from './case.ts';
 import type { CaseDefinition, Needs } from './definition.ts';
@@ -11,18 +11,18 @@ import { ISOLATION_CASES } from './isolation-cases.ts';
 import { LIMIT_CASES } from './limit-cases.ts';
 import { OUTPUT_CASES } from './output-cases.ts';
 import { SCRIPT_CASES } from './script-cases.ts';
-import { SharedBench } from './shared-bench.ts';
+import { SharedFixture } from './shared-fixture.ts';
 import { SHARING_CASES } from './sharing-cases.ts';
 import { STAGING_CASES } from './staging-cases.ts';
 import { STREAM_CASES } from './stream-cases.ts';
 import { TIME_CASES } from './time-cases.ts';
 
 export interface ConformanceOptions {
-  /** Asked once; all cases use the same executor. */
+  /** Called once; all cases use the same executor. */
   readonly executor: () => Executor | Promise<Executor>;
-  /** A folder for workspaces, absolute, which every user can reach where the tests run as root. */
+  /** Absolute path of a folder for workspaces. If the tests run as root, every user must be able to reach it. */
   readonly base: string;
-  /** Cases by name that are known not to hold, and why. */
+  /** Names of cases to skip, with the reason. */
   readonly skip?: Readonly<Record<string, string>>;
 }
 
@@ -43,24 +43,24 @@ const ALL: readonly CaseDefinition[] = [
 const CASE_MS = 60_000;
 
 /**
- * What every executor does alike, as cases for any test runner. They may run at the same time. Nothing happens before the first one
- * runs, and nothing is left a moment after the last.
+ * The conformance suite for executors, as cases for any test runner. Cases may run concurrently. Nothing happens before the first case
+ * runs, and nothing is left shortly after the last.
  */
 export function executorConformance({ executor, base, skip = {} }: ConformanceOptions): readonly ConformanceCase[] {
   for (const name of Object.keys(skip))
     if (!ALL.some((definition) => definition.name === name))
       throw new SkillError({
         code: 'input/invalid',
-        message: `there is no case ${JSON.stringify(name)} to skip`,
-        hint: 'take the name from the list of cases',
+        message: `cannot skip the unknown case ${JSON.stringify(name)}`,
+        hint: 'use a name from the list of cases',
         data: { expected: 'the name of a case' },
       });
   let found: Promise<Executor> | undefined;
-  const openBench = async (): Promise<Bench> => {
+  const openFixture = async (): Promise<Fixture> => {
     found ??= Promise.resolve(executor());
-    return await Bench.open({ executor: await found, base });
+    return await Fixture.open({ executor: await found, base });
   };
-  const shared = new SharedBench(openBench);
+  const shared = new SharedFixture(openFixture);
   return ALL.map((definition) => ({
     name: definition.name,
     requirement: definition.requirement,
@@ -68,34 +68,34 @@ export function executorConformance({ executor, base, skip = {} }: ConformanceOp
     run: async () => {
       const reason = skip[definition.name];
       if (reason !== undefined) throw new CaseSkipped(reason);
-      if (definition.ownWorkspace === true) await runInOwn(definition, openBench);
-      else await shared.use(async (bench) => await runOn(definition, bench));
+      if (definition.ownWorkspace === true) await runInOwn(definition, openFixture);
+      else await shared.use(async (fixture) => await runOn(definition, fixture));
     },
   }));
 }
 
-async function runInOwn(definition: CaseDefinition, open: () => Promise<Bench>): Promise<void> {
-  const bench = await open();
+async function runInOwn(definition: CaseDefinition, open: () => Promise<Fixture>): Promise<void> {
+  const fixture = await open();
   try {
-    await runOn(definition, bench);
+    await runOn(definition, fixture);
   } finally {
-    await bench.close();
+    await fixture.close();
   }
 }
 
-async function runOn(definition: CaseDefinition, bench: Bench): Promise<void> {
-  if (definition.isIsolation === true && !bench.isIsolating) throw new CaseSkipped('no isolation');
-  refuseUnable(definition.needs ?? {}, bench);
-  for (const program of definition.needs?.programs ?? []) await bench.need(program);
-  await withDeadline(definition.run(bench), definition.name);
+async function runOn(definition: CaseDefinition, fixture: Fixture): Promise<void> {
+  if (definition.isIsolation === true && !fixture.isIsolating) throw new CaseSkipped('no isolation');
+  skipIfUnable(definition.needs ?? {}, fixture);
+  for (const program of definition.needs?.programs ?? []) await fixture.requireProgram(program);
+  await withDeadline(definition.run(fixture), definition.name);
 }
 
-function refuseUnable({ limits = [], interaction, terminal }: Needs, { attached, executor }: Bench): void {
+function skipIfUnable({ limits = [], interaction, terminal }: Needs, { attached, executor }: Fixture): void {
   const { capabilities } = attached;
   const missing = limits.filter((limit) => !capabilities.limits.includes(limit));
-  if (missing.length > 0) throw new CaseSkipped(`${executor.name} does not hold ${missing.join(', ')} here`);
+  if (missing.length > 0) throw new CaseSkipped(`${executor.name} does not enforce ${missing.join(', ')} here`);
   if (interaction === true && !capabilities.hasInteraction)
-    throw new CaseSkipped(`${executor.name} has no interaction here`);
+    throw new CaseSkipped(`${executor.name} does not support interaction here`);
   if (terminal === true && !capabilities.hasTerminal) throw new CaseSkipped(`${executor.name} has no terminal here`);
 }
 
@@ -103,7 +103,7 @@ async function withDeadline(run: Promise<void>, name: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`${name}: not over after ${String(CASE_MS / 1000)} s`));
+      reject(new Error(`${name}: not finished after ${String(CASE_MS / 1000)} s`));
     }, CASE_MS);
   });
   try {

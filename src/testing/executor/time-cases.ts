@@ -1,39 +1,39 @@
 import assert from 'node:assert/strict';
 
-import { TakenOutput, assertExit, endOf } from './bench.ts';
+import { CapturedOutput, assertExit, endOf } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
-import { makeHeartbeat } from './survivors.ts';
-import type { Heartbeat } from './survivors.ts';
+import { makeHeartbeat } from './heartbeat.ts';
+import type { Heartbeat } from './heartbeat.ts';
 
 const SHORT_MS = 1500;
 
-/** A program that is still there when its time is over, together with what it started. */
+/** A program that exceeds its time limit, with the processes that it started. */
 function timeoutCase(about: string, script: (heartbeat: Heartbeat) => string, program?: string): CaseDefinition {
   return {
     name: `when its time is over, ${about} is gone`,
     requirement: 'EXEC-8',
     needs: { limits: ['wallMs'], ...(program === undefined ? {} : { programs: [program] }) },
-    async run(bench) {
+    async run(fixture) {
       const heartbeat = makeHeartbeat();
-      const { end, runFolder } = await bench.shell(script(heartbeat), { limits: { wallMs: SHORT_MS } });
+      const { end, runFolder } = await fixture.shell(script(heartbeat), { limits: { wallMs: SHORT_MS } });
       assert.equal(end.reason, 'timeout');
-      await heartbeat.assertGone(bench, runFolder);
+      await heartbeat.assertGone(fixture, runFolder);
     },
   };
 }
 
-/** A program that is over before what it started. */
+/** A program that exits before the processes that it started. */
 function leftBehindCase(about: string, script: (heartbeat: Heartbeat) => string, program?: string): CaseDefinition {
   return {
     name: `a program that leaves ${about} behind has ended, and that is gone too`,
     requirement: 'EXEC-8',
     needs: program === undefined ? {} : { programs: [program] },
-    async run(bench) {
+    async run(fixture) {
       const heartbeat = makeHeartbeat();
-      const ran = await bench.shell(`${script(heartbeat)}\n${heartbeat.awaited}; echo done`);
+      const ran = await fixture.shell(`${script(heartbeat)}\n${heartbeat.awaited}; echo done`);
       assertExit(ran, 0);
       assert.equal(ran.stdout.toString('utf8'), 'done\n');
-      await heartbeat.assertGone(bench, ran.runFolder);
+      await heartbeat.assertGone(fixture, ran.runFolder);
     },
   };
 }
@@ -43,8 +43,8 @@ export const TIME_CASES: readonly CaseDefinition[] = [
     name: 'a program is ended when its time is over, and the time is told',
     requirement: 'EXEC-8',
     needs: { limits: ['wallMs'] },
-    async run(bench) {
-      const { end, stdout } = await bench.shell('echo begun; sleep 40; echo no', { limits: { wallMs: SHORT_MS } });
+    async run(fixture) {
+      const { end, stdout } = await fixture.shell('echo begun; sleep 40; echo no', { limits: { wallMs: SHORT_MS } });
       assert.deepEqual([end.reason, end.exitCode, stdout.toString('utf8')], ['timeout', undefined, 'begun\n']);
       assert(end.durationMs >= SHORT_MS - 10 && end.durationMs < 30_000, `${String(end.durationMs)} ms`);
     },
@@ -71,41 +71,41 @@ export const TIME_CASES: readonly CaseDefinition[] = [
   {
     name: 'a program that nobody wants any more is not started',
     requirement: 'EXEC-8',
-    async run(bench) {
-      const prepared = bench.prepare(['sh', '-c', ': > "$RUN_DIR/ran"']);
-      const { end } = await bench.runPrepared(prepared, { signal: AbortSignal.abort() });
-      assert.deepEqual([endOf(end), bench.read(`${prepared.runFolder}/ran`)], [{ reason: 'cancelled' }, undefined]);
+    async run(fixture) {
+      const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"']);
+      const { end } = await fixture.runPrepared(prepared, { signal: AbortSignal.abort() });
+      assert.deepEqual([endOf(end), fixture.read(`${prepared.runFolder}/ran`)], [{ reason: 'cancelled' }, undefined]);
     },
   },
   {
     name: 'a program that is cancelled is gone with all it started',
     requirement: 'EXEC-8',
     needs: { programs: ['setsid'] },
-    async run(bench) {
+    async run(fixture) {
       const heartbeat = makeHeartbeat();
       const stop = new AbortController();
-      const stdout = new TakenOutput();
-      const prepared = bench.prepare([
+      const stdout = new CapturedOutput();
+      const prepared = fixture.prepare([
         'sh',
         '-c',
         `(setsid ${heartbeat.command} &); ${heartbeat.awaited}; echo ready; sleep 40`,
       ]);
-      const running = bench.runPrepared(prepared, { signal: stop.signal, stdout });
+      const running = fixture.runPrepared(prepared, { signal: stop.signal, stdout });
       await Promise.race([stdout.until('ready\n'), running]);
       stop.abort();
       const { end } = await running;
       assert.deepEqual([end.reason, end.exitCode], ['cancelled', undefined]);
-      await heartbeat.assertGone(bench, prepared.runFolder);
+      await heartbeat.assertGone(fixture, prepared.runFolder);
     },
   },
   {
     name: 'cancelling one program leaves the others of the workspace alone',
     requirement: 'EXEC-8',
-    async run(bench) {
+    async run(fixture) {
       const stop = new AbortController();
-      const stdout = new TakenOutput();
-      const other = bench.shell('sleep 1.5; echo whole');
-      const cancelled = bench.shell('echo ready; sleep 40', { signal: stop.signal, stdout });
+      const stdout = new CapturedOutput();
+      const other = fixture.shell('sleep 1.5; echo whole');
+      const cancelled = fixture.shell('echo ready; sleep 40', { signal: stop.signal, stdout });
       await Promise.race([stdout.until('ready\n'), cancelled]);
       stop.abort();
       assert.equal((await cancelled).end.reason, 'cancelled');

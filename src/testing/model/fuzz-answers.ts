@@ -1,4 +1,4 @@
-/** Everything a model can do wrong, one function each. What they give is written as a tool call or as an action, as the request wants it. */
+/** Valid, broken and hostile model answers, one function per kind, as tool calls or as JSON actions depending on the request. */
 import type { ModelTool } from '../../core/model.ts';
 import { ESCAPES, UNKNOWN_SKILLS, validValue, withTexts, withWrongType, withoutOne } from './fuzz-values.ts';
 import type { SeededRandom } from '../../core/seeded-random.ts';
@@ -6,7 +6,7 @@ import type { SeededRandom } from '../../core/seeded-random.ts';
 export interface FuzzDraft {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly input: string }[];
-  /** Of the calls, where they are not to be told apart. */
+  /** Gives all calls the same id. */
   readonly callId?: string;
   readonly isCut?: boolean;
 }
@@ -14,7 +14,7 @@ export interface FuzzDraft {
 export interface FuzzSituation {
   readonly random: SeededRandom;
   readonly tools: readonly ModelTool[];
-  /** Tools are called; else actions are written as JSON. */
+  /** True: native tool calls. False: actions as JSON text. */
   readonly isNative: boolean;
   readonly hugeCharacters: number;
   readonly last: FuzzDraft | undefined;
@@ -75,7 +75,7 @@ const DRAFTS = {
 
 export type FuzzKind = keyof typeof DRAFTS;
 
-/** Object.keys gives the keys that are there. */
+// `Object.keys` is typed as `string[]`, but returns exactly these keys.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const FUZZ_KINDS = Object.keys(DRAFTS) as [FuzzKind, ...FuzzKind[]];
 
@@ -146,7 +146,7 @@ function ended(at: FuzzSituation, answer: string): FuzzDraft {
   return at.isNative ? { text: answer, calls: [] } : written(at, { name: 'final_answer', input: { answer } });
 }
 
-/** Changes the JSON itself: of the action, or of a call's input. */
+/** Changes the JSON text of the action or of the call's input. */
 function withText(at: FuzzSituation, change: (json: string) => string): FuzzDraft {
   const { text, calls } = written(at, someCall(at));
   return at.isNative
@@ -165,7 +165,7 @@ function severalActions(at: FuzzSituation): FuzzDraft {
   return { text: JSON.stringify({ action: actions, actions }), calls: [] };
 }
 
-/** In the text beside a call, and in every text of the call. */
+/** Puts the injection beside the call and into every string of the call. */
 function injected(at: FuzzSituation): FuzzDraft {
   const { name, input } = someCall(at);
   const draft = written(at, { name, input: withTexts(input, () => INJECTION) }, { diagnostics: { note: INJECTION } });

@@ -1,11 +1,11 @@
-/** Values made from a schema: such as it wants, and such as it must refuse. */
+/** Generates values that a schema accepts, and values that it must reject. */
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonSchema } from '../../core/json/json-schema.ts';
 import type { SeededRandom } from '../../core/seeded-random.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** What a free text is; each is fine by any schema. */
+/** Strings that every schema without an enum accepts. */
 const PLAIN: readonly [string, ...string[]] = [
   'hello',
   'SKILL.md',
@@ -19,7 +19,7 @@ const PLAIN: readonly [string, ...string[]] = [
   '',
 ];
 
-/** Where a path could lead that must lead nowhere, and what could be taken for a command. */
+/** Path traversal and command injection strings. */
 export const ESCAPES: readonly [string, ...string[]] = [
   '../../../../etc/passwd',
   '/etc/shadow',
@@ -51,10 +51,10 @@ export const UNKNOWN_SKILLS: readonly [string, ...string[]] = [
   '*',
 ];
 
-/** Never deeper than a schema that people write. */
+/** Deeper than any hand-written schema. */
 const MAX_DEPTH = 8;
 
-/** A value that the schema takes. `text` makes free texts. */
+/** A value that the schema accepts. `text` generates its free strings. */
 export function validValue(
   schema: JsonSchema,
   random: SeededRandom,
@@ -96,7 +96,7 @@ function validObject(
   );
 }
 
-/** The input with one of its values of a wrong type, or out of bounds. */
+/** Replaces one value by one of a wrong type or out of bounds. */
 export function withWrongType(input: unknown, random: SeededRandom): unknown {
   const wrong = (was: unknown): unknown =>
     random.pick<unknown>([
@@ -113,7 +113,7 @@ export function withWrongType(input: unknown, random: SeededRandom): unknown {
   return changedKey(input, random, wrong) ?? wrong(input);
 }
 
-/** The input without one of its values. */
+/** Removes one value. */
 export function withoutOne(input: unknown, random: SeededRandom): unknown {
   return changedKey(input, random, () => undefined) ?? {};
 }
@@ -126,7 +126,7 @@ function changedKey(input: unknown, random: SeededRandom, change: (was: unknown)
   return { ...input, [key]: change(input[key]) };
 }
 
-/** Every text in the value replaced, names of skills and all. */
+/** Replaces every string in the value. */
 export function withTexts(value: unknown, text: () => string): unknown {
   if (typeof value === 'string') return text();
   if (Array.isArray(value)) return value.map((item: unknown) => withTexts(item, text));

@@ -1,4 +1,4 @@
-/** A model that answers with valid, broken and hostile things, by a seed: for whoever must survive all of them. */
+/** A model that answers with seeded valid, broken and hostile answers, for testing code that must handle all of them. */
 import { SkillError } from '../../core/errors.ts';
 import type { Model, ModelAnswer, ModelTool } from '../../core/model.ts';
 import { FUZZ_KINDS, draftOf } from './fuzz-answers.ts';
@@ -8,24 +8,24 @@ import { offeredTools } from '../../model/rules/rule-tools.ts';
 import { openRandom, partSeed } from '../../core/seeded-random.ts';
 
 export interface FuzzOptions {
-  /** What is called; what the request offers where nothing is said. */
+  /** Tools to call (default: those of the request). */
   readonly tools?: readonly ModelTool[];
-  /** Only these; all. */
+  /** Kinds of answers to give (default: all). */
   readonly kinds?: readonly FuzzKind[];
-  /** Of what is huge; 200,000. */
+  /** Length of huge answers and inputs (default: 200,000). */
   readonly hugeCharacters?: number;
-  /** One call in so many fails instead; none where nothing is said. */
+  /** Makes one in this many calls fail (default: none). */
   readonly failsOneIn?: number;
 }
 
 export interface FuzzModel extends Model {
-  /** What each call was answered with, in order. */
+  /** The kind of each answer, in order. */
   readonly played: readonly (FuzzKind | 'failure')[];
 }
 
 const HUGE = 200_000;
 
-/** Equal seeds give equal answers to equal requests: a run that went wrong can be had again. */
+/** Equal seeds give equal answers to equal requests, so a failed run can be reproduced. */
 export function fuzzModel(seed: number, options: FuzzOptions = {}): FuzzModel {
   const { hugeCharacters = HUGE, failsOneIn = 0 } = options;
   const [firstKind = FUZZ_KINDS[0], ...kinds] = options.kinds ?? FUZZ_KINDS;
@@ -65,8 +65,8 @@ function answerOf({ text, calls, callId, isCut = false }: FuzzDraft, turn: numbe
 function failed(seed: number, isRetryable: boolean): SkillError<'model/failed'> {
   return new SkillError({
     code: 'model/failed',
-    message: `the fuzz model fails here, as seed ${String(seed)} has it`,
-    hint: isRetryable ? 'try again' : 'end the run and say so',
+    message: `the fuzz model with seed ${String(seed)} fails this call on purpose`,
+    hint: isRetryable ? 'retry the call' : 'end the run',
     data: { model: `fuzz/${String(seed)}`, status: isRetryable ? 503 : 400, isRetryable },
   });
 }

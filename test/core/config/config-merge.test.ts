@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { checkConfig } from '../../../src/core/config/config-check.ts';
-import { PROJECT_LAWS, narrow, userOnlyPaths } from '../../../src/core/config/project-override-rules.ts';
+import { OVERRIDE_RULES, narrow, userOnlyPaths } from '../../../src/core/config/project-override-rules.ts';
 import { explainLayers, mergeLayers, widerSettings } from '../../../src/core/config/config-merge.ts';
 import type { ConfigLayer } from '../../../src/core/config/config-merge.ts';
 import { SETTINGS, builtInValue, valueAt } from '../../../src/core/config/config-settings.ts';
@@ -160,7 +160,7 @@ describe('layers', () => {
 
 describe('what a project may do', () => {
   test('every setting has its law', () => {
-    expect(Object.keys(PROJECT_LAWS)).toEqual(SETTINGS.map(({ key }) => key));
+    expect(Object.keys(OVERRIDE_RULES)).toEqual(SETTINGS.map(({ key }) => key));
   });
 
   test('configurations of the tests are such that the schema takes them', () => {
@@ -206,7 +206,7 @@ describe('what a project may do', () => {
     fc.assert(
       fc.property(anyConfig, anyConfig, (own, asked) => {
         for (const { key, path } of SETTINGS) {
-          const law = PROJECT_LAWS[key] ?? 'never';
+          const law = OVERRIDE_RULES[key] ?? 'never';
           const said = valueAt(asked, path);
           if (said === undefined || law === 'precedes' || law === 'apart') continue;
           const once = narrow(law, valueAt(own, path), said).value;

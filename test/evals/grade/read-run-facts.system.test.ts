@@ -89,7 +89,7 @@ describe('a run folder', () => {
     lines[place] = lines[place]?.replace('option/report', 'option/repart') ?? '';
     writeFileSync(file, lines.join('\n'));
     expect(reasonOf(folder)).toBe(
-      `the record of the run was modified: events.jsonl:${String(place + 1)}: its hash does not follow from its text and the line before (line/edited)`,
+      `the record of the run was modified: events.jsonl:${String(place + 1)}: its hash does not match its text and the previous line (line/edited)`,
     );
   });
 
@@ -98,7 +98,7 @@ describe('a run folder', () => {
     const file = path.join(torn, 'events.jsonl');
     truncateSync(file, readFileSync(file).length - 40);
     expect(reasonOf(torn)).toMatch(
-      /^the record of the run was modified: events\.jsonl: it has \d+ lines and run\.json speaks of \d+/,
+      /^the record of the run was modified: events\.jsonl: it has \d+ lines; run\.json says \d+/,
     );
     const killed = copied();
     const text = readFileSync(path.join(killed, 'events.jsonl'), 'utf8');

@@ -150,7 +150,7 @@ describe('a suite', () => {
     expect(results.map(({ case: id, status, reason }) => [id, status, reason.split('\n')[0]])).toEqual([
       ['hangs', 'error', 'timed out after 0.05 s'],
       ['breaks', 'error', 'the model failed: the server is on fire'],
-      ['too-many', 'error', expect.stringContaining('1 of 3 turns were not asked for')],
+      ['too-many', 'error', expect.stringContaining('1 of 3 turns were not requested')],
       ['no-script', 'error', expect.stringContaining('turns[0]')],
       ['nobody', 'skipped', 'no model: the case has no mock and no cassette; pass --model to run it'],
       ['cassette', 'error', expect.stringContaining('/nowhere/a.jsonl')],

@@ -174,7 +174,7 @@ test('lines that are none are passed over, and times that are none', async () =>
   for (const event of events) sink({ seq: 2, time: '', elapsed: 0, event });
   sink({ seq: 3, time: '', elapsed: Number.NaN, event: asked(1, SCRIPT) });
   await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
-  expect(await shutdown()).toMatchObject({ sent: 1, lost: 1, problem: 'it cannot be encoded' });
+  expect(await shutdown()).toMatchObject({ sent: 1, lost: 1, problem: 'encoding failed' });
 });
 
 verifies(

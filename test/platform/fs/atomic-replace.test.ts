@@ -19,7 +19,7 @@ import {
 } from '../../../src/platform/fs/atomic-replace.ts';
 import { scratch } from '../../registry/support.ts';
 
-test('a file is replaced whole, readable by its owner alone, with nothing left beside it', () => {
+test('a file is replaced whole, private, and without leftovers', () => {
   const directory = scratch();
   const file = path.join(directory, 'x');
   writeFileSync(file, 'old and longer', { mode: 0o644 });
@@ -29,7 +29,7 @@ test('a file is replaced whole, readable by its owner alone, with nothing left b
   expect(readdirSync(directory)).toEqual(['x']);
 });
 
-test('a link is replaced and its target left alone', () => {
+test('a link is replaced, and its target is unchanged', () => {
   const directory = scratch();
   const target = path.join(directory, 'target');
   writeFileSync(target, 'theirs');
@@ -49,7 +49,7 @@ test('a failure leaves no temporary file', () => {
   expect(() => writeFileAtomically(path.join(directory, 'missing', 'x'), Buffer.from('new'))).toThrow(/ENOENT/);
 });
 
-test('of files that belong together none is replaced before the bytes of all are written and something else is done', () => {
+test('several files are replaced only after all are written and the callback ran', () => {
   const directory = scratch();
   const [one, two] = [path.join(directory, '1'), path.join(directory, '2')];
   writeFileSync(one, 'old');
@@ -75,7 +75,7 @@ test('of files that belong together none is replaced before the bytes of all are
   expect(statSync(two).mode & 0o777).toBe(0o600);
 });
 
-test('of files that belong together none is replaced where something fails first, and nothing is left of them', () => {
+test('several files are all unchanged if one fails, without leftovers', () => {
   const directory = scratch();
   mkdirSync(path.join(directory, 'b', 'full'), { recursive: true });
   const files = (...names: readonly string[]) =>
@@ -90,7 +90,7 @@ test('of files that belong together none is replaced where something fails first
   expect(readdirSync(directory)).toEqual(['a', 'b']);
 });
 
-test('a new file is made where nothing stands, and only there', () => {
+test('a new file is created only if nothing exists at its path', () => {
   const directory = scratch();
   const file = path.join(directory, 'x');
   writeNewFile(file, Buffer.from('mine'), { sync: true });
@@ -101,7 +101,7 @@ test('a new file is made where nothing stands, and only there', () => {
   expect(readFileSync(file, 'utf8')).toBe('mine');
 });
 
-test('only old temporary files of the same file are cleared away', () => {
+test('only old temporary files of the same file are removed', () => {
   const directory = scratch();
   const names = ['.x.aaaaaaaaaaaa.tmp', '.x.bbbbbbbbbbbb.tmp', '.y.cccccccccccc.tmp', 'x'];
   for (const name of names) writeFileSync(path.join(directory, name), '');

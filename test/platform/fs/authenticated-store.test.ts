@@ -25,14 +25,14 @@ function notes(home: string, maxEntries = 100): SealedFile<Note> {
 const some = (count: number, length = 1): readonly Note[] =>
   Array.from({ length: count }, (_, at) => ({ text: String(at).padEnd(length, '.') }));
 
-describe('a sealed file', () => {
-  test('that is not there has no entries, and reading makes neither a file nor a key', () => {
+describe('an authenticated store', () => {
+  test('without a file has no entries, and reading creates neither a file nor a key', () => {
     const home = scratch();
     expect(notes(home).load()).toEqual({ entries: [], problems: [] });
     expect(existsSync(path.join(home, '.agent'))).toBe(false);
   });
 
-  test('is read as it was written, and another that has it open sees the change', async () => {
+  test('returns what was written, also to another instance', async () => {
     const home = scratch();
     const reader = notes(home);
     expect(reader.load().entries).toEqual([]);
@@ -41,7 +41,7 @@ describe('a sealed file', () => {
     expect(statSync(path.join(home, 'notes')).mode & 0o777).toBe(0o700);
   });
 
-  test('keeps no field that nobody knows', async () => {
+  test('drops unknown fields', async () => {
     const home = scratch();
     await notes(home).change(() => some(1));
     const { entries } = JSON.parse(readFileSync(path.join(home, 'notes/notes.json'), 'utf8')) as {
@@ -50,13 +50,13 @@ describe('a sealed file', () => {
     expect(entries.map((entry) => Object.keys(entry))).toEqual([['text', 'mac']]);
   });
 
-  test('holds the newest entries', async () => {
+  test('keeps the newest entries', async () => {
     const store = notes(scratch(), 3);
     await store.change(() => some(5));
     expect(store.load().entries).toEqual(some(5).slice(2));
   });
 
-  test('stays as large as it can be read, whatever the entries are', async () => {
+  test('stays within the size that can be read', async () => {
     const store = notes(scratch());
     await store.change(() => some(60, 100_000));
     const { entries, problems } = store.load();
@@ -65,7 +65,7 @@ describe('a sealed file', () => {
     expect(store.load().entries).toEqual(entries);
   });
 
-  test('is as it was when the change fails', async () => {
+  test('is unchanged if the change fails', async () => {
     const store = notes(scratch());
     await store.change(() => some(2));
     const failing = store.change(() => {

@@ -129,7 +129,7 @@ const OUTCOMES = {
 };
 
 describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (confinement) => {
-  test('gives what lies inside, and of anything else not a byte', () => {
+  test('reads files inside and nothing outside', () => {
     const directory = confined(maze().root, confinement);
     const outcomes = Object.keys(OUTCOMES).map((file) => [file, outcome(directory, file)]);
     expect(Object.fromEntries(outcomes)).toEqual(OUTCOMES);
@@ -146,7 +146,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
     ]);
   });
 
-  test('that is missing or is no folder is gone', () => {
+  test('reports skill/gone if it is missing or not a directory', () => {
     const { base, root } = maze();
     symlinkSync('circle', path.join(base, 'circle'));
     const places = [
@@ -160,7 +160,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
     );
   });
 
-  test('gives a file with a second name only where that is allowed', () => {
+  test('reads a hard-linked file only with allowHardLinks', () => {
     const directory = confined(maze().root, confinement);
     expect(directory.read(relative('hard'), { ...LIMITS, allowHardLinks: true })).toEqual({
       type: 'read',
@@ -169,7 +169,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
     });
   });
 
-  test('tells size and exec bit of a file without reading it', () => {
+  test('reports size and exec bit without reading the file', () => {
     const { root } = maze();
     chmodSync(path.join(root, 'plain'), 0o755);
     const directory = confined(root, confinement);
@@ -179,7 +179,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
     ]);
   });
 
-  test('lists files by name and size, follows no link, and passes over .git and node_modules', () => {
+  test('lists files by name and size, follows no link, and skips .git and node_modules', () => {
     const root = scratch();
     for (const folder of ['sub/deep', '.git', 'node_modules/x'])
       mkdirSync(path.join(root, folder), { recursive: true });
@@ -200,7 +200,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
     });
   });
 
-  test('says so where there are more files, deeper folders or names that no path spells', () => {
+  test('sets isCut for more files, deeper folders or names that are not valid paths', () => {
     const names = (root: string, limits: typeof ALL): unknown => {
       const { files, isCut } = confined(root, confinement).list(limits);
       return [files.map(({ path: file }) => file), isCut];
@@ -228,7 +228,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
     expect(names(empty, { ...ALL, maxFiles: 10 })).toEqual([[], true]);
   });
 
-  test.runIf(process.platform === 'linux')('closes every descriptor, whatever it meets', () => {
+  test.runIf(process.platform === 'linux')('closes every descriptor, also on failures', () => {
     const { root } = maze();
     const files = Object.keys(OUTCOMES).map(relative);
     const before = readdirSync('/proc/self/fd').length;
@@ -264,7 +264,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
 });
 
 describe.runIf(process.platform === 'linux')('by descriptors', () => {
-  test('it stays the folder that was opened, wherever its name leads later', () => {
+  test('it stays the opened directory when its path leads elsewhere', () => {
     const { base, root } = maze();
     const directory = confined(root, 'descriptors');
     renameSync(root, path.join(base, 'moved'));
@@ -274,7 +274,7 @@ describe.runIf(process.platform === 'linux')('by descriptors', () => {
     expect(outcome(directory, 'plain')).toBe('file/missing');
   });
 
-  test('eight links are followed and no more, and folders are held up to a depth', () => {
+  test('at most eight links are followed, and the depth is limited', () => {
     const root = scratch();
     writeFileSync(path.join(root, '0'), 'end');
     for (let count = 1; count <= 9; count += 1) symlinkSync(String(count - 1), path.join(root, String(count)));
@@ -287,7 +287,7 @@ describe.runIf(process.platform === 'linux')('by descriptors', () => {
     ]);
   });
 
-  test('a link that leaves the folder and comes back has left it', () => {
+  test('a link that leaves the directory and returns is refused', () => {
     const { root } = maze();
     symlinkSync('../a/plain', path.join(root, 'round'));
     expect(outcome(confined(root, 'descriptors'), 'round')).toBe('path/link-outside');

@@ -25,7 +25,7 @@ function leaks(file: string): boolean {
   return false;
 }
 
-describe.runIf(process.platform === 'linux')('a skill that exchanges its files for links while it is read', () => {
+describe.runIf(process.platform === 'linux')('a skill that swaps its files with links while it is read', () => {
   verifies(
     'DISC-9',
     'never gives a secret away in a hundred thousand reads, and its own files it does give',

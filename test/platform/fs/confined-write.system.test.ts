@@ -40,7 +40,7 @@ describe.each<Confinement>(['descriptors', 'paths'])('writing below a folder by 
   const write = (root: string, file: string, text: string): Written =>
     writeBeneath(root, relative(file), bytes(text), { confinement });
 
-  test('makes folders and files, and says what it replaced', () => {
+  test('creates folders and files, and reports what it replaced', () => {
     const root = scratch();
     expect(write(root, 'a/b/c', 'one')).toEqual({ type: 'written' });
     expect(write(root, 'a/b/c', 'two')).toEqual({ type: 'written', replaced: sha256('one') });
@@ -48,7 +48,7 @@ describe.each<Confinement>(['descriptors', 'paths'])('writing below a folder by 
     expect(readdirSync(path.join(root, 'a/b'))).toEqual(['c']);
   });
 
-  test('asks before it replaces, and leaves no trace where the answer is no', () => {
+  test('asks before it replaces, and leaves nothing behind if denied', () => {
     const root = scratch();
     writeFileSync(path.join(root, 'x'), 'old');
     const asked: (string | undefined)[] = [];
@@ -68,14 +68,14 @@ describe.each<Confinement>(['descriptors', 'paths'])('writing below a folder by 
     expect(readdirSync(root)).toEqual(['x']);
   });
 
-  test('leaves a file alone that somebody made read-only', () => {
+  test('does not replace a read-only file', () => {
     const root = scratch();
     writeFileSync(path.join(root, 'x'), 'old', { mode: 0o444 });
     expect(write(root, 'x', 'new')).toEqual({ type: 'failed', code: 'file/unwritable', detail: 'it is read-only' });
     expect(readFileSync(path.join(root, 'x'), 'utf8')).toBe('old');
   });
 
-  test('says why it cannot', () => {
+  test('reports why it cannot write', () => {
     const root = scratch();
     mkdirSync(path.join(root, 'folder'));
     writeFileSync(path.join(root, 'file'), '');
@@ -90,14 +90,14 @@ describe.each<Confinement>(['descriptors', 'paths'])('writing below a folder by 
     });
   });
 
-  test.runIf(process.getuid?.() !== 0)('a folder that may not be written to stays as it is', () => {
+  test.runIf(process.getuid?.() !== 0)('a read-only folder stays unchanged', () => {
     const root = scratch();
     chmodSync(root, 0o555);
     onTestFinished(() => chmodSync(root, 0o755));
     expect(write(root, 'x', 'x')).toMatchObject({ code: 'file/unwritable', detail: 'EACCES' });
   });
 
-  test.runIf(process.getuid?.() === 0)('what root writes in the folder of somebody belongs to them', () => {
+  test.runIf(process.getuid?.() === 0)('what root writes in the folder of a user belongs to that user', () => {
     const root = scratch();
     const owner = 12_345;
     chownSync(root, owner, owner);
@@ -106,7 +106,7 @@ describe.each<Confinement>(['descriptors', 'paths'])('writing below a folder by 
   });
 });
 
-test.runIf(process.platform === 'linux')('every descriptor is closed, whatever is met', () => {
+test.runIf(process.platform === 'linux')('every descriptor is closed, also on failures', () => {
   const root = scratch();
   mkdirSync(path.join(root, 'folder'));
   writeFileSync(path.join(root, 'file'), '');
@@ -129,7 +129,7 @@ test.runIf(process.platform === 'linux')('every descriptor is closed, whatever i
   expect(readdirSync('/proc/self/fd').length).toBe(before);
 });
 
-test('a process that is killed in the middle leaves the old file or the new one', async () => {
+test('a killed process leaves the old file or the new one', async () => {
   const root = scratch();
   const texts = ['a', 'b'].map((letter) => letter.repeat(1_000_000));
   writeFileSync(path.join(root, 'x'), texts[0] ?? '');
@@ -157,7 +157,7 @@ test('a process that is killed in the middle leaves the old file or the new one'
   }
 });
 
-test('what a killed process left is removed by a later write, once it is old', () => {
+test('a later write removes old temporary files of a killed process', () => {
   const root = scratch();
   const names = [
     '.skillwright.0123456789abcdef.tmp',
@@ -172,7 +172,7 @@ test('what a killed process left is removed by a later write, once it is old', (
 });
 
 describe('moving below a folder', () => {
-  test.each<Confinement>(['descriptors', 'paths'])('takes a file to a free place, by %s', (confinement) => {
+  test.each<Confinement>(['descriptors', 'paths'])('moves a file to an unused path, by %s', (confinement) => {
     const root = scratch();
     writeFileSync(path.join(root, 'x'), 'x');
     expect(moveBeneath(root, relative('x'), relative('new/y'), { confinement })).toEqual({ type: 'moved' });
@@ -194,7 +194,7 @@ describe('moving below a folder', () => {
 
   const shared = '/dev/shm';
   const hasOther = existsSync(shared) && statSync(shared).dev !== statSync(tmpdir()).dev;
-  test.runIf(hasOther)('copies to another file system, permissions included, and removes then', () => {
+  test.runIf(hasOther)('copies to another file system with permissions, and then removes the source', () => {
     const from = scratch();
     const to = mkdtempSync(path.join(shared, 'skillwright-'));
     onTestFinished(() => rmSync(to, { recursive: true }));
@@ -230,7 +230,7 @@ const SWAP = `
     swap('/spare', '/sub');
   }`;
 
-describe.runIf(process.platform === 'linux')('a folder that is exchanged for a link meanwhile', () => {
+describe.runIf(process.platform === 'linux')('a folder that is swapped with a link meanwhile', () => {
   test('never gets a byte written or a file moved outside', async () => {
     const base = scratch();
     const root = path.join(base, 'root');

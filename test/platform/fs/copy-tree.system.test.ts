@@ -62,7 +62,7 @@ describe('the copy of a tree', () => {
     expect(times(to)[0]).toBe(1e12 + 500);
   });
 
-  test('is read-only or writable as asked, whatever the modes of the source and the mask of the process', async () => {
+  test('is read-only or writable, whatever the modes of the source and the umask', async () => {
     const base = place();
     const from = plant(path.join(base, 'from'), { a: 'x', 'd/p': { program: 'x' } });
     chmodSync(path.join(from, 'a'), 0o4666);
@@ -76,7 +76,7 @@ describe('the copy of a tree', () => {
     expect(modes('two')).toEqual(['755', '644', '755', '755']);
   });
 
-  test('files larger than a piece are copied whole', async () => {
+  test('files larger than one chunk are copied whole', async () => {
     const base = place();
     const from = plant(path.join(base, 'from'), {});
     for (const size of [4 * 1024 * 1024 - 1, 4 * 1024 * 1024, 9 * 1024 * 1024 + 7])
@@ -87,7 +87,7 @@ describe('the copy of a tree', () => {
     expect(harvest(path.join(base, 'to'))).toEqual(harvest(from));
   });
 
-  test('shares blocks where the file system can', async () => {
+  test('shares blocks if the file system supports it', async () => {
     const reason = cloningReason();
     if (reason !== undefined) {
       console.log(`skipped: ${reason}`);
@@ -112,7 +112,7 @@ describe('the copy of a tree', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'never holds a byte from outside while the tree is exchanged for links',
+    'never contains a byte from outside while the tree is swapped with links',
     async () => {
       const from = await startSwapping();
       const base = place();
@@ -136,7 +136,7 @@ describe('the copy of a tree', () => {
     },
   );
 
-  test.runIf(process.platform === 'linux')('leaves no file open, however it ends', async () => {
+  test.runIf(process.platform === 'linux')('leaves no file open, also on failure', async () => {
     const base = place();
     const from = plant(path.join(base, 'from'), EVERY_KIND);
     writeFileSync(path.join(from, 'large'), Buffer.alloc(300_000, 'x'));
@@ -161,7 +161,7 @@ describe('the copy of a tree', () => {
     expect(readdirSync('/proc/self/fd').length).toBe(before);
   });
 
-  test('stops when it is told to', async () => {
+  test('stops when the signal aborts', async () => {
     const base = place();
     const from = plant(path.join(base, 'from'), {});
     for (let number = 0; number < 200; number += 1) writeFileSync(path.join(from, String(number)), 'x');

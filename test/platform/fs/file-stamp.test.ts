@@ -5,7 +5,7 @@ import { isSettled } from '../../../src/platform/fs/file-stamp.ts';
 const NOW = 1_800_000_000_123;
 const stamp = (mtimeMs: number, ctimeMs: number) => ({ size: 1, ino: 1, dev: 1, mtimeMs, ctimeMs });
 
-test('a file is believed once its last change is further back than one tick of the clock', () => {
+test('a file is settled once its last change is older than one clock tick', () => {
   expect(isSettled(stamp(NOW - 60.5, NOW - 60.5), NOW)).toBe(true);
   expect(isSettled(stamp(NOW - 20.5, NOW - 20.5), NOW)).toBe(false);
   // The content is old, but something was done to the file just now.
@@ -18,6 +18,6 @@ test('stamps of whole seconds have a longer tick', () => {
   expect(isSettled(stamp(second, second), NOW + 3_000)).toBe(true);
 });
 
-test('a stamp in the future is never believed', () => {
+test('a time in the future is never settled', () => {
   expect(isSettled(stamp(NOW + 10_000.5, NOW - 9_000.5), NOW)).toBe(false);
 });

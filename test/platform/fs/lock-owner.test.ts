@@ -14,12 +14,12 @@ import {
 } from '../../../src/platform/fs/lock-owner.ts';
 import { scratch } from '../../registry/support.ts';
 
-describe('the owner of a folder', () => {
-  test('is alive while its process is', () => {
+describe('a lock owner', () => {
+  test('is alive while its process runs', () => {
     expect(ownerState(thisProcess())).toBe('alive');
   });
 
-  test('is dead once it has ended, waited for or not', async () => {
+  test('is dead once its process has exited, reaped or not', async () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     const { pid = 0 } = child;
     const self = thisProcess();
@@ -32,22 +32,19 @@ describe('the owner of a folder', () => {
     expect(ownerState({ ...self, pid, start: '' })).toBe('dead');
   });
 
-  test.runIf(process.platform === 'linux')(
-    'is dead where its number is used by another process, or the machine was started anew',
-    () => {
-      const self = thisProcess();
-      expect(ownerState({ ...self, start: `${self.start}1` })).toBe('dead');
-      expect(ownerState({ ...self, boot: '0123456789ab' })).toBe('dead');
-      expect(ownerState({ ...self, pid: 0 })).toBe('dead');
-      expect(ownerState({ ...self, pid: 1, start: '' })).toBe('alive');
-    },
-  );
+  test.runIf(process.platform === 'linux')('is dead if its pid was reused or the machine was rebooted', () => {
+    const self = thisProcess();
+    expect(ownerState({ ...self, start: `${self.start}1` })).toBe('dead');
+    expect(ownerState({ ...self, boot: '0123456789ab' })).toBe('dead');
+    expect(ownerState({ ...self, pid: 0 })).toBe('dead');
+    expect(ownerState({ ...self, pid: 1, start: '' })).toBe('alive');
+  });
 
-  test('cannot be judged from another container', () => {
+  test('is unknown from another container', () => {
     expect(ownerState({ ...thisProcess(), space: '17' })).toBe('unknown');
   });
 
-  test('is read from the name it gives', () => {
+  test('is parsed from its name', () => {
     const self = thisProcess();
     expect(ownerOfName(ownerName(self))).toEqual(self);
     expect(ownerOfName(`${ownerName(self)}.k3j2`)).toEqual(self);
@@ -56,8 +53,8 @@ describe('the owner of a folder', () => {
   });
 });
 
-describe('the lock of a folder', () => {
-  test('says who owns it, or that it is kept', () => {
+describe('the owner file of a folder', () => {
+  test('names the owner, or that the folder is kept', () => {
     const folder = scratch();
     expect(readFolderOwner(folder)).toEqual({ type: 'absent' });
     writeFolderOwner(folder, thisProcess());
@@ -66,7 +63,7 @@ describe('the lock of a folder', () => {
     expect(readFolderOwner(folder)).toEqual({ type: 'kept' });
   });
 
-  test('that is torn, huge or a link says nothing', () => {
+  test('is unreadable if it is truncated, huge or a link', () => {
     const folder = scratch();
     const file = path.join(folder, OWNER_FILE);
     for (const text of ['', 'garbage', '{"pid":1}', 'x'.repeat(10_000)]) {

@@ -27,7 +27,7 @@ describe('a lock', () => {
     expect(readdirSync(path.dirname(file))).toEqual(['count']);
   });
 
-  test('of a process that is dead is taken away', async () => {
+  test('of a dead process is removed', async () => {
     const file = path.join(scratch(), 'a');
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     writeFileSync(`${file}.lock`, ownerName({ ...thisProcess(), pid, start: '1' }), { mode: 0o600 });
@@ -35,7 +35,7 @@ describe('a lock', () => {
     expect(existsSync(`${file}.lock`)).toBe(false);
   });
 
-  test('of a process that died while it removed one is taken away as well', async () => {
+  test('of a process that died while removing a lock is removed', async () => {
     const file = path.join(scratch(), 'a');
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     const dead = ownerName({ ...thisProcess(), pid, start: '1' });
@@ -44,7 +44,7 @@ describe('a lock', () => {
     expect(readdirSync(path.dirname(file))).toEqual([]);
   });
 
-  test('that says nothing is waited for until it is old', async () => {
+  test('without an owner is respected until it is stale', async () => {
     const file = path.join(scratch(), 'a');
     writeFileSync(`${file}.lock`, 'nonsense');
     await expect(withFileLock(file, () => 'done', { timeoutMs: 30 })).rejects.toMatchObject({
@@ -55,7 +55,7 @@ describe('a lock', () => {
     expect(await withFileLock(file, () => 'done')).toBe('done');
   });
 
-  test('of a living process is waited for, until somebody gives up', async () => {
+  test('of a living process is respected until the signal aborts', async () => {
     const file = path.join(scratch(), 'a');
     writeFileSync(`${file}.lock`, ownerName(thisProcess()), { mode: 0o600 });
     utimesSync(`${file}.lock`, 1, 1);
@@ -65,7 +65,7 @@ describe('a lock', () => {
     expect(existsSync(`${file}.lock`)).toBe(true);
   });
 
-  test('is given back when the act fails', async () => {
+  test('is released if the function throws', async () => {
     const file = path.join(scratch(), 'a');
     const failing = withFileLock(file, () => {
       throw new Error('no');

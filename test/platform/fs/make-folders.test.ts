@@ -17,14 +17,14 @@ function codeOf(act: () => void): unknown {
   return 'nothing';
 }
 
-test('makes what is missing, with the mode, and leaves what is there', () => {
+test('creates missing folders with the mode, and leaves existing ones', () => {
   const folder = path.join(scratch(), 'a/b/c');
   makeFolders(folder, 0o700);
   makeFolders(folder, 0o755);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test('a file in the way is said as the system says it', () => {
+test('a file in the way is reported with the system error', () => {
   const folder = scratch();
   writeFileSync(path.join(folder, 'file'), '');
   expect([
@@ -33,7 +33,7 @@ test('a file in the way is said as the system says it', () => {
   ]).toEqual(['EEXIST', 'ENOTDIR']);
 });
 
-test('a file system that cannot be written is named as one, where Node says that nothing is there', ({ skip }) => {
+test('a read-only file system is reported as EROFS, where Node reports ENOENT', ({ skip }) => {
   const disk = path.join(scratch(), 'disk');
   mkdirSync(disk);
   try {
@@ -61,7 +61,7 @@ test.runIf(process.platform === 'linux')('a folder in which the system makes not
   expect(codeOf(() => makeFolders('/proc/nobody/a'))).toBe('ENOENT');
 });
 
-test.runIf(process.platform === 'linux')('nothing is made in a folder that was removed', () => {
+test.runIf(process.platform === 'linux')('creating a folder in a removed folder fails', () => {
   const folder = scratch();
   mkdirSync(path.join(folder, 'gone'));
   const held = openSync(path.join(folder, 'gone'), 'r');
@@ -70,7 +70,7 @@ test.runIf(process.platform === 'linux')('nothing is made in a folder that was r
   expect(codeOf(() => makeFolders(`/proc/self/fd/${String(held)}/a/b`))).toBe('ENOENT');
 });
 
-test('links are followed as the system does, and one that leads nowhere is in the way', () => {
+test('links are followed, and a broken link is an error', () => {
   const folder = scratch();
   mkdirSync(path.join(folder, 'there/inside'), { recursive: true });
   symlinkSync('there/inside', path.join(folder, 'link'));

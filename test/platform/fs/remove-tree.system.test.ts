@@ -8,7 +8,7 @@ import { built, runModule, scratch } from '../../registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';
 
 describe('removing a tree', () => {
-  test('takes every kind of file, and nothing that links lead to', async () => {
+  test('removes every kind of file, and no link targets', async () => {
     const base = scratch();
     const outside = plant(path.join(base, 'outside'), { 'keep.txt': 'x', 'sub/keep.txt': 'y' });
     const root = plant(path.join(base, 'root'), EVERY_KIND);
@@ -22,7 +22,7 @@ describe('removing a tree', () => {
     expect(readdirSync(path.join(outside, 'sub'))).toEqual(['keep.txt']);
   });
 
-  test('takes names that are not UTF-8, names like its own, and thousands of files', async () => {
+  test('removes names that are not UTF-8, names like its own, and thousands of files', async () => {
     const root = path.join(scratch(), 'root');
     mkdirSync(path.join(root, 'many'), { recursive: true });
     for (let number = 0; number < 3_000; number += 1) writeFileSync(path.join(root, 'many', String(number)), '');
@@ -34,7 +34,7 @@ describe('removing a tree', () => {
     expect(existsSync(root)).toBe(false);
   });
 
-  test('takes folders deeper than any path can say', async () => {
+  test('removes folders deeper than the longest path', async () => {
     const root = path.join(scratch(), 'root');
     mkdirSync(root);
     const deeper = `for (let n = 0; n < 1500; n += 1) { fs.mkdirSync('deeper'); process.chdir('deeper'); } fs.writeFileSync('x', 'x')`;
@@ -43,14 +43,14 @@ describe('removing a tree', () => {
     expect(existsSync(root)).toBe(false);
   });
 
-  test('what is gone, a file and a link are taken for what they are', async () => {
+  test('accepts a missing path, a file and a link', async () => {
     const base = scratch();
     plant(base, { 'keep/x': 'x', link: { link: 'keep' }, file: 'x' });
     for (const name of ['none', 'link', 'file']) expect(await removeTree(path.join(base, name))).toBe(true);
     expect(readdirSync(base)).toEqual(['keep']);
   });
 
-  test('stops when the time is over, and goes on the next time', async () => {
+  test('stops at the deadline, and continues in the next call', async () => {
     const root = path.join(scratch(), 'root');
     mkdirSync(root);
     for (let number = 0; number < 1_000; number += 1) writeFileSync(path.join(root, String(number)), '');

@@ -18,7 +18,7 @@ import { replaceText } from '../../../src/platform/fs/atomic-replace.ts';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-replace-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a link keeps pointing at what it points at', () => {
+test('a link stays, and its target is replaced', () => {
   writeFileSync(path.join(folder, 'real.md'), 'old');
   symlinkSync('real.md', path.join(folder, 'link.md'));
   replaceText(path.join(folder, 'link.md'), 'new');
@@ -26,14 +26,14 @@ test('a link keeps pointing at what it points at', () => {
   expect(readdirSync(folder).toSorted()).toEqual(['link.md', 'real.md']);
 });
 
-test('what cannot be written is said, with the file named', () => {
+test('a write error names the file', () => {
   const file = path.join(folder, 'gone/SKILL.md');
   expect(() => replaceText(file, 'x')).toThrow(
     expect.objectContaining({ code: 'io/failed', data: { path: file, cause: 'ENOENT' } }),
   );
 });
 
-test('the permission bits stay, also those that the umask takes from new files', () => {
+test('permission bits are kept, also those that the umask clears', () => {
   const file = path.join(folder, 'shared.md');
   writeFileSync(file, 'old');
   for (const mode of [0o666, 0o440, 0o777]) {

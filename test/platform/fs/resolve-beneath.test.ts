@@ -14,8 +14,8 @@ function resolve(root: string, text: string): string {
   return `${resolved.path}${resolved.isThere ? '' : ' (not there)'}`;
 }
 
-describe('where a path leads', () => {
-  test('through links, as long as they stay inside', () => {
+describe('resolving a path', () => {
+  test('follows links that stay inside the root', () => {
     const root = scratch();
     mkdirSync(path.join(root, 'a/b'), { recursive: true });
     writeFileSync(path.join(root, 'a/b/file'), '');
@@ -55,13 +55,13 @@ describe('where a path leads', () => {
   });
 });
 
-describe('a name where capitals do not count', () => {
+describe('a name on a case-insensitive file system', () => {
   const folder = (...names: readonly string[]) => ({
     isSame: (other: string) => names.some((name) => name.toLowerCase() === other.toLowerCase()),
     all: () => names,
   });
 
-  test('is the one that the folder has', () => {
+  test('gets the spelling of the folder', () => {
     expect(['.git', '.GIT', '.Git'].map((name) => spelledAs(name, folder('src', '.git')))).toEqual([
       '.git',
       '.git',
@@ -71,7 +71,7 @@ describe('a name where capitals do not count', () => {
     expect(spelledAs('123', folder('123'))).toBe('123');
   });
 
-  test('stays as it is where they count, also where both names are one file', () => {
+  test('is unchanged on a case-sensitive one, also if both names are hard links', () => {
     expect(spelledAs('Makefile', { isSame: () => false, all: () => ['makefile', 'Makefile'] })).toBe('Makefile');
     expect(spelledAs('Makefile', { isSame: () => true, all: () => ['makefile', 'Makefile'] })).toBe('Makefile');
   });

@@ -9,7 +9,7 @@ import { built, scratch } from '../../registry/support.ts';
 const keyFile = (home: string): string => path.join(home, '.agent/seal.key');
 
 describe('the key', () => {
-  test('is made once, for this user alone', () => {
+  test('is created once, with access for this user only', () => {
     const home = scratch();
     const key = sealKey(home);
     expect(key.length).toBe(32);
@@ -20,14 +20,14 @@ describe('the key', () => {
     expect(readdirSync(path.join(home, '.agent'))).toEqual(['seal.key']);
   });
 
-  test('is read where there is one, and not made by reading', () => {
+  test('is read if it exists, and not created by reading', () => {
     const home = scratch();
     expect([readSealKey(home), existsSync(path.join(home, '.agent'))]).toEqual([undefined, false]);
     const key = sealKey(home);
     expect(readSealKey(home)).toEqual(key);
   });
 
-  test('is the same for eight processes that want it first', async () => {
+  test('is the same for eight processes that create it at once', async () => {
     const home = scratch();
     const program = `const { sealKey } = await import(process.argv[1]);
       process.stdout.write(Buffer.from(sealKey(process.argv[2])).toString('hex'));`;
@@ -45,7 +45,7 @@ describe('the key', () => {
     ['other users have access', (file: string) => writeFileSync(file, 'x'.repeat(32), { mode: 0o644 })],
     ['it is a link', (file: string) => symlinkSync('/etc/hostname', file)],
     ['it is not a regular file', (file: string) => mkdirSync(file)],
-  ])('is refused where %s, and left as it is', (reason, spoil) => {
+  ])('is refused if %s, and left unchanged', (reason, spoil) => {
     const home = scratch();
     mkdirSync(path.join(home, '.agent'));
     spoil(keyFile(home));
@@ -55,13 +55,13 @@ describe('the key', () => {
     expect(existsSync(keyFile(home))).toBe(true);
   });
 
-  test('cannot be made where the home folder is a file', () => {
+  test('cannot be created if the home folder is a file', () => {
     const home = path.join(scratch(), 'home');
     writeFileSync(home, '');
     expect(() => sealKey(home)).toThrow(expect.objectContaining({ code: 'io/failed' }));
   });
 
-  test.runIf(process.getuid?.() !== 0)('cannot be made where nothing may be written', () => {
+  test.runIf(process.getuid?.() !== 0)('cannot be created in a read-only home folder', () => {
     const home = scratch();
     chmodSync(home, 0o500);
     expect(() => sealKey(home)).toThrow(expect.objectContaining({ code: 'io/failed' }));
@@ -71,7 +71,7 @@ describe('the key', () => {
 describe('a seal', () => {
   const key = new Uint8Array(32).fill(7);
 
-  test('is good for one text, one purpose and one key', () => {
+  test('is valid for one text, one purpose and one key', () => {
     const seal = sealOf(key, 'approval', 'text');
     expect(isSealOf(seal, { key, purpose: 'approval', text: 'text' })).toBe(true);
     expect([
@@ -83,7 +83,7 @@ describe('a seal', () => {
     ]).toEqual([false, false, false, false, false]);
   });
 
-  test('does not mistake a part of the purpose for a part of the text', () => {
+  test('separates the purpose from the text', () => {
     expect(sealOf(key, 'a', 'bc')).not.toBe(sealOf(key, 'ab', 'c'));
   });
 });

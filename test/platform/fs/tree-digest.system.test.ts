@@ -29,7 +29,7 @@ async function digestOf(root: string): Promise<string> {
 }
 
 describe('the digest of a tree', () => {
-  test('is the same for equal trees, whatever their times, owners and other permissions', async () => {
+  test('is equal for equal trees with different times, owners and other permission bits', async () => {
     const base = scratch();
     const first = plant(path.join(base, 'a'), EVERY_KIND);
     const second = plant(path.join(base, 'b'), Object.fromEntries(Object.entries(EVERY_KIND).toReversed()));
@@ -39,7 +39,7 @@ describe('the digest of a tree', () => {
     expect(await digestOf(first)).toMatch(/^sha256-tree:[0-9a-f]{64}$/);
   });
 
-  test('never changes its meaning: the digest of a known tree', async () => {
+  test('has a fixed value for a known tree', async () => {
     const root = plant(path.join(scratch(), 'a'), {
       'SKILL.md': 'hello\n',
       'scripts/x.sh': { program: 'exit 0\n' },
@@ -51,7 +51,7 @@ describe('the digest of a tree', () => {
     );
   });
 
-  test('changes with one byte, one exec bit, one name, one empty folder, one target of a link', async () => {
+  test('changes with one byte, exec bit, name, empty folder or link target', async () => {
     const root = plant(path.join(scratch(), 'a'), EVERY_KIND);
     const seen = [await digestOf(root)];
     const changes = [
@@ -74,7 +74,7 @@ describe('the digest of a tree', () => {
     expect(seen.every((digest) => digest.startsWith('sha256-tree:'))).toBe(true);
   });
 
-  test('does not cover .git, be it a folder or a file, and covers node_modules', async () => {
+  test('excludes .git folders and files, and includes node_modules', async () => {
     const root = plant(path.join(scratch(), 'a'), { 'SKILL.md': 'x' });
     const before = await digestOf(root);
     plant(root, { '.git/HEAD': 'ref' });
@@ -86,7 +86,7 @@ describe('the digest of a tree', () => {
     expect(await digestOf(root)).toBe(withModules);
   });
 
-  test('keeps different lists of entries apart, however their parts are cut', () => {
+  test('differs for entry lists that differ only in where their parts are split', () => {
     const entry: fc.Arbitrary<DigestEntry> = fc.record({
       kind: fc.constantFrom('file', 'program', 'folder', 'link'),
       path: fc.string({ unit: fc.constantFrom('a', 'b', '/', '\n', '\0', 'f'), maxLength: 4 }),
@@ -111,7 +111,7 @@ describe('the digest of a tree', () => {
     );
   });
 
-  test('is sorted by bytes, so that letters beyond the first plane do not depend on the language', () => {
+  test('sorts paths by bytes, also for characters outside of the basic plane', () => {
     const [low, high] = ['\uFF5E', '\u{1F600}'].map((path): DigestEntry => ({
       kind: 'file',
       path,
@@ -121,7 +121,7 @@ describe('the digest of a tree', () => {
     expect(digestOfEntries([low, high])).toBe(digestOfEntries([high, low]));
   });
 
-  test('gives a name for folders, and refuses what is no digest', () => {
+  test('gives a folder name, and rejects text that is not a digest', () => {
     expect(digestName(`sha256-tree:${'a'.repeat(64)}`)).toBe('a'.repeat(64));
     for (const wrong of ['', '..', 'sha256-tree:../../x', `sha256:${'a'.repeat(64)}`, `sha256-tree:${'A'.repeat(64)}`])
       expect(() => digestName(wrong)).toThrow(TypeError);
@@ -185,7 +185,7 @@ describe('a tree that is refused', () => {
       expect(await digestOf(root)).toBe(outcome);
     });
 
-  test('more files and folders than are allowed, 20,000 where nothing is said', async () => {
+  test('more entries than the limit, 20,000 by default', async () => {
     const root = plant(path.join(scratch(), 'skill'), { 'a/b': 'x', 'c/d': 'x' });
     const read = async (maxEntries: number): Promise<string> =>
       (await readTreeDigest(root, { limits: { ...TREE_LIMITS, maxEntries } })).type;
@@ -202,7 +202,7 @@ describe('a tree that is refused', () => {
     server.close();
   });
 
-  test('links inside, broken ones too, and a file with two names inside are no reason', async () => {
+  test('inner links, broken links and hard links inside the tree are allowed', async () => {
     const root = plant(path.join(scratch(), 'skill'), {
       'a/b/c.md': 'x',
       up: { link: 'a/b/../b/c.md' },
@@ -215,7 +215,7 @@ describe('a tree that is refused', () => {
 });
 
 describe('digests that are remembered', () => {
-  test('are given again without reading, as long as nothing looks different', async () => {
+  test('are returned without reading while the fingerprint is unchanged', async () => {
     const base = scratch();
     const root = plant(path.join(base, 'a'), EVERY_KIND);
     const file = path.join(base, 'digests.json');
@@ -235,7 +235,7 @@ describe('digests that are remembered', () => {
     expect((await digests.of(root)).type).toBe('digest');
   });
 
-  test('of two processes are kept together', async () => {
+  test('of two processes are merged in the cache file', async () => {
     const base = scratch();
     const [one = '', two = ''] = ['one', 'two'].map((name) => plant(path.join(base, name), { 'SKILL.md': name }));
     const file = path.join(base, 'digests.json');
@@ -247,7 +247,7 @@ describe('digests that are remembered', () => {
     expect([third.known(one), third.known(two)]).toEqual([await digestOf(one), await digestOf(two)]);
   });
 
-  test('are a thousand at most, and the oldest go', async () => {
+  test('are limited to a thousand; the oldest are dropped', async () => {
     const base = scratch();
     const root = plant(path.join(base, 'a'), { 'SKILL.md': 'x' });
     const file = path.join(base, 'digests.json');
@@ -265,7 +265,7 @@ describe('digests that are remembered', () => {
     expect(kept).toEqual([...others.slice(1), { root, digest, fingerprint: kept.at(-1).fingerprint }]);
   });
 
-  test('are not remembered of files that changed within the last tick of the clock', async () => {
+  test('are not remembered for files that changed within the last clock tick', async () => {
     const root = plant(path.join(scratch(), 'a'), { 'SKILL.md': 'x' });
     // The clock of the file system is at most a tick behind: written now is too fresh.
     const digests = openTreeDigests();
@@ -275,7 +275,7 @@ describe('digests that are remembered', () => {
     expect(digests.known(root)).toBeUndefined();
   });
 
-  test('a torn or foreign file of them is as good as none', async () => {
+  test('ignore a truncated or foreign cache file', async () => {
     const base = scratch();
     const file = path.join(base, 'digests.json');
     const root = plant(path.join(base, 'a'), { 'SKILL.md': 'x' });
@@ -294,7 +294,7 @@ describe('digests that are remembered', () => {
     expect(openTreeDigests({ file }).known(root)).toBeUndefined();
   });
 
-  test('a tree that is written all the time is refused, or given whole', async () => {
+  test('a tree that is written continuously is refused or read consistently', async () => {
     const root = plant(path.join(scratch(), 'a'), EVERY_KIND);
     let round = 0;
     const timer = setInterval(() => writeFileSync(path.join(root, 'SKILL.md'), String((round += 1))), 0);

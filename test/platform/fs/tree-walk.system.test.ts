@@ -7,7 +7,7 @@ import { walkTree } from '../../../src/platform/fs/tree-walk.ts';
 import { scratch } from '../../registry/support.ts';
 import { plant } from './tree-support.ts';
 
-test('what is skipped is neither entered, nor judged, nor counted', () => {
+test('skipped entries are neither entered nor counted', () => {
   const root = plant(scratch(), { 'a.md': 'a', 'out/deep/x': 'x', 'keep/b.md': 'b', 'keep/skipped': 'x' });
   execFileSync('mkfifo', [path.join(root, 'out/pipe'), path.join(root, 'keep/pipe')]);
   const asked: string[] = [];

@@ -35,7 +35,7 @@ async function replyTo(...pieces: readonly Uint8Array[]): Promise<readonly numbe
 const refusal = (code: number): readonly number[] => [5, code, 0, 1, 0, 0, 0, 0, 0, 0];
 
 describe('SOCKS 5', () => {
-  test('reaches a granted name, looked up by the proxy, with bytes that came early', async () => {
+  test('reaches a granted name, resolved by the proxy, with early bytes', async () => {
     const answer = await world.say(
       GREETING,
       request('SITE.example.', site.port),
@@ -81,7 +81,7 @@ describe('SOCKS 5', () => {
     expect(site.connections()).toBe(before);
   });
 
-  test('nobody listens there', async () => {
+  test('a closed port is refused', async () => {
     const closed = await openPort(() => undefined);
     await closed.close();
     const other = await openProxyWorld([`private://127.0.0.1:${String(closed.port)}`]);
@@ -90,16 +90,16 @@ describe('SOCKS 5', () => {
     await other.close();
   });
 
-  test('a client that insists on a password is told that there is none', async () => {
+  test('a client that requires a password is rejected', async () => {
     expect([...Buffer.from(await world.say(Uint8Array.of(5, 1, 2)), 'latin1')]).toEqual([5, 255]);
   });
 
-  test('a request in pieces of one byte is the same request', async () => {
+  test('a request sent byte by byte is served', async () => {
     const bytes = [...GREETING, ...request('evil.example', 443)].map((byte) => Uint8Array.of(byte));
     expect(await replyTo(...bytes)).toEqual(refusal(2));
   });
 
-  test('noise never reaches anybody and never stays', async () => {
+  test('random bytes are never forwarded and the connection closes', async () => {
     const before = site.connections();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 40 }), async (noise) => {

@@ -19,13 +19,13 @@ const exited = (exitCode: number, stdout = '', stderr = ''): object => ({
 });
 
 describe('a program', () => {
-  test('prints, and its exit status is told', async () => {
+  test('prints, and its exit code is reported', async () => {
     expect(await runIt(['echo', 'hello'])).toEqual(exited(0, 'hello\n'));
     expect(await runIt(['sh', '-c', 'echo no >&2; exit 3'])).toEqual(exited(3, '', 'no\n'));
     expect(await runIt(['sh', '-c', 'exit 255'])).toEqual(exited(255));
   });
 
-  test('that ends by a signal says by which', async () => {
+  test('that ends by a signal reports it', async () => {
     const { stdout, stderr, ...end } = await runIt(['sh', '-c', 'kill -SEGV $$']);
     expect(end).toEqual({ reason: 'signal', signal: 'SIGSEGV', warnings: [] });
     expect([stdout, stderr]).toEqual(['', '']);
@@ -36,14 +36,14 @@ describe('a program', () => {
     expect(await runIt(['wc', '-c'], { stdin: Buffer.alloc(5_000_000, 0xff) })).toEqual(exited(0, '5000000\n'));
   });
 
-  test('that wants no input is not disturbed by it', async () => {
+  test('that reads no input is not affected by it', async () => {
     expect(await runIt(['true'], { stdin: Buffer.alloc(5_000_000) })).toEqual(exited(0));
     expect(await runIt(['sh', '-c', 'exec <&-; sleep 0.1; echo done'], { stdin: Buffer.alloc(5_000_000) })).toEqual(
       exited(0, 'done\n'),
     );
   });
 
-  test('that is written to may close its input, end, or never read: no word of ours is in its way', async () => {
+  test('may close its input, exit or never read while it is written to', async () => {
     const lines = ['exec <&-; sleep 0.1; echo done', 'head -c 3; echo; echo done', 'echo done'];
     const outputs = await Promise.all(
       lines.map(async (line) => {
@@ -65,14 +65,14 @@ describe('a program', () => {
     ]);
   });
 
-  test('runs in the folder that was named, with the arguments as they are', async () => {
+  test('runs in the given folder, with unchanged arguments', async () => {
     const folder = scratch();
     expect(await runIt(['pwd'], { cwd: folder })).toEqual(exited(0, `${folder}\n`));
     const words = ['-x', '--', 'a b', '$(id)', '`id`', "it's", 'two\nlines', '', '*'];
     expect(await runIt(['printf', '[%s]', ...words])).toEqual(exited(0, words.map((word) => `[${word}]`).join('')));
   });
 
-  test('sees nothing of our environment, nor in /proc', async () => {
+  test('does not see the environment of this process, also not in /proc', async () => {
     process.env['SKILLWRIGHT_TEST_CANARY'] = 'canary-in-the-environment';
     try {
       const { stdout } = await runIt(['sh', '-c', "env; tr '\\0' '\\n' </proc/self/environ"], {
@@ -86,7 +86,7 @@ describe('a program', () => {
     }
   });
 
-  test('that does not exist, or has no folder, is a failure that says so', async () => {
+  test('that does not exist, or has no working directory, fails with the reason', async () => {
     const nowhere = path.join(scratch(), 'nowhere');
     const causes = await Promise.all(
       [
@@ -102,22 +102,22 @@ describe('a program', () => {
       }),
     );
     expect(causes).toEqual([
-      ['executor/failed', '"no-such-program" cannot be started: there is no such program'],
-      ['executor/failed', expect.stringContaining('is missing')],
+      ['executor/failed', 'cannot start "no-such-program": program not found'],
+      ['executor/failed', expect.stringContaining('does not exist')],
       ['executor/failed', expect.stringContaining('EACCES')],
-      ['input/invalid', 'a NUL is in "a\\x00b"'],
-      ['input/invalid', 'there is no program to run'],
+      ['input/invalid', '"a\\x00b" contains a NUL character'],
+      ['input/invalid', 'no program given'],
     ]);
   });
 
-  test('writes what it likes: invalid UTF-8, NULs, both streams at once', async () => {
+  test('may write invalid UTF-8, NULs, and both streams at once', async () => {
     const { stdout } = await runIt(['printf', '\\377\\000\\303']);
     expect(stdout).toBe('\uFFFD\0\uFFFD');
     const both = await runIt(['sh', '-c', 'for i in 1 2 3; do echo out$i; echo err$i >&2; done']);
     expect(both).toEqual(exited(0, 'out1\nout2\nout3\n', 'err1\nerr2\nerr3\n'));
   });
 
-  test('finds the given bytes at its descriptors, and can open them again', async () => {
+  test('reads the given bytes at its descriptors, and can reopen them', async () => {
     const inherited = [Buffer.from('three'), Buffer.alloc(300_000, 'x')];
     expect(await runIt(['sh', '-c', 'cat <&3; cat /dev/fd/3; wc -c <&4'], { inherited })).toEqual(
       exited(0, 'threethree300000\n'),
@@ -125,7 +125,7 @@ describe('a program', () => {
   });
 });
 
-describe('an end that is brought about', () => {
+describe('ending a program', () => {
   verifies('EXEC-8', 'time is limited, whatever the program does with signals and the processor', async () => {
     const ended = { reason: 'timeout', signal: 'SIGKILL', warnings: [], stdout: '', stderr: '' };
     const limits = { wallMs: 300 };
@@ -146,7 +146,7 @@ describe('an end that is brought about', () => {
       const { warnings, ...end } = await runIt(['sh', '-c', escape], { limits: { wallMs } });
       clearInterval(looking);
       expect(end).toEqual({ reason: 'timeout', signal: 'SIGKILL', stdout: '', stderr: '' });
-      const told = [expect.stringMatching(/^\d+ processes had left the program or outlived it/)];
+      const told = [expect.stringMatching(/^\d+ processes outlived the program or left its process group/)];
       expect(warnings).toEqual(started.size < 5 ? expect.anything() : told);
       expect(processesWith(seconds)).toEqual([]);
     }
@@ -157,12 +157,12 @@ describe('an end that is brought about', () => {
     const end = await runIt(['sh', '-c', `(setsid sleep ${seconds} &) ; sleep ${seconds} & echo done`]);
     expect(end).toEqual({
       ...exited(0, 'done\n'),
-      warnings: ['2 processes had left the program or outlived it, and were ended'],
+      warnings: ['2 processes outlived the program or left its process group, and were killed'],
     });
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('what a left process still writes at once is not lost', async () => {
+  test('output of a process that was left behind is not lost', async () => {
     const { stdout } = await runIt(['sh', '-c', '(sleep 0.05; echo late) & echo early']);
     expect(stdout).toBe('early\nlate\n');
   });
@@ -183,7 +183,7 @@ describe('an end that is brought about', () => {
     expect([quick.reason, quick.stdout.length]).toEqual(['output', 100_000]);
   });
 
-  test('a caller who goes ends the program, also before it started', async () => {
+  test('an aborted signal ends the program, also before it started', async () => {
     expect(await runIt(['sleep', '60'], { signal: AbortSignal.timeout(200) })).toEqual({
       reason: 'cancelled',
       signal: 'SIGKILL',
@@ -197,7 +197,7 @@ describe('an end that is brought about', () => {
     expect(existsSync(path.join(folder, 'x'))).toBe(false);
   });
 
-  test('one caller with many programs ends them all, and Node has nothing to warn of', async () => {
+  test('one signal ends many programs without a listener warning', async () => {
     const warnings: string[] = [];
     const note = (warning: Error): void => void warnings.push(warning.message);
     process.on('warning', note);
@@ -212,7 +212,7 @@ describe('an end that is brought about', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('a caller who goes while the program is started leaves none behind', async () => {
+  test('a signal aborted during the start leaves no process behind', async () => {
     const seconds = oddSeconds();
     const cancelling = Array.from({ length: 20 }, async () => {
       const controller = new AbortController();
@@ -224,7 +224,7 @@ describe('an end that is brought about', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('a poll names the reason; what it throws reaches the caller, and the program is gone', async () => {
+  test('a poll can end the program; its errors reach the caller and kill the program', async () => {
     const seconds = oddSeconds();
     const streams = { stdout: keeping(), stderr: keeping() };
     const watch = { limits: DEFAULT_LIMITS, streams, started: performance.now() };
@@ -241,7 +241,7 @@ describe('an end that is brought about', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('the exit status of a program that ended by itself is told, also where what it left behind does not end', async () => {
+  test('the exit code is reported even if descendants do not end', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const streams = { stdout: keeping(), stderr: keeping() };
@@ -263,16 +263,16 @@ describe('an end that is brought about', () => {
         {
           reason: 'exited',
           exitCode: 7,
-          warnings: ['what the program left behind is still not gone; its last output may be missing'],
+          warnings: ['processes of the program are still running; its last output may be missing'],
         },
-        { reason: 'timeout', warnings: ['the program was killed and is still not gone'] },
+        { reason: 'timeout', warnings: ['the program was killed but has not exited'] },
       ]);
     } finally {
       vi.useRealTimers();
     }
   });
 
-  test('what a sink throws reaches the caller, and the program is gone', async () => {
+  test('errors of a sink reach the caller and kill the program', async () => {
     const seconds = oddSeconds();
     const full = {
       write: (): boolean => {
@@ -287,7 +287,7 @@ describe('an end that is brought about', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test('kill can be called again and after the end', async () => {
+  test('kill may be called twice and after the end', async () => {
     const child = await startChild(
       { argv: ['sleep', '60'], cwd: '/', env: { PATH } },
       {
@@ -303,7 +303,7 @@ describe('an end that is brought about', () => {
     child.closeInput();
   });
 
-  test('a kill by the kernel for memory is told from any other kill', () => {
+  test('an out-of-memory kill is distinguished from other kills', () => {
     const killed = { reason: 'signal', signal: 'SIGKILL', durationMs: 5, warnings: [] } as const;
     expect(withMemoryKills(killed, 1)).toEqual({ ...killed, reason: 'memory' });
     expect(withMemoryKills(killed, 0)).toEqual(killed);
@@ -312,7 +312,7 @@ describe('an end that is brought about', () => {
   });
 });
 
-test('of two hundred programs at once none is lost', async () => {
+test('two hundred concurrent programs all end', async () => {
   const processes = new ProcessTable();
   const numbers = Array.from({ length: 200 }, (_, number) => String(number));
   const ends = await Promise.all(
@@ -328,7 +328,7 @@ test('of two hundred programs at once none is lost', async () => {
 });
 
 describe('a terminal', () => {
-  test('is one for the program, whose words are not read by a shell', async () => {
+  test('is a terminal for the program, and its arguments are not parsed by a shell', async () => {
     const { stdout, ...end } = await runIt(
       ['sh', '-c', 'test -t 0 && test -t 1 && echo "$1"; exit 5', 'sh', "it's $(id)"],
       {

@@ -27,7 +27,7 @@ function startFrom(opened: string, line: string, inherited: readonly string[] = 
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a descriptor that whoever started us left open does not reach a program (Linux: /proc says which)',
+  'a descriptor left open by the parent is not inherited by programs (Linux only)',
   () => {
     const secret = path.join(scratch(), 'key');
     writeFileSync(secret, 'the key');
@@ -41,7 +41,7 @@ test.skipIf(process.platform !== 'linux')(
 );
 
 test.skipIf(process.platform !== 'linux')(
-  'bytes that a program is given take the place of what was open there (Linux: /proc says what)',
+  'bytes for a program replace an open descriptor of the same number (Linux only)',
   () => {
     const secret = path.join(scratch(), 'key');
     writeFileSync(secret, 'the key');
@@ -50,23 +50,20 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test.skipIf(process.platform !== 'linux')(
-  'bytes that are kept are there from the start for everybody (Linux: opened by descriptor)',
-  () => {
-    const kept = keepBytes(Buffer.from('abc'));
-    const both = [childSlots([kept.inherited]), childSlots([kept.inherited])];
-    const texts = both.map(({ stdio: [descriptor] }) => {
-      if (typeof descriptor !== 'number') throw new TypeError('no descriptor');
-      return readFileSync(descriptor, 'utf8');
-    });
-    expect(texts).toEqual(['abc', 'abc']);
-    for (const slots of both) slots.close();
-    kept.close();
-    expect(() => childSlots([kept.inherited])).toThrow('ENOENT');
-  },
-);
+test.skipIf(process.platform !== 'linux')('kept bytes are read from the start by every child (Linux only)', () => {
+  const kept = keepBytes(Buffer.from('abc'));
+  const both = [childSlots([kept.inherited]), childSlots([kept.inherited])];
+  const texts = both.map(({ stdio: [descriptor] }) => {
+    if (typeof descriptor !== 'number') throw new TypeError('no descriptor');
+    return readFileSync(descriptor, 'utf8');
+  });
+  expect(texts).toEqual(['abc', 'abc']);
+  for (const slots of both) slots.close();
+  kept.close();
+  expect(() => childSlots([kept.inherited])).toThrow('ENOENT');
+});
 
-test('the bytes have no name left, and our side is closed again', () => {
+test('the file of the bytes is unlinked, and the descriptor is closed', () => {
   const before = readdirSync(tmpdir()).filter((name) => name.includes('skillwright-bytes'));
   const slots = childSlots([Buffer.from('abc')]);
   const [descriptor] = slots.stdio;

@@ -20,7 +20,7 @@ function captured(chunks: readonly (string | Uint8Array)[], limits = { inlineByt
   return { ...rest, taken, stored: readFileSync(file).toString('latin1') };
 }
 
-test('what fits is given whole', () => {
+test('short output is returned whole', () => {
   expect(captured(['hello ', 'world\n'])).toEqual({
     text: 'hello world\n',
     bytes: 12,
@@ -44,13 +44,13 @@ verifies('EXEC-6', 'of long output the start and the end are shown, and the whol
   expect(captured([...all]).text).toBe('01234567\n[... 4 bytes left out ...]\ncdefghij');
 });
 
-test('no character is cut in two', () => {
+test('no character is split', () => {
   const { text, stored } = captured(['abcdef', 'ä€😀', 'x'.repeat(10), '😀€ä', 'ghijk']);
   expect(text).toBe('abcdefä\n[... 24 bytes left out ...]\näghijk');
   expect(Buffer.from(stored, 'latin1').toString()).toBe('abcdefä€😀xxxxxxxxxx😀€äghijk');
 });
 
-test('what is no text becomes text: invalid bytes, NULs, controls, terminal sequences, hidden characters', () => {
+test('invalid bytes, NULs, control, terminal and hidden characters are sanitized', () => {
   const limits = { inlineBytes: 1000, maxBytes: 1000 };
   expect(captured([Buffer.from([0x61, 0xff, 0x62, 0xc3])], limits).text).toBe('a\uFFFDb\uFFFD');
   expect(captured(['a\0b\tc\r\nd\u001b[31mred\u001b[0m\u001b]52;c;eA==\u0007\u202e\u200b.'], limits).text).toBe(
@@ -58,7 +58,7 @@ test('what is no text becomes text: invalid bytes, NULs, controls, terminal sequ
   );
 });
 
-test('more than is taken is refused, and what was taken is kept', () => {
+test('output over the limit is refused, and the captured part is kept', () => {
   expect(captured(['12345', '67890', 'more', 'x'], { inlineBytes: 100, maxBytes: 8 })).toEqual({
     text: '12345678',
     bytes: 8,
@@ -69,7 +69,7 @@ test('more than is taken is refused, and what was taken is kept', () => {
   expect(captured(['12345678'], { inlineBytes: 100, maxBytes: 8 }).taken).toEqual([true]);
 });
 
-test('however it comes in pieces, the result is the same', () => {
+test('the result does not depend on the chunks', () => {
   const file = scratch();
   let number = 0;
   fc.assert(
@@ -95,7 +95,7 @@ test('however it comes in pieces, the result is the same', () => {
   );
 });
 
-test('nothing that is there already is written to, be it a file or a link', () => {
+test('an existing file or link is not written to', () => {
   const folder = scratch();
   const secret = path.join(folder, 'secret');
   writeFileSync(secret, 'mine');
@@ -103,12 +103,12 @@ test('nothing that is there already is written to, be it a file or a link', () =
   symlinkSync(path.join(folder, 'absent'), path.join(folder, 'dangling'));
   for (const name of ['secret', 'link', 'dangling']) {
     const refused = (): unknown => openCapture(path.join(folder, name), { maxBytes: 10 });
-    expect(refused).toThrow(/output cannot be kept in .*: (?:EEXIST|ELOOP)/);
+    expect(refused).toThrow(/cannot write output to .*: (?:EEXIST|ELOOP)/);
   }
   expect(readFileSync(secret, 'utf8')).toBe('mine');
 });
 
-test('a full disk is told to whoever writes', () => {
+test('a full disk is reported to the writer', () => {
   const capture = openCapture(path.join(scratch(), 'x'), { maxBytes: 10 });
   capture.finish();
   expect(capture.write(Buffer.from('late'))).toBe(false);

@@ -20,7 +20,7 @@ function startGroup(argv: readonly string[], mark: string): number {
   return pid;
 }
 
-test('a process with a name like the kernel’s own columns is read right', async () => {
+test('a process name that looks like stat columns is parsed correctly', async () => {
   const program = path.join(scratch(), 'a) Z 1 (b');
   copyFileSync('/bin/sleep', program);
   const seconds = oddSeconds();
@@ -38,7 +38,7 @@ test('a process with a name like the kernel’s own columns is read right', asyn
   });
 });
 
-test('members are known by group, session, parents and mark; strangers are left alone', async () => {
+test('members are found by group, session, parent and mark; other processes are ignored', async () => {
   const [own, foreign] = [oddSeconds(), oddSeconds()];
   const line = `setsid sleep ${own} & (setsid sh -c 'sleep ${own} & exec sleep ${own}' &) ; exec sleep ${own}`;
   const pid = startGroup(['sh', '-c', line], 'm2');
@@ -58,14 +58,14 @@ test('members are known by group, session, parents and mark; strangers are left 
   tree.kill();
 });
 
-test('a table looks once for all who ask for the same time, and again for later ones', () => {
+test('a table scans once per time, and again for later times', () => {
   const table = new ProcessTable();
   const first = table.since(performance.now());
   expect(table.since(-Infinity)).toBe(first);
   expect(table.since(performance.now())).not.toBe(first);
 });
 
-test('memory of processes that are gone is none', () => {
+test('exited processes use no memory', () => {
   expect(memoryOf([4_194_305], 1)).toBe(0);
   expect(memoryOf([process.pid], 0)).toBeGreaterThan(1 << 20);
 });

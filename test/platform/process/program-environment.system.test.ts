@@ -32,14 +32,14 @@ verifies('EXEC-2', 'a program sees where it is, and nothing else', () => {
   });
 });
 
-test('a command that belongs to no skill sees none; folders of interpreters come first', () => {
+test('a command without a skill sees no skill variables; interpreter folders come first', () => {
   const made = programEnvironment({ root: '/w', runFolder: 'runs/1', programFolders: ['/opt/node/bin'] });
   if (made.type === 'refused') throw new Error(made.failure.message);
   expect(Object.keys(made.env)).not.toContain('SKILL_NAME');
   expect(made.env['PATH']).toBe('/opt/node/bin:/usr/local/bin:/usr/bin:/bin');
 });
 
-test('declared variables are seen as they are', () => {
+test('declared variables are passed unchanged', () => {
   const declared = {
     API_TOKEN: "it's $(id)\nnew",
     LANG: 'de_DE.UTF-8',
@@ -57,7 +57,7 @@ test('declared variables are seen as they are', () => {
   expect(made).toMatchObject({ type: 'environment', env: declared });
 });
 
-describe('a variable is refused by name when', () => {
+describe('a variable is rejected if', () => {
   const steering = `LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS
     PYTHONSTARTUP PYTHONHOME PYTHONPATH PYTHONWARNINGS PYTHONINSPECT PYTHONBREAKPOINT PERL5OPT PERL5LIB PERL5DB PERLLIB RUBYOPT RUBYLIB
     BASH_ENV ENV IFS PS4 SHELLOPTS BASHOPTS PROMPT_COMMAND CDPATH GLOBIGNORE GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_CONFIG
@@ -67,40 +67,40 @@ describe('a variable is refused by name when', () => {
     http_proxy HTTPS_PROXY ALL_PROXY no_proxy PIP_INDEX_URL UV_INDEX_URL DOCKER_HOST`
     .trim()
     .split(/\s+/);
-  test.each(steering)('it changes what code runs: %s', (name) => {
+  test.each(steering)('it can change which code runs: %s', (name) => {
     expect(refusal({ [name]: 'x' })).toBe(
-      `variables of the environment are refused: "${name}" changes which code a program runs or whom it trusts`,
+      `invalid environment variables: "${name}" can change which code a program runs or which certificates it trusts`,
     );
   });
 
   const own =
     `PATH HOME TMPDIR TMP TEMP USER SHELL WORKSPACE_DIR SKILLS_DIR WORK_DIR OUTPUT_DIR RUN_DIR SKILL_NAME SKILL_DIR
     SKILLWRIGHT_RUN SKILLWRIGHT_ANYTHING`.split(/\s+/);
-  test.each(own)('it is the runtime that sets it: %s', (name) => {
-    expect(refusal({ [name]: 'x' })).toBe(`variables of the environment are refused: "${name}" is set by the runtime`);
+  test.each(own)('the runtime sets it: %s', (name) => {
+    expect(refusal({ [name]: 'x' })).toBe(`invalid environment variables: "${name}" is set by the runtime`);
   });
 
   const badNames = ['', '1A', 'A-B', 'A B', 'A=B', 'A\nB', 'Ä', 'BASH_FUNC_ls%%', 'BASH_FUNC_ls()', 'A\0'];
-  test.each(badNames)('it is no name: %j', (name) => {
-    expect(refusal({ [name]: 'x' })).toMatch(/ is no name of a variable$/);
+  test.each(badNames)('it is not a name: %j', (name) => {
+    expect(refusal({ [name]: 'x' })).toMatch(/ is not a variable name$/);
   });
 
-  test('its value has a NUL or is too long', () => {
-    expect(refusal({ A: 'a\0b' })).toBe('variables of the environment are refused: "A" has a NUL in its value');
+  test('its value contains a NUL or is too long', () => {
+    expect(refusal({ A: 'a\0b' })).toBe('invalid environment variables: "A" contains a NUL character');
     expect(refusal({ A: 'x'.repeat(32 * 1024) })).toBeUndefined();
     expect(refusal({ A: 'ä'.repeat(16 * 1024 + 1) })).toMatch(/"A" is longer than 32768 bytes/);
   });
 
-  test('there is too much in all', () => {
+  test('all variables together are too large', () => {
     const many = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`V${String(at)}`, 'x'.repeat(20_000)]));
-    expect(refusal(many)).toMatch(/all of them together are larger than 262144 bytes/);
+    expect(refusal(many)).toMatch(/all variables together are larger than 262144 bytes/);
   });
 });
 
-test('all that are refused are named, up to ten', () => {
+test('up to ten rejected variables are named', () => {
   expect(refusal({ PATH: 'x', FINE: 'x', LD_PRELOAD: 'x' })).toBe(
-    'variables of the environment are refused: "PATH" is set by the runtime, ' +
-      '"LD_PRELOAD" changes which code a program runs or whom it trusts',
+    'invalid environment variables: "PATH" is set by the runtime, ' +
+      '"LD_PRELOAD" can change which code a program runs or which certificates it trusts',
   );
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`LD_${String(at)}`, '']));
   expect(refusal(many)).toMatch(/ and 20 more$/);

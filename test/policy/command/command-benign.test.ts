@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
-import { meansLine } from '../../../src/policy/command/command-meaning.ts';
+import { matchesLine } from '../../../src/policy/command/command-match.ts';
 import {
   firstUncovered,
   hazardOf,
@@ -44,7 +44,7 @@ describe('commands of public skills', () => {
   it('none of them is taken for a denied command', () => {
     const taken = BENIGN.filter((text) => {
       const line = readCommandLine(text, { HOME: '/w/work' });
-      return DENIED.some((pattern) => meansLine(pattern, line) !== 'no');
+      return DENIED.some((pattern) => matchesLine(pattern, line) !== 'no');
     });
     expect(taken).toEqual([]);
   });

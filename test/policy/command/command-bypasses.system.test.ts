@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
-import { meansLine } from '../../../src/policy/command/command-meaning.ts';
+import { matchesLine } from '../../../src/policy/command/command-match.ts';
 import { firstUncovered, isCommandPattern, readCommandPattern } from '../../../src/policy/command/command-pattern.ts';
 import type { CommandPattern } from '../../../src/policy/command/command-pattern.ts';
 import { ALLOW_BYPASSES, DENY_BYPASSES } from './command-bypasses.ts';
@@ -41,7 +41,7 @@ describe('a list of denied commands', () => {
   verifies('POL-6', `none of ${DENY_BYPASSES.length} attempts to run a denied command goes unnoticed`, () => {
     const escapes = DENY_BYPASSES.filter(({ line, policy }) => {
       const read = readCommandLine(line);
-      return patterns(policy).every((rule) => meansLine(rule, read) === 'no');
+      return patterns(policy).every((rule) => matchesLine(rule, read) === 'no');
     });
     expect(escapes).toEqual([]);
   });

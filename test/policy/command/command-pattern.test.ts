@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
 import type { SimpleCommand } from '../../../src/core/command.ts';
-import { meansLine } from '../../../src/policy/command/command-meaning.ts';
+import { matchesLine } from '../../../src/policy/command/command-match.ts';
 import {
   coversCommand,
   firstUncovered,
@@ -28,7 +28,7 @@ function command(text: string): SimpleCommand {
 }
 
 const isCovered = (rule: string, text: string) => coversCommand(pattern(rule), command(text));
-const meaning = (rule: string, text: string) => meansLine(pattern(rule), readCommandLine(text));
+const meaning = (rule: string, text: string) => matchesLine(pattern(rule), readCommandLine(text));
 
 describe('a pattern for commands', () => {
   it.each<[string, Omit<CommandPattern, 'text'>]>([
@@ -47,14 +47,14 @@ describe('a pattern for commands', () => {
   });
 
   it.each([
-    ['git status && rm', 'signs of the shell'],
-    ['cat $HOME/x', 'signs of the shell'],
-    ['a > b', 'signs of the shell'],
-    ['a `b`', 'signs of the shell'],
-    ["a 'b", 'without an end'],
-    ['a b\\', 'without an end'],
+    ['git status && rm', 'shell operators'],
+    ['cat $HOME/x', 'shell operators'],
+    ['a > b', 'shell operators'],
+    ['a `b`', 'shell operators'],
+    ["a 'b", 'unclosed quote or a trailing backslash'],
+    ['a b\\', 'unclosed quote or a trailing backslash'],
     ['a\nb', 'line ends'],
-    ['a\u200bb', 'cannot be seen'],
+    ['a\u200bb', 'invisible characters'],
     ['a'.repeat(1001), 'longer than 1000'],
   ])('%j is none', (text, problem) => {
     const read = readCommandPattern(text);
@@ -174,7 +174,7 @@ describe('a rule that allows', () => {
   it('says which word is in the way', () => {
     expect(hazardOf(command('git -c core.pager=sh log'))).toBe('git -c can run other programs or load code');
     expect(hazardOf(command('timeout 5 sh -c x'))).toBe('sh -c can run other programs or load code');
-    expect(hazardOf(command('sort *.csv'))).toBe('sort *.csv may become an option; write ./ before it');
+    expect(hazardOf(command('sort *.csv'))).toBe('sort *.csv may expand to an option; write ./ before it');
     expect(hazardOf(command('git diff --output=x'))).toBe(
       'git --output=x reads or writes files that the rule does not name',
     );

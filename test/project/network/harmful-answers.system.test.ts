@@ -6,8 +6,8 @@ import { ask, openPort, openSite, outcome } from './network-world.ts';
 
 const HUGE = 64 * 1024;
 
-describe('an answer that means harm', () => {
-  test('without an end is cut, and so is one that unpacks to much more than it was', async () => {
+describe('a hostile response', () => {
+  test('that is endless or a decompression bomb is cut off', async () => {
     let sent = 0;
     const site = await openSite((request, response) => {
       const isPacked = request.url === '/bomb';
@@ -28,7 +28,7 @@ describe('an answer that means harm', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test('that unpacks to nothing for ever is given up', async () => {
+  test('that decompresses to nothing forever is aborted', async () => {
     const member = gzipSync('');
     const site = await openSite((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
@@ -42,7 +42,7 @@ describe('an answer that means harm', () => {
     expect(await ask([site], { url: site.origin }, { maxBytes: HUGE })).toMatchObject({ code: 'network/failed' });
   });
 
-  test('leaves no connection open, however it ends', async () => {
+  test('leaves no connection open', async () => {
     const body = (path: string | undefined): string | Buffer =>
       path === '/broken' ? 'no gzip' : path === '/long' ? Buffer.alloc(8 * 1024 * 1024, 'x') : 'short';
     for (const secure of [false, true]) {
@@ -72,7 +72,7 @@ describe('an answer that means harm', () => {
     expect(received).toMatchObject({ bytes: HUGE + 1, truncated: true, text: 'y'.repeat(HUGE) });
   });
 
-  test('that comes drop by drop, or not at all, ends with the deadline; with the signal it ends at once', async () => {
+  test('that is slow or missing ends at the deadline, or at once by the signal', async () => {
     const site = await openSite((_request, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write('.'), 20);
@@ -84,7 +84,7 @@ describe('an answer that means harm', () => {
     for (const { origin } of [site, silent])
       expect(await ask([site, silent], { url: origin }, { timeoutMs })).toMatchObject({
         code: 'network/failed',
-        message: `"${origin}": no whole answer within 300 ms`,
+        message: `"${origin}": no complete response within 300 ms`,
       });
     expect(await outcome(ask([secure], { url: secure.origin }, { timeoutMs, certificates: [CERTIFICATE] }))).toBe(
       'network/failed',

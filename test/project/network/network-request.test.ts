@@ -6,7 +6,7 @@ import { CERTIFICATE } from './certificate.ts';
 import { ask, openSite, outcome } from './network-world.ts';
 
 describe('a request', () => {
-  test('gives the answer, cleaned, with a few of its headers', async () => {
+  test('returns the sanitized response with a few headers', async () => {
     const site = await openSite((_request, response) => {
       response.writeHead(201, {
         'content-type': 'text/html; charset=utf-8',
@@ -49,7 +49,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('does not show the key that it was made with', async () => {
+  test('does not show its authorization key', async () => {
     const site = await openSite((request, response) => {
       const key = request.headers.authorization ?? '';
       response.writeHead(200, { etag: key }).end(`you sent ${key}; that is ${key.slice('Bearer '.length)}`);
@@ -61,7 +61,7 @@ describe('a request', () => {
     });
   });
 
-  test('is made with each method; HEAD has no body', async () => {
+  test('supports each method; HEAD has no body', async () => {
     const site = await openSite((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '5' });
       response.end();
@@ -72,7 +72,7 @@ describe('a request', () => {
     expect(plain.requests.map(({ line }) => line)).toEqual(['GET /', 'PUT /', 'PATCH /', 'DELETE /']);
   });
 
-  test('goes over TLS only where the certificate is right', async () => {
+  test('uses TLS only with a valid certificate', async () => {
     const site = await openSite((_request, response) => response.end('secret'), { secure: true });
     const named = `https://test.example:${String(site.port)}/`;
     const resolve = async (): Promise<readonly string[]> => ['127.0.0.1'];
@@ -92,7 +92,7 @@ describe('a request', () => {
     expect(site.requests).toHaveLength(2);
   });
 
-  test('unpacks gzip and brotli, and shows other packing and binaries as what they are', async () => {
+  test('decompresses gzip and brotli, and reports other encodings and binaries', async () => {
     const site = await openSite((request, response) => {
       const text = 'ü'.repeat(1000);
       if (request.url === '/gzip') response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text));
@@ -116,7 +116,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('reads text in the encoding that the server names', async () => {
+  test('decodes text in the encoding of the server', async () => {
     const site = await openSite((request, response) => {
       const charset = request.url === '/latin' ? 'ISO-8859-1' : request.url === '/wide' ? 'utf-16le' : 'martian';
       response.writeHead(200, { 'content-type': `text/plain; charset="${charset}"` });
@@ -131,7 +131,7 @@ describe('a request', () => {
   });
 });
 
-describe('what is asked', () => {
+describe('validation', () => {
   test.each([
     'ftp://127.0.0.1/',
     'file:///etc/passwd',
@@ -154,7 +154,7 @@ describe('what is asked', () => {
     'http://[::1%25lo]/',
     ' http://127.0.0.1/',
     '',
-  ])('%j is no address', async (url) => {
+  ])('%j is rejected', async (url) => {
     const decisions: string[] = [];
     const decideHost = (host: string): boolean => {
       decisions.push(host);
@@ -180,7 +180,7 @@ describe('what is asked', () => {
     ['x\r\ny', 'z'],
     ['x y', 'z'],
     ['', 'z'],
-  ])('the header %j with %j is refused, and its value not said', async (name, value) => {
+  ])('the header %j with %j is rejected without showing its value', async (name, value) => {
     const site = await openSite((_request, response) => response.end('x'));
     const received = await ask([site], { url: site.origin, headers: { [name]: value } });
     expect(received).toMatchObject({ code: 'input/invalid' });
@@ -188,7 +188,7 @@ describe('what is asked', () => {
     expect(site.requests).toEqual([]);
   });
 
-  test('has at most fifty headers, each once, a method that is known, and no body where there is none', async () => {
+  test('allows fifty headers, each once, a known method, and a body only where permitted', async () => {
     const site = await openSite((_request, response) => response.end('x'));
     const many = Object.fromEntries(Array.from({ length: 51 }, (_, count) => [`x-${String(count)}`, 'y']));
     const wrong = [
@@ -207,7 +207,7 @@ describe('what is asked', () => {
     expect(site.requests).toEqual([]);
   });
 
-  test('goes only where a grant leads, and only where it is decided for', async () => {
+  test('connects only to granted and approved hosts', async () => {
     const site = await openSite((_request, response) => response.end('x'));
     const { port, origin } = site;
     const to = async (grants: readonly string[], url = origin) => await outcome(ask([], { url }, { grants }));
@@ -220,10 +220,10 @@ describe('what is asked', () => {
     expect(site.requests).toHaveLength(1);
     await expect(
       networkRequest({ type: 'network_request', url: origin }, { grants: ['http://x/'], decideHost: () => true }),
-    ).rejects.toThrow('no network for');
+    ).rejects.toThrow('invalid network grant:');
   });
 
-  test('is not led to this machine by a name, not even by one that changes its mind', async () => {
+  test('does not reach this machine by a name, even with DNS rebinding', async () => {
     const site = await openSite((_request, response) => response.end('x'));
     const addresses = [['93.184.216.34'], ['127.0.0.1']];
     const grants = [`rebind.example:${String(site.port)}`];
@@ -248,7 +248,7 @@ describe('what is asked', () => {
     expect(site.requests).toEqual([]);
   });
 
-  test('takes an address of version 6 in brackets', async ({ skip }) => {
+  test('accepts an IPv6 address in brackets', async ({ skip }) => {
     const site = await openSite((_request, response) => response.end('six'), { host: '::1' }).catch(() => undefined);
     if (site === undefined) return skip('there is no IPv6 here');
     const decided: string[] = [];

@@ -15,8 +15,8 @@ async function openSender(
   }, options);
 }
 
-describe('a redirection', () => {
-  test('is followed, and where it led is said', async () => {
+describe('a redirect', () => {
+  test('is followed and reported', async () => {
     const end = await openSite((_request, response) => response.end('here'));
     const start = await openSender((path) => (path === '/' ? '/next' : `${end.origin}/end#part`));
     expect(await ask([start, end], { url: start.origin })).toMatchObject({
@@ -26,7 +26,7 @@ describe('a redirection', () => {
     });
   });
 
-  test('is judged like a first request: each host and port, each address', async () => {
+  test('is checked like a first request: host, port and address', async () => {
     const end = await openSite((_request, response) => response.end('here'));
     const start = await openSender(() => end.origin);
     const asked: string[] = [];
@@ -41,7 +41,7 @@ describe('a redirection', () => {
     expect(end.requests).toEqual([]);
   });
 
-  test('from the internet to this machine is refused, however it is spelled', async () => {
+  test('from the internet to this machine is refused, in every spelling', async () => {
     const secret = await openSite((_request, response) => response.end('SECRET'));
     const spellings = ['127.0.0.1', '127.1', '2130706433', '0x7f000001', 'localhost', '[::ffff:127.0.0.1]', '[::1]'];
     for (const spelling of spellings) {
@@ -60,7 +60,7 @@ describe('a redirection', () => {
     expect(secret.requests).toEqual([]);
   });
 
-  test('that never ends is ended', async () => {
+  test('is limited in number', async () => {
     const loop = await openSender((path) => `${path}x`);
     expect(await ask([loop], { url: loop.origin })).toMatchObject({
       code: 'network/failed',
@@ -70,7 +70,7 @@ describe('a redirection', () => {
     expect(await ask([loop], { url: loop.origin }, { maxRedirects: 0 })).toMatchObject({ code: 'network/failed' });
   });
 
-  test('to another scheme, with a user, or from a secure connection to an open one is refused', async () => {
+  test('to another scheme, with a user name, or from https to http is refused', async () => {
     const open = await openSite((_request, response) => response.end('open'));
     const places = [
       'file:///etc/passwd',
@@ -96,7 +96,7 @@ describe('a redirection', () => {
     [303, 'GET', ''],
     [307, 'POST', 'body'],
     [308, 'POST', 'body'],
-  ])('with %i goes on with %s', async (status, method, body) => {
+  ])('with status %i continues with %s', async (status, method, body) => {
     const end = await openSite((_request, response) => response.end('here'));
     const start = await openSender(() => end.origin, status);
     const headers = {
@@ -120,7 +120,7 @@ describe('a redirection', () => {
     );
   });
 
-  test('to the same server keeps its keys', async () => {
+  test('to the same origin keeps its keys', async () => {
     const site = await openSite((request, response) => {
       if (request.url === '/') response.writeHead(302, { location: '/in' }).end();
       else response.end('in');

@@ -20,7 +20,7 @@ describe('a skill is given', () => {
       env: { API_TOKEN: TOKEN },
       redactor: secrets.redactor,
       problems: [
-        '"csv-report" declares "UNCONFIGURED", and the configuration gives no secret for it',
+        '"csv-report" declares "UNCONFIGURED", but no secret is configured for it',
         '"UNASKED" is configured for "user/csv-report", which does not declare it',
       ],
     });
@@ -82,36 +82,36 @@ describe('a skill is given', () => {
 describe('no skill is given a key to a model provider', () => {
   const env = { ANTHROPIC_API_KEY: PROVIDER, COPY: PROVIDER, ENCODED: Buffer.from(`x:${PROVIDER}`).toString('base64') };
   const refusal =
-    '"csv-report" needs "API_TOKEN", which should come from the variable "COPY": ' +
-    'it holds a key to a model provider, which no skill is given';
+    '"csv-report" needs "API_TOKEN" from the variable "COPY": ' +
+    'it contains a key of a model provider, which no skill can get';
 
   test('that it declares', async () => {
     const found = await open({}, env).forSkill(skill(['env:ANTHROPIC_API_KEY']));
     expect(found).toEqual({
       failure: {
         code: 'secret/missing',
-        message: '"csv-report" asks for "ANTHROPIC_API_KEY": no skill is given a key to a model provider',
-        hint: 'tell the person: a skill that needs a key of its own must declare it by another name',
+        message: '"csv-report" requires "ANTHROPIC_API_KEY": no skill can get a key of a model provider',
+        hint: 'tell the user: a skill that needs its own key must declare it under another name',
         nearest: [],
       },
     });
   });
 
   test('whatever the configuration says', () => {
-    const message = /"(?:ANTHROPIC|OPENAI)_API_KEY" is a key to a model provider, which no skill is given/;
+    const message = /"(?:ANTHROPIC|OPENAI)_API_KEY" is a key of a model provider, which no skill can get/;
     expect(() => fromOne({ env: 'ANTHROPIC_API_KEY' }, env)).toThrow(message);
     expect(() => open({ x: { OPENAI_API_KEY: { env: 'MY_OWN' } } })).toThrow(message);
     expect(() =>
       openSecrets({ x: { T: { env: 'GATE' } } }, { env: {}, home, cwd: home }, { withheld: ['GATE'] }),
-    ).toThrow('"GATE" is a key to a model provider');
+    ).toThrow('"GATE" is a key of a model provider');
   });
 
   test('by another name, from a file, from a command, or encoded', async () => {
     expect(await given({ env: 'COPY' }, env)).toBe(refusal);
-    expect(await given({ env: 'ENCODED' }, env)).toContain('it holds a key to a model provider');
+    expect(await given({ env: 'ENCODED' }, env)).toContain('it contains a key of a model provider');
     const file = secretFile('provider', `export KEY=${PROVIDER}\n`);
-    expect(await given({ file }, env)).toContain('it holds a key to a model provider');
-    expect(await given({ command: ['cat', file] }, env)).toContain('it holds a key to a model provider');
+    expect(await given({ file }, env)).toContain('it contains a key of a model provider');
+    expect(await given({ command: ['cat', file] }, env)).toContain('it contains a key of a model provider');
   });
 });
 
@@ -121,20 +121,20 @@ describe('the configuration is refused that', () => {
     [
       'gives to every skill',
       { '*': { T: { env: 'A' } } },
-      '"secrets" > "*": secrets are given to one skill, not to a pattern',
+      '"secrets" > "*": a secret must be given to one skill, not to a pattern',
     ],
     ['gives to a pattern', { 'builtin/*': {} }, 'not to a pattern'],
-    ['names no skill', { '': {} }, 'is neither a name nor source/name'],
-    ['names no source', { '/pdf': {} }, 'is neither a name nor source/name'],
+    ['names no skill', { '': {} }, 'must be a name or source/name'],
+    ['names no source', { '/pdf': {} }, 'must be a name or source/name'],
     ['has no source', of({}), '"secrets" > "x" > "T": must have exactly one of env, file and command'],
     ['has two sources', of({ env: 'A', file: '/a' }), 'must have exactly one of env, file and command'],
     ['has a literal value', of({ value: TOKEN } as SecretSource), 'must have exactly one of env, file and command'],
-    ['steers programs', { x: { LD_PRELOAD: { env: 'A' } } }, '"LD_PRELOAD" changes which code a program runs'],
+    ['steers programs', { x: { LD_PRELOAD: { env: 'A' } } }, '"LD_PRELOAD" can change which code a program runs'],
     ['takes what is ours', { x: { PATH: { env: 'A' } } }, '"PATH" is set by the runtime'],
-    ['names no variable', { x: { 'a b': { env: 'A' } } }, '"a b" is no name of a variable'],
+    ['names no variable', { x: { 'a b': { env: 'A' } } }, '"a b" is not a variable name'],
     ['has a relative file', of({ file: 'k' }), 'the file must be absolute or start with ~/'],
     ['has an empty command', of({ command: [] }), 'the command must name a program'],
-    ['has a NUL', of({ command: ['a', 'b\0'] }), 'has a NUL in it'],
+    ['has a NUL', of({ command: ['a', 'b\0'] }), 'contains a NUL character'],
   ])('%s', (_, config, message) => {
     expect(() => open(config)).toThrow(message);
     expect(() => open(config)).not.toThrow(TOKEN);
@@ -142,13 +142,13 @@ describe('the configuration is refused that', () => {
 });
 
 describe('a secret is missing', () => {
-  const from = '"csv-report" needs "API_TOKEN", which should come from the';
+  const from = '"csv-report" needs "API_TOKEN" from the';
 
   test('where the variable is not there, empty, or cannot be kept out of texts', async () => {
     expect(await given({ env: 'MY_API_TOKEN' })).toBe(`${from} variable "MY_API_TOKEN": it is not set`);
     expect(await given({ env: 'E' }, { E: '' })).toBe(`${from} variable "E": it is empty`);
     const refused = async (value: string): Promise<unknown> => await given({ env: 'E' }, { E: value });
-    const end = 'and could not be kept out of texts';
+    const end = 'and could not be redacted';
     expect(await refused('true')).toBe(`${from} variable "E": its value has fewer than 6 bytes ${end}`);
     expect(await refused('password')).toBe(`${from} variable "E": its value is a common word ${end}`);
     expect(await refused('z'.repeat(99))).toBe(`${from} variable "E": its value repeats itself ${end}`);
@@ -174,12 +174,12 @@ describe('a secret is missing', () => {
     secretFile('empty', '\n');
     const reason = async (name: string): Promise<string> =>
       String(await given({ file: `~/${name}` })).split('": ')[1] ?? '';
-    expect(await reason('nowhere')).toBe('it is not there');
+    expect(await reason('nowhere')).toBe('it does not exist');
     expect(await reason('folder')).toBe('it is not a regular file');
     expect(await reason('link')).toBe('it is a link');
     expect(await reason('large')).toBe('it is too large');
-    expect(await reason('latin')).toBe('what it gives is no text in UTF-8');
-    expect(await reason('nul')).toBe('its value has a NUL, which no environment can hold');
+    expect(await reason('latin')).toBe('its output is not UTF-8 text');
+    expect(await reason('nul')).toBe('its value contains a NUL character, which is not allowed in an environment');
     expect(await reason('empty')).toBe('it is empty');
     expect(await given({ file: '~/plain' })).toEqual({ API_TOKEN: TOKEN });
   });
@@ -192,9 +192,9 @@ describe('a secret is missing', () => {
 
   test('where the command fails; what it said is not told', async () => {
     const run = async (script: string): Promise<unknown> => await given({ command: ['sh', '-c', script] });
-    expect(await run(`echo ${TOKEN}; echo ${TOKEN} >&2; exit 3`)).toBe(`${from} command "sh": it ended with status 3`);
+    expect(await run(`echo ${TOKEN}; echo ${TOKEN} >&2; exit 3`)).toBe(`${from} command "sh": it exited with code 3`);
     expect(await run('kill -9 $$')).toBe(`${from} command "sh": it was ended by SIGKILL`);
-    expect(await run('yes | head -c 100000')).toBe(`${from} command "sh": it said more than 65536 bytes`);
+    expect(await run('yes | head -c 100000')).toBe(`${from} command "sh": its output is larger than 65536 bytes`);
     expect(await run('true')).toBe(`${from} command "sh": it is empty`);
     expect(await given({ command: ['no-such-keeper', TOKEN] })).toBe(
       `${from} command "no-such-keeper": it cannot be started`,
@@ -205,8 +205,8 @@ describe('a secret is missing', () => {
     const secrets = open({ 'csv-report': { A: { env: 'X' }, B: { file: '~/nowhere' } } });
     const found = await secrets.forSkill(skill(['env:A', 'env:B']));
     expect('failure' in found ? found.failure.message : '').toBe(
-      '"csv-report" needs "A", which should come from the variable "X": it is not set; ' +
-        '"B", which should come from the file "~/nowhere": it is not there',
+      '"csv-report" needs "A" from the variable "X": it is not set; ' +
+        '"B" from the file "~/nowhere": it does not exist',
     );
   });
 });

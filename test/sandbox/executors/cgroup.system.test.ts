@@ -77,7 +77,7 @@ describe.skipIf(place === undefined)('a group of this kernel, where it lets us m
     expect([kills, refused > 0]).toEqual([0, true]);
   });
 
-  test.skipIf(place.version === 2)('is entered by whoever writes 0 to its entry (version 1)', async () => {
+  test.skipIf(place.version === 2)('is entered by writing 0 to its entry file (version 1)', async () => {
     const group = makeRunGroup(place, limits, { spare: 0 });
     const entry = openSync(group.entry ?? '', 'r+');
     // Whoever opened it is asked for rights, and not the one who writes.

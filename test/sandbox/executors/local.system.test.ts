@@ -47,7 +47,7 @@ test('a program runs in the workspace, with input, a folder and an environment',
   expect(readFileSync(path.join(root, 'work/made'), 'utf8')).toBe('x\n');
 });
 
-test.skipIf(process.getuid?.() !== 0)('programs of root run as nobody (only root can show that)', async () => {
+test.skipIf(process.getuid?.() !== 0)('programs of root run as the user nobody (needs root)', async () => {
   const { workspace, root } = await attached();
   expect((await runLine(workspace, 'id -u; id -g; id -G; touch mine; cat /etc/shadow')).stdout).toBe(
     '65534\n65534\n65534\n',
@@ -55,7 +55,7 @@ test.skipIf(process.getuid?.() !== 0)('programs of root run as nobody (only root
   expect(statSync(path.join(root, 'work/mine')).uid).toBe(65_534);
 });
 
-test('a folder outside, a link that leaves or a missing one is refused before anything runs', async () => {
+test('a working directory outside the workspace, behind a link or missing is rejected before the start', async () => {
   const { workspace, root } = await attached();
   symlinkSync('/etc', path.join(root, 'work', 'leaves'));
   symlinkSync('../../out', path.join(root, 'work', 'inputs', 'stays'));
@@ -64,7 +64,7 @@ test('a folder outside, a link that leaves or a missing one is refused before an
   expect((await runLine(workspace, 'pwd', { cwd: 'work/inputs/stays' })).stdout).toBe(`${root}/out\n`);
 });
 
-test('a folder that is no workspace is not attached', async () => {
+test('a folder without the workspace folders is not attached', async () => {
   const root = emptyWorkspace(executor);
   rmSync(path.join(root, 'out'), { recursive: true });
   const place = { id: 'w', root, skills: [] };
@@ -127,7 +127,7 @@ print("shared")`;
     expect(await runLine(workspace, sum, { limits })).toMatchObject(ended('disk'));
   });
 
-  verifies('EXEC-8', 'the number of files is limited, also for a program that is over at once', async () => {
+  verifies('EXEC-8', 'the number of files is limited, even for a very short program', async () => {
     const { workspace } = await attached();
     const end = await runLine(workspace, 'mkdir d; touch d/{1..200}', { limits: { files: 100 } });
     // On a slow machine it is ended, on a fast one it was over before anybody looked: never is its status told as if all were well.
@@ -145,7 +145,7 @@ print("shared")`;
   });
 });
 
-describe('a program that is talked to', () => {
+describe('an interactive program', () => {
   test('answers, and ends when its input does', async () => {
     const { workspace } = await attached();
     const stdout = keeping();
@@ -158,7 +158,7 @@ describe('a program that is talked to', () => {
     expect(stdout.text()).toBe('one\ntwo\n');
   });
 
-  test('has a terminal where it is asked for, and is ended by whoever started it', async () => {
+  test('has a terminal on request and can be killed', async () => {
     const { workspace } = await attached();
     const seconds = oddSeconds();
     const stdout = keeping();
@@ -212,7 +212,7 @@ describe('detaching', () => {
   });
 });
 
-test('a program that is none, or cannot be found, is no surprise', async () => {
+test('an empty command and a missing program are reported as errors', async () => {
   const { workspace } = await attached();
   const streams = { stdout: keeping(), stderr: keeping() };
   for (const argv of [[], [''], ['echo', 'a\0b']])

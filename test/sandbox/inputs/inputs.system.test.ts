@@ -185,8 +185,8 @@ describe('inputs', () => {
         'copy',
       ]);
       expect(staged.type === 'staged' && staged.warnings).toEqual([
-        expect.stringMatching(/^"host:.*" was copied: only what is in the workspace can be linked$/),
-        '"artifact://report.txt" was copied: an artifact cannot be linked',
+        expect.stringMatching(/^"host:.*" was copied, because only files of the workspace can be linked$/),
+        '"artifact://report.txt" was copied, because artifacts cannot be linked',
       ]);
       const links = ['work/inputs/result.txt', 'work/inputs/n', 'out/deep/er/t.csv'];
       expect(links.map((file) => readlinkSync(path.join(root, file)))).toEqual([

@@ -69,8 +69,8 @@ function isRunning(pid: number): boolean {
   return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
 }
 
-describe('a program that is talked to', () => {
-  test('that ends at once is told whole', async () => {
+describe('an interactive program', () => {
+  test('that ends immediately is returned completely', async () => {
     await withInteractions(async (interactions) => {
       const view = await interactions.start(attached, program('echo out; echo err >&2; exit 3'), { yieldMs: LONG });
       const { output, end, ...rest } = view;
@@ -169,20 +169,23 @@ describe('a terminal', () => {
     });
   });
 
-  test('that is not there is said, and pipes are used', async () => {
+  test('that is not available is reported, and pipes are used', async () => {
     const without = { ...attached, capabilities: { ...attached.capabilities, hasTerminal: false } };
     await withInteractions(async (interactions) => {
       const view = await interactions.start(without, program('test -t 0 || echo pipe'), {
         terminal: true,
         yieldMs: LONG,
       });
-      expect(view).toMatchObject({ output: 'pipe\n', warnings: ['there is no terminal here; pipes were used'] });
+      expect(view).toMatchObject({
+        output: 'pipe\n',
+        warnings: ['this executor has no terminal; pipes are used instead'],
+      });
     });
   });
 });
 
 describe('an end', () => {
-  verifies('EXEC-8', 'a program that is talked to is killed with everything it started', async () => {
+  verifies('EXEC-8', 'an interactive program is killed with everything it started', async () => {
     await withInteractions(async (interactions) => {
       const inner = `trap : TERM; echo $$; sleep 300`;
       const script = `trap : TERM INT; setsid sh -c '${inner}' & sleep 300`;
@@ -195,24 +198,20 @@ describe('an end', () => {
     });
   });
 
-  verifies(
-    'EXEC-8',
-    'a program that is talked to ends because nobody said anything, and because the time is over',
-    async () => {
-      await withInteractions(async (interactions) => {
-        await interactions.start(attached, program('sleep 300'), { idleMs: 100, yieldMs: 0 });
-        await interactions.start(attached, program('while :; do echo x; sleep 0.02; done'), {
-          totalMs: 300,
-          yieldMs: 0,
-        });
-        for (const id of ['s1', 's2']) {
-          let view = await interactions.poll(id, { yieldMs: LONG, pollLines: 20_000 });
-          if (view.status === 'running') view = await interactions.poll(id, { yieldMs: LONG, pollLines: 20_000 });
-          expect([id, view.status, view.end?.reason]).toEqual([id, 'exited', 'timeout']);
-        }
+  verifies('EXEC-8', 'an interactive program ends after its idle timeout and after its total timeout', async () => {
+    await withInteractions(async (interactions) => {
+      await interactions.start(attached, program('sleep 300'), { idleMs: 100, yieldMs: 0 });
+      await interactions.start(attached, program('while :; do echo x; sleep 0.02; done'), {
+        totalMs: 300,
+        yieldMs: 0,
       });
-    },
-  );
+      for (const id of ['s1', 's2']) {
+        let view = await interactions.poll(id, { yieldMs: LONG, pollLines: 20_000 });
+        if (view.status === 'running') view = await interactions.poll(id, { yieldMs: LONG, pollLines: 20_000 });
+        expect([id, view.status, view.end?.reason]).toEqual([id, 'exited', 'timeout']);
+      }
+    });
+  });
 
   test('a program that goes on writing is not idle', async () => {
     await withInteractions(async (interactions) => {
@@ -232,7 +231,7 @@ describe('an end', () => {
     });
   });
 
-  test('a start that nobody waits for any more leaves no program', async () => {
+  test('a cancelled start leaves no program', async () => {
     await withInteractions(async (interactions) => {
       const stop = new AbortController();
       const start = interactions.start(attached, program('echo ready; sleep 300'), {
@@ -253,12 +252,12 @@ describe('ids', () => {
       await interactions.start(attached, program('true'), { yieldMs: LONG });
       expect(await failureOf(interactions.poll('\x1b[2Jnope'))).toMatchObject({
         code: 'input/invalid',
-        message: 'there is no session "\\x1b[2Jnope"; open: s1, s2',
+        message: 'unknown session "\\x1b[2Jnope"; open sessions: s1, s2',
         data: { expected: 'the id of an open session, s1, s2' },
       });
       expect(await failureOf(interactions.kill('x'))).toMatchObject({ code: 'input/invalid' });
       expect(await failureOf(interactions.write('s2', { chars: 'x' }))).toMatchObject({
-        message: 'the program of session "s2" is over and takes no input; open: s1',
+        message: 'the program of session "s2" has ended and accepts no input; open sessions: s1',
       });
       expect(await failureOf(interactions.write('s1', { chars: 'x'.repeat(100_000) }))).toMatchObject({
         code: 'input/invalid',

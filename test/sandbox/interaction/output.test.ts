@@ -66,7 +66,7 @@ describe('what a program writes', () => {
 });
 
 describe('kept lines', () => {
-  test('are read once and in order, a line that is still written included', () => {
+  test('are read once and in order, including the unfinished line', () => {
     const kept = new LineBuffer({ lines: 10, characters: 1000 });
     kept.append('one\ntwo\nNa');
     expect(kept.read(2)).toEqual({ text: 'one\ntwo\n', offset: 0, nextOffset: 2, remaining: 1 });
@@ -78,7 +78,7 @@ describe('kept lines', () => {
     expect(kept.last(2)).toEqual(['two', 'Name: bob', 'three']);
   });
 
-  test('what fell out before it was read is said', () => {
+  test('lines dropped before they were read are reported', () => {
     const kept = new LineBuffer({ lines: 3, characters: 1000 });
     kept.append('1\n2\n');
     kept.read(1);

@@ -223,7 +223,7 @@ process.exit(9);
 
 describe('a sandbox with a bridge', () => {
   test.skipIf(!isIsolating)(
-    'reaches the granted host and nobody else, judged from the host (skipped where bubblewrap cannot isolate)',
+    'reaches only the granted host, as observed from outside (skipped where bubblewrap cannot isolate)',
     async () => {
       const arrived: string[] = [];
       const udp = createSocket({ type: 'udp6', ipv6Only: false });
@@ -287,7 +287,7 @@ describe('a sandbox with a bridge', () => {
     });
   });
 
-  test('programs are told of the proxy in the words that they read', async () => {
+  test('programs get the proxy in every variable that they read', async () => {
     await withBridge(async ({ env }) => {
       const http = 'http://127.0.0.1:3128';
       const socks = 'socks5h://127.0.0.1:3128';

@@ -50,7 +50,7 @@ describe('files that a run left', () => {
       ],
       saved: [],
       skipped: [],
-      warnings: ['"out/d.txt" is a text, but not in UTF-8, and is not shown'],
+      warnings: ['"out/d.txt" is text, but not UTF-8, so its content is omitted'],
     });
   });
 
@@ -68,7 +68,7 @@ describe('files that a run left', () => {
     expect(names(collected)).toEqual(['out/a.bin', 'out/b.txt', 'out/c.txt', 'out/d.txt', 'out/e.txt']);
   });
 
-  test('that a pattern does not meet are not there, and a pattern that meets nothing is told', async () => {
+  test('that match no pattern are left out, and a pattern without a match is reported', async () => {
     const { root } = makeWorkspace({ 'out/a.txt': 'a', 'work/b.txt': 'b', 'runs/1/c.txt': 'c' });
     const spec = { globs: ['out/a*', 'out/*.pdf', 'metadata.json', 'nowhere/**'] };
     expect(await collectOutputs(root, spec)).toMatchObject({
@@ -95,12 +95,12 @@ describe('files that a run left', () => {
     expect(await collectOutputs(root, { globs: ['out/*'], isFailedRun: true })).toMatchObject({
       files: [{ name: 'out/b' }],
       skipped: [{ name: 'out/a', size_bytes: 0, reason: 'empty' }],
-      warnings: ['not collected (empty, after a run that failed): "out/a"'],
+      warnings: ['not collected (the file is empty and the run failed): "out/a"'],
     });
     expect(names(await collectOutputs(root, { globs: ['out/*'] }))).toEqual(['out/a', 'out/b']);
   });
 
-  test('are not looked for in a workspace that is gone', async () => {
+  test('are not collected from a workspace that does not exist', async () => {
     const { root } = makeWorkspace();
     await expect(collectOutputs(path.join(root, 'gone'), { globs: ['out/*'] })).rejects.toMatchObject({
       code: 'workspace/invalid',
@@ -118,11 +118,11 @@ describe('limits', () => {
         { name: 'out/c', size_bytes: 1, reason: 'max-files' },
         { name: 'out/d', size_bytes: 1, reason: 'max-files' },
       ],
-      warnings: ['not collected (there are more than may be collected): "out/c", "out/d"'],
+      warnings: ['not collected (the limit on the number of files is reached): "out/c", "out/d"'],
     });
   });
 
-  verifies('EXEC-5', 'a file that is too large is shown by its start, listed, and never saved', async () => {
+  verifies('EXEC-5', 'a file over the size limit is shown by its start, listed, and never saved', async () => {
     const { root } = makeWorkspace({ 'out/a.txt': 'line\n'.repeat(100), 'out/b.txt': 'b' });
     const kept: string[] = [];
     const save: SaveOutput = async ({ name }) => {
@@ -139,8 +139,8 @@ describe('limits', () => {
       skipped: [{ name: 'out/a.txt', size_bytes: 500, reason: 'max-file-bytes' }],
       warnings: [
         'cannot save truncated output file "out/a.txt"',
-        'the content of "out/a.txt" is cut; the whole is at "workspace://out/a.txt"',
-        'not collected (larger than one file may be, so not read whole): "out/a.txt"',
+        'the content of "out/a.txt" is truncated; the whole file is "workspace://out/a.txt"',
+        'not collected (the file is larger than the limit and was not read completely): "out/a.txt"',
       ],
     });
     expect(kept).toEqual(['out/b.txt']);
@@ -219,7 +219,7 @@ describe('saving', () => {
 
   verifies(
     ['EXEC-5', 'EXEC-9'],
-    'keeps whole files as artifacts, a new version each time, and no file that is cut',
+    'saves complete files as artifacts, a new version each time, and no truncated file',
     async () => {
       const { root } = makeWorkspace({ 'out/a': 'a', 'out/b': large, 'out/c': 'c'.repeat(300_001) });
       const store = openFileArtifacts(scratch());
@@ -237,7 +237,7 @@ describe('saving', () => {
     },
   );
 
-  test('is broken off where the file grows meanwhile, and that is told', async () => {
+  test('is aborted and reported where the file grows meanwhile', async () => {
     const { root } = makeWorkspace({ 'out/a': large, 'out/b': 'b' });
     let attempts = 0;
     const save: SaveOutput = async ({ name, chunks }) => {
@@ -250,7 +250,7 @@ describe('saving', () => {
       files: [{ name: 'out/b' }],
       saved: [{ name: 'out/b', version: 0 }],
       skipped: [{ name: 'out/a', reason: 'changed' }],
-      warnings: ['not collected (it changed while it was read): "out/a"'],
+      warnings: ['not collected (the file changed while it was read): "out/a"'],
     });
     expect(attempts).toBe(2);
   });

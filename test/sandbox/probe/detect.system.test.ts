@@ -58,22 +58,22 @@ describe('the choice of an executor', () => {
       return report('bubblewrap', true);
     };
     const reasons = [`bubblewrap: the probe cannot create temporary files in "${os.tmpdir()}": ENOENT`];
-    const install = 'set TMPDIR to a folder that can be written and has room';
+    const install = 'set TMPDIR to a writable folder with free space';
     await expect(chooseExecutor('bubblewrap', { candidates, probe })).rejects.toMatchObject({
       code: 'executor/unavailable',
       data: { executor: 'bubblewrap', reasons, install },
     });
   });
 
-  test('one that is for another system is not here, and nothing is to be installed for it', async () => {
+  test('one of another system is unavailable without install instructions', async () => {
     await expect(chooseExecutor('macos', { candidates })).rejects.toMatchObject({
       code: 'executor/unavailable',
       message: 'the executor macos is not available on this system',
-      hint: 'choose auto, which takes the first that isolates',
+      hint: 'choose auto, which takes the first executor that isolates',
     });
   });
 
-  verifies('EXEC-7', 'auto takes the first that isolates, and never one that does not', async () => {
+  verifies('EXEC-7', 'auto takes the first executor that isolates, and never another', async () => {
     const probe = async ({ name }: Executor): Promise<ProbeReport> =>
       name === 'bubblewrap' ? await missing() : await Promise.resolve(report(name, true));
     expect((await chooseExecutor('auto', { candidates, probe })).executor.name).toBe('container');
@@ -88,7 +88,7 @@ describe('the choice of an executor', () => {
     });
   });
 
-  test('one that lets something through is refused, also by its name, and the reason says what', async () => {
+  test('one that does not block everything is rejected, even by name, and the reason names the gaps', async () => {
     const probe = async ({ name }: Executor): Promise<ProbeReport> => await Promise.resolve(report(name, false));
     for (const choice of ['auto', 'bubblewrap'] as const)
       await expect(chooseExecutor(choice, { candidates, probe })).rejects.toMatchObject({
@@ -97,23 +97,23 @@ describe('the choice of an executor', () => {
       });
   });
 
-  test('local is taken by its name alone, and nothing is said about it', async () => {
+  test('local is chosen only by name, without a probe', async () => {
     const chosen = await chooseExecutor('local', { candidates, probe: missing });
     expect([chosen.executor.name, chosen.report]).toEqual(['local', undefined]);
   });
 
-  test('one that nobody offers is refused', async () => {
+  test('an unknown executor is rejected', async () => {
     await expect(chooseExecutor('macos', { candidates })).rejects.toMatchObject({
       data: { reasons: ['the executor macos is not available on this system'] },
     });
   });
 
-  test('a bug is no reason to take another', async () => {
+  test('a bug in one executor does not select another', async () => {
     const probe = async (): Promise<ProbeReport> => await Promise.reject(new TypeError('bug'));
     await expect(chooseExecutor('auto', { candidates, probe })).rejects.toThrow('bug');
   });
 
-  test('a good verdict is kept for a day, for this version, and not where somebody changed it', async () => {
+  test('a good report is cached for a day and a version, and ignored if its file was changed', async () => {
     const cacheDirectory = mkdtempSync(path.join(os.tmpdir(), 'skillwright-verdicts-'));
     let probes = 0;
     const made: boolean[] = [];

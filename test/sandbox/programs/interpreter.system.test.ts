@@ -73,7 +73,7 @@ describe('what runs a script', () => {
     });
   });
 
-  test('an interpreter that is missing gives way to that of the extension', () => {
+  test('a missing interpreter is replaced by the one of the extension', () => {
     const uv = '#!/usr/bin/env -S uv run --script\n';
     const place = { hasProgram: (program: string): boolean => program === 'python3' };
     expect(commandFor('x.py', uv, { place })).toEqual(['python3', 'x.py']);
@@ -93,7 +93,7 @@ describe('what runs a script', () => {
     expect(commandFor('x', '#!\n', { isExecutable: true })).toEqual(['sh', 'x']);
   });
 
-  test('a name that starts with a dash is no option', () => {
+  test('a name that starts with a dash is not taken as an option', () => {
     expect(commandFor('-c.py', '', { args: ['--', '-x'] })).toEqual(['python3', './-c.py', '--', '-x']);
   });
 

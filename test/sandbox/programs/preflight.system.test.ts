@@ -228,7 +228,7 @@ test('programs are found as a shell finds them, and this Node knows its version'
   ]);
 });
 
-test('an interpreter that lies elsewhere is there for whoever will look there', async () => {
+test('an interpreter in an extra program folder is found', async () => {
   const folder = scratch();
   writeFileSync(path.join(folder, 'julia-elsewhere'), '#!/bin/sh\necho 1.10\n', { mode: 0o755 });
   const requires = ['julia-elsewhere'];
@@ -265,7 +265,7 @@ test('hostile lists cost nothing and lead nowhere', async () => {
   expect(await preflight({ directory: opening.directory })).toEqual([]);
 });
 
-test('a program that cannot be asked is no answer, one that hangs neither', async () => {
+test('a program that fails or hangs gives no version', async () => {
   const inspect = inspectMachine();
   expect(await inspect(['no-such-program-of-skillwright'])).toBeUndefined();
   expect(await inspect(['sh', '-c', 'echo out; exit 1'])).toBeUndefined();

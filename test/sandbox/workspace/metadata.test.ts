@@ -33,7 +33,7 @@ describe('metadata.json', () => {
     expect(readdirSync(root)).toEqual(['metadata.json']);
   });
 
-  test('begins anew, with a warning, where it is torn or shaped otherwise', () => {
+  test('is discarded with a warning where it is truncated or invalid', () => {
     const root = scratch();
     const file = path.join(root, 'metadata.json');
     const whole = JSON.stringify(FULL);
@@ -50,7 +50,7 @@ describe('metadata.json', () => {
     for (const text of texts) {
       writeFileSync(file, text);
       const { metadata, warning } = readMetadata(root, NOW);
-      expect([metadata, warning?.startsWith('metadata.json begins anew: ')]).toEqual([newMetadata(NOW), true]);
+      expect([metadata, warning?.startsWith('metadata.json was discarded: ')]).toEqual([newMetadata(NOW), true]);
     }
   });
 
@@ -66,9 +66,9 @@ describe('metadata.json', () => {
     expect(JSON.parse(readFileSync(path.join(base, 'elsewhere.json'), 'utf8'))).toEqual(FULL);
     rmSync(file);
     mkdirSync(file);
-    expect(readMetadata(root, NOW).warning).toBe('metadata.json begins anew: it is not read (file/directory)');
+    expect(readMetadata(root, NOW).warning).toBe('metadata.json was discarded: it cannot be read (file/directory)');
     rmSync(file, { recursive: true });
     writeFileSync(file, `${JSON.stringify(FULL)}${' '.repeat(5 * 1024 * 1024)}`);
-    expect(readMetadata(root, NOW).warning).toBe('metadata.json begins anew: it is not read (file/too-large)');
+    expect(readMetadata(root, NOW).warning).toBe('metadata.json was discarded: it cannot be read (file/too-large)');
   });
 });

@@ -160,7 +160,7 @@ describe('snapshots', () => {
     expect(readlinkSync(path.join(two.snapshot, 'out'))).toBe('../../out');
   });
 
-  test('those that nobody uses for a week go, those that a workspace uses stay', async () => {
+  test('snapshots unused for a week are removed, those of a workspace stay', async () => {
     const { folder, base } = inFolder();
     const dirs = ['used', 'unused', 'fresh'].map((name) => plant(path.join(folder, name), { 'SKILL.md': name }));
     const workspaces = openWorkspaces({ base });
@@ -180,7 +180,7 @@ describe('snapshots', () => {
     await workspaces.close();
   });
 
-  test('those that nobody uses go while a program runs, where somebody says that one does', async () => {
+  test('unused snapshots are removed while a program runs, on request', async () => {
     const { folder, base } = inFolder();
     const workspaces = openWorkspaces({ base });
     const workspace = await workspaces.open('key', fakeExecutor('isolating'));

@@ -131,7 +131,7 @@ describe('a workspace', () => {
     // And where nobody has it any more, it is not replaced silently.
     const gone = `sha256-tree:${'0'.repeat(64)}`;
     expect(await failing(() => third.stage({ name: 'demo', dir, digest: gone }))).toBe(
-      'skill/invalid: the skill "demo" changed since it was loaded',
+      'skill/invalid: the skill "demo" has changed since it was loaded',
     );
     // Another digest asked for takes the place of what was there.
     expect(await third.stage({ name: 'demo', dir, digest: after.digest })).toEqual(after);
@@ -139,7 +139,7 @@ describe('a workspace', () => {
     expect(third.place.skills).toEqual([after]);
   });
 
-  test('a snapshot that somebody wrote to is made anew', async () => {
+  test('a modified snapshot is replaced', async () => {
     const { folder, workspaces } = openBench();
     const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'one' });
     const executor = fakeExecutor('isolating');
@@ -182,7 +182,7 @@ describe('a workspace', () => {
     expect(one.metadata.skills.length).toBe(1);
   });
 
-  test('one who gives up does not take the others with him', async () => {
+  test('a caller that cancels does not cancel the others', async () => {
     const { folder, workspaces } = openBench();
     const dir = plant(path.join(folder, 'demo'), {});
     for (let number = 0; number < 300; number += 1) writeFileSync(path.join(dir, String(number)), 'x');
@@ -223,7 +223,7 @@ describe('a workspace', () => {
     expect(harvest(workspace.place.root)).toEqual(before);
   });
 
-  test('a skill with a link out, a pipe or nothing at all is refused, and nothing is left of it', async () => {
+  test('a skill with a link outside, a pipe or no files is rejected and leaves nothing', async () => {
     const { folder, base, workspaces } = openBench();
     const workspace = await workspaces.open('key', fakeExecutor('local'));
     const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'x', bad: { link: '/etc/passwd' } });
@@ -255,7 +255,7 @@ describe('a workspace', () => {
     expect(readdirSync(folder)).toEqual(['inner']);
   });
 
-  test('closed, nothing of it is left, and it says so to whoever goes on', async () => {
+  test('a closed workspace leaves nothing and rejects further calls', async () => {
     const { folder, base, workspaces } = openBench();
     const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'x' });
     const executor = fakeExecutor('local');
@@ -266,7 +266,7 @@ describe('a workspace', () => {
     expect(readdirSync(base).toSorted()).toEqual(['digests.json', 'snapshots', 'temporary']);
     expect(readdirSync(path.join(base, 'temporary'))).toEqual([]);
     for (const act of [() => workspace.stage({ name: 'demo', dir }), () => workspace.newRunFolder()])
-      expect(await failing(act)).toMatch(/^workspace\/invalid: .* is a workspace that was closed$/);
+      expect(await failing(act)).toMatch(/^workspace\/invalid: .* is a closed workspace$/);
     const next = await workspaces.open('key', executor);
     expect(next.id).not.toBe(workspace.id);
   });
@@ -300,7 +300,7 @@ describe('a workspace', () => {
     const torn = path.join(base, readdirSync(base).find((name) => name.endsWith('.kept')) ?? '', 'metadata.json');
     writeFileSync(torn, readFileSync(torn, 'utf8').slice(0, 50));
     const third = await workspaces.open('key', executor);
-    expect(third.warnings).toEqual(['metadata.json begins anew: it is no JSON']);
+    expect(third.warnings).toEqual(['metadata.json was discarded: it is not valid JSON']);
     expect(third.metadata.skills).toEqual([]);
     expect(readFileSync(path.join(third.place.root, 'work/state.txt'), 'utf8')).toBe('kept');
   });
@@ -368,9 +368,9 @@ describe('the folder of workspaces', () => {
     chmodSync(path.join(folder, 'open'), 0o777);
     const told = async (base: string): Promise<string> => failing(() => openWorkspaces({ base }));
     expect(await told('relative')).toBe('workspace/invalid: the folder "relative" is not an absolute path');
-    expect(await told(path.join(folder, 'link'))).toMatch(/^workspace\/invalid: .* is a link$/);
-    expect(await told(path.join(folder, 'file'))).toMatch(/^workspace\/invalid: .* is no folder$/);
-    expect(await told(path.join(folder, 'open'))).toMatch(/^workspace\/invalid: .* can be written by others$/);
+    expect(await told(path.join(folder, 'link'))).toMatch(/^workspace\/invalid: .* is a symbolic link$/);
+    expect(await told(path.join(folder, 'file'))).toMatch(/^workspace\/invalid: .* is not a folder$/);
+    expect(await told(path.join(folder, 'open'))).toMatch(/^workspace\/invalid: .* can be written by other users$/);
     expect(await told(path.join(folder, 'real'))).toBe('nothing');
     expect(await told(path.join(folder, 'file/below'))).toMatch(/^io\/failed: /);
   });
@@ -380,7 +380,7 @@ describe('the folder of workspaces', () => {
     mkdirSync(folder, { mode: 0o700 });
     const workspaces = openWorkspaces({ base: path.join(folder, 'base') });
     expect(await failing(() => workspaces.open('key', fakeExecutor('local', { identity: NOBODY })))).toMatch(
-      /^workspace\/invalid: .* cannot be reached by the user 65534, because ".*" is closed$/,
+      /^workspace\/invalid: .* cannot be reached by user 65534, because ".*" denies access$/,
     );
     expect((await workspaces.open('key', fakeExecutor('local'))).key).toBe('key');
     await workspaces.close();

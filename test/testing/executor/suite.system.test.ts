@@ -206,16 +206,16 @@ describe('skipping', () => {
     ]);
     const skip = { 'an empty folder is there': 'not today' };
     expect(await notPassed({ executor: () => modest, skip }, (name) => names.has(name))).toEqual({
-      'one file does not grow beyond its limit': 'skipped: local does not hold fileBytes here',
+      'one file does not grow beyond its limit': 'skipped: local does not enforce fileBytes here',
       'an empty folder is there': 'skipped: not today',
-      'closing the input is the end of input for the program': 'skipped: local has no interaction here',
+      'closing the input is the end of input for the program': 'skipped: local does not support interaction here',
     });
   });
 
-  test('a name that is no case is refused', () => {
+  test('an unknown case name is rejected', () => {
     const skip = { 'no such case': 'why' };
     expect(() => executorConformance({ executor: localExecutor, base: '/nowhere', skip })).toThrow(
-      'there is no case "no such case" to skip',
+      'cannot skip the unknown case "no such case"',
     );
   });
 });
@@ -224,7 +224,7 @@ describe('the executor of the documentation', () => {
   const page = readFileSync(path.join(PROJECT, 'docs/executors.md'), 'utf8');
   const [, example = '', use = ''] = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
 
-  test('is the one that the tests run', () => {
+  test('matches the executor that the tests run', () => {
     const own = readFileSync(path.join(PROJECT, 'test/sandbox/own-executor.ts'), 'utf8');
     expect(example).toBe(own.replaceAll('../../src/testing.ts', 'skillwright/testing'));
   });

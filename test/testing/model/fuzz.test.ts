@@ -95,7 +95,7 @@ describe('a fuzz model', () => {
     }
   });
 
-  test('repeats its last answer exactly where that is its turn', async () => {
+  test('repeats its last answer exactly for the kind repeated-call', async () => {
     const model = fuzzModel(3, { kinds: ['valid', 'repeated-call'], tools: TOOLS });
     const all = (await answers(model, ACTIONS, 40)).map(({ text }) => text);
     const repeats = model.played.flatMap((kind, place) => (kind === 'repeated-call' && place > 0 ? [place] : []));

@@ -45,7 +45,7 @@ export interface SandboxCommand {
 export const SANDBOX_PROCESSES = 2;
 const OUTER_ENV = { PATH: '/usr/bin:/bin' };
 /** Reported with every program whose memory is not limited by the kernel. */
-export const NO_CONTROL_GROUP =
+const NO_CONTROL_GROUP =
   'no control group can be created here: the memory limit is enforced by polling ten times a second instead of by the kernel';
 
 interface Sandbox {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import path from 'node:path';
 
 import { isSkillError } from '../../../core/errors.ts';
 import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
@@ -10,17 +12,18 @@ import type {
   LimitName,
   WorkspacePlace,
 } from '../../../core/execution.ts';
-import { isRoot } from '../../workspace/layout.ts';
+import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace, invalidInput } from '../program-spec.ts';
+import type { EngineClient } from './client.ts';
 import { openEngine } from './engine.ts';
 import type { ContainerOptions, Engine } from './engine.ts';
+import { field, parseJson, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
 import { ContainerPrograms } from './programs.ts';
 import { INSIDE, containerNeeds, lifelineUser } from './settings.ts';
 import type { ContainerNeeds, ContainerSettings } from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
-import { mountsOurFiles } from './shared-files.ts';
 import { SkillMounts } from './skill-mounts.ts';
 import { WarmContainer } from './warm-container.ts';
 
@@ -168,4 +171,25 @@ function capabilitiesOf({ facts }: Engine, isShared: boolean): Capabilities {
   // A copied workspace can be measured only after the program has ended.
   if (isShared) limits.push('diskBytes', 'files');
   return { isolation: 'container', limits, hasNetworkGrants: false, hasInteraction: true, hasTerminal: true };
+}
+
+/**
+ * Whether the engine mounted the folders of this machine and not folders of the same name on its own. Compares modification times, so
+ * that nothing has to be written.
+ */
+async function mountsOurFiles(client: EngineClient, containerId: string, root: string): Promise<boolean> {
+  for (const name of WRITABLE_FOLDERS) {
+    const ours = Number(statSync(path.join(root, name), { bigint: true }).mtimeNs / 1_000_000n);
+    if ((await folderTime(client, containerId, name)) !== ours) return false;
+  }
+  return true;
+}
+
+async function folderTime(client: EngineClient, containerId: string, name: string): Promise<number | undefined> {
+  const target = encodeURIComponent(`${INSIDE}/${name}`);
+  const headers = await client.head(`/containers/${containerId}/archive?path=${target}`);
+  const stat = headers['x-docker-container-path-stat'];
+  if (typeof stat !== 'string') return undefined;
+  const changed = textField(field(parseJson(Buffer.from(stat, 'base64')), 'mtime'));
+  return changed === undefined ? undefined : Date.parse(changed);
 }

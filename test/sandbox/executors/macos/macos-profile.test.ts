@@ -10,7 +10,7 @@ const options = {
 };
 
 describe('the profile for macOS', () => {
-  test('is the one that was looked at', async () => {
+  test('matches the reviewed golden file', async () => {
     await expect(macosProfile(options)).toMatchFileSnapshot('macos.sb');
   });
 
@@ -36,9 +36,12 @@ describe('the profile for macOS', () => {
       expect(() => macosProfile({ ...options, readable: [broken] })).toThrow('expected an absolute path');
   });
 
-  test.skipIf(process.platform === 'darwin')('the executor is refused elsewhere (not on macOS)', async () => {
-    await expect(macosExecutor().attach({ id: 'w', root: '/', skills: [] })).rejects.toMatchObject({
-      code: 'executor/unavailable',
-    });
-  });
+  test.skipIf(process.platform === 'darwin')(
+    'the executor is unavailable on other systems (not on macOS)',
+    async () => {
+      await expect(macosExecutor().attach({ id: 'w', root: '/', skills: [] })).rejects.toMatchObject({
+        code: 'executor/unavailable',
+      });
+    },
+  );
 });

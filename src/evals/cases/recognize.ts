@@ -14,17 +14,17 @@ export const CASE_SHAPES = [
 ] as const;
 export type CaseShape = (typeof CASE_SHAPES)[number];
 
-export interface RecognisedItem {
+export interface RecognizedItem {
   readonly path: JsonPath;
   readonly value: unknown;
   readonly polarity?: boolean;
 }
 
-export type Recognised =
+export type Recognized =
   | {
       readonly type: 'cases';
       readonly shape: CaseShape;
-      readonly items: readonly RecognisedItem[];
+      readonly items: readonly RecognizedItem[];
       /** The object around the list, with the skill name and defaults. */
       readonly head: Readonly<Record<string, unknown>>;
     }
@@ -33,28 +33,12 @@ export type Recognised =
 
 type Item = Readonly<Record<string, unknown>>;
 
-const LIST_KEYS = [
-  'evals',
-  'cases',
-  'scenarios',
-  'test_cases',
-  'tests',
-  'queries',
-  'prompts',
-  'triggers',
-  'trigger_tests',
-];
+const LIST_KEYS = 'evals cases scenarios test_cases tests queries prompts triggers trigger_tests'.split(' ');
 const POSITIVE_KEYS = ['should_trigger_prompts', 'shouldTrigger', 'should_trigger', 'positive', 'positives', 'trigger'];
-const NEGATIVE_KEYS = [
-  'should_not_trigger_prompts',
-  'shouldNotTrigger',
-  'should_not_trigger',
-  'negative',
-  'negatives',
-  'no_trigger',
-];
+const NEGATIVE_KEYS =
+  'should_not_trigger_prompts shouldNotTrigger should_not_trigger negative negatives no_trigger'.split(' ');
 
-export function recognise(value: unknown, isCsv: boolean): Recognised {
+export function recognize(value: unknown, isCsv: boolean): Recognized {
   if (Array.isArray(value)) return listOf(value, [], {}, isCsv);
   if (!isObject(value)) return { type: 'other', reason: 'the file holds neither an object nor a list' };
   return isSingle(value) && !hasList(value) ? singleOf(value) : groupsOf(value);
@@ -68,7 +52,7 @@ function hasList(value: Item): boolean {
 const OUTCOME_KEYS: ReadonlySet<string> = new Set(['results', 'runs', 'history', 'iterations']);
 
 /** Joins all lists of a file: cases and trigger queries may be in one file under any keys. */
-function groupsOf(value: Item): Recognised {
+function groupsOf(value: Item): Recognized {
   const read = Object.keys(value)
     .filter((key) => Array.isArray(value[key]) && !isPolarKey(key) && !OUTCOME_KEYS.has(key))
     .map((key) => listUnder(value, key));
@@ -99,7 +83,7 @@ function isPolarKey(key: string): boolean {
 }
 
 /** Entries of lists of positive and negative queries. */
-function polarItems(value: Item, at: JsonPath): readonly RecognisedItem[] {
+function polarItems(value: Item, at: JsonPath): readonly RecognizedItem[] {
   return [...POSITIVE_KEYS, ...NEGATIVE_KEYS].flatMap((key) => {
     const list: unknown = value[key];
     if (!Array.isArray(list)) return [];
@@ -108,7 +92,7 @@ function polarItems(value: Item, at: JsonPath): readonly RecognisedItem[] {
   });
 }
 
-function listUnder(value: Item, key: string): Recognised {
+function listUnder(value: Item, key: string): Recognized {
   const list = [value[key]].flat();
   const read = listOf(list, [key], value, false);
   // These keys always hold cases; invalid entries are reported one by one.
@@ -116,7 +100,7 @@ function listUnder(value: Item, key: string): Recognised {
   return { type: 'cases', shape: key === 'cases' ? 'own' : 'evals', items: itemsOf(list, [key]), head: value };
 }
 
-function listOf(list: readonly unknown[], at: JsonPath, head: Item, isCsv: boolean): Recognised {
+function listOf(list: readonly unknown[], at: JsonPath, head: Item, isCsv: boolean): Recognized {
   if (list.length === 0) return { type: 'empty' };
   const objects = list.filter(isObject);
   const shape = isCsv ? csvShape(objects) : shapeOf(objects, at);
@@ -124,7 +108,7 @@ function listOf(list: readonly unknown[], at: JsonPath, head: Item, isCsv: boole
   return { type: 'other', reason: listReason(objects) };
 }
 
-function itemsOf(list: readonly unknown[], at: JsonPath): readonly RecognisedItem[] {
+function itemsOf(list: readonly unknown[], at: JsonPath): readonly RecognizedItem[] {
   return list.map((value, place) => ({ path: [...at, place], value }));
 }
 
@@ -184,7 +168,7 @@ function isFolderCase(value: Item): boolean {
   return typeof value['input'] === 'string' && isObject(value['expected']);
 }
 
-function singleOf(value: Item): Recognised {
+function singleOf(value: Item): Recognized {
   const shape = isFolderCase(value) ? 'case-folder' : isOwn(value) ? 'own' : isTrigger(value) ? 'trigger-set' : 'evals';
   return { type: 'cases', shape, items: [{ path: [], value }], head: {} };
 }

@@ -12,7 +12,7 @@ import { runProgram } from '../../packs/sources/run-program.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 
-export interface OldVersionOptions {
+export interface BaselineVersionOptions {
   /** `old` is the previous installed version, or HEAD if there is none; any other value is a git revision. */
   readonly wanted: string;
   /** An unused folder. */
@@ -22,7 +22,7 @@ export interface OldVersionOptions {
   readonly signal: AbortSignal;
 }
 
-export interface OldVersion {
+export interface BaselineVersion {
   /** Has the same base name as the folder of the skill. */
   readonly folder: string;
   /** Description of the version for messages. */
@@ -30,12 +30,12 @@ export interface OldVersion {
 }
 
 /** Throws `input/invalid` if there is no such version. */
-export async function findOldVersion(skill: string, options: OldVersionOptions): Promise<OldVersion> {
+export async function findBaselineVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
   const kept = options.wanted === 'old' ? keptVersion(skill) : undefined;
   return kept ?? gitVersion(skill, options);
 }
 
-function keptVersion(skill: string): OldVersion | undefined {
+function keptVersion(skill: string): BaselineVersion | undefined {
   try {
     const held = openRootHandle(path.dirname(skill), { create: false });
     try {
@@ -51,7 +51,7 @@ function keptVersion(skill: string): OldVersion | undefined {
   }
 }
 
-async function gitVersion(skill: string, options: OldVersionOptions): Promise<OldVersion> {
+async function gitVersion(skill: string, options: BaselineVersionOptions): Promise<BaselineVersion> {
   const { wanted, to, home, env, signal } = options;
   const real = realPath(skill);
   const ref = wanted === 'old' ? 'HEAD' : wanted;
@@ -89,7 +89,7 @@ const GIT_MS = 30_000;
 async function gitOutput(
   args: readonly string[],
   cwd: string,
-  { env, signal }: OldVersionOptions,
+  { env, signal }: BaselineVersionOptions,
 ): Promise<string | undefined> {
   const given = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'));
   const { exitCode, output } = await runProgram({

@@ -10,13 +10,13 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 
-export interface KeptResults {
+export interface StoredResults {
   /** Returns undefined if the attempt must run. */
   find(key: string): CaseResult | undefined;
   keep(key: string, result: CaseResult): void;
 }
 
-export interface KeptResultsOptions {
+export interface StoredResultsOptions {
   /** The `results.jsonl` of the suite. */
   readonly file: string;
   /** Use the results of an earlier, unfinished run of the suite. */
@@ -26,7 +26,7 @@ export interface KeptResultsOptions {
 }
 
 /** Errors are stored for information only and always run again. */
-export function openKeptResults({ file, resume, cache }: KeptResultsOptions): KeptResults {
+export function openStoredResults({ file, resume, cache }: StoredResultsOptions): StoredResults {
   makeFolders(path.dirname(file));
   const known = new Map<string, CaseResult>();
   if (resume) for (const { key, result } of readLines(file)) if (hasVerdict(result)) known.set(key, result);
@@ -90,6 +90,6 @@ function isLine(value: unknown): value is Line {
   );
 }
 
-export function keptResults(file: string): readonly CaseResult[] {
+export function readStoredResults(file: string): readonly CaseResult[] {
   return readLines(file).map(({ result }) => result);
 }

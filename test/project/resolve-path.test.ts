@@ -3,30 +3,30 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { placePath } from '../../src/project/places.ts';
-import type { Purpose } from '../../src/project/places.ts';
+import { resolvePath } from '../../src/project/resolve-path.ts';
+import type { Purpose } from '../../src/project/resolve-path.ts';
 import { isInside } from '../../src/platform/fs/paths.ts';
 import { plant, placed, world } from './support.ts';
 import type { World } from './support.ts';
 
 function outcome({ places }: World, text: string, purpose: Purpose = 'read'): string {
-  const found = placePath(text, places, purpose);
+  const found = resolvePath(text, places, purpose);
   return found.type === 'refused' ? found.failure.code : found.shown;
 }
 
 describe('a path as a model wrote it', () => {
-  test('is placed whole: place, root, path, name for rules, absolute path', () => {
+  test('resolves to root, relative path, display path and absolute path', () => {
     const here = world({ 'project/docs/x.md': 'x' });
-    expect(placePath('./docs//x.md', here.places, 'read')).toEqual({
-      type: 'placed',
+    expect(resolvePath('./docs//x.md', here.places, 'read')).toEqual({
+      type: 'resolved',
       place: 'project',
       root: here.places.project,
       relative: 'docs/x.md',
       shown: 'docs/x.md',
       absolute: path.join(here.places.project, 'docs/x.md'),
     });
-    expect(placePath('skill://pdf/SKILL.md', here.places, 'read')).toEqual({
-      type: 'placed',
+    expect(resolvePath('skill://pdf/SKILL.md', here.places, 'read')).toEqual({
+      type: 'resolved',
       place: 'skill',
       root: path.join(here.base, 'skills/pdf'),
       relative: 'SKILL.md',
@@ -35,7 +35,7 @@ describe('a path as a model wrote it', () => {
     });
   });
 
-  test('means a file of the project, of the workspace or of a loaded skill', () => {
+  test('can name a file of the project, the workspace or a loaded skill', () => {
     const here = world();
     const { project, workspace } = here.places;
     expect(
@@ -67,7 +67,7 @@ describe('a path as a model wrote it', () => {
     ]);
   });
 
-  test('is refused where it leaves them, hides something or can be read in two ways', () => {
+  test('is refused if it leads outside, hides characters or is ambiguous', () => {
     const here = world();
     const cases: Readonly<Record<string, string>> = {
       '': 'path/empty',
@@ -105,12 +105,12 @@ describe('a path as a model wrote it', () => {
       ['x'.repeat(300)]: 'path/too-long',
     };
     expect(Object.fromEntries(Object.keys(cases).map((text) => [text, outcome(here, text)]))).toEqual(cases);
-    expect(placePath('workspace://x', { project: here.places.project, skills: [] }, 'read')).toMatchObject({
+    expect(resolvePath('workspace://x', { project: here.places.project, skills: [] }, 'read')).toMatchObject({
       failure: { code: 'path/outside' },
     });
   });
 
-  test('is judged by where its links lead', () => {
+  test('is resolved through its links', () => {
     const here = world({
       'project/docs/guide.md': 'guide',
       'project/private/plan.md': 'plan',
@@ -127,7 +127,7 @@ describe('a path as a model wrote it', () => {
     ).toEqual(['private/plan.md', 'docs/guide.md', 'private/plan.md', 'docs/guide.md', '.', 'docs/guide.md']);
   });
 
-  test('never tells by its refusal whether something outside exists', () => {
+  test('does not reveal whether a file outside exists', () => {
     const here = world({
       'project/there': '-> ../secret/key.txt',
       'project/not-there': '-> ../secret/none.txt',
@@ -144,7 +144,7 @@ describe('a path as a model wrote it', () => {
     expect(outcome(here, 'loop')).toBe('path/link-loop');
   });
 
-  test('in its absolute form is found by real path, and belongs to the innermost place', () => {
+  test('is found by real path if it is absolute, in the innermost root', () => {
     const here = world({ 'project/.skills/own/SKILL.md': 'own' });
     symlinkSync(here.places.project, path.join(here.base, 'alias'));
     const places = {
@@ -156,13 +156,13 @@ describe('a path as a model wrote it', () => {
     expect(shown(`${here.places.project}/.skills/own/SKILL.md`)).toBe('skill://own/SKILL.md');
     // A place may be given by the name of a link to it.
     const byAlias = { ...places, project: path.join(here.base, 'alias') };
-    expect(placePath(`${here.places.project}/a.txt`, byAlias, 'read')).toMatchObject({ shown: 'a.txt' });
-    expect(placePath('a.txt', byAlias, 'read')).toMatchObject({ root: here.places.project });
+    expect(resolvePath(`${here.places.project}/a.txt`, byAlias, 'read')).toMatchObject({ shown: 'a.txt' });
+    expect(resolvePath('a.txt', byAlias, 'read')).toMatchObject({ root: here.places.project });
   });
 });
 
 describe('a path to write to', () => {
-  test('need not exist; its links are resolved as far as there are any', () => {
+  test('need not exist; the links of its existing part are resolved', () => {
     const here = world({ 'project/real/x': 'x', 'project/link': '-> real', 'project/dangling': '-> real/to-come.md' });
     expect(
       ['new.txt', 'link/deep/new.txt', 'dangling', 'workspace://work/new', 'workspace://out/new/x'].map((text) =>
@@ -171,7 +171,7 @@ describe('a path to write to', () => {
     ).toEqual(['new.txt', 'real/deep/new.txt', 'real/to-come.md', 'workspace://work/new', 'workspace://out/new/x']);
   });
 
-  test('is refused in skills, by whatever name, and beside work/ and out/ of the workspace', () => {
+  test('is refused in skills, by any name, and in the workspace outside of work/ and out/', () => {
     const here = world({ 'project/.skills/own/SKILL.md': 'own', 'project/way': '-> .skills/own' });
     const places = {
       ...here.places,
@@ -193,7 +193,7 @@ describe('a path to write to', () => {
   });
 });
 
-test('whatever is asked, what is placed lies in its place', () => {
+test('every resolved path lies below its root', () => {
   const here = world({ 'project/docs/x.md': 'x', 'project/out': '-> ../secret', 'project/in': '-> docs' });
   mkdirSync(path.join(here.places.project, 'deep/er'), { recursive: true });
   writeFileSync(path.join(here.places.project, 'deep/er/f'), '');
@@ -201,7 +201,7 @@ test('whatever is asked, what is placed lies in its place', () => {
   const start = fc.constantFrom('', '/', 'workspace://', 'skill://pdf/', `${here.places.project}/`, `${here.base}/`);
   fc.assert(
     fc.property(start, fc.array(part, { maxLength: 6 }), fc.constantFrom('read', 'write'), (head, parts, purpose) => {
-      const found = placePath(head + parts.join('/'), here.places, purpose);
+      const found = resolvePath(head + parts.join('/'), here.places, purpose);
       if (found.type === 'refused') return;
       expect(isInside(found.absolute, found.root)).toBe(true);
       expect(found.absolute).not.toContain('secret');

@@ -1,4 +1,4 @@
-/** What a run came to before this process: what its model said, what was done and what came of it, from its events alone (AGT-10). */
+/** Reconstructs a run from its events: the answers of the model, the actions, and the observations (AGT-10). */
 import type { Action, ActionType } from '../../core/action.ts';
 import type { Budget } from '../../core/budget.ts';
 import type { FailureCode } from '../../core/failure-codes.ts';
@@ -7,38 +7,38 @@ import type { ModelAnswer } from '../../core/model.ts';
 import type { Observation } from '../../core/observation.ts';
 import type { AskedBy } from '../../core/session.ts';
 
-/** An action of that run. */
-export interface PastCall {
+/** A recorded action. */
+export interface RecordedCall {
   readonly action: Action;
   readonly askedBy: AskedBy;
-  /** What was decided, asked and used. */
+  /** The decision, the approval, and the skill use of the action. */
   readonly events: readonly RunEvent[];
-  /** It was allowed, so that it may have begun even where no observation was recorded. */
+  /** The action was allowed, so it may have started even without a recorded observation. */
   readonly isAllowed: boolean;
   readonly observation?: Observation;
 }
 
-/** A run that it started for a skill with a context of its own. */
-export interface PastChild {
+/** A subagent that the run started. */
+export interface RecordedChild {
   readonly run: string;
-  /** Absent where its end was not seen. */
+  /** Absent if no end was recorded. */
   readonly end?: { readonly outcome: Outcome; readonly used: Budget | undefined };
 }
 
-export interface PastRun {
+export interface ReplayedRun {
   readonly run: string;
   /** In the order of turns. */
   readonly answers: readonly ModelAnswer[];
   /** By number, from 1. */
-  readonly calls: ReadonlyMap<number, PastCall>;
+  readonly calls: ReadonlyMap<number, RecordedCall>;
   /** By the number of the call that started them. */
-  readonly children: ReadonlyMap<number, PastChild>;
-  /** Ids of skills that a search put before the model. */
+  readonly children: ReadonlyMap<number, RecordedChild>;
+  /** Ids of skills that a search proposed to the model. */
   readonly proposed: readonly string[];
   readonly elapsedMs: number;
 }
 
-/** Actions that change nothing outside the run: to do one twice is to do it once. */
+/** Actions without side effects, which are safe to repeat. */
 const HARMLESS: ReadonlySet<ActionType> = new Set([
   'search_skills',
   'load_skill',
@@ -53,19 +53,19 @@ const HARMLESS: ReadonlySet<ActionType> = new Set([
   'final_answer',
 ]);
 
-/** Failures that somebody's answer turns into something else. */
+/** Failures that a later approval resolves. */
 const WAITING: ReadonlySet<FailureCode> = new Set(['approval/pending', 'approval/needed']);
 
 function isHarmless({ type }: Action): boolean {
   return HARMLESS.has(type);
 }
 
-/** What came of it is known, or will not be: either way it is not done again. */
-export function isSettled({ action, observation, isAllowed }: PastCall): boolean {
+/** The action must not be performed again: its outcome is known, or it may have had effects. */
+export function isSettled({ action, observation, isAllowed }: RecordedCall): boolean {
   return observation !== undefined || (isAllowed && !isHarmless(action));
 }
 
-export function resumedRun({ run, elapsedMs, answers, calls }: PastRun): ResumedRun {
+export function resumedRun({ run, elapsedMs, answers, calls }: ReplayedRun): ResumedRun {
   return { run, elapsedMs, answers: answers.length, calls: [...calls.values()].filter(isSettled).length };
 }
 
@@ -75,13 +75,13 @@ type Moment =
 
 interface Gathered {
   readonly moments: Moment[];
-  readonly calls: Map<number, PastCall>;
-  readonly children: Map<number, PastChild>;
+  readonly calls: Map<number, RecordedCall>;
+  readonly children: Map<number, RecordedChild>;
   readonly proposed: string[];
 }
 
-/** The past of a run, as far as it is gone on from. */
-export function pastRun(run: string, lines: Iterable<JournalLine>): PastRun {
+/** Returns the part of a run that is replayed when it is resumed. */
+export function replayedRun(run: string, lines: Iterable<JournalLine>): ReplayedRun {
   const gathered: Gathered = { moments: [], calls: new Map(), children: new Map(), proposed: [] };
   let elapsed = 0;
   let before = 0;
@@ -93,7 +93,7 @@ export function pastRun(run: string, lines: Iterable<JournalLine>): PastRun {
     gather(gathered, line.event);
   }
   const { moments, calls, children, proposed } = gathered;
-  const kept = moments.slice(0, placeToGoOn(moments, calls, outcome));
+  const kept = moments.slice(0, replayLength(moments, calls, outcome));
   const keptCalls = new Set(kept.flatMap((moment) => (moment.type === 'call' ? [moment.call] : [])));
   return {
     run,
@@ -114,7 +114,7 @@ function gather({ moments, calls, children, proposed }: Gathered, event: RunEven
     }
     case 'action': {
       const { call, action, askedBy } = event;
-      // What the loop itself says where no model answers is said anew at the new end.
+      // A final answer that the loop composed itself is composed again at the new end.
       if (action.type === 'final_answer' && askedBy === 'program') return;
       moments.push({ type: 'call', call });
       calls.set(call, { action, askedBy, events: [], isAllowed: false });
@@ -148,7 +148,7 @@ type CallEvent = Extract<
   { readonly type: 'decision' | 'approval-ask' | 'approval-answer' | 'skill-use' | 'observation' }
 >;
 
-function withEvent(open: PastCall, event: CallEvent): PastCall {
+function withEvent(open: RecordedCall, event: CallEvent): RecordedCall {
   if (event.type === 'observation') return { ...open, observation: event.observation };
   const isYes =
     (event.type === 'decision' && event.decision.effect === 'allow') ||
@@ -156,24 +156,24 @@ function withEvent(open: PastCall, event: CallEvent): PastCall {
   return { ...open, events: [...open.events, event], isAllowed: open.isAllowed || isYes };
 }
 
-/** How many moments are kept. What waited for an answer is asked again, unless something was done after it that must not be done twice. */
-function placeToGoOn(moments: readonly Moment[], calls: ReadonlyMap<number, PastCall>, outcome: Outcome): number {
-  const callAt = (place: number): PastCall | undefined => {
+/** Returns how many moments to replay. An action that waited for approval is asked for again, unless a later action had effects. */
+function replayLength(moments: readonly Moment[], calls: ReadonlyMap<number, RecordedCall>, outcome: Outcome): number {
+  const callAt = (place: number): RecordedCall | undefined => {
     const moment = moments[place];
     return moment?.type === 'call' ? calls.get(moment.call) : undefined;
   };
   const lastEffect = moments.findLastIndex((_, place) => hadEffect(callAt(place)));
   const waiting = moments.findIndex((_, place) => place > lastEffect && isWaiting(callAt(place)));
   if (waiting !== -1) return waiting;
-  // An answer that ended the run is asked for again.
+  // The model is asked again for an answer that made the run fail.
   return outcome === 'failed' && moments.at(-1)?.type === 'answer' ? moments.length - 1 : moments.length;
 }
 
-function isWaiting(call: PastCall | undefined): boolean {
+function isWaiting(call: RecordedCall | undefined): boolean {
   return call?.observation?.type === 'failed' && WAITING.has(call.observation.code);
 }
 
-function hadEffect(call: PastCall | undefined): boolean {
+function hadEffect(call: RecordedCall | undefined): boolean {
   if (call === undefined || isHarmless(call.action)) return false;
   return call.observation === undefined ? call.isAllowed : call.observation.type !== 'failed';
 }

@@ -1,4 +1,4 @@
-/** A subagent of a run that is gone on with. */
+/** A subagent of a run that is resumed. */
 import path from 'node:path';
 
 import { readRun } from '../../journal/journal-reader.ts';
@@ -8,17 +8,17 @@ import { NOTHING_USED, countEvent } from '../count-budget.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { JournalLine } from '../../core/run-events.ts';
 import type { AgentOptions } from '../agent-options.ts';
-import { lastAnswer, openPast } from './open-past.ts';
-import type { PastChild, PastRun } from './past-run.ts';
+import { lastAnswer, openRecordedRun } from './open-recorded-run.ts';
+import type { RecordedChild, ReplayedRun } from './replayed-run.ts';
 import type { ChildResult } from '../subagent.ts';
 
 export type KnownChild =
   | { readonly type: 'ended'; readonly result: ChildResult }
-  | { readonly type: 'open'; readonly past: PastRun };
+  | { readonly type: 'open'; readonly past: ReplayedRun };
 
-/** `parent`: the folder of the run that goes on, beside which the others lie. */
-export async function pastChild(
-  { run, end }: PastChild,
+/** `parent` is the folder of the resumed run; the folders of its subagents are its siblings. */
+export async function recordedChild(
+  { run, end }: RecordedChild,
   parent: string | undefined,
   { runtime, signal }: AgentOptions,
 ): Promise<KnownChild> {
@@ -26,12 +26,12 @@ export async function pastChild(
     type: 'ended',
     result: {
       outcome: 'failed',
-      answer: `it was interrupted, and what it did is not known: ${why}`,
+      answer: `the subagent was interrupted and its result is unknown: ${why}`,
       used: end?.used ?? NOTHING_USED,
       run,
     },
   });
-  if (parent === undefined || !isRunId(run)) return lost('it has no record');
+  if (parent === undefined || !isRunId(run)) return lost('the subagent has no record');
   const folder = path.join(path.dirname(parent), run);
   try {
     if (end !== undefined) {
@@ -39,10 +39,10 @@ export async function pastChild(
       return { type: 'ended', result: { outcome, used, run, answer: lastAnswer(folder) } };
     }
     const { info, lines } = readRun(folder);
-    // It came to its end, and whoever started it did not live to see that.
+    // The subagent finished, but its parent was interrupted before it saw the result.
     if (info.outcome === 'done')
       return { type: 'ended', result: { outcome: 'done', used: usedIn(lines), run, answer: lastAnswer(folder) } };
-    const opened = await openPast(folder, { runtime, ...(signal === undefined ? {} : { signal }) });
+    const opened = await openRecordedRun(folder, { runtime, ...(signal === undefined ? {} : { signal }) });
     return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
   } catch (error) {
     if (isSkillError(error) && error.code === 'run/invalid') return lost(error.message);

@@ -13,43 +13,44 @@ import { matchesStars } from './command-pattern.ts';
 import type { CommandPattern, PatternWord } from './command-pattern.ts';
 import { insideWrapper } from './command-wrappers.ts';
 
-export type Meaning = 'yes' | 'no' | 'unclear';
+/** `unclear`: cannot be determined. Deny rules treat it as a match, allow rules do not. */
+export type Match = 'yes' | 'no' | 'unclear';
 
 /** Whether a deny or ask rule matches a line. `unclear` counts as a match and lets the message explain why. */
-export function meansLine(pattern: CommandPattern, line: CommandLine): Meaning {
-  return pattern.words.length === 0 ? 'yes' : lineMeaning(pattern, line, 0);
+export function matchesLine(pattern: CommandPattern, line: CommandLine): Match {
+  return pattern.words.length === 0 ? 'yes' : matchLine(pattern, line, 0);
 }
 
-function lineMeaning(pattern: CommandPattern, line: CommandLine, depth: number): Meaning {
+function matchLine(pattern: CommandPattern, line: CommandLine, depth: number): Match {
   if (line.type === 'unclear') return 'unclear';
-  return strongest(line.commands.map((command) => commandMeaning(pattern, command, depth)));
+  return strongest(line.commands.map((command) => matchCommand(pattern, command, depth)));
 }
 
-function strongest(meanings: readonly Meaning[]): Meaning {
-  if (meanings.includes('yes')) return 'yes';
-  return meanings.includes('unclear') ? 'unclear' : 'no';
+function strongest(matches: readonly Match[]): Match {
+  if (matches.includes('yes')) return 'yes';
+  return matches.includes('unclear') ? 'unclear' : 'no';
 }
 
-function commandMeaning(pattern: CommandPattern, command: SimpleCommand, depth: number): Meaning {
-  if (fitsLoosely(pattern, command.words)) return 'yes';
+function matchCommand(pattern: CommandPattern, command: SimpleCommand, depth: number): Match {
+  if (matchesLoosely(pattern, command.words)) return 'yes';
   if (depth >= MAX_DEPTH) return 'unclear';
   const program = programName(command);
   const inside = insideWrapper(program, command);
-  if (inside?.type === 'command') return commandMeaning(pattern, inside.command, depth + 1);
+  if (inside?.type === 'command') return matchCommand(pattern, inside.command, depth + 1);
   if (inside?.type === 'nothing') return 'no';
-  if (inside?.type === 'unknown') return orUnclear(suffixMeaning(pattern, command, depth));
-  if (POSIX_SHELLS.has(program)) return shellMeaning(pattern, command, depth);
-  if (program === 'find') return findMeaning(pattern, command, depth);
-  if (READS_ORDERS.has(program)) return orUnclear(suffixMeaning(pattern, command, depth));
+  if (inside?.type === 'unknown') return orUnclear(matchSuffixes(pattern, command, depth));
+  if (POSIX_SHELLS.has(program)) return matchShell(pattern, command, depth);
+  if (program === 'find') return matchFind(pattern, command, depth);
+  if (READS_COMMANDS.has(program)) return orUnclear(matchSuffixes(pattern, command, depth));
   if (RUNNERS.has(program) || isLoader(program) || NAMES_WHAT_RUNS.has(program)) {
-    return suffixMeaning(pattern, command, depth);
+    return matchSuffixes(pattern, command, depth);
   }
-  return hazardMeaning(pattern, command, depth);
+  return matchHazards(pattern, command, depth);
 }
 
 const POSIX_SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'rbash']);
 /** Programs that can take commands from stdin. */
-const READS_ORDERS: ReadonlySet<string> = new Set([
+const READS_COMMANDS: ReadonlySet<string> = new Set([
   'parallel',
   'at',
   'batch',
@@ -61,39 +62,39 @@ const READS_ORDERS: ReadonlySet<string> = new Set([
   'm4',
 ]);
 
-function orUnclear(meaning: Meaning): Meaning {
-  return meaning === 'yes' ? 'yes' : 'unclear';
+function orUnclear(match: Match): Match {
+  return match === 'yes' ? 'yes' : 'unclear';
 }
 
 /** `docker exec box rm -rf /` shows what it runs; `git -c core.pager=..` does not. */
-function hazardMeaning(pattern: CommandPattern, command: SimpleCommand, depth: number): Meaning {
+function matchHazards(pattern: CommandPattern, command: SimpleCommand, depth: number): Match {
   const running = hazardsOf(command).filter(({ runs }) => runs !== 'nothing');
   if (running.length === 0) return 'no';
-  const meaning = suffixMeaning(pattern, command, depth);
-  return running.some(({ runs }) => runs === 'hidden') ? orUnclear(meaning) : meaning;
+  const match = matchSuffixes(pattern, command, depth);
+  return running.some(({ runs }) => runs === 'hidden') ? orUnclear(match) : match;
 }
 
 /** Every word may be the program that is run, and every word with blanks a shell line. */
-function suffixMeaning(pattern: CommandPattern, { words }: SimpleCommand, depth: number): Meaning {
+function matchSuffixes(pattern: CommandPattern, { words }: SimpleCommand, depth: number): Match {
   return strongest(
-    words.slice(1).map(({ text }, index): Meaning => {
-      if (fitsLoosely(pattern, words.slice(index + 1))) return 'yes';
-      return /\s/.test(text) ? lineMeaning(pattern, readCommandLine(text), depth + 1) : 'no';
+    words.slice(1).map(({ text }, index): Match => {
+      if (matchesLoosely(pattern, words.slice(index + 1))) return 'yes';
+      return /\s/.test(text) ? matchLine(pattern, readCommandLine(text), depth + 1) : 'no';
     }),
   );
 }
 
-function shellMeaning(pattern: CommandPattern, command: SimpleCommand, depth: number): Meaning {
+function matchShell(pattern: CommandPattern, command: SimpleCommand, depth: number): Match {
   const { words } = command;
   const at = words.findIndex(({ text }, index) => index > 0 && !/^-[euxlf]+$/.test(text));
-  if (!/^-[euxlf]*c$/.test(words[at]?.text ?? '')) return hazardMeaning(pattern, command, depth);
+  if (!/^-[euxlf]*c$/.test(words[at]?.text ?? '')) return matchHazards(pattern, command, depth);
   const script = words[at + 1];
   if (script === undefined || script.glob !== 'none' || script.text.startsWith('-')) return 'unclear';
-  return lineMeaning(pattern, readCommandLine(script.text), depth + 1);
+  return matchLine(pattern, readCommandLine(script.text), depth + 1);
 }
 
-function findMeaning(pattern: CommandPattern, { words }: SimpleCommand, depth: number): Meaning {
-  const meanings: Meaning[] = [];
+function matchFind(pattern: CommandPattern, { words }: SimpleCommand, depth: number): Match {
+  const matches: Match[] = [];
   for (let at = 1; at < words.length; at += 1) {
     const word = words[at] ?? NO_WORD;
     if (!FIND_RUNS.some((name) => mayBe(word, name))) continue;
@@ -101,10 +102,10 @@ function findMeaning(pattern: CommandPattern, { words }: SimpleCommand, depth: n
     const end = words.findIndex(({ text }, index) => index > at && (text === ';' || text === '+'));
     const inner = words.slice(at + 1, end === -1 ? words.length : end).map(filled);
     const isKnown = word.glob === 'none' && inner[0]?.glob === 'none';
-    meanings.push(isKnown ? commandMeaning(pattern, { words: inner }, depth + 1) : 'unclear');
+    matches.push(isKnown ? matchCommand(pattern, { words: inner }, depth + 1) : 'unclear');
     at += inner.length;
   }
-  return strongest(meanings);
+  return strongest(matches);
 }
 
 const NO_WORD: CommandWord = { text: '', glob: 'none' };
@@ -115,13 +116,13 @@ function filled(word: CommandWord): CommandWord {
   return place === -1 ? word : { text: word.text, glob: place === 0 ? 'start' : 'inside' };
 }
 
-function fitsLoosely(pattern: CommandPattern, words: readonly CommandWord[]): boolean {
+function matchesLoosely(pattern: CommandPattern, words: readonly CommandWord[]): boolean {
   const [program, ...wanted] = pattern.words;
   const given = words[0];
   if (program === undefined || given === undefined || !isNamed(program, given.text)) return false;
   const rest = words.slice(baseName(given.text) === 'git' ? (gitSubcommandAt(words) ?? 1) : 1);
   // Options before the git subcommand count if the rule has options.
-  const hasOptions = wanted.filter(isOption).every((option) => isOptionMeant(option, words));
+  const hasOptions = wanted.filter(isOption).every((option) => matchesOption(option, words));
   const names = wanted.filter((word) => !isOption(word));
   return hasOptions && followsInOrder(names, rest) && hasRoom(pattern, names.length, rest);
 }
@@ -140,7 +141,7 @@ function isOption(word: PatternWord): boolean {
 }
 
 /** `-rf` also matches `-r -f`, and `--force` also matches `--forc` and `--force=x`. */
-function isOptionMeant(option: PatternWord, words: readonly CommandWord[]): boolean {
+function matchesOption(option: PatternWord, words: readonly CommandWord[]): boolean {
   const [wanted = ''] = option;
   if (option.length > 1) return words.some((word) => matchesStars(option, word.text) || word.glob === 'start');
   if (words.some((word) => mayBe(word, wanted))) return true;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { createRedactor } from '../../../src/journal/redact/redact.ts';
 import { redactionProblem } from '../../../src/journal/redact/redact-problem.ts';
-import { redacted } from '../../../src/runtime/secrets/without-secrets.ts';
+import { redacted } from '../../../src/runtime/secrets/redact-value.ts';
 
 const secret = fc
   .stringMatching(/^[a-z0-9]{12,40}$/)

@@ -22,13 +22,13 @@ import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
 
-/** No case asks for a program that takes longer than this, unless the executor does not end it. */
+/** Time limit for programs of cases without their own limit. */
 const WALL_MS = 45_000;
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 export interface RunOptions extends Partial<Omit<ProgramSpec, 'argv' | 'limits' | 'env' | 'stdin'>> {
   readonly limits?: Partial<RunLimits>;
-  /** On top of what every program of a skill gets. */
+  /** Added to the environment of every skill program. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: Uint8Array | string;
   readonly signal?: AbortSignal;
@@ -36,27 +36,27 @@ export interface RunOptions extends Partial<Omit<ProgramSpec, 'argv' | 'limits' 
   readonly stderr?: OutputSink;
 }
 
-export interface Prepared {
+export interface PreparedRun {
   readonly spec: ProgramSpec;
-  /** `$RUN_DIR`, below the workspace. */
+  /** `$RUN_DIR`, relative to the workspace. */
   readonly runFolder: string;
 }
 
-export interface Ran {
+export interface ProgramResult {
   readonly end: ProgramEnd;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
-  /** `$RUN_DIR`, below the workspace. */
+  /** `$RUN_DIR`, relative to the workspace. */
   readonly runFolder: string;
 }
 
-export interface Talk extends RunningProgram {
+export interface InteractiveProgram extends RunningProgram {
   readonly runFolder: string;
-  readonly output: TakenOutput;
+  readonly output: CapturedOutput;
 }
 
-/** Keeps what comes and lets others wait for a text in it. */
-export class TakenOutput implements OutputSink {
+/** Captures output and lets callers wait for a text in it. */
+export class CapturedOutput implements OutputSink {
   readonly #chunks: Buffer[] = [];
   readonly #waiting = new Set<() => void>();
 
@@ -70,7 +70,7 @@ export class TakenOutput implements OutputSink {
     return Buffer.concat(this.#chunks);
   }
 
-  /** Resolves when the text has come; the deadline of the case bounds it. */
+  /** Resolves when the text has arrived. The deadline of the case limits the wait. */
   async until(text: string): Promise<void> {
     await new Promise<void>((resolve) => {
       const look = (): void => {
@@ -84,25 +84,25 @@ export class TakenOutput implements OutputSink {
   }
 }
 
-export interface BenchOptions {
+export interface FixtureOptions {
   readonly executor: Executor;
-  /** Where a folder of the suite's own is made. */
+  /** Parent folder of the fixture's files. */
   readonly base: string;
 }
 
-/** A workspace with the skill of the suite in it, and what the cases do with it. */
-export class Bench {
+/** A workspace with the skill of the suite, and operations for the cases. */
+export class Fixture {
   readonly executor: Executor;
   readonly workspace: Workspace;
   readonly staged: StagedSkill;
-  /** The skill's own folder, of which the staged one is a copy. */
+  /** Source folder of the staged skill. */
   readonly skillSource: string;
-  /** Of this bench alone, on the host. */
+  /** Folder of this fixture on the host. */
   readonly folder: string;
   readonly base: string;
   readonly #close: () => Promise<void>;
 
-  private constructor(options: BenchOptions, parts: BenchParts) {
+  private constructor(options: FixtureOptions, parts: FixtureParts) {
     this.executor = options.executor;
     this.base = options.base;
     this.workspace = parts.workspace;
@@ -112,11 +112,11 @@ export class Bench {
     this.#close = parts.close;
   }
 
-  static async open(options: BenchOptions): Promise<Bench> {
+  static async open(options: FixtureOptions): Promise<Fixture> {
     const { executor, base } = options;
     mkdirSync(base, { recursive: true });
     const folder = mkdtempSync(path.join(base, 'conformance-'));
-    // Programs may run as somebody else, who passes through.
+    // Programs may run as another user, who has to traverse it.
     chmodSync(folder, 0o711);
     const workspaces = openWorkspaces({ base: path.join(folder, 'workspaces') });
     const close = async (): Promise<void> => {
@@ -130,7 +130,7 @@ export class Bench {
       const skillSource = writeConformanceSkill(path.join(folder, 'skills'));
       const workspace = await workspaces.open('conformance', executor);
       const staged = await workspace.stage({ name: SKILL, dir: skillSource });
-      return new Bench(options, { workspace, staged, skillSource, folder, close });
+      return new Fixture(options, { workspace, staged, skillSource, folder, close });
     } catch (error) {
       await close();
       throw error;
@@ -145,13 +145,13 @@ export class Bench {
     return this.attached.capabilities.isolation !== 'none';
   }
 
-  /** Where programs see the workspace. */
+  /** Path of the workspace inside the sandbox. */
   get root(): string {
     return this.attached.root;
   }
 
-  /** What a program is given, as the runtime would: from the folder of the skill, with a run folder of its own. */
-  prepare(argv: readonly string[], { limits, env, stdin, cwd, network }: RunOptions = {}): Prepared {
+  /** Prepares a program like the runtime does: it starts in the folder of the skill and has its own run folder. */
+  prepare(argv: readonly string[], { limits, env, stdin, cwd, network }: RunOptions = {}): PreparedRun {
     const run = this.workspace.newRunFolder();
     const environment = programEnvironment({
       root: this.root,
@@ -171,13 +171,13 @@ export class Bench {
     return { spec, runFolder: run.path };
   }
 
-  async run(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  async run(argv: readonly string[], options: RunOptions = {}): Promise<ProgramResult> {
     return await this.runPrepared(this.prepare(argv, options), options);
   }
 
-  async runPrepared({ spec, runFolder }: Prepared, options: RunOptions = {}): Promise<Ran> {
-    const stdout = new TakenOutput();
-    const stderr = new TakenOutput();
+  async runPrepared({ spec, runFolder }: PreparedRun, options: RunOptions = {}): Promise<ProgramResult> {
+    const stdout = new CapturedOutput();
+    const stderr = new CapturedOutput();
     const { signal } = options;
     const end = await this.attached.run(spec, {
       stdout: options.stdout ?? stdout,
@@ -187,24 +187,27 @@ export class Bench {
     return { end, stdout: stdout.bytes, stderr: stderr.bytes, runFolder };
   }
 
-  /** A program for `sh`; its words are `$1` and so on. */
-  async shell(script: string, options: RunOptions = {}, words: readonly string[] = []): Promise<Ran> {
+  /** Runs a script with `sh`; `words` are `$1` and so on. */
+  async shell(script: string, options: RunOptions = {}, words: readonly string[] = []): Promise<ProgramResult> {
     return await this.run(['sh', '-c', script, 'sh', ...words], options);
   }
 
-  /** The same, with an end of status 0. */
-  async must(script: string, options: RunOptions = {}): Promise<Ran> {
+  /** Runs a script that must exit with 0. */
+  async mustSucceed(script: string, options: RunOptions = {}): Promise<ProgramResult> {
     const ran = await this.shell(script, options);
     assertExit(ran, 0);
     return ran;
   }
 
-  /** A program to talk to. Both streams go to one place. */
-  async talk(argv: readonly string[], options: RunOptions & { readonly terminal?: boolean } = {}): Promise<Talk> {
+  /** Starts an interactive program. Captures stdout and stderr together. */
+  async startInteractive(
+    argv: readonly string[],
+    options: RunOptions & { readonly terminal?: boolean } = {},
+  ): Promise<InteractiveProgram> {
     const { attached } = this;
-    assert(attached.start !== undefined, 'capabilities speak of interaction, and there is no `start`');
+    assert(attached.start !== undefined, 'capabilities claim interaction, but there is no `start`');
     const { spec, runFolder } = this.prepare(argv, options);
-    const output = new TakenOutput();
+    const output = new CapturedOutput();
     const streams = { stdout: output, stderr: output, terminal: options.terminal ?? false };
     const running = await attached.start(spec, streams);
     return {
@@ -217,15 +220,15 @@ export class Bench {
     };
   }
 
-  /** On the host. */
+  /** Path on the host. */
   onHost(relative: string): string {
     return path.join(this.workspace.place.root, relative);
   }
 
-  /** What a program left, read by the host; nothing where there is no such file. */
+  /** Reads a file of a program on the host. Returns `undefined` where it does not exist. */
   read(relative: string): Buffer | undefined {
     const opening = openConfined(this.workspace.place.root);
-    assert(opening.type === 'open', 'the workspace is gone');
+    assert(opening.type === 'open', 'the workspace does not exist');
     try {
       const reading = toRelativePath(relative);
       assert(reading.type === 'path', relative);
@@ -236,9 +239,9 @@ export class Bench {
     }
   }
 
-  async need(program: string): Promise<void> {
+  async requireProgram(program: string): Promise<void> {
     const { end } = await this.shell(`command -v ${program} > /dev/null`);
-    if (end.exitCode !== 0) throw new CaseSkipped(`${program} is not there`);
+    if (end.exitCode !== 0) throw new CaseSkipped(`${program} is not installed`);
   }
 
   async close(): Promise<void> {
@@ -246,7 +249,7 @@ export class Bench {
   }
 }
 
-interface BenchParts {
+interface FixtureParts {
   readonly workspace: Workspace;
   readonly staged: StagedSkill;
   readonly skillSource: string;
@@ -254,7 +257,7 @@ interface BenchParts {
   readonly close: () => Promise<void>;
 }
 
-/** How it ended, without what differs from run to run. */
+/** The parts of an end that are the same in every run. */
 export function endOf({ reason, exitCode, signal }: ProgramEnd): Pick<ProgramEnd, 'reason' | 'exitCode' | 'signal'> {
   return {
     reason,
@@ -263,6 +266,6 @@ export function endOf({ reason, exitCode, signal }: ProgramEnd): Pick<ProgramEnd
   };
 }
 
-export function assertExit({ end, stderr }: Pick<Ran, 'end' | 'stderr'>, exitCode: number): void {
+export function assertExit({ end, stderr }: Pick<ProgramResult, 'end' | 'stderr'>, exitCode: number): void {
   assert.deepEqual(endOf(end), { reason: 'exited', exitCode }, `stderr: ${stderr.toString('utf8').slice(0, 2000)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Which file a path means: of the project, of the workspace, or of a skill that is loaded. Nothing is opened here. What a path is judged
- * by is where it leads, all links resolved; whoever opens it follows none, so that what was judged is what is used.
+ * Resolves a path of an action to a file of the project, the workspace or a loaded skill. Opens nothing. Policy decides on the resolved
+ * path; the actions then open it without following links, so that the approved file is the one that is used.
  */
 import path from 'node:path';
 
@@ -13,37 +13,38 @@ import { isInside, realPath, tryRealPath, withForwardSlashes } from '../platform
 import { resolveBeneath } from '../platform/fs/resolve-beneath.ts';
 import { hostFailure } from './host-failure.ts';
 
-/** Where files may be: the project always, the workspace of the session where there is one, and the skills that are loaded. */
-export interface HostPlaces {
+/** The folders that actions may access: the project, the workspace of the session if it has one, and loaded skills. */
+export interface FileRoots {
   readonly project: string;
   readonly workspace?: string;
-  /** Only loaded ones. */
+  /** Loaded skills only. */
   readonly skills: readonly { readonly name: string; readonly dir: string }[];
 }
 
-export interface PlacedPath {
-  readonly type: 'placed';
+export interface ResolvedPath {
+  readonly type: 'resolved';
   readonly place: 'project' | 'workspace' | 'skill';
-  /** Real and absolute. */
+  /** Real path of the project, workspace or skill. */
   readonly root: string;
-  /** Where it leads, links resolved; empty for the root. */
+  /** Relative to `root`, links resolved; empty for the root itself. */
   readonly relative: RelativePath | '';
-  /** As rules and observations write it: relative for the project, `workspace://…`, `skill://name/…`. */
+  /** As in rules and observations: relative for the project, `workspace://…`, `skill://name/…`. */
   readonly shown: string;
   readonly absolute: string;
 }
 
-export type Placed = PlacedPath | { readonly type: 'refused'; readonly failure: Failure };
+export type PathResolution = ResolvedPath | { readonly type: 'refused'; readonly failure: Failure };
 
 export type Purpose = 'read' | 'write';
 
-/** A path as a model wrote it: which place it is in, and where in it. */
-export function placePath(text: string, places: HostPlaces, purpose: Purpose): Placed {
-  const asked = readAsked(text, places);
-  if (asked.type === 'refused') return asked;
-  const { root: given, rest } = asked;
+/** Resolves a path that a model wrote. */
+export function resolvePath(text: string, places: FileRoots, purpose: Purpose): PathResolution {
+  const parsed = parsePath(text, places);
+  if (parsed.type === 'refused') return parsed;
+  const { root: given, rest } = parsed;
   const root = tryRealPath(given.dir);
-  if (root === undefined) return refused(hostFailure('file/missing', `the folder of the ${nameOf(given)} is gone`));
+  if (root === undefined)
+    return refused(hostFailure('file/missing', `the folder of the ${nameOf(given)} does not exist`));
   const resolved = resolveBeneath(root, rest, [...new Set([given.dir, root])]);
   const shown = shownPath(given, rest);
   if (resolved.type === 'failed') {
@@ -52,9 +53,9 @@ export function placePath(text: string, places: HostPlaces, purpose: Purpose): P
     return refused(hostFailure(problem.code, `${quoted(shown, 200)} ${fileProblemText(problem)}`));
   }
   if (purpose === 'read' && !resolved.isThere)
-    return refused(hostFailure('file/missing', `${quoted(shown, 200)} is not there`));
-  const placed: PlacedPath = {
-    type: 'placed',
+    return refused(hostFailure('file/missing', `${quoted(shown, 200)} does not exist`));
+  const placed: ResolvedPath = {
+    type: 'resolved',
     place: given.place,
     root,
     relative: resolved.path,
@@ -65,36 +66,38 @@ export function placePath(text: string, places: HostPlaces, purpose: Purpose): P
   return problem === undefined ? placed : refused(problem);
 }
 
-/** One of the places, as it was given. */
+/** A root before its links are resolved. */
 interface PlaceRoot {
-  readonly place: PlacedPath['place'];
+  readonly place: ResolvedPath['place'];
   readonly dir: string;
-  /** Of a skill. */
+  /** The name of the skill. */
   readonly name?: string;
 }
 
-type Asked =
-  | { readonly type: 'asked'; readonly root: PlaceRoot; readonly rest: RelativePath | '' }
+type ParsedPath =
+  | { readonly type: 'parsed'; readonly root: PlaceRoot; readonly rest: RelativePath | '' }
   | { readonly type: 'refused'; readonly failure: Failure };
 
 const WORKSPACE = 'workspace://';
 const SKILL = 'skill://';
-/** A folder itself: `.`, `./`, `./.`, or nothing after a scheme. */
+/** The root itself: `.`, `./`, `./.`, or empty after a scheme. */
 const ITSELF = /^(?:\.?\/)*\.?$/;
 
-function readAsked(text: string, places: HostPlaces): Asked {
+function parsePath(text: string, places: FileRoots): ParsedPath {
   const project: PlaceRoot = { place: 'project', dir: places.project };
   if (text.startsWith(WORKSPACE)) {
     const { workspace } = places;
     if (workspace === undefined)
-      return refused(hostFailure('path/outside', `${quoted(text, 200)} means a workspace, and there is none`));
+      return refused(
+        hostFailure('path/outside', `${quoted(text, 200)} is in the workspace, but this session has no workspace`),
+      );
     return readRest(text, { place: 'workspace', dir: workspace }, text.slice(WORKSPACE.length));
   }
   if (text.startsWith(SKILL)) {
     const [name = '', ...rest] = text.slice(SKILL.length).split('/');
     const skill = places.skills.find((each) => each.name === name);
     if (skill === undefined)
-      return refused(hostFailure('skill/not-loaded', `${quoted(text, 200)} means a skill that is not loaded`));
+      return refused(hostFailure('skill/not-loaded', `${quoted(text, 200)} is in a skill that is not loaded`));
     return readRest(text, { place: 'skill', ...skill }, rest.join('/'));
   }
   if (text.startsWith('/')) return readAbsolute(text, places);
@@ -102,13 +105,13 @@ function readAsked(text: string, places: HostPlaces): Asked {
   return readRest(text, project, text);
 }
 
-function readRest(text: string, root: PlaceRoot, rest: string): Asked {
-  if (rest === '' || (!rest.startsWith('/') && ITSELF.test(rest))) return { type: 'asked', root, rest: '' };
+function readRest(text: string, root: PlaceRoot, rest: string): ParsedPath {
+  if (rest === '' || (!rest.startsWith('/') && ITSELF.test(rest))) return { type: 'parsed', root, rest: '' };
   const part = readPart(rest, text);
-  return part.type === 'refused' ? part : { type: 'asked', root, rest: part.path };
+  return part.type === 'refused' ? part : { type: 'parsed', root, rest: part.path };
 }
 
-/** As `toRelativePath`, with words for all places. */
+/** As `toRelativePath`, with a message for all roots. */
 function readPart(
   part: string,
   text = part,
@@ -116,12 +119,12 @@ function readPart(
   const reading = toRelativePath(part);
   if (reading.type === 'path') return reading;
   const { code, message } = reading.failure;
-  const said = code === 'path/absolute' ? `the path ${quoted(text, 200)} does not start from a place here` : message;
-  return refused(hostFailure(code, said));
+  const reason = code === 'path/absolute' ? `the path ${quoted(text, 200)} is absolute` : message;
+  return refused(hostFailure(code, reason));
 }
 
-/** An absolute path, by the name that a place was given or by where it really leads; in the innermost place that holds it. */
-function readAbsolute(text: string, places: HostPlaces): Asked {
+/** An absolute path below a root, as given or with links resolved; the innermost root is used. */
+function readAbsolute(text: string, places: FileRoots): ParsedPath {
   const part = readPart(text.replace(/^\/+/, '') || '.', text);
   if (part.type === 'refused') return part.failure.code === 'path/empty' ? refused(outside(text)) : part;
   const named = `/${part.path}`;
@@ -135,7 +138,7 @@ function readAbsolute(text: string, places: HostPlaces): Asked {
   return refused(outside(text));
 }
 
-/** The links of the part that is there are resolved; the rest stays as it is. */
+/** Resolves the links of the part that exists; the rest stays unchanged. */
 function realStart(absolute: string): string {
   const real = tryRealPath(absolute);
   if (real !== undefined) return real;
@@ -143,7 +146,7 @@ function realStart(absolute: string): string {
   return above === absolute ? absolute : path.join(realStart(above), path.basename(absolute));
 }
 
-function rootsOf({ project, workspace, skills }: HostPlaces): readonly PlaceRoot[] {
+function rootsOf({ project, workspace, skills }: FileRoots): readonly PlaceRoot[] {
   return [
     { place: 'project', dir: project },
     ...(workspace === undefined ? [] : [{ place: 'workspace', dir: workspace } as const]),
@@ -151,24 +154,24 @@ function rootsOf({ project, workspace, skills }: HostPlaces): readonly PlaceRoot
   ];
 }
 
-/** Folders of a workspace that are not ours: copies of skills and the records of runs lie beside them. */
+/** The workspace folders for programs and models; others hold copies of skills and run records. */
 const WRITABLE = /^(?:work|out)\/./;
 
-function writeProblem(placed: PlacedPath, { skills }: HostPlaces): Failure | undefined {
+function writeProblem(placed: ResolvedPath, { skills }: FileRoots): Failure | undefined {
   const shown = quoted(placed.shown, 200);
   if (placed.relative === '') return hostFailure('file/directory', `${shown} is a folder`);
-  // By whatever name it is reached: what was loaded, and perhaps trusted, stays what it was.
+  // Checked by real path: a loaded skill must not change, because it may be trusted at its digest.
   const skill = skills.find(({ dir }) => isInside(placed.absolute, realPath(dir)));
   if (skill !== undefined)
     return hostFailure(
       'file/unwritable',
-      `${shown} belongs to the skill ${quoted(skill.name)}, which is loaded and only read`,
-      'write the file to another place',
+      `${shown} belongs to the loaded skill ${quoted(skill.name)}, which is read-only`,
+      'write the file to another folder',
     );
   if (placed.place === 'workspace' && !WRITABLE.test(placed.relative))
     return hostFailure(
       'file/unwritable',
-      `${shown} is not below work/ or out/ of the workspace`,
+      `${shown} is not in work/ or out/ of the workspace`,
       'write to workspace://work/… or workspace://out/…',
     );
   return undefined;
@@ -185,10 +188,7 @@ function nameOf({ place, name }: PlaceRoot): string {
 }
 
 function outside(text: string): Failure {
-  return hostFailure(
-    'path/outside',
-    `${quoted(text, 200)} is outside of the project, the workspace and the loaded skills`,
-  );
+  return hostFailure('path/outside', `${quoted(text, 200)} is outside of the project, the workspace and loaded skills`);
 }
 
 function refused(failure: Failure): { readonly type: 'refused'; readonly failure: Failure } {

@@ -20,7 +20,7 @@ const MAX_DEPTH = 16;
 const TAKEN = /^(?:out|work|runs)\//;
 
 /** Reads what programs left, up to the limits. */
-export function takeFiles(root: string): ReadOutput {
+export function readOutputFiles(root: string): ReadOutput {
   const opening = openConfined(root);
   if (opening.type === 'failed') return () => undefined;
   const { directory } = opening;
@@ -47,7 +47,7 @@ function fileIn(directory: ConfinedDirectory, name: string): Buffer | undefined 
 }
 
 /** Writes the recorded files without recorded text into a folder. The names come from a program and are untrusted. */
-export function keepFiles(folder: string, files: readonly FileFact[], read: ReadOutput): void {
+export function storeFiles(folder: string, files: readonly FileFact[], read: ReadOutput): void {
   for (const { name, text } of files) {
     const relative = text === undefined ? relativeOf(name) : undefined;
     const bytes = relative === undefined ? undefined : read(name);
@@ -58,7 +58,7 @@ export function keepFiles(folder: string, files: readonly FileFact[], read: Read
   }
 }
 
-export function keptFiles(folder: string): ReadOutput {
+export function storedFiles(folder: string): ReadOutput {
   return (name) => {
     const relative = relativeOf(name);
     if (relative === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The record of a run, judged: whether it can be gone on with, and from where. */
+/** Checks whether a recorded run can be resumed, and from where. */
 import path from 'node:path';
 
 import { readRun } from '../../journal/journal-reader.ts';
@@ -10,42 +10,42 @@ import { quoted } from '../../core/text/text.ts';
 import { recordedRun } from '../../runtime/replay/recorded-calls.ts';
 import { skillProblems } from '../../runtime/replay/replay-run.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { pastRun } from './past-run.ts';
-import type { PastRun } from './past-run.ts';
+import { replayedRun } from './replayed-run.ts';
+import type { ReplayedRun } from './replayed-run.ts';
 
-export type OpenedPast =
-  | { readonly type: 'past'; readonly info: RunInfo; readonly start: AgentStart; readonly past: PastRun }
-  /** Nothing can be done, and nothing was. */
-  | Impossible;
+export type OpenedRecord =
+  | { readonly type: 'past'; readonly info: RunInfo; readonly start: AgentStart; readonly past: ReplayedRun }
+  /** The run cannot be resumed; nothing was changed. */
+  | NotResumable;
 
-export interface Impossible {
+export interface NotResumable {
   readonly type: 'impossible';
   readonly problems: readonly string[];
 }
 
-export interface Circumstances {
+export interface ResumeContext {
   readonly runtime: Runtime;
-  /** This user's key: a seal that is not good is then a change. */
+  /** The key of this user. With it, a run with an invalid seal counts as tampered. */
   readonly sealKey?: Uint8Array;
   readonly signal?: AbortSignal;
 }
 
-/** The past of a run that may be gone on with. Throws `run/invalid` for a folder that is no run. */
-export function openPast(folder: string, around: Circumstances): Promise<OpenedPast> {
+/** Opens the record of a run that can be resumed. Throws `run/invalid` if the folder is not a run. */
+export function openRecordedRun(folder: string, around: ResumeContext): Promise<OpenedRecord> {
   return openAfter(folder, around, new Set());
 }
 
-async function openAfter(folder: string, around: Circumstances, seen: ReadonlySet<string>): Promise<OpenedPast> {
+async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySet<string>): Promise<OpenedRecord> {
   const { runtime, sealKey, signal } = around;
   const { info, lines } = readRun(folder);
-  if (runLife(info) === 'running') return impossible('it is running: its process lives, or may live elsewhere');
+  if (runLife(info) === 'running') return impossible('the run is still in progress, here or on another machine');
   const { status } = verifyRun(folder, sealKey === undefined ? {} : { sealKey });
   if (status === 'tampered' || status === 'unreadable')
-    return impossible(`the record is ${status}: see skillwright runs verify`);
+    return impossible(`the record is ${status}: run skillwright runs verify`);
   const start = agentStart(lines);
-  if (start === undefined) return impossible('no agent worked on it: there is nothing to go on with');
-  if (isChat(lines)) return impossible('it is a chat: skillwright chat --resume goes on with it');
-  const past = pastRun(info.run, lines);
+  if (start === undefined) return impossible('the record contains no agent run');
+  if (isChat(lines)) return impossible('the run is a chat: use skillwright chat --resume');
+  const past = replayedRun(info.run, lines);
   const before = unfinishedBefore(start, past);
   if (before !== undefined) return openEarlier(before, folder, around, seen);
   if (info.outcome === 'done' && past.calls.size === countActions(lines)) return impossible('it is done');
@@ -53,8 +53,8 @@ async function openAfter(folder: string, around: Circumstances, seen: ReadonlySe
   return changed.length > 0 ? { type: 'impossible', problems: changed } : { type: 'past', info, start, past };
 }
 
-/** The run that was gone on with when this one broke off, before all of it was followed: that one still has the most. */
-function unfinishedBefore({ resumes }: AgentStart, { answers, calls }: PastRun): string | undefined {
+/** If this run resumed another one and was interrupted before it had replayed all of it, the other one is resumed instead. */
+function unfinishedBefore({ resumes }: AgentStart, { answers, calls }: ReplayedRun): string | undefined {
   if (resumes === undefined) return undefined;
   const isFollowed = [...calls].filter(([call, { observation }]) => call <= resumes.calls && observation !== undefined);
   return answers.length >= resumes.answers && isFollowed.length >= resumes.calls ? undefined : resumes.run;
@@ -63,23 +63,23 @@ function unfinishedBefore({ resumes }: AgentStart, { answers, calls }: PastRun):
 async function openEarlier(
   run: string,
   later: string,
-  around: Circumstances,
+  around: ResumeContext,
   seen: ReadonlySet<string>,
-): Promise<OpenedPast> {
-  if (!isRunId(run) || seen.has(run)) return impossible('the run that it went on with is not named by its id');
+): Promise<OpenedRecord> {
+  if (!isRunId(run) || seen.has(run)) return impossible('the record does not name the run that it resumed by its id');
   try {
     return await openAfter(path.join(path.dirname(later), run), around, new Set([...seen, run]));
   } catch (error) {
     if (!isSkillError(error) || error.code !== 'run/invalid') throw error;
-    return impossible(`it went on with ${quoted(run)}, which is gone`);
+    return impossible(`it resumed ${quoted(run)}, which no longer exists`);
   }
 }
 
-function impossible(problem: string): Impossible {
+function impossible(problem: string): NotResumable {
   return { type: 'impossible', problems: [problem] };
 }
 
-/** One request is followed, and a chat has several. */
+/** Only runs with a single request can be replayed. */
 function isChat(lines: Iterable<JournalLine>): boolean {
   for (const { event } of lines) if (event.type === 'chat') return true;
   return false;
@@ -91,7 +91,7 @@ function countActions(lines: Iterable<JournalLine>): number {
   return actions;
 }
 
-/** The last answer that a run recorded; empty where there is none. */
+/** Returns the last recorded answer, or an empty string. */
 export function lastAnswer(folder: string): string {
   let answer = '';
   for (const { event } of readRun(folder).lines)
@@ -99,7 +99,7 @@ export function lastAnswer(folder: string): string {
   return answer;
 }
 
-/** What the first line says of the agent, as far as it is of its kind: a record may come from anywhere. */
+/** Returns the agent options in the first event if they are well-formed; the record is untrusted. */
 function agentStart(lines: Iterable<JournalLine>): AgentStart | undefined {
   for (const { event } of lines) {
     const agent = event.type === 'run-start' ? event.agent : undefined;

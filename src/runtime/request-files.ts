@@ -5,7 +5,7 @@ import type { Failure } from '../core/failure-codes.ts';
 import { stageInputs } from '../sandbox/inputs/inputs.ts';
 import type { Session } from './session.ts';
 
-export interface BroughtFiles {
+export interface StagedRequestFiles {
   readonly type: 'brought';
   /** `workspace://…`, in the order of the files. */
   readonly references: readonly string[];
@@ -13,11 +13,11 @@ export interface BroughtFiles {
 }
 
 /** The caller guarantees that a person named these files, so no rule is checked. Returns nothing if execution is disabled. */
-export async function bringGivenFiles(
+export async function stageRequestFiles(
   { execution }: Session,
   files: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<BroughtFiles | Failure | undefined> {
+): Promise<StagedRequestFiles | Failure | undefined> {
   if (execution === undefined) return undefined;
   const workspace = await execution.openWorkspace();
   const requests = files.map((file) => ({ from: `host://${path.resolve(file)}` }));
