@@ -67,8 +67,8 @@ const HIDDEN_LINES = [
   'sample/.git/: version control',
   'sample/.mcp.json: hidden file',
   'sample/.claude/: hidden folder',
-  '__MACOSX/: made by the system it was packed on',
-  'sample/.DS_Store: made by the system it was packed on',
+  '__MACOSX/: system file',
+  'sample/.DS_Store: system file',
 ];
 const KEPT = ['.gitignore', '.skillignore', '.env.example', '.gitkeep'] as const;
 

@@ -229,7 +229,7 @@ test('85: a name that is not that of its folder is taken with --lenient, and sai
   const world = packWorld();
   const source = archive(world, makeZip([{ name: 'sample/SKILL.md', content: named('other') }]));
   expect(await world.install(source, { lenient: true })).toMatchObject({
-    plan: { skills: [{ skill: { name: 'other', notes: ['the skill in "sample" calls itself "other"'] } }] },
+    plan: { skills: [{ skill: { name: 'other', notes: ['the skill in "sample" has the name "other"'] } }] },
   });
   expect(rootOf(world)).toEqual(['other', 'skills.lock.json']);
 });

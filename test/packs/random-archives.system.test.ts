@@ -192,7 +192,7 @@ describe('a folder, a zip and a tar.gz of it are one tree', () => {
     ];
     const expected = {
       skills: [{ name, digest: expect.any(String), files: { 'SKILL.md': expect.anything() }, notes: [] }],
-      leftOut: [`${name}s/node_modules/: not looked into`, `${name}s/skill.md: it must be called SKILL.md`],
+      leftOut: [`${name}s/node_modules/: not searched`, `${name}s/skill.md: it must be called SKILL.md`],
     };
     expect(await seenThrice(packWorld(), held)).toEqual([expected, expected, expected]);
     const bare = [{ ...SKILL, name: `${apart}/SKILL.md`, content: 'no frontmatter' }];

@@ -27,7 +27,7 @@ describe('openNameComparison', () => {
     expect(looksOfName(other, [name, 'unrelated']).same).toEqual([name]);
   });
 
-  test('the name itself and honest names do not look like each other', () => {
+  test('a name does not match itself or unrelated names', () => {
     const names = [
       'pdf',
       'docx',
@@ -63,7 +63,7 @@ describe('openNameComparison', () => {
     expect(names.slice(0, 100).filter((name) => looksOf(name).near.length === 0)).toEqual([]);
   });
 
-  test('letters of two scripts in one word are told, those of East Asia are not', () => {
+  test('mixed scripts in a word are reported, except East Asian ones', () => {
     expect(looksOfName('pаypal', []).isMixed).toBe(true);
     expect(looksOfName('3d模型-tool', []).isMixed).toBe(false);
     expect(looksOfName('pdf-данные', []).isMixed).toBe(false);
@@ -71,7 +71,7 @@ describe('openNameComparison', () => {
 });
 
 describe('openNameCheck', () => {
-  test('a name that looks like an installed one is refused, and what nobody sees is spelled out', () => {
+  test('a name that looks like an installed one is refused, with its code points', () => {
     expect(checkName('pаypal', ['paypal'])).toEqual({
       refusal: {
         type: 'refused',
@@ -83,7 +83,7 @@ describe('openNameCheck', () => {
     });
   });
 
-  test('a near name is a note only, and the same name is nothing at all', () => {
+  test('a similar name is only noted, and the same name is accepted', () => {
     expect(checkName('pdf-form', ['pdf-forms'])).toEqual({
       notes: ['the name "pdf-form" is one letter away from "pdf-forms", which is installed'],
     });

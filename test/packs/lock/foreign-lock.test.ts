@@ -43,7 +43,7 @@ describe('readForeignLock', () => {
     });
   });
 
-  test('reads the lock of a person, with the ids of git', () => {
+  test('reads a user lock with git ids', () => {
     const text = person({
       pdf: {
         source: 'owner/repo',
@@ -127,11 +127,11 @@ describe('readForeignLock', () => {
     [{ source: 'x"; touch y; "', sourceType: 'node_modules' }, '"x"; touch y; "" is not a valid package name'],
     [{ source: 'evil/../..', sourceType: 'local' }, '"evil/../.." is not a path'],
     [{ source: 7 }, 'its entry has no source'],
-  ])('%j is told and left out', (entry, reason) => {
+  ])('%j is reported and skipped', (entry, reason) => {
     expect(one(entry)).toBe(reason);
   });
 
-  test('one bad entry does not spoil the others, and names that objects have are names', () => {
+  test('an invalid entry does not affect the others, and prototype property names are valid names', () => {
     const lock = readForeignLock(
       '{"version": 1, "skills": {"__proto__": {"source": "o/r"}, "a": null, "../x": {}, "b": {"source": "o/r"}}}',
     );
@@ -157,11 +157,11 @@ describe('readForeignLock', () => {
     ['{"skills": {}}', 'the file has version none, expected 1 (project) or 3 (user)'],
     ['{\n<<<<<<< HEAD\n}', 'the file has unresolved merge conflicts'],
     [' '.repeat(9_000_000), 'the file has more than 8388608 characters'],
-  ])('%j is refused whole', (text, message) => {
+  ])('%j refuses the whole file', (text, message) => {
     expect(readForeignLock(text)).toMatchObject({ type: 'refused', code: 'lock/invalid', message });
   });
 
-  test('no JSON makes it throw', () => {
+  test('never throws for any JSON', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (skills) => {
         expect(['read', 'refused']).toContain(readForeignLock(project(skills)).type);

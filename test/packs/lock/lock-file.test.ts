@@ -73,19 +73,19 @@ describe('the text of a lock', () => {
     expect(readLockFile(TEXT)).toEqual(lockOf(FULL, SMALL));
   });
 
-  test('of an empty lock is read again', () => {
+  test('of an empty lock can be parsed', () => {
     expect(lockFileText(lockOf())).toBe('{\n  "schema": 1,\n  "skills": {}\n}\n');
     expect(readLockFile(lockFileText(lockOf()))).toEqual(lockOf());
   });
 
-  test('changes in the lines of one skill where one skill changes', () => {
+  test('changes only the lines of the changed skill', () => {
     const before = lockFileText(lockOf(FULL, SMALL)).split('\n');
     const after = lockFileText(lockOf(FULL, { ...SMALL, tool: '0.2.0' })).split('\n');
     expect(after.filter((line) => !before.includes(line))).toEqual(['      "tool": "0.2.0"']);
     expect(after).toHaveLength(before.length);
   });
 
-  test('written in another way is read as well', () => {
+  test('may be formatted differently', () => {
     expect(readLockFile(JSON.stringify(JSON.parse(TEXT)))).toEqual(lockOf(FULL, SMALL));
   });
 
@@ -93,7 +93,7 @@ describe('the text of a lock', () => {
     expect(lockTime(new Date('2026-11-15T12:00:00.987Z'))).toBe('2026-11-15T12:00:00Z');
   });
 
-  test('that we write is always read, and written as it was', () => {
+  test('round-trips through parsing and formatting', () => {
     fc.assert(
       fc.property(locks(), (lock) => {
         const text = lockFileText(lock);
@@ -172,7 +172,7 @@ describe('a lock from elsewhere', () => {
       });
     });
 
-  test('may have files called as what objects have anyway', () => {
+  test('may contain files named like prototype properties', () => {
     const odd = '{"__proto__":FILE,"constructor":FILE,"toString":FILE}'.replaceAll('FILE', JSON.stringify(file));
     const read = readLockFile(entry({}).replace('"files":{}', `"files":${odd}`));
     const files = 'skills' in read ? (read.skills.get('beta')?.files ?? {}) : {};
@@ -182,7 +182,7 @@ describe('a lock from elsewhere', () => {
     expect(driftOf(SMALL.files, files).added).toEqual(['__proto__', 'constructor', 'toString']);
   });
 
-  test('of any text and any JSON is read or refused, and nothing is thrown', () => {
+  test('any text and any JSON is parsed or refused without throwing', () => {
     const texts = fc.oneof(fc.string(), fc.json(), damaged());
     fc.assert(
       fc.property(texts, (text) => {
@@ -210,7 +210,7 @@ describe('what differs from a lock', () => {
     expect(hasDrift(driftOf(FULL.files, present))).toBe(true);
   });
 
-  test('is nothing where all is as it was', () => {
+  test('is empty for identical files', () => {
     expect(driftOf(FULL.files, FULL.files)).toEqual({ changed: [], missing: [], added: [] });
     expect(hasDrift(driftOf(FULL.files, FULL.files))).toBe(false);
   });

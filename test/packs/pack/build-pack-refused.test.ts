@@ -68,7 +68,7 @@ describe('a pack is refused, with nothing written:', () => {
     expect(await buildPack({ skills: skillsIn(base, 'demo'), allowSecrets: true })).toMatchObject({ type: 'packed' });
   });
 
-  test('a pipe, and a folder without a skill, and none at all', async () => {
+  test('a pipe, a folder without a skill, and an empty list', async () => {
     const base = scratch();
     const dir = plantDemo(base);
     execFileSync('mkfifo', [path.join(dir, 'pipe')]);
@@ -108,7 +108,7 @@ describe('a pack is refused, with nothing written:', () => {
     expect(readdirSync(base)).toEqual(['demo']);
   });
 
-  test('a file in the way, unless it may be replaced', async () => {
+  test('an existing file, unless force is set', async () => {
     const base = scratch();
     plantDemo(base);
     const out = path.join(base, 'demo.zip');
@@ -119,7 +119,7 @@ describe('a pack is refused, with nothing written:', () => {
     expect(readdirSync(base).toSorted()).toEqual(['demo', 'demo.zip']);
   });
 
-  test('a file that came in the way while the pack was made', async () => {
+  test('a file that was created during the build', async () => {
     const base = scratch();
     plantDemo(base);
     const out = path.join(base, 'demo.zip');
@@ -134,7 +134,7 @@ describe('a pack is refused, with nothing written:', () => {
     expect([readFileSync(out, 'utf8'), readdirSync(base).toSorted()]).toEqual(['mine', ['demo', 'demo.zip']]);
   });
 
-  test('a file that was another when it was judged', async () => {
+  test('a file that changed after validation', async () => {
     const base = scratch();
     const dir = plantDemo(base);
     const change = (act: () => void): Promise<unknown> => {
@@ -160,7 +160,7 @@ describe('a pack is refused, with nothing written:', () => {
     expect(readdirSync(base)).toEqual(['demo']);
   });
 
-  test('a place that cannot be written', async () => {
+  test('an output path that cannot be written', async () => {
     const base = scratch();
     plantDemo(base);
     expect(await buildPack({ skills: skillsIn(base, 'demo'), out: path.join(base, 'no/such/demo.zip') })).toEqual({
@@ -178,7 +178,7 @@ describe('a pack is refused, with nothing written:', () => {
     });
   });
 
-  test('nothing: a file with two names is packed', async () => {
+  test('a hard-linked file is packed', async () => {
     const base = scratch();
     const dir = plantDemo(base);
     linkSync(path.join(dir, 'SKILL.md'), path.join(base, 'other'));

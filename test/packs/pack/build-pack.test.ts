@@ -128,7 +128,7 @@ describe('a pack', () => {
     expect(one.files).toBe(18);
   });
 
-  test('is only measured where no place is given for it', async () => {
+  test('is only measured without an output path', async () => {
     const base = scratch();
     plantDemo(base);
     const dry = await packed({ skills: skillsIn(base, 'demo') });
@@ -137,7 +137,7 @@ describe('a pack', () => {
     expect({ ...dry, path: out }).toEqual(await packed({ skills: skillsIn(base, 'demo'), out }));
   });
 
-  test('never has itself in it, nor its signature', async () => {
+  test('never contains itself or its signature', async () => {
     const base = scratch();
     const dir = plantDemo(base);
     const out = path.join(dir, 'demo.zip');
@@ -156,7 +156,7 @@ describe('a pack', () => {
     expect(second.sha256).toBe(first.sha256);
   });
 
-  test('stores what would shrink so much that a reader takes it for a bomb', async () => {
+  test('stores files whose compression ratio would look like a zip bomb', async () => {
     const base = scratch();
     plantDemo(base, 'demo', { 'zeros.bin': Buffer.alloc(1536 * 1024) });
     const out = path.join(base, 'demo.zip');
@@ -164,7 +164,7 @@ describe('a pack', () => {
     expect(listed(readFileSync(out)).find(({ name }) => name === 'demo/zeros.bin')?.method).toBe(0);
   });
 
-  test('tells how far it is', async () => {
+  test('reports progress', async () => {
     const base = scratch();
     plant(path.join(base, 'demo'), { 'SKILL.md': skillText('demo'), 'b.md': 'b' });
     const seen: PackProgress[] = [];
@@ -179,7 +179,7 @@ describe('a pack', () => {
 });
 
 describe('what is left out', () => {
-  test('is what the ignore files say, each in its folder, and it is told', async () => {
+  test('follows the ignore files of each folder and is reported', async () => {
     const base = scratch();
     plantDemo(base, 'demo', {
       '.gitignore': '*.log\nbuild/\n!keep.log\n',
@@ -229,7 +229,7 @@ describe('what is left out', () => {
   });
 });
 
-test('a pack that nobody waits for any more leaves nothing', async () => {
+test('an aborted build leaves no files', async () => {
   const base = scratch();
   plantDemo(base);
   const stop = new AbortController();

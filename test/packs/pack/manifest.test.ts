@@ -12,7 +12,7 @@ const skill = { name: 'demo', digest, files: { 'SKILL.md': file } };
 const text = (value: unknown): string => JSON.stringify(value);
 const withFiles = (files: unknown): string => text({ schema: 1, skills: [{ ...skill, files }] });
 
-test('it has one spelling, whatever order things were given in', () => {
+test('formatting is canonical, independent of the input order', () => {
   const one: PackManifest = {
     schema: 1,
     skills: [
@@ -56,7 +56,7 @@ test('it has one spelling, whatever order things were given in', () => {
 `);
 });
 
-test('what is written is read', () => {
+test('formatted values can be parsed', () => {
   const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
   const locked = fc.record(
     { sha256: hex, bytes: fc.nat(), executable: fc.constant(true as const) },
@@ -83,11 +83,11 @@ test('what is written is read', () => {
   );
 });
 
-test('JSON of somebody else with this name is no pack of ours', () => {
+test('other JSON with this file name is foreign', () => {
   expect(readManifest('{"manifest_version": 3, "name": "an extension"}')).toEqual({ type: 'foreign' });
 });
 
-test('a file may have the name of what every object has', () => {
+test('a file may be named like a prototype property', () => {
   const read = readManifest(
     `{"schema":1,"skills":[{"name":"demo","digest":"${digest}","files":{"SKILL.md":${text(file)},"__proto__":${text(file)},"constructor":${text(file)}}}]}`,
   );
@@ -98,7 +98,7 @@ test('a file may have the name of what every object has', () => {
   expect(Object.hasOwn(Object.prototype, 'sha256')).toBe(false);
 });
 
-describe('a stranger’s manifest', () => {
+describe('an untrusted manifest', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'the file is not valid JSON'],
     ['{', 'the file is not valid JSON'],

@@ -86,7 +86,7 @@ test('a skill with a script, what it needs, and one of text alone', () => {
   });
 });
 
-test('equal skills in another order are equal text', () => {
+test('the order of skills does not change the text', () => {
   const [a, b] = [skill('a'), skill('b')];
   expect(formatSbom(sbomOf({ ...options, skills: [a, b] }))).toBe(formatSbom(sbomOf({ ...options, skills: [b, a] })));
 });
@@ -108,7 +108,7 @@ test.each([
   expect(sbomOf({ ...options, skills: [skill('a', { license })] }).components[0]?.licenses).toEqual([expected]);
 });
 
-describe('where it comes from', () => {
+describe('package URLs', () => {
   test.each([
     [{ type: 'npm', name: '@acme/skills' }, '1.0.0', 'pkg:npm/%40acme/skills@1.0.0'],
     [{ type: 'npm', name: 'skills' }, undefined, 'pkg:npm/skills'],

@@ -47,7 +47,7 @@ describe('secrets', () => {
       expect(secretsInText(text).map(({ kind }) => kind)).toEqual(['a private key']);
   });
 
-  test('each has its place', () => {
+  test('every secret has a line and column', () => {
     const text = `ghp_${BODY}Q2w3E\nx\n  AKIA${UPPER} AKIA${UPPER}\n`;
     expect(secretsInText(text)).toEqual([
       { kind: 'a GitHub token', line: 1, column: 1 },
@@ -78,7 +78,7 @@ describe('what is none', () => {
   });
 });
 
-test('no text makes it run away', () => {
+test('matching takes bounded time', () => {
   const long = ['eyJ', 'sk-', '-----BEGIN ', 'ghp_', 'a: '].map((part) => part.repeat(20_000));
   for (const text of [...long, `-----BEGIN PRIVATE KEY-----${'a: b\n'.repeat(20_000)}`, `eyJ${'a'.repeat(1_000_000)}`])
     expect(secretsInText(text)).toEqual([]);
@@ -89,11 +89,11 @@ test('no text makes it run away', () => {
   );
 });
 
-test('a text full of secrets gives no list without end', () => {
+test('the number of findings is limited', () => {
   expect(secretsInText(`AKIA${UPPER}\n`.repeat(1000))).toHaveLength(100);
 });
 
-test('files that hold secrets by name', () => {
+test('secret files by name', () => {
   const names = [
     '.env',
     'a/.env.local',

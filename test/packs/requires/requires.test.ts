@@ -54,19 +54,19 @@ describe('readRequirements', () => {
     ]);
   });
 
-  test('says each need once, and nothing where there is none', () => {
+  test('removes duplicates and returns an empty list if there are no requirements', () => {
     expect(read('requires: ["skill:pdf", "skill:pdf", jq]').requirements).toEqual([{ name: 'pdf' }]);
     expect(read('requires: jq').requirements).toEqual([]);
     expect(read('license: MIT').requirements).toEqual([]);
   });
 
-  test('a map with a kind that nobody knows is told, and what it says besides still counts', () => {
+  test('a map with an unknown kind is reported and its known kinds are read', () => {
     const { requirements, codes } = read('requires:\n  skills: pdf\n  planets: [mars]');
     expect(requirements).toEqual([{ name: 'pdf' }]);
     expect(codes).toContain('field/type');
   });
 
-  test('more entries than anybody needs are told, not read', () => {
+  test('entries beyond the limit are reported and not parsed', () => {
     const many = Array.from({ length: 150 }, (_, at) => `skill:s${String(at)}`);
     const meta: Record<string, string> = Object.create(null);
     const controls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline', requires: many } as const;
@@ -92,17 +92,17 @@ describe('readRequirement', () => {
     expect(readRequirement(entry)).toEqual({ entry, reason });
   });
 
-  test('an endless entry is cut and refused at once', () => {
+  test('a very long entry is truncated and refused', () => {
     const entry = `pdf@${' '.repeat(100_000)}x`;
     expect(readRequirement(entry)).toMatchObject({ reason: expect.stringContaining('more than 500 characters') });
   });
 
-  test('a range may stand at its own sign', () => {
+  test('a range may start with its operator instead of @', () => {
     expect(readRequirement('pdf>=2')).toEqual({ name: 'pdf', range: '>=2' });
     expect(readRequirement('pdf ^1.2 from x/y')).toEqual({ name: 'pdf', range: '^1.2', source: 'x/y' });
   });
 
-  test('whatever was read is read again from its text, and nothing makes it throw', () => {
+  test('parsed requirements round-trip, and parsing never throws', () => {
     const written = fc.tuple(
       fc.constantFrom('pdf', 'a-b', '数据'),
       fc.constantFrom('', '@^1', '@>=1,<2', '>=2', '@x y'),

@@ -28,7 +28,7 @@ const resolve = (wanted: readonly string[], installed: readonly string[] = [], a
   });
 
 describe('resolveRequirements', () => {
-  test('what is needed comes first, from the source where it is not installed', () => {
+  test('requirements come first and are taken from the source if they are not installed', () => {
     const found = resolve(['report: charts, pdf'], ['pdf'], ['charts: fonts', 'fonts', 'unrelated']);
     expect(found).toEqual({
       order: ['fonts', 'charts', 'report'],
@@ -40,7 +40,7 @@ describe('resolveRequirements', () => {
     expect(requirementRefusal(found)).toBeUndefined();
   });
 
-  test('a gap is named, with who needs it, from where, and what was probably meant', () => {
+  test('a missing skill is reported with its dependent, its source and similar names', () => {
     const found = resolve(['report: chart from owner/charts'], ['charts']);
     expect(found.missing).toEqual([
       { requirement: { name: 'chart', source: 'owner/charts' }, neededBy: 'report', nearest: ['charts'] },
@@ -53,7 +53,7 @@ describe('resolveRequirements', () => {
     });
   });
 
-  test('circles are named from their first name back to it, through installed skills too', () => {
+  test('cycles are reported from their first name, including cycles through installed skills', () => {
     expect(resolve(['b: c'], [], ['c: a', 'a: b']).cycles).toEqual([['a', 'b', 'c', 'a']]);
     expect(resolve(['b: c'], ['c: b']).cycles).toEqual([['b', 'c', 'b']]);
     const self = resolve(['a: a']);
@@ -61,7 +61,7 @@ describe('resolveRequirements', () => {
     expect(requirementRefusal(self)).toMatchObject({ code: 'requires/cycle', message: '"a" needs "a"' });
   });
 
-  test('a version that does not fit is told with what the source offers; the installed one is not changed unasked', () => {
+  test('a version outside the range is reported with the version the source offers; the installed one stays', () => {
     const found = resolve(['report: pdf@>=2'], ['pdf@1.4'], ['pdf@2.1']);
     expect(found.order).toEqual(['report']);
     expect(found.versionProblems).toEqual([
@@ -80,12 +80,12 @@ describe('resolveRequirements', () => {
     expect(resolve(['report: pdf@>=2', 'pdf@2.1'], ['pdf@1.4']).versionProblems).toEqual([]);
   });
 
-  test('a skill without a version meets no range', () => {
+  test('a skill without a version matches no range', () => {
     for (const version of ['', '@latest'])
       expect(resolve([`report: pdf@*`, `pdf${version}`]).versionProblems).toHaveLength(1);
   });
 
-  test('an update that breaks an installed skill is told; what installed skills lack anyway is not', () => {
+  test('an update that breaks an installed skill is reported; existing gaps of installed skills are not', () => {
     const found = resolve(['pdf@3'], ['report: pdf@^2, gone', 'pdf@2'], ['gone']);
     expect([found.order, found.missing]).toEqual([['pdf'], []]);
     expect(found.versionProblems).toEqual([
@@ -93,17 +93,17 @@ describe('resolveRequirements', () => {
     ]);
   });
 
-  test('two requirements on one skill are both judged', () => {
+  test('two requirements on one skill are both checked', () => {
     const found = resolve(['a: x@^1', 'b: x@^2'], [], ['x@1.5']);
     expect(found.versionProblems.map(({ neededBy }) => neededBy)).toEqual(['b']);
   });
 
-  test('names that objects have are names like others', () => {
+  test('prototype property names are valid names', () => {
     expect(resolve(['constructor: valueof'], [], ['valueof']).order).toEqual(['valueof', 'constructor']);
     expect(resolve(['a: constructor']).missing).toHaveLength(1);
   });
 
-  test('a chain of 20,000 and a thicket of circles end in bounded time and memory', () => {
+  test('a chain of 20,000 skills and many cycles take bounded time and memory', () => {
     const chain = Array.from({ length: 20_000 }, (_, at) => ({
       name: `s${String(at)}`,
       requires: [{ name: `s${String(at + 1)}` }],

@@ -115,7 +115,7 @@ describe('installing', () => {
     const change = { ...lockedPut(path.join(folder, 'alpha')) };
     await expect(
       withRoot(path.join(folder, 'root'), { create: true }, (open) => open.commit([change])),
-    ).rejects.toThrow(/does not lie in a folder that staging\(\) gave/);
+    ).rejects.toThrow(/is not inside a folder that staging\(\) returned/);
   });
 });
 

@@ -25,7 +25,7 @@ describe('what is present', () => {
     });
   });
 
-  test('has the digest that trees have elsewhere', async () => {
+  test('has the same digest as readTreeDigest', async () => {
     const name = fc.stringMatching(/^[A-Za-zé0-9_-]{1,6}$/);
     const files = fc.dictionary(fc.array(name, { minLength: 1, maxLength: 3 }).map(pathOf), fc.string(), {
       maxKeys: 6,
@@ -42,7 +42,7 @@ describe('what is present', () => {
     );
   });
 
-  test('shows links and pipes as what no locked file is, and follows none', () => {
+  test('reports links and pipes with an empty hash and does not follow them', () => {
     const folder = scratch();
     writeFiles(folder, { 'SKILL.md': 'text' });
     symlinkSync('/etc/passwd', path.join(folder, 'link'));
@@ -55,13 +55,13 @@ describe('what is present', () => {
     });
   });
 
-  test('leaves out repositories and says so', () => {
+  test('excludes .git and reports it', () => {
     const folder = scratch();
     writeFiles(folder, { 'SKILL.md': 'text', '.git/config': 'x', 'sub/.git': 'gitdir: x' });
     expect(presentFiles(folder)).toMatchObject({ leftOut: ['.git', 'sub/.git'] });
   });
 
-  test('looks the same until something changes', () => {
+  test('has a stable fingerprint until something changes', () => {
     const folder = scratch();
     writeFiles(folder, skillFiles('alpha', '1'));
     const tree = presentFiles(folder, { buffer: presentBuffer() });
@@ -71,14 +71,14 @@ describe('what is present', () => {
     expect(looksOf(folder)).not.toEqual(looks);
   });
 
-  test('names every place that has to be on the disk, the folder last', () => {
+  test('lists all paths to sync, the folder last', () => {
     const folder = scratch();
     writeFiles(folder, { 'SKILL.md': 'text', 'a/b.md': 'b' });
     expect(pathsIn(folder).map((place) => path.relative(folder, place))).toEqual(['SKILL.md', 'a/b.md', 'a', '']);
   });
 });
 
-describe('a folder that cannot be read whole', () => {
+describe('an unreadable folder', () => {
   test('is refused: a link, a file, nothing, names that are no text, more or deeper than allowed', () => {
     const folder = scratch();
     symlinkSync('/etc', path.join(folder, 'link'));

@@ -41,8 +41,8 @@ async function recovered(root: string): Promise<readonly Recovered[]> {
   return told;
 }
 
-describe('where somebody moved folders by hand since', () => {
-  test('a new version that is gone leaves the old one, and the rest is finished', async () => {
+describe('when folders were moved by hand after a crash', () => {
+  test('a deleted new version keeps the old one, and the other steps are completed', async () => {
     const root = await interrupted('journal written');
     const before = treeOf(path.join(root, 'alpha'));
     for (const work of readdirSync(staging(root)))
@@ -54,7 +54,7 @@ describe('where somebody moved folders by hand since', () => {
     expect(await versions(root)).toEqual({ alpha: '1', beta: '1.0.0' });
   });
 
-  test('a whole staging folder that is gone leaves the old state', async () => {
+  test('a deleted staging folder keeps the old state', async () => {
     const root = await interrupted('journal written');
     const before = treeOf(root);
     rmSync(staging(root), { recursive: true });
@@ -63,7 +63,7 @@ describe('where somebody moved folders by hand since', () => {
     expect(await versions(root)).toEqual({ alpha: '1' });
   });
 
-  test('an old version that was moved away already comes back where the new one is gone', async () => {
+  test('the previous version is restored if the new one was deleted', async () => {
     const root = await interrupted('journal written');
     const before = treeOf(path.join(root, 'alpha'));
     const [kept = ''] = readdirSync(path.join(root, '.skillwright/previous'));
@@ -74,7 +74,7 @@ describe('where somebody moved folders by hand since', () => {
     expect(treeOf(path.join(root, 'alpha'))).toEqual(before);
   });
 
-  test('a folder that somebody put in the way is kept in the trash', async () => {
+  test('a folder that was created at the target is moved to the trash', async () => {
     const root = await interrupted('journal written');
     mkdirSync(path.join(root, 'beta'));
     writeFileSync(path.join(root, 'beta/mine.txt'), 'my work');
@@ -98,7 +98,7 @@ describe('where somebody moved folders by hand since', () => {
   });
 });
 
-describe('a journal that came from elsewhere', () => {
+describe('an untrusted journal', () => {
   const put = { type: 'put', name: 'alpha', from: 'staging/x/alpha', identity: '1:1' };
   const hostile: readonly (readonly [string, unknown])[] = [
     ['text', 'nonsense'],

@@ -28,7 +28,7 @@ verifies('PACK-4', 'a signed skill gives way to no unsigned one, no other key an
   expect(downgradeProblem(signed('1.0'), signed('main'))?.code).toBe('signature/rollback');
 });
 
-test('the same version, a newer one, and all that was never signed are taken', () => {
+test('the same version, a newer one, and unsigned skills are accepted', () => {
   expect(downgradeProblem(signed('1.0'), signed('1.0'))).toBeUndefined();
   expect(downgradeProblem(signed('1.9'), signed('1.10'))).toBeUndefined();
   expect(downgradeProblem(unsigned('2.0'), unsigned('1.0'))).toBeUndefined();

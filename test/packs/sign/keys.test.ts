@@ -14,7 +14,7 @@ const key = parsePublicKey(PLAIN.publicText);
 const pinned = { name: 'author', key, at: '1970-01-01T00:00:00.000Z' };
 
 describe('pinned keys', () => {
-  test('are kept until they are removed, by name or by id', async () => {
+  test('stay until they are removed by name or id', async () => {
     const home = scratch();
     expect(openPinnedKeys({ home }).list()).toEqual({ keys: [], problems: [] });
     expect(await openPinnedKeys({ home }).add('author', PLAIN.publicText, { now: NOW })).toEqual(pinned);
@@ -33,7 +33,7 @@ describe('pinned keys', () => {
     expect(openPinnedKeys({ home }).list()).toEqual({ keys: [], problems: [] });
   });
 
-  test('that somebody wrote into the file do not count', async () => {
+  test('edited by hand are ignored', async () => {
     const home = scratch();
     await openPinnedKeys({ home }).add('author', PLAIN.publicText);
     const file = path.join(home, '.agent/keys.json');
@@ -48,7 +48,7 @@ describe('pinned keys', () => {
     expect(openPinnedKeys({ home }).list().keys).toHaveLength(1);
   });
 
-  test('have one name each, and names that hide nothing', async () => {
+  test('have unique names that do not shadow key ids', async () => {
     const keys = openPinnedKeys({ home: scratch() });
     await keys.add('author', PLAIN.publicText);
     await expect(keys.add('author', ENCRYPTED.publicText)).rejects.toThrow('another key is pinned as "author"');
@@ -66,13 +66,13 @@ describe('pinned keys', () => {
     expect(keys.list().keys).toHaveLength(1);
   });
 
-  test('need a home', async () => {
+  test('require a home folder', async () => {
     const keys = openPinnedKeys({ home: undefined });
     await expect(keys.add('author', PLAIN.publicText)).rejects.toMatchObject({ code: 'input/invalid' });
     expect([keys.list(), await keys.remove('author')]).toEqual([{ keys: [], problems: [] }, []]);
   });
 
-  test('added by two at once are both kept', async () => {
+  test('added concurrently are both stored', async () => {
     const home = scratch();
     await Promise.all([
       openPinnedKeys({ home }).add('author', PLAIN.publicText),
@@ -109,7 +109,7 @@ describe('a new key', () => {
     );
   });
 
-  test('takes the place of no other file', async () => {
+  test('does not replace existing files', async () => {
     const folder = scratch();
     writeFileSync(path.join(folder, 'mine.pub'), 'x');
     expect(await writeNewKey({ folder, name: 'mine' })).toMatchObject({ code: 'pack/exists' });

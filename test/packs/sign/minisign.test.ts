@@ -20,7 +20,7 @@ const bytes = (length: number): fc.Arbitrary<Buffer> =>
 const id = bytes(8).map(idOf);
 const comment = fc.string({ maxLength: 80 });
 
-describe('texts of the real program', () => {
+describe('files of the minisign program', () => {
   test('a public key, also by its one line', () => {
     const key = parsePublicKey(PLAIN.publicText);
     expect(key).toEqual({ type: 'public-key', id: PLAIN.id, key: expect.any(Uint8Array) });
@@ -32,17 +32,17 @@ describe('texts of the real program', () => {
     }
   });
 
-  test.each([PLAIN.hashed, PLAIN.legacy, ENCRYPTED.hashed])('a signature is written as it was read', (text) => {
+  test.each([PLAIN.hashed, PLAIN.legacy, ENCRYPTED.hashed])('a signature round-trips', (text) => {
     const signature = parseSignature(text);
     expect(signature.type === 'signature' ? formatSignature(signature) : signature).toBe(text);
   });
 
-  test.each([PLAIN.secretText, ENCRYPTED.secretText])('a secret key is written as it was read', (text) => {
+  test.each([PLAIN.secretText, ENCRYPTED.secretText])('a secret key round-trips', (text) => {
     const key = parseSecretKey(text);
     expect(key.type === 'secret-key' ? formatSecretKey(key) : key).toBe(text);
   });
 
-  test('the costs of an encrypted key are those of minisign', () => {
+  test("an encrypted key has minisign's scrypt limits", () => {
     const key = parseSecretKey(ENCRYPTED.secretText);
     expect(key.type === 'secret-key' && key.encryption).toMatchObject({
       opsLimit: 33_554_432,
@@ -51,7 +51,7 @@ describe('texts of the real program', () => {
   });
 });
 
-describe('what is written is read', () => {
+describe('formatted values can be parsed', () => {
   test('ids', () => {
     fc.assert(
       fc.property(bytes(8), (value) => {
@@ -99,7 +99,7 @@ describe('what is written is read', () => {
   });
 });
 
-describe('what is no key and no signature', () => {
+describe('invalid keys and signatures', () => {
   const [first = '', second = '', third = '', fourth = ''] = PLAIN.hashed.split('\n');
 
   test.each([
@@ -139,7 +139,7 @@ describe('what is no key and no signature', () => {
     expect(parsePublicKey(text)).toEqual({ type: 'invalid', reason });
   });
 
-  test('a secret key that would take all memory', () => {
+  test('a secret key with excessive scrypt limits', () => {
     const key = {
       comment: '',
       box: new Uint8Array(104),

@@ -38,7 +38,7 @@ async function opened(text: string, password?: string): Promise<SigningKey> {
 const codeOf = (result: VerifiedSignature | PackRefusal): string =>
   result.type === 'refused' ? result.code : result.type;
 
-describe('keys and signatures of the real program', () => {
+describe('keys and signatures of the minisign program', () => {
   const keys = [pinned(PLAIN.publicText), pinned(ENCRYPTED.publicText, 'other')];
 
   test.each([
@@ -61,7 +61,7 @@ describe('keys and signatures of the real program', () => {
     expect(own.split('\n').slice(1)).toEqual(PLAIN.hashed.split('\n').slice(1));
   });
 
-  test('a signature without our comment is for no skill', () => {
+  test('a signature without our comment covers no skill', () => {
     expect(verifySignature({ payload: PAYLOAD, signature: PLAIN.legacy, keys, skills: SKILLS })).toMatchObject({
       code: 'signature/comment',
       message: 'the signature names no skills and versions',
@@ -70,7 +70,7 @@ describe('keys and signatures of the real program', () => {
 });
 
 describe('secret keys of our own', () => {
-  test('are opened with their password and with no other', async () => {
+  test('open only with their password', async () => {
     const { id, secretText } = await makeKey({ password: 'pass', cost: CHEAP });
     expect(await openSecretKey(secretText, 'pass')).toMatchObject({ type: 'signing-key', id });
     expect(await openSecretKey(secretText, 'Pass')).toEqual({
@@ -85,7 +85,7 @@ describe('secret keys of our own', () => {
     });
   });
 
-  test('made of the halves of two keys are not used', async () => {
+  test('with mismatched halves are refused', async () => {
     const [one, two] = [await makeKey(), await makeKey()];
     const mix = (text: string): Buffer => Buffer.from(text.split('\n')[1] ?? '', 'base64');
     const bytes = Buffer.concat([mix(one.secretText).subarray(0, 94), mix(two.secretText).subarray(94)]);
@@ -180,7 +180,7 @@ describe('a signed pack', () => {
     },
   );
 
-  test('a comment of ours for other bytes is none for these', async () => {
+  test('a comment for other bytes is refused', async () => {
     const { file } = await world();
     const comment = formatPackComment({ skills: SKILLS, sha256: '0'.repeat(64), time: '2026-01-31T12:00:00Z' });
     const signature = signed(sumsOf({ file }), author, comment);
@@ -213,7 +213,7 @@ describe('a signed pack', () => {
     expect(verified).toMatchObject({ type: 'verified', keyName: 'author' });
   });
 
-  test('a comment and a signature of two signatures of one key do not fit', () => {
+  test('a comment and a signature of different signatures do not match', () => {
     const [one, two] = ['1.0.0', '2.0.0'].map((version) =>
       signed(sumsOf(PAYLOAD), author, `version ${version}`).split('\n'),
     );
@@ -252,7 +252,7 @@ describe('a signed pack', () => {
     );
   });
 
-  test('needs a version for each skill, and no file in the way', async () => {
+  test('needs a version for each skill and a free output path', async () => {
     const { base, file, manifest } = await world();
     const [skill] = manifest.skills;
     if (skill === undefined) throw new Error('no skill');
@@ -295,7 +295,7 @@ describe('a signed pack', () => {
   });
 });
 
-test('a file that is no zip has no manifest', async () => {
+test('a file that is not a zip has no manifest', async () => {
   const file = path.join(scratch(), 'x.zip');
   writeFileSync(file, 'no zip');
   expect(await readManifestOfPack(file)).toMatchObject({ code: 'archive/unreadable' });

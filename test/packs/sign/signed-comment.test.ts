@@ -6,7 +6,7 @@ import { formatPackComment, isSignableVersion, parsePackComment } from '../../..
 const sha256 = 'a'.repeat(64);
 const time = '2026-01-31T12:00:00Z';
 
-test('names, versions, sum and time stand in one line', () => {
+test('names, versions, hash and time are one line', () => {
   const comment = {
     skills: [
       { name: 'a', version: '1.0' },
@@ -20,7 +20,7 @@ test('names, versions, sum and time stand in one line', () => {
   expect(parsePackComment(line)).toEqual(comment);
 });
 
-test('what is written is read', () => {
+test('formatted values can be parsed', () => {
   const skill = fc.record({
     name: fc.stringMatching(/^[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,2}$/),
     version: fc.stringMatching(/^[0-9]{1,3}(\.[0-9]{1,3}){0,3}(-[a-z]{1,5})?$/),

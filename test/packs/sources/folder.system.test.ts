@@ -85,7 +85,7 @@ describe('a folder as a source', () => {
         leftOut: [
           '.claude/: hidden folder',
           '.git/: version control',
-          'node_modules/: not looked into',
+          'node_modules/: not searched',
           'skills/small/skill.md: it must be called SKILL.md',
           'skills/pdf/.claude/: hidden folder',
           'skills/pdf/.env: hidden file',

@@ -66,7 +66,7 @@ test.each([
 });
 
 describe('a file in a folder', () => {
-  test('speaks of what is below that folder', () => {
+  test('applies below its folder', () => {
     expect(isIgnored('a.txt', 'sub/x/a.txt', 'sub')).toBe(true);
     expect(isIgnored('/a.txt', 'sub/a.txt', 'sub')).toBe(true);
     expect(isIgnored('a.txt', 'a.txt', 'sub')).toBe(false);
@@ -75,7 +75,7 @@ describe('a file in a folder', () => {
   });
 });
 
-test('the rule that did it is given', () => {
+test('returns the rule that excluded a path', () => {
   const rules = parseIgnore('# mine\n\n*.log\n', { folder: 'sub', file: 'sub/.gitignore' });
   expect(ignoredBy(rules, 'sub/a.log', false)).toEqual({
     pattern: '*.log',
@@ -86,7 +86,7 @@ test('the rule that did it is given', () => {
   });
 });
 
-test('what no author means is left out, and can be taken', () => {
+test('built-in rules exclude tool files, and ! includes them', () => {
   const isOut = (path: string, isFolder = false): boolean => ignoredBy(BUILT_IN_IGNORES, path, isFolder) !== undefined;
   expect(
     ['.git', '.DS_Store', 'a/.gitignore', '.skillignore', 'x.pyc', 'a~', '._x'].filter((path) => !isOut(path)),
@@ -101,7 +101,7 @@ test('what no author means is left out, and can be taken', () => {
   expect(ignoredBy(taken, 'node_modules', true)).toBeUndefined();
 });
 
-test('a line without end, and a file without end, are bounded', () => {
+test('very long lines and files are limited', () => {
   expect(parseIgnore('a'.repeat(2000), { folder: '', file: 'x' })).toEqual([]);
   expect(parseIgnore('a\n'.repeat(10_000), { folder: '', file: 'x' })).toHaveLength(2000);
   expect(isIgnored('*a'.repeat(500), `${'a'.repeat(500)}b`)).toBe(false);

@@ -142,8 +142,8 @@ function judged(...paths: readonly string[]): string | readonly string[] {
   return taken;
 }
 
-describe('the names of a tree', () => {
-  test('are taken, and composed', () => {
+describe('a path validator', () => {
+  test('accepts names and normalizes them', () => {
     const plain = ['SKILL.md', 'scripts/run.sh', 'scripts/lib/a.py', '数据/é.md', 'a b.txt', '.gitignore'];
     expect(judged('scripts/', ...plain)).toEqual(['scripts', ...plain]);
     expect(judged('cafe\u0301/e\u0301.md', 'cafe\u0301/b.md')).toEqual(['caf\u00e9/\u00e9.md', 'caf\u00e9/b.md']);
@@ -167,7 +167,7 @@ describe('the names of a tree', () => {
     expect(cases.map(([, ...names]) => [judged(...names), ...names])).toEqual(cases);
   });
 
-  test('are counted, with the folders that nobody names', () => {
+  test('counts names, including implicit folders', () => {
     const judge = openPathValidator({ ...ARCHIVE_LIMITS, maxEntries: 4 });
     expect(['a/b/c', 'a/b/d', 'a/b/e'].map((each) => judge.check(each, 'file').type)).toEqual([
       'usable',
