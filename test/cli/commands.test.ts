@@ -133,7 +133,7 @@ describe('search', () => {
     expect((await json(['search', '--queries', 'lines.txt']))['queries']).toHaveLength(2);
     expect(await cli(folder, ['search', '--queries', 'lines.txt', 'more', ...only])).toMatchObject({
       status: 2,
-      err: expect.stringContaining('either words or --queries, not both') as string,
+      err: expect.stringContaining('WORDS and --queries cannot be combined') as string,
     });
     expect((await json(['search', '--queries', path.join(folder, 'lines.txt')]))['queries']).toHaveLength(2);
     expect(await cli(folder, ['search', '--queries', path.join(folder, 'bad.json'), ...only])).toMatchObject({
@@ -150,7 +150,7 @@ describe('search', () => {
     expect(await cli(folder, ['search', 'zzzzqqqq', ...only])).toEqual({
       status: 1,
       out: '',
-      err: 'none of 2 skills matches; try other words, or --deep to look into the bodies\n',
+      err: 'no match in 2 skills; try other words or --deep to search the instructions\n',
     });
   });
 

@@ -162,7 +162,7 @@ describe('eval', () => {
         schema: 1,
         error: {
           code: 'usage',
-          message: 'there is no run at "nowhere"',
+          message: 'no run at "nowhere"',
           hint: 'name run folders, or folders of .agent/evals',
         },
       },
@@ -318,7 +318,7 @@ describe('eval', () => {
   test('says so where its results cannot be kept', async () => {
     const root = project({ '.agent/evals': 'no folder' });
     const { status, err } = await run(root, 'skills/tables');
-    expect([status, err]).toEqual([5, expect.stringContaining('files of the evaluation cannot be read or written')]);
+    expect([status, err]).toEqual([5, expect.stringContaining('cannot read or write evaluation files')]);
   });
 
   test('keeps what is finished when it is interrupted, and goes on from there', async () => {
