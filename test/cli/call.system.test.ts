@@ -168,7 +168,7 @@ describe('call', () => {
   });
 
   test.each<readonly [readonly string[], number, string]>([
-    [['call'], 2, 'which tool?'],
+    [['call'], 2, 'missing argument: TOOL'],
     [['call', 'read_file', '{nope'], 2, 'INPUT is not valid JSON'],
     [['call', 'read_file', '{}', 'more'], 2, 'usage: skillwright call'],
     [['call', 'read_file', '{"path":"x"}', '--vocabulary', 'klingon'], 2, '--vocabulary'],

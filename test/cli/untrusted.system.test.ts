@@ -167,7 +167,7 @@ describe('doctor', () => {
       expect.stringContaining('other users may read or write it; runs are not sealed'),
       `${at.home}/.agent/trust.json: absent`,
       `${at.home}/.agent/approvals.json is not used: it is no JSON`,
-      `${at.project}/.agent/runs cannot be used: it is a symbolic link; no run can start`,
+      `cannot use ${at.project}/.agent/runs: it is a symbolic link; no run can start`,
     ]);
   });
 
