@@ -2,27 +2,30 @@ import { availableParallelism } from 'node:os';
 
 import { defineConfig } from 'vitest/config';
 
-// .ci/run names a folder for the counts; a person sees the usual report.
+import { slowestFiles } from './test/slowest-files.ts';
+
+// .ci/run names a folder for the counts.
 const report = process.env['SKILLWRIGHT_REPORT'];
 
-/** Tests that start sandboxes, engines and other programs, or need minutes. */
+/** Tests that start sandboxes, engines and other programs, or need seconds. */
 export const SYSTEM_TESTS = 'test/**/*.system.test.ts';
+
+/** One file per process, because `npm test` runs vitest several times. */
+function jsonReport(folder: string): ['json', { outputFile: string }] {
+  return ['json', { outputFile: `${folder}/${String(process.pid)}.json` }];
+}
 
 export const shared = defineConfig({
   test: {
-    // The suites share nothing but the file system and each cleans up after itself; one realm a worker is many times faster.
+    // Test files share nothing but the file system, and one realm per worker is many times faster.
     isolate: false,
     // Half of the tests wait for processes of their own.
     maxWorkers: Math.max(2, availableParallelism()),
-    // Only for what hangs: what is slow on a busy machine is no failure.
+    // These only catch what hangs: a slow machine must not fail a test.
     testTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
-    globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/random-seed.ts'],
-    reporters:
-      report === undefined
-        ? ['default']
-        : ['default', ['json', { outputFile: `${report}/${String(process.pid)}.json` }]],
+    reporters: ['default', slowestFiles, ...(report === undefined ? [] : [jsonReport(report)])],
   },
 });

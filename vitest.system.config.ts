@@ -2,5 +2,10 @@ import { defineConfig, mergeConfig } from 'vitest/config';
 
 import { SYSTEM_TESTS, shared } from './vitest.shared.config.ts';
 
-/** Programs that are really run: sandboxes, containers, attacks, floods. */
-export default mergeConfig(shared, defineConfig({ test: { include: [SYSTEM_TESTS] } }));
+/** Tests that run real programs: sandboxes, containers, attacks, kills, servers. */
+export default mergeConfig(
+  shared,
+  defineConfig({
+    test: { include: [SYSTEM_TESTS], globalSetup: ['test/global-setup.ts', 'test/system-setup.ts'] },
+  }),
+);

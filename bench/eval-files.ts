@@ -23,7 +23,7 @@ export function benchEvalFiles({ dataDir }: { readonly dataDir: string | undefin
   const inEvals = suites.reduce((sum, suite) => sum + (suite.shape === 'evals' ? suite.entries : 0), 0);
   const withoutFiles = new Set(
     problems
-      .filter(({ message }) => message.endsWith('is not there'))
+      .filter(({ message }) => message.endsWith('does not exist'))
       .map(({ file, line }) => `${file}:${String(line)}`),
   ).size;
   return [

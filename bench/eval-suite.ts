@@ -3,7 +3,6 @@ import path from 'node:path';
 
 import { runAgent } from '../src/agent/agent.ts';
 import type { EvalCase } from '../src/evals/cases/case.ts';
-import { openCaseGrader } from '../src/evals/run/grade-case.ts';
 import { runSuite } from '../src/evals/run/run-suite.ts';
 import { openScripted } from '../src/model/scripted/scripted.ts';
 import { toScriptedTurns } from '../src/model/scripted/scripted-file.ts';
@@ -79,7 +78,6 @@ async function suiteRuns(folder: string, skill: string, start: number): Promise<
     timeoutMs: 60_000,
     directory: path.join(folder, 'evals'),
     cache: path.join(folder, 'cache'),
-    ...openCaseGrader(),
     signal: new AbortController().signal,
   });
   return results.filter(({ status }) => status === 'passed').length;

@@ -14,7 +14,6 @@ import { benchEvalSuite } from './eval-suite.ts';
 import { benchExecutors } from './executors.ts';
 import { benchInstall, benchVerify } from './install.ts';
 import { benchJournal } from './journal.ts';
-import { benchJsonStream } from './json-stream.ts';
 import type { BenchRow } from './row.ts';
 import { benchPacksPeers } from './packs-peers.ts';
 import { benchPolicy } from './policy.ts';
@@ -58,7 +57,6 @@ if (values.help === true) {
     policy: () => benchPolicy(),
     redaction: () => benchRedaction(),
     journal: () => benchJournal({ workDir }),
-    stream: () => benchJsonStream(),
     agent: () => benchAgent({ project, workDir }),
     install: () => benchInstall({ workDir }),
     verify: () => benchVerify({ workDir }),

@@ -36,10 +36,6 @@ const LOADERS: Readonly<Record<string, Loader>> = {
     async ({ directory }) =>
     async () =>
       (await buildIndex({ roots: roots(directory) })).skills.length,
-  told:
-    async ({ directory }) =>
-    async () =>
-      (await buildIndex({ roots: roots(directory) })).diagnostics.length,
   fill:
     async ({ directory, cacheFile }) =>
     async () =>

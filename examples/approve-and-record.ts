@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createRuntime, openApprovals, readRun, verifyRun } from 'skillwright';
 import type { ApprovalRequest, RunEvent } from 'skillwright';
 
-/** Notes may be written, once and for the rest of the run; nothing else that needs a yes gets one. */
+/** Notes may be written, once and for the rest of the run; nothing else that needs approval gets one. */
 async function ask({ detail }: ApprovalRequest): Promise<object> {
   const isNote = detail.kind === 'write' && detail.path.startsWith('notes/');
   return isNote ? { verdict: 'yes', scope: 'run' } : { verdict: 'no' };

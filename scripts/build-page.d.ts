@@ -1,2 +1,2 @@
-/** The text of src/evals/page/page-text.ts, made from src/viewer/page. */
+/** The text of src/evals/page/page-text.ts, generated from src/evals/page/browser. */
 export function pageText(): Promise<string>;

@@ -1,52 +1,45 @@
-// The page of a report is TypeScript for browsers, in src/evals/page/browser. It is bundled into one script and one style, which stand as
-// strings in src/evals/page/page-text.ts: so the library and the command have them without reading a file. A test compares the two.
+// Bundles the report page (src/evals/page/browser) into one script and one style, stored as strings in src/evals/page/page-text.ts, so that
+// the library and the CLI need no file at run time. A test compares the two.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { build, transformWithEsbuild } from 'vite';
+import { build, transform } from 'esbuild';
 
 const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** Later ones win. */
+/** Later styles override earlier ones. */
 const STYLES = ['theme', 'parts', 'cases', 'detail', 'trigger', 'narrow'];
 
-/** The text of src/evals/page/page-text.ts. */
+/** Returns the text of src/evals/page/page-text.ts. */
 export async function pageText() {
   const bundled = await build({
-    root: project('src/evals/page/browser'),
-    configFile: false,
+    entryPoints: [project('src/evals/page/browser/main.ts')],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
     logLevel: 'error',
-    build: {
-      write: false,
-      minify: 'esbuild',
-      target: 'es2022',
-      modulePreload: false,
-      rollupOptions: { input: project('src/evals/page/browser/main.ts'), output: { format: 'iife' } },
-    },
   });
-  const [chunk] = bundled.output;
-  const style = await transformWithEsbuild(
+  const style = await transform(
     STYLES.map((name) => readFileSync(project(`src/evals/page/browser/style/${name}.css`), 'utf8')).join('\n'),
-    'page.css',
-    {
-      minify: true,
-      loader: 'css',
-    },
+    { loader: 'css', minify: true },
   );
   return [
-    '// Made from src/evals/page/browser by `npm run page`; changed there.',
+    '// Generated from src/evals/page/browser by `npm run page`. Do not edit.',
     '// oxfmt-ignore',
-    `export const PAGE_SCRIPT = ${quoted(chunk.code)};`,
+    `export const PAGE_SCRIPT = ${quoted(bundled.outputFiles[0].text)};`,
     '// oxfmt-ignore',
     `export const PAGE_STYLE = ${quoted(style.code)};`,
     '',
   ].join('\n');
 }
 
-/** Nothing in it can end the element that it is put into. */
+/** Rejects text that could end the element around it. */
 function quoted(text) {
   const bare = text.trim();
-  if (/<\/(?:script|style)|<!--/i.test(bare)) throw new Error('the page holds a text that would end its own element');
+  if (/<\/(?:script|style)|<!--/i.test(bare))
+    throw new Error('the page contains a text that would end its own element');
   return JSON.stringify(bare);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The agent: a request, a model and skills, inside a budget and a policy, with a record of everything. See docs/agent.md.
+ * The agent: works on a request with a model and skills, within a budget and a policy, and records everything. See docs/agent.md.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Evaluations: cases are read, run in homes of their own and graded from what was recorded. See docs/evals.md.
+ * Evaluations: reads cases, runs them in isolation and grades them from their records. See docs/evals.md.
  *
  * @module
  */
@@ -32,6 +32,6 @@ export { REPORT_FORMATS } from './evals/report/formats.ts';
 export { readReport } from './evals/report/json.ts';
 export type { SuiteModel } from './evals/run/case-model.ts';
 export type { SuiteProgress } from './evals/run/run-suite.ts';
-export { skillFoldersIn } from './evals/run/skill-folders.ts';
+export { skillFoldersIn } from './evals/cases/suite.ts';
 export { evaluateTrigger } from './evals/trigger/run-trigger.ts';
 export type { TriggerOptions } from './evals/trigger/run-trigger.ts';

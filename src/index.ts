@@ -1,5 +1,5 @@
 /**
- * The library. What stands here is public: add by hand, never by wildcard, and keep it under 25 values.
+ * The public library. Exports are listed by hand; keep them under 25 values.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Skills as tools for anybody's agent: the vocabularies, and the shapes they are handed out in.
+ * Skills as tools for any agent: the vocabularies and their shapes for OpenAI, Anthropic and the AI SDK.
  *
  * @module
  */

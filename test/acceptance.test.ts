@@ -2,16 +2,17 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { verifyRun } from '../src/journal/verify.ts';
 import { exitOf } from '../src/evals/report/report.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../src/core/approval.ts';
 import { readCases } from '../src/evals/cases/read-cases.ts';
 import { evaluate } from '../src/evals/evaluate.ts';
-import { skillFoldersIn } from '../src/evals/run/skill-folders.ts';
+import { skillFoldersIn } from '../src/evals/cases/suite.ts';
 import type { AgentResult } from '../src/agent/agent-options.ts';
 import { createRuntime } from '../src/runtime/runtime.ts';
+import { verifies } from './conformance/verifies.ts';
 import { packWorld } from './packs/support.ts';
 import { acting, allText, eventsOf, ofType, played, world } from './agent/support.ts';
 
@@ -49,7 +50,7 @@ function outcomes(result: AgentResult): readonly string[] {
 }
 
 describe('acceptance', () => {
-  test('1. the index is made from metadata alone', async () => {
+  verifies('ACC-1', 'the index and the first request hold metadata only', async () => {
     const { agent, runtime } = await world(SKILLS);
     expect(runtime.index.skills.map(({ name, description }) => [name, description])).toEqual([
       ['letters', 'Works on letters. Use it for letters.'],
@@ -66,7 +67,7 @@ describe('acceptance', () => {
     expect(verifyRun(result.path ?? '').status).toBe('intact');
   });
 
-  test('2. only the body of a skill that was triggered is read', async () => {
+  verifies('ACC-2', 'only the body of the triggered skill is loaded', async () => {
     const { agent } = await world(SKILLS);
     const model = played([select, answer]);
     const result = await agent({ model, protocol: 'actions' });
@@ -80,7 +81,7 @@ describe('acceptance', () => {
     ]);
   });
 
-  test('3. resources are read only when they are asked for', async () => {
+  verifies('ACC-3', 'resource files are read only on load_resource', async () => {
     const { agent } = await world(SKILLS);
     const model = played([select, read, answer]);
     const result = await agent({ model, protocol: 'actions' });
@@ -90,7 +91,7 @@ describe('acceptance', () => {
     expect(JSON.stringify(eventsOf(result))).not.toContain(`${RESOURCE}-letters`);
   });
 
-  test('4. packs are installed from zip files and work, and harmful ones are refused', async () => {
+  verifies('ACC-4', 'a zip of skills installs and works; traversal and a missing SKILL.md are refused', async () => {
     const { install, settings, root, project } = packWorld();
     const text =
       '---\nname: tables\ndescription: Works on tables. Use it for tables.\n---\n\n# Tables\n\ncanary-body-of-tables\n';
@@ -111,8 +112,8 @@ describe('acceptance', () => {
     expect(JSON.stringify(loaded)).toContain('canary-body-of-tables');
   });
 
-  describe('5. allow-lists are enforced, and what is of high risk needs a yes', () => {
-    test('a skill that allows reading alone runs nothing', async () => {
+  describe('allow-lists are enforced and high-risk tools need approval', () => {
+    verifies('ACC-5', 'a skill that allows only reading runs nothing', async () => {
       const { agent } = await world({ tables: skill('tables', ['allowed-tools: "read_resource"']) });
       const result = await agent({ model: played([select, run, read, answer]), protocol: 'actions' });
       expect(outcomes(result)).toEqual([
@@ -123,13 +124,13 @@ describe('acceptance', () => {
       ]);
     });
 
-    test('a skill that allows running runs', async () => {
+    verifies('ACC-5', 'a skill that allows running runs', async () => {
       const { agent } = await world({ tables: skill('tables', ['allowed-tools: "run_script"']) });
       const result = await agent({ model: played([select, run, answer]), protocol: 'actions' });
       expect(outcomes(result)).toContain('run_script: allow, program-ran');
     });
 
-    test('a file is written only after somebody said yes to exactly this', async () => {
+    verifies('ACC-5', 'a file is written only after approval of exactly these bytes', async () => {
       const { agent, project } = await world(SKILLS);
       const write = acting('write_file', { path: 'report.md', content: 'hello' });
       const file = path.join(project, 'report.md');
@@ -158,34 +159,40 @@ describe('acceptance', () => {
     });
   });
 
-  test('6. evaluations run offline: cases in, verdicts from the record out, and a broken case is none of them', async () => {
-    const { root } = await world(SKILLS);
-    const tables = path.join(root, 'skills/tables');
-    mkdirSync(path.join(tables, 'evals'));
-    const turns = (...lines: readonly { readonly text?: string }[]) => ({ turns: lines.map(({ text }) => ({ text })) });
-    const cases = [
-      { id: 'loads', input: 'count', protocol: 'actions', mock: turns(select, answer), expect: { trigger: true } },
-      { id: 'quiet', input: 'count', protocol: 'actions', mock: turns(answer), expect: { trigger: true } },
-      { id: 'torn', input: 'count', protocol: 'actions', mock: turns(answer, answer), expect: { trigger: false } },
-    ];
-    writeFileSync(path.join(tables, 'evals/cases.json'), JSON.stringify({ cases }));
-    const read = readCases([tables]);
-    expect(read.problems).toEqual([]);
-    const report = await evaluate({
-      cases: read.cases,
-      skills: skillFoldersIn(path.join(root, 'skills')),
-      concurrency: 2,
-      timeoutMs: 20_000,
-      directory: path.join(root, 'evaluation'),
-      executor: 'none',
-      places: { base: root, cacheDir: undefined, engine: undefined },
-      signal: new AbortController().signal,
-    });
-    expect(report.results.map(({ case: id, status, loaded }) => [id, status, loaded])).toEqual([
-      ['loads', 'passed', ['tables']],
-      ['quiet', 'failed', []],
-      ['torn', 'error', []],
-    ]);
-    expect([report.models, exitOf(report)]).toEqual([[{ id: 'scripted', way: 'scripted' }], 5]);
-  });
+  verifies(
+    'ACC-6',
+    'evaluations run offline on the mock model and write a report; a broken case is an error, not a verdict',
+    async () => {
+      const { root } = await world(SKILLS);
+      const tables = path.join(root, 'skills/tables');
+      mkdirSync(path.join(tables, 'evals'));
+      const turns = (...lines: readonly { readonly text?: string }[]) => ({
+        turns: lines.map(({ text }) => ({ text })),
+      });
+      const cases = [
+        { id: 'loads', input: 'count', protocol: 'actions', mock: turns(select, answer), expect: { trigger: true } },
+        { id: 'quiet', input: 'count', protocol: 'actions', mock: turns(answer), expect: { trigger: true } },
+        { id: 'torn', input: 'count', protocol: 'actions', mock: turns(answer, answer), expect: { trigger: false } },
+      ];
+      writeFileSync(path.join(tables, 'evals/cases.json'), JSON.stringify({ cases }));
+      const read = readCases([tables]);
+      expect(read.problems).toEqual([]);
+      const report = await evaluate({
+        cases: read.cases,
+        skills: skillFoldersIn(path.join(root, 'skills')),
+        concurrency: 2,
+        timeoutMs: 20_000,
+        directory: path.join(root, 'evaluation'),
+        executor: 'none',
+        places: { base: root, cacheDir: undefined, engine: undefined },
+        signal: new AbortController().signal,
+      });
+      expect(report.results.map(({ case: id, status, loaded }) => [id, status, loaded])).toEqual([
+        ['loads', 'passed', ['tables']],
+        ['quiet', 'failed', []],
+        ['torn', 'error', []],
+      ]);
+      expect([report.models, exitOf(report)]).toEqual([[{ id: 'scripted', way: 'scripted' }], 5]);
+    },
+  );
 });

@@ -63,9 +63,9 @@ test('own-loop searches, loads and reads with no model', () => {
 test('approve-and-record prints what was decided and answered, from a record that is intact', () => {
   expect(run('approve-and-record.js').split('\n')).toEqual([
     'allow: read_file is allowed by default, built-in',
-    'ask: write_file needs a yes by default, built-in',
+    'ask: write_file needs approval by default, built-in',
     '  answered: yes',
-    'ask: write_file needs a yes by default, built-in',
+    'ask: write_file needs approval by default, built-in',
     '  answered: no',
     'deny: delete_file is not allowed by the rule "delete_file" of run',
     'the record is intact',

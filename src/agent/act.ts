@@ -1,4 +1,4 @@
-/** The calls of one answer: done in order, each judged and recorded by itself. */
+/** Performs the calls of one answer in order. Each call is checked and recorded on its own. */
 import type { ModelToolCall } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { AgentParts } from './agent-parts.ts';
@@ -11,19 +11,19 @@ import type { Choice } from './forced-choice.ts';
 import { loadedBy, orderCalls, plannedActions } from './selection.ts';
 import { delegate } from './subagent.ts';
 
-export interface Acted {
-  /** One for each call, in the order of the answer. */
+export interface CallResults {
+  /** One result for each call, in the order of the answer. */
   readonly results: readonly ExchangeResult[];
-  /** Files that were read or written. */
+  /** Files that the calls read or wrote. */
   readonly touched: readonly string[];
-  /** The answer to the person, where one of the calls was that. */
+  /** The answer to the person, if one of the calls gave it. */
   readonly answer?: string;
 }
 
-/** Calls of one answer that are looked at. */
+/** Further calls of one answer are not performed. */
 const CALLS_A_TURN = 16;
 
-export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promise<Acted> {
+export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promise<CallResults> {
   const { run, gate } = parts;
   const { index, offer, vocabulary } = run.session;
   gate.startTurn();
@@ -33,7 +33,7 @@ export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts):
   let answer: string | undefined;
   for (const call of ordered) {
     if (answer !== undefined || gate.ended !== undefined || run.session.state.endedBy !== undefined) {
-      results.set(call, ownResult(call, 'not done: the run is over', true));
+      results.set(call, ownResult(call, 'not done: the run has ended', true));
       continue;
     }
     const outcome = await callOne(call, parts);
@@ -42,7 +42,7 @@ export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts):
     touched.push(...(outcome.touched ?? []));
     ({ answer } = outcome);
   }
-  const left = `not done: at most ${String(CALLS_A_TURN)} calls are taken from one answer`;
+  const left = `not done: at most ${String(CALLS_A_TURN)} calls of one answer are performed`;
   return {
     results: calls.map((call) => results.get(call) ?? ownResult(call, left, true)),
     touched,
@@ -53,20 +53,20 @@ export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts):
 async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutcome> {
   const child = childSkill(call, parts);
   if (child === undefined) return parts.untilStopped(parts.tools.call(call, parts.stop));
-  // A child hears the same signal, and its record is ended before that of its parent.
+  // The child listens to the same signal, and its record is closed before that of its parent.
   const delegated = await delegate(child, parts.subagents, parts.stop);
   if (delegated.type === 'failed') return { result: ownResult(call, `${delegated.message}; ${delegated.hint}`, true) };
   const { outcome, answer } = delegated.result;
-  const text = `${child.name} ran in a context of its own and is ${outcome}. Its summary:\n${answer}`;
+  const text = `${child.name} ran as a subagent; outcome: ${outcome}. Its summary:\n${answer}`;
   const line = `${call.name} ${child.name}: a subagent, ${outcome}`;
   return {
     result: resultOf({ callId: call.id, tool: call.name, text, isData: true, isError: outcome !== 'done', line }),
   };
 }
 
-/** The skill of a call that loads just this one and wants it to run in a context of its own. */
+/** Returns the skill if the call loads exactly one skill and that skill runs as a subagent. */
 function childSkill(call: ModelToolCall, { run: { session }, mayDelegate }: AgentParts): SkillEntry | undefined {
-  // What a call would do is not worked out twice where no answer would change anything.
+  // Parsing the call a second time is only needed where some skill runs as a subagent.
   if (!mayDelegate) return undefined;
   const actions = plannedActions(call, session.vocabulary, session.offer);
   const [action] = actions;
@@ -75,7 +75,7 @@ function childSkill(call: ModelToolCall, { run: { session }, mayDelegate }: Agen
   return session.state.loaded.some((loaded) => loaded.skill.id === skill.id) ? undefined : skill;
 }
 
-/** Loads what the model accepted of a shortlist; what it rejected is written down. */
+/** Loads the skills that the model accepted and records the ones that it rejected. */
 export async function actOnChoice(
   choice: Extract<Choice, { readonly type: 'chosen' }>,
   parts: AgentParts,
@@ -95,7 +95,7 @@ export async function actOnChoice(
           : '',
     );
   }
-  const text = texts.length === 0 ? 'no skill was accepted: go on without one' : texts.join('\n\n');
+  const text = texts.length === 0 ? 'no skill was accepted: continue without one' : texts.join('\n\n');
   const line = `${call.name}: ${String(accepted.length)} accepted, ${String(rejected.length)} rejected`;
   return resultOf({ callId: call.id, tool: call.name, text, isData: false, isError: false, line });
 }

@@ -1,6 +1,6 @@
 /**
- * The structured actions of skills-agent (AGT-2): an answer is one object `{action: {type, payload}, plan_update?, diagnostics?}`, for
- * models that call no tools. Reading one does nothing; its payload is judged later, like the input of any tool.
+ * The structured actions of skills-agent (AGT-2), for models without tool calls: an answer is one object `{action: {type, payload},
+ * plan_update?, diagnostics?}`. Parsing has no effects; the payload is validated later, like the input of any tool.
  */
 import { SkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
@@ -19,14 +19,14 @@ export type DecisionReading =
       readonly type: 'decision';
       readonly call: DecidedCall;
       readonly planUpdate?: PlanUpdate;
-      /** What the model says about its own answer. Words, never more. */
+      /** Remarks of the model about its own answer. They are only displayed. */
       readonly diagnostics: readonly string[];
-      /** What of the answer was not used, and why. */
+      /** The parts of the answer that were ignored, and why. */
       readonly notes: readonly string[];
     }
   | { readonly type: 'refused'; readonly problem: Failure };
 
-/** Not yet judged: whether the tool takes its input is the tool's to say. */
+/** The input is not validated yet; the tool does that. */
 export interface DecidedCall {
   readonly name: string;
   readonly input: Fields;
@@ -37,7 +37,7 @@ export const FINAL_ANSWER = 'final_answer';
 
 const KEYS = ['action', 'plan_update', 'diagnostics'];
 const SHAPE = '{"action": {"type": "...", "payload": {...}}}';
-/** Names, remarks and entries that a message or a record gets at most. */
+/** Limits for lists in messages and records. */
 const MAX_NAMED = 40;
 const MAX_REMARKS = 20;
 const MAX_REMARK = 500;
@@ -45,20 +45,20 @@ const MAX_REMARK = 500;
 type Fields = Readonly<Record<string, unknown>>;
 type Refused = Extract<DecisionReading, { readonly type: 'refused' }>;
 
-/** The answer that is expected where these tools are offered, for models that can be held to a schema. */
+/** The JSON Schema of an answer with these tools, for models that support structured output. */
 export function actionSchema(tools: readonly ModelTool[]): ObjectSchema {
   const [first, ...more] = tools.map(toolAction);
   if (first === undefined) throw noTools();
   const action: JsonSchema = more.length === 0 ? first : { description: 'The next action.', anyOf: [first, ...more] };
   return {
     type: 'object',
-    description: 'One decision: the next action and, where it has changed, the plan.',
+    description: 'One decision: the next action and, if it has changed, the plan.',
     properties: {
       action,
       plan_update: PLAN_UPDATE_SCHEMA,
       diagnostics: {
         type: 'array',
-        description: 'Doubts and remarks for people.',
+        description: 'Doubts and remarks for the user.',
         items: { type: 'string', description: 'One of them.' },
       },
     },
@@ -70,9 +70,9 @@ export function actionSchema(tools: readonly ModelTool[]): ObjectSchema {
 function noTools(): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: 'no tools are offered, so there is no action to choose',
+    message: 'no tools are offered, so the model has no action to choose from',
     hint: `offer at least ${FINAL_ANSWER}`,
-    data: { expected: 'one tool or more' },
+    data: { expected: 'at least one tool' },
   });
 }
 
@@ -89,7 +89,7 @@ function toolAction({ name, description, inputSchema }: ModelTool): ObjectSchema
   };
 }
 
-/** What an answer decides, or what is wrong with it in words that a model can act on. Never throws, whatever it is given. */
+/** Parses an answer into a decision, or into an error that a model can act on. Never throws. */
 export function readDecision(value: unknown, tools: readonly ModelTool[]): DecisionReading {
   if (!isObject(value)) return refused(`the answer must be an object, not ${describeValue(value)}`);
   const action = value['action'];
@@ -120,15 +120,15 @@ function refusedAction(answer: Fields, action: unknown): Refused {
     return refused(`action must be one object, not ${describeValue(action)}: one action at a time`);
   if (action !== undefined) return refused(`action must be an object, not ${describeValue(action)}`);
   if (Object.hasOwn(answer, 'type') || Object.hasOwn(answer, 'payload'))
-    return refused('action is missing: type and payload must stand inside of it');
+    return refused('action is missing: put type and payload inside "action"');
   const [like] = nearest('action', Object.keys(answer).slice(0, MAX_NAMED), 1);
   return like === undefined
     ? refused('action is missing')
-    : refused(`action is missing: there is no key ${quoted(like)}`, { nearest: ['action'] });
+    : refused(`action is missing: found the key ${quoted(like)} instead`, { nearest: ['action'] });
 }
 
 function refusedName(type: string, tools: readonly ModelTool[]): Refused {
-  return refused(`there is no action ${quoted(type)}`, {
+  return refused(`unknown action ${quoted(type)}`, {
     hint: namesText(tools),
     nearest: nearest(
       type,
@@ -143,7 +143,7 @@ function namesText(tools: readonly ModelTool[]): string {
   return `the actions are ${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Whether there is something to judge at all; what is wrong inside of it is the tool's to say. */
+/** Checks only that a payload is present; the tool validates its contents. */
 function readPayload(action: Fields, tool: ModelTool): { readonly payload: Fields } | Refused {
   const payload = action['payload'] ?? {};
   if (!isObject(payload)) return refused(`action.payload must be an object, not ${describeValue(payload)}`);
@@ -151,7 +151,7 @@ function readPayload(action: Fields, tool: ModelTool): { readonly payload: Field
   const needed = requiredOf(tool.inputSchema);
   if (isGiven(action['payload']) || needed.length === 0) return { payload };
   const beside = needed.filter((key) => Object.hasOwn(action, key));
-  const reason = beside.length === 0 ? `it needs ${needed.join(', ')}` : `${beside.join(', ')} must stand inside of it`;
+  const reason = beside.length === 0 ? `required: ${needed.join(', ')}` : `put ${beside.join(', ')} inside of it`;
   return refused(`action.payload of ${tool.name} is missing: ${reason}`);
 }
 
@@ -159,7 +159,7 @@ function isRefused(reading: object): reading is Refused {
   return 'type' in reading;
 }
 
-/** An answer under another name, or of another type, is left for the tool to name; only emptiness is judged here. */
+/** Checks only that the answer is not empty; the tool reports a wrong name or type. */
 function isSomeAnswer(payload: Fields): boolean {
   const answer = Object.hasOwn(payload, 'answer') ? payload['answer'] : payload;
   if (typeof answer === 'string') return /\S/.test(answer);
@@ -167,7 +167,7 @@ function isSomeAnswer(payload: Fields): boolean {
 }
 
 function emptyAnswer(): Refused {
-  return refused('the final answer is empty: action.payload.answer must be the text that the person reads', {
+  return refused('the final answer is empty: action.payload.answer must contain the text for the user', {
     hint: `write ${SHAPE.replace('"..."', `"${FINAL_ANSWER}"`).replace('{...}', '{"answer": "..."}')}`,
   });
 }
@@ -185,7 +185,7 @@ function unusedKeys(fields: Fields, known: readonly string[], where: string): re
   ];
 }
 
-/** A text, a list, or an object of short values: models write all of these. */
+/** Models write diagnostics as a string, a list, or an object of short values. */
 function remarksOf(value: unknown): readonly string[] {
   const remarks: readonly unknown[] = Array.isArray(value) ? value : isGiven(value) ? [value] : [];
   return remarks
@@ -206,7 +206,7 @@ function remarkText(remark: unknown): string {
   return text.length > MAX_REMARK ? `${start}…` : start;
 }
 
-/** Models write null for what they leave out. */
+/** Models write null for omitted fields. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

@@ -1,4 +1,7 @@
-/** Why skills come up before the first turn: a program requires them, a file is theirs, or a search proposes them. */
+/**
+ * Activates skills before the first turn: those that the caller requires, those with matching `paths`, and those that a search
+ * proposes.
+ */
 import path from 'node:path';
 
 import type { Failure } from '../core/failure-codes.ts';
@@ -17,16 +20,16 @@ import { BODIES_A_TURN } from './selection.ts';
 export const ACTIVATIONS = ['model', 'shortlist', 'forced'] as const;
 export type Activation = (typeof ACTIVATIONS)[number];
 
-/** Skills that a search puts before the model. */
+/** The number of skills that a search proposes to the model. */
 const SHORTLISTED = 3;
 
 export interface Activated {
   readonly type: 'activated';
-  /** Instructions that are loaded already. */
+  /** The instructions that were loaded. */
   readonly loaded: readonly SkillLoaded[];
 }
 
-/** Loads what a program requires, all or nothing, and what the paths of given files call for, as far as it may be used. */
+/** Loads all required skills or none, then the skills with `paths` that match the given files, where the policy allows them. */
 export async function activateSkills(
   run: Run,
   required: readonly string[],
@@ -47,7 +50,7 @@ export async function activateSkills(
   return { type: 'activated', loaded: [...loaded, ...triggered] };
 }
 
-/** Skills whose `paths` match one of the files; only those that a model may choose. */
+/** Returns the skills that a model may load and that have a `paths` pattern matching one of the files. */
 export function skillsForPaths(index: SkillIndex, files: readonly string[]): readonly SkillEntry[] {
   if (files.length === 0) return [];
   const names = files.map((file) =>
@@ -59,12 +62,12 @@ export function skillsForPaths(index: SkillIndex, files: readonly string[]): rea
   return index.skills.filter(({ state, controls: { paths = [] } }) => {
     if (paths.length === 0 || !isForModel(state)) return false;
     const globs = paths.map((pattern) => compileGlob(pattern));
-    // A pattern without a folder means the name of a file, wherever that lies.
+    // A pattern without a folder matches the file name in any folder.
     return names.some((name) => globs.some((glob) => glob.matches(name) || glob.matches(path.posix.basename(name))));
   });
 }
 
-/** Skills that files touched in a turn call for: put before the model, each once. The model decides whether they help. */
+/** Proposes the skills for files that were touched in a turn, each skill once. The model decides whether to load them. */
 export function pathRemarks(
   run: Run,
   touched: readonly string[],
@@ -79,10 +82,12 @@ export function pathRemarks(
     run.record({ type: 'activation', skill: id, reason: 'path' });
   }
   const { loadTool } = session.vocabulary;
-  return skills.map(({ name }) => `For such files there is ${printable(name)}; load it with ${loadTool} if it helps.`);
+  return skills.map(
+    ({ name }) => `The skill ${printable(name)} is made for such files; load it with ${loadTool} if it helps.`,
+  );
 }
 
-/** Loaded instructions as the load tool of the vocabulary shows them. */
+/** Renders loaded instructions like the load tool of the vocabulary does. */
 export function loadedText({ vocabulary, offer }: Session, loaded: readonly SkillLoaded[]): string {
   const row = vocabulary.tools.find(({ name }) => name === vocabulary.loadTool);
   if (row === undefined || loaded.length === 0) return '';
@@ -92,7 +97,7 @@ export function loadedText({ vocabulary, offer }: Session, loaded: readonly Skil
     .join('\n\n');
 }
 
-/** The best skills for a request that are not loaded yet, recorded as put before the model. */
+/** Searches the best skills for a request that are not loaded yet, and records that they were proposed. */
 export async function shortlist(
   run: Run,
   search: (query: string, n: number) => Promise<readonly { readonly name: string; readonly source: string }[]>,
@@ -113,7 +118,7 @@ const DESCRIPTION_CHARACTERS = 200;
 
 export function shortlistText(skills: readonly SkillEntry[]): string {
   return [
-    'Skills that may fit, the best first:',
+    'Skills that may fit, best first:',
     ...skills.map(({ name, description }) => {
       const line = cleanText(description).replaceAll(/\s+/g, ' ').slice(0, DESCRIPTION_CHARACTERS);
       return `- ${printable(name)}: ${line}`;

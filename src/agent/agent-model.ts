@@ -5,26 +5,27 @@ import type { FindModelOptions } from '../model/auto.ts';
 import { openRules } from '../model/rules/rules.ts';
 
 export interface AgentModelOptions extends Pick<FindModelOptions, 'addresses' | 'limits' | 'retries' | 'surroundings'> {
-  /** As a person named it: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-4-5`; before all else. */
+  /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-4-5`. Takes precedence. */
   readonly name?: string;
-  /** `model` of the configuration. */
+  /** The `model` section of the configuration. */
   readonly config?: Config['model'];
-  /** Where keys and base URLs of vendors are looked for. */
+  /** The environment with the API keys and base URLs of vendors. */
   readonly env: FindModelOptions['env'];
   readonly signal: AbortSignal;
 }
 
 export interface AgentModel {
   readonly model: Model;
-  /** Why this one, as a sentence for a person. */
+  /** Why this model was chosen, as a sentence for the user. */
   readonly reason: string;
-  /** What else was looked at before it, and why it was not taken. */
+  /** Models that were considered first, and why they were not chosen. */
   readonly tried: readonly string[];
 }
 
 /**
- * The model for an agent: the named one, else the configuration's, else that of a key in the environment, else a server on this
- * machine, else fixed rules. Throws `model/unavailable` where a model was named and cannot be had: it is never replaced by another.
+ * Opens the model for an agent. Precedence: the given name, the configuration, an API key in the environment, a server on this
+ * machine, the rule model. Throws `model/unavailable` if a named model cannot be opened; a named model is never replaced by another
+ * one.
  */
 export async function openAgentModel(options: AgentModelOptions): Promise<AgentModel> {
   const { model, reason, tried } = await findModel(options);

@@ -12,37 +12,37 @@ import type { ProtocolName } from './system-prompt.ts';
 export interface AgentOptions {
   readonly runtime: Runtime;
   readonly model: Model;
-  /** In the words of whoever asks; `/skill-name arguments` calls a skill by its name. */
+  /** The request of the user. `/skill-name arguments` invokes a skill by name. */
   readonly request: string;
-  /** Native tool calls, or the structured actions of skills-agent for models that call no tools: `tools`. */
+  /** `tools` for native tool calls, `actions` for structured actions where the model has no tool calls (default: `tools`). */
   readonly protocol?: ProtocolName;
-  /** Whose tools: `skillwright`, or `skills-agent` for structured actions. */
+  /** The tool vocabulary (default: `skillwright`, or `skills-agent` for structured actions). */
   readonly vocabulary?: VocabularyName | Vocabulary;
   readonly budget?: Partial<Budget>;
-  /** How skills come up: `model`. */
+  /** How skills are proposed to the model (default: `model`). */
   readonly activation?: Activation;
-  /** Skills that are loaded before the first call, all of them or none. */
+  /** Skills to load before the first model call. The run fails if one of them cannot be loaded. */
   readonly required?: readonly string[];
-  /** Files of this machine that are brought to the workspace. */
+  /** Files of this machine to copy into the workspace. */
   readonly files?: readonly string[];
-  /** Programs, files of the project, rules, who is asked, where it is recorded, who listens. */
+  /** Options of the run: execution, project files, policy, approvals, journal directory, sinks. */
   readonly run?: Omit<RunOptions, 'request' | 'vocabulary' | 'budgets'>;
-  /** Waited for before the run is ended, while its workspace is still there: to take files out of it. Not for parts of the run. */
+  /** Awaited before the run ends, while its workspace still exists, for example to copy files out of it. Not called for subagents. */
   readonly beforeEnd?: (session: Session) => Promise<void>;
   readonly signal?: AbortSignal;
-  /** Milliseconds by a clock that never goes backwards. */
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
 export interface AgentResult {
-  /** `degraded`: a budget ended, and the answer says what is missing. */
+  /** `degraded`: a budget was exceeded, and the answer says what is missing. */
   readonly outcome: 'done' | 'degraded' | 'failed' | 'refused' | 'cancelled';
   readonly answer: string;
-  /** Why it ended as it did; empty where it is done. */
+  /** Why the run ended this way; empty if `outcome` is `done`. */
   readonly reason: string;
   readonly plan: Plan;
   readonly used: Budget;
-  /** Absent where nothing is recorded. */
+  /** Absent if the run is not recorded. */
   readonly run: string | undefined;
   readonly path: string | undefined;
 }

@@ -4,7 +4,7 @@ import type { Model } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentTools } from './agent-tools.ts';
-import type { Following } from './resume/follow-past.ts';
+import type { Replay } from './resume/replay.ts';
 import type { Gate } from './gate.ts';
 import type { KeptOutputs } from './outputs.ts';
 import type { Measure } from './request.ts';
@@ -13,7 +13,7 @@ import type { Stop } from './stop.ts';
 import type { SubagentParts } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
-/** What the turns of one agent share. */
+/** The state and services that the turns of one agent share. */
 export interface AgentParts {
   readonly run: Run;
   readonly model: Model;
@@ -27,29 +27,29 @@ export interface AgentParts {
   readonly outputs: KeptOutputs;
   readonly measure: Measure;
   readonly subagents: SubagentParts;
-  /** Some skill wants a context of its own. */
+  /** At least one skill runs as a subagent. */
   readonly mayDelegate: boolean;
-  /** Skills that were put before the model, by id, and why. */
+  /** The skills that were proposed to the model, by id, with the reason. */
   readonly proposed: Map<string, ActivationReason>;
-  /** The run that this one goes on with; absent where it begins by itself. */
-  readonly following: Following | undefined;
-  /** Somebody watches the answer grow. */
+  /** The recorded run that this one resumes; absent for a new run. */
+  readonly replay: Replay | undefined;
+  /** A sink receives the answer while it grows. */
   readonly isWatched: boolean;
 }
 
-/** How the turns of a run came to their end. */
+/** How the turns of a run ended. */
 export interface TurnsEnd {
   readonly outcome: 'done' | 'degraded' | 'failed' | 'refused';
   readonly reason: string;
-  /** The model's own; absent where it gave none. */
+  /** The answer of the model; absent if it gave none. */
   readonly answer?: string;
 }
 
 export interface Opening {
-  /** What the first message says. */
+  /** The text of the first message. */
   readonly request: string;
-  /** Instructions that are loaded already, as the model sees them. */
+  /** The loaded instructions as the model sees them. */
   readonly skills: string;
-  /** Skills that the model must accept or reject first; none where it need not. */
+  /** Skills that the model must accept or reject first; empty if there are none. */
   readonly choice: readonly SkillEntry[];
 }

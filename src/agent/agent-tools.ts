@@ -1,4 +1,4 @@
-/** The tools of one agent: those of its vocabulary, behind the gate, and its own. */
+/** The tools of one agent: the tools of its vocabulary, which pass the gate, and its own tools. */
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { describeAction, describeOutcome } from '../core/action-text.ts';
 import type { ModelTool, ModelToolCall } from '../core/model.ts';
@@ -27,14 +27,14 @@ import type { ProtocolName } from './system-prompt.ts';
 
 export interface CallOutcome {
   readonly result: ExchangeResult;
-  /** The answer to the person: the run is over. */
+  /** The answer to the user; it ends the run. */
   readonly answer?: string;
-  /** Files that were read or written. */
+  /** Files that the call read or wrote. */
   readonly touched?: readonly string[];
 }
 
 export interface AgentTools {
-  /** In a fixed order, the same for the whole run. */
+  /** The order is fixed for the whole run. */
   readonly offered: readonly ModelTool[];
   call(call: ModelToolCall, signal: AbortSignal): Promise<CallOutcome>;
 }
@@ -44,11 +44,11 @@ export interface AgentToolsParts {
   readonly gate: Gate;
   readonly protocol: ProtocolName;
   readonly outputs: KeptOutputs;
-  /** Takes a new plan and gives what of it was not taken. */
+  /** Applies a new plan and returns the problems with it. */
   readonly updatePlan: (plan: unknown) => readonly string[];
 }
 
-/** Of a kept output, in one go. */
+/** Characters of a stored output that one call returns. */
 const RECALLED_CHARACTERS = 8_000;
 
 export function openAgentTools(parts: AgentToolsParts): AgentTools {
@@ -67,7 +67,7 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
   ];
   const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
   const offered = [
-    // A tool of a vocabulary that has the name of one of ours would never be reached.
+    // A vocabulary tool with the name of an own tool would be unreachable.
     ...tools
       .filter(({ name }) => !isOwn(name))
       .map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
@@ -92,7 +92,7 @@ function outcomeOf(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
       callId: call.id,
       tool: call.name,
       text,
-      // JSON has its own ends, and a loaded skill the marks of its vocabulary.
+      // JSON delimits itself, and a loaded skill has the marks of its vocabulary.
       isData: typeof value === 'string' && !isError && !observations.some(({ type }) => type === 'skill-loaded'),
       isError,
       line: summaryOf(call.name, observations),
@@ -110,7 +110,7 @@ function summaryOf(tool: string, observations: readonly Observation[]): string {
 async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<CallOutcome> {
   if (call.name === UPDATE_PLAN) {
     const problems = parts.updatePlan(parsed(call.input));
-    const text = problems.length === 0 ? 'the plan is kept' : `the plan is kept, but: ${problems.join('; ')}`;
+    const text = problems.length === 0 ? 'plan saved' : `plan saved with problems: ${problems.join('; ')}`;
     return { result: ownResult(call, text, false) };
   }
   if (call.name === RECALL) return { result: recall(call, parts.outputs) };
@@ -129,7 +129,7 @@ function recall(call: ModelToolCall, outputs: KeptOutputs): ExchangeResult {
   const reference = String(reading.input['reference']);
   const from = Number(reading.input['from_character'] ?? 0);
   const whole = outputs.find(reference);
-  if (whole === undefined) return ownResult(call, `there is no output ${quoted(reference, 100)} any more`, true);
+  if (whole === undefined) return ownResult(call, `the output ${quoted(reference, 100)} is no longer stored`, true);
   const part = whole.slice(from, from + RECALLED_CHARACTERS);
   const end = from + part.length;
   const note = end < whole.length ? `\n[characters ${String(from)} to ${String(end)} of ${String(whole.length)}]` : '';
@@ -144,7 +144,7 @@ function unknownTool(call: ModelToolCall, offered: readonly ModelTool[]): Exchan
   const names = offered.map(({ name }) => name);
   const near = nearest(call.name, names);
   const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`;
-  return ownResult(call, `there is no tool called ${quoted(call.name)}; ${hint}`, true);
+  return ownResult(call, `unknown tool ${quoted(call.name)}; ${hint}`, true);
 }
 
 export function ownResult({ id, name }: ModelToolCall, text: string, isError: boolean): ExchangeResult {
@@ -159,7 +159,7 @@ export function ownResult({ id, name }: ModelToolCall, text: string, isError: bo
   });
 }
 
-/** Nothing where it is no JSON: whoever reads it says what was expected. */
+/** Returns undefined for invalid JSON; the caller reports what was expected. */
 function parsed(input: string): unknown {
   try {
     return JSON.parse(input);

@@ -1,4 +1,7 @@
-/** An agent: a request, a model and skills, inside a budget and a policy, with a record of everything (AGT-1 to AGT-8, AGT-11). */
+/**
+ * The agent: works on a request with a model and skills, within a budget and a policy, and records everything (AGT-1 to AGT-8,
+ * AGT-11).
+ */
 import path from 'node:path';
 
 import type { Budget } from '../core/budget.ts';
@@ -16,16 +19,16 @@ import { openAgentTools } from './agent-tools.ts';
 import { childOptions } from './child-options.ts';
 import { startConversation } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
-import { followPast } from './resume/follow-past.ts';
-import type { Following } from './resume/follow-past.ts';
+import { replayRun } from './resume/replay.ts';
+import type { Replay } from './resume/replay.ts';
 import { openGate } from './gate.ts';
 import { keepPlan } from './keep-plan.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs } from './outputs.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { pastChild } from './resume/past-child.ts';
-import { resumedRun } from './resume/past-run.ts';
-import type { PastRun } from './resume/past-run.ts';
+import { recordedChild } from './resume/recorded-child.ts';
+import { resumedRun } from './resume/replayed-run.ts';
+import type { ReplayedRun } from './resume/replayed-run.ts';
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
@@ -37,39 +40,39 @@ import { takeTurns } from './turns.ts';
 import { degradedAnswer } from './system-prompt.ts';
 
 /**
- * Works on a request until the model answers, a budget ends, or it cannot go on. Whatever happens there is an answer, a reason and a
- * record that was ended. Throws for what the caller got wrong before a run begins; bugs fly, after the record was ended.
+ * Works on a request until the model answers, a budget is exceeded, or the run fails. Every run ends with an answer, a reason and a
+ * closed record. Throws for invalid options before the run starts; bugs are thrown after the record is closed.
  */
 export function runAgent(options: AgentOptions): Promise<AgentResult> {
   return runInside(options, { ancestry: firstAncestry() });
 }
 
-/** Goes on with a run: everything that is known of it is followed first, in a record of its own. */
-export function goOnWith(past: PastRun, options: AgentOptions): Promise<AgentResult> {
+/** Resumes a run in a new record, which starts with everything that the old record contains. */
+export function resumeRun(past: ReplayedRun, options: AgentOptions): Promise<AgentResult> {
   return runInside(options, { ancestry: firstAncestry(), past });
 }
 
 interface Beginning {
   readonly ancestry: Ancestry;
   readonly onStart?: ChildTask['onStart'];
-  readonly past?: PastRun | undefined;
+  readonly past?: ReplayedRun | undefined;
 }
 
 async function runInside(options: AgentOptions, { ancestry, onStart, past }: Beginning): Promise<AgentResult> {
   const limits = wholeBudget(options.budget);
   const { now = () => performance.now() } = options;
-  const following = past === undefined ? undefined : followPast(past, options.model);
+  const replay = past === undefined ? undefined : replayRun(past, options.model);
   const elapsedBefore = past?.elapsedMs ?? 0;
   const startedAt = now() - elapsedBefore;
   let state: AgentState = FIRST_STATE;
-  const run = await startRecorded(options, limits, following, (event) => {
+  const run = await startRecorded(options, limits, replay, (event) => {
     state = reduceAgent(state, event, now() - startedAt);
   });
   const stop = openStop(options.signal, Math.max(0, limits.wallMs - elapsedBefore));
   try {
     onStart?.(run.id);
-    const parts = openParts(options, { run, limits, stop, ancestry, following, state: () => state });
-    const end = await untilTheEnd(options, parts, stop);
+    const parts = openParts(options, { run, limits, stop, ancestry, replay, state: () => state });
+    const end = await runTurns(options, parts, stop);
     await options.beforeEnd?.(run.session);
     return await finish(end, run, { state: () => state, request: options.request });
   } catch (error) {
@@ -83,7 +86,7 @@ async function runInside(options: AgentOptions, { ancestry, onStart, past }: Beg
 export function startRecorded(
   options: AgentOptions,
   limits: Budget,
-  following: Following | undefined,
+  replay: Replay | undefined,
   follow: NonNullable<RunOptions['follow']>,
 ): Promise<Run> {
   const { runtime, request, protocol, run = {} } = options;
@@ -91,10 +94,10 @@ export function startRecorded(
   const { vocabulary = byProtocol } = options;
   return runtime.startRun({
     ...run,
-    ...(following === undefined ? {} : { recall: following.recall }),
+    ...(replay === undefined ? {} : { recall: replay.recall }),
     request,
     vocabulary,
-    agent: agentStart(options, vocabulary, following?.past),
+    agent: agentStart(options, vocabulary, replay?.past),
     budgets: { ...limits },
     follow,
   });
@@ -103,7 +106,7 @@ export function startRecorded(
 function agentStart(
   { protocol = 'tools', activation = 'model', required = [], files = [] }: AgentOptions,
   vocabulary: NonNullable<AgentOptions['vocabulary']>,
-  past: PastRun | undefined,
+  past: ReplayedRun | undefined,
 ): AgentStart {
   const name = typeof vocabulary === 'string' ? vocabulary : vocabulary.name;
   const start = { protocol, vocabulary: name, activation, required, files: files.map((file) => path.resolve(file)) };
@@ -115,14 +118,14 @@ interface Opened {
   readonly limits: Budget;
   readonly stop: Stop;
   readonly ancestry: Ancestry;
-  readonly following: Following | undefined;
+  readonly replay: Replay | undefined;
   readonly state: () => AgentState;
-  /** Of earlier messages of the same chat. */
+  /** The stored outputs of earlier messages of the same chat. */
   readonly outputs?: KeptOutputs;
 }
 
 export function openParts(options: AgentOptions, opened: Opened): AgentParts {
-  const { run, limits, stop, ancestry, following, state, outputs = keepOutputs() } = opened;
+  const { run, limits, stop, ancestry, replay, state, outputs = keepOutputs() } = opened;
   const { request, protocol = 'tools' } = options;
   const proposed = new Map<string, ActivationReason>();
   const gate = openGate({ run, limits, state, proposed: () => proposed });
@@ -132,9 +135,9 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
   };
   return {
     run,
-    model: following?.model ?? options.model,
+    model: replay?.model ?? options.model,
     protocol,
-    following,
+    replay,
     limits,
     state,
     stop: stop.signal,
@@ -157,12 +160,12 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
   };
 }
 
-/** A child that was started before this process is not started again: its end is taken from its record, or it goes on as well. */
+/** A subagent that an earlier process started is not started again: its result is read from its record, or it is resumed. */
 async function startChild(task: ChildTask, options: AgentOptions, opened: Opened): Promise<ChildResult> {
-  const { run, stop, state, following } = opened;
+  const { run, stop, state, replay } = opened;
   const { ancestry, onStart } = task;
-  const known = following?.child(state().call);
-  const before = known === undefined ? undefined : await pastChild(known, run.path, options);
+  const known = replay?.child(state().call);
+  const before = known === undefined ? undefined : await recordedChild(known, run.path, options);
   if (before?.type === 'ended') {
     onStart(before.result.run);
     return before.result;
@@ -172,23 +175,28 @@ async function startChild(task: ChildTask, options: AgentOptions, opened: Opened
 
 export type End = Omit<TurnsEnd, 'outcome'> & { readonly outcome: AgentResult['outcome'] };
 
-/** How a request becomes a conversation, and who is told how that goes on. */
-export interface Talk {
+/** How a request becomes a conversation, and who observes it. */
+export interface ConversationHooks {
   begin(opening: Opening): Conversation;
   follow(conversation: Conversation): void;
 }
 
-const ONE_REQUEST: Talk = {
+const ONE_REQUEST: ConversationHooks = {
   begin: ({ request, skills }) => startConversation(request, skills),
   follow: () => undefined,
 };
 
-/** The turns, and what ends them from outside. What cannot be recorded is not done: then it is over, and says so. */
-export function untilTheEnd(options: AgentOptions, parts: AgentParts, stop: Stop, talk = ONE_REQUEST): Promise<End> {
+/** Runs the turns until they end or are stopped from outside. If the journal cannot be written, the run ends as failed. */
+export function runTurns(options: AgentOptions, parts: AgentParts, stop: Stop, talk = ONE_REQUEST): Promise<End> {
   return untilStoppedOrDone(options, parts, stop, talk).catch(endOfRecord);
 }
 
-async function untilStoppedOrDone(options: AgentOptions, parts: AgentParts, stop: Stop, talk: Talk): Promise<End> {
+async function untilStoppedOrDone(
+  options: AgentOptions,
+  parts: AgentParts,
+  stop: Stop,
+  talk: ConversationHooks,
+): Promise<End> {
   try {
     const opening = await openRequest(options, parts);
     if ('outcome' in opening) return opening;
@@ -196,13 +204,13 @@ async function untilStoppedOrDone(options: AgentOptions, parts: AgentParts, stop
     return await takeTurns({ conversation: talk.begin(opening), choice }, parts, (next) => talk.follow(next));
   } catch (error) {
     if (isSkillError(error) && error.code === 'run/invalid') return { outcome: 'failed', reason: error.message };
-    const blamed = parts.following?.blame(error);
+    const blamed = parts.replay?.blame(error);
     if (blamed !== undefined) return { outcome: 'failed', reason: blamed };
     if (!stop.signal.aborted || isRecordFailure(error)) throw error;
     if (!stop.isTimeUp) return { outcome: 'cancelled', reason: 'the run was cancelled' };
     const { limits, run } = parts;
     run.record({ type: 'budget-end', name: 'wallMs', used: limits.wallMs, limit: limits.wallMs });
-    return { outcome: 'degraded', reason: `the time of the run is up (${String(limits.wallMs)} milliseconds)` };
+    return { outcome: 'degraded', reason: `the run exceeded its time limit of ${String(limits.wallMs)} ms` };
   }
 }
 
@@ -215,7 +223,7 @@ export function isRecordFailure(error: unknown): error is SkillError {
   return isSkillError(error) && error.code === 'record/failed';
 }
 
-/** Gives the answer, ends the record, and says how it went. */
+/** Gives the answer, closes the record, and returns the result. */
 async function finish(
   end: End,
   run: Run,
@@ -236,16 +244,16 @@ async function finish(
   };
 }
 
-/** The model's own answer, or one that is made by rule and recorded. */
+/** Returns the answer of the model, or records and returns one that is composed from the events. */
 export async function giveAnswer({ reason, answer }: End, run: Run, state: AgentState): Promise<string> {
   if (answer !== undefined) return answer;
   const said = degradedAnswer(reason, state);
-  // Without the signal: an answer is given also by a run that was stopped.
+  // The signal is not passed: a run that was stopped gives an answer as well.
   await run.session.perform({ type: 'final_answer', answer: said }, { askedBy: 'program' });
   return said;
 }
 
-/** Ends a run; false where its record is broken, which it says itself. */
+/** Ends a run. Returns false if the record could not be written. */
 export async function endQuietly(run: Run, outcome: Exclude<Outcome, 'running'>, reason: string): Promise<boolean> {
   try {
     await run.end(outcome, reason);

@@ -1,6 +1,6 @@
-/** The object in what a model has written (MOD-3). What is not JSON is not guessed: the model is told once what is wrong and where. */
-import { openJsonStream } from './json/json-stream.ts';
-import type { JsonProblem, JsonStreamEnd } from './json/json-stream.ts';
+/** Reads the JSON object in an answer of a model (MOD-3). Invalid JSON is not repaired: the model gets one message with the exact error. */
+import { readJsonObject } from './json-object.ts';
+import type { JsonProblem } from './json-object.ts';
 import { countText } from '../core/text/line-text.ts';
 import { printable, quoted } from '../core/text/text.ts';
 
@@ -8,41 +8,35 @@ export type AnswerReading =
   | {
       readonly type: 'object';
       readonly value: Readonly<Record<string, unknown>>;
-      /** What was passed over on the way. */
+      /** The parts of the answer that were ignored. */
       readonly notes: readonly string[];
     }
   | { readonly type: 'unreadable'; readonly problem: AnswerProblem };
 
-/** `message` says what, where and behind which text. */
+/** `message` names the error, its line and column, and the text before it. */
 export type AnswerProblem = JsonProblem;
 
 /** Characters of the answer that a problem quotes. */
 const QUOTED_BEFORE = 40;
 
 /**
- * The first object of an answer: all of it, or what stands in prose and code fences. Trailing commas, single quotes and comments are
- * problems, because a reader that repairs them has to guess what was meant, and an action would be done by that guess.
+ * Returns the first object of an answer, also where prose or a code fence surrounds it. Trailing commas, single quotes and comments are
+ * errors, because repairing them means guessing, and the agent would act on the guess.
  */
 export function readAnswer(text: string): AnswerReading {
-  const end = readFirst(text);
-  if (end.type === 'broken') return { type: 'unreadable', problem: withPlace(end.problem, text) };
-  return { type: 'object', value: end.value, notes: notesOf(text, end.from, end.to) };
+  const reading = readJsonObject(text);
+  if (reading.type === 'broken') return { type: 'unreadable', problem: withPosition(reading.problem, text) };
+  return { type: 'object', value: reading.value, notes: notesOf(text, reading.from, reading.to) };
 }
 
-function readFirst(text: string): JsonStreamEnd {
-  const stream = openJsonStream();
-  stream.write(text);
-  return stream.end();
-}
-
-function withPlace(problem: JsonProblem, text: string): AnswerProblem {
+function withPosition(problem: JsonProblem, text: string): AnswerProblem {
   const { message, offset, line, column } = problem;
   const before = text.slice(Math.max(0, offset - QUOTED_BEFORE), offset);
-  const behind = before.trim() === '' ? '' : `, behind ${quoted(before)}`;
-  return { ...problem, message: `${message}; line ${line}, column ${column}${behind}` };
+  const after = before.trim() === '' ? '' : `, after ${quoted(before)}`;
+  return { ...problem, message: `${message}; line ${line}, column ${column}${after}` };
 }
 
-/** Space and the marks of a code fence around an object say nothing. */
+/** White space and the marks of a code fence around the object need no note. */
 function notesOf(text: string, from: number, to: number): readonly string[] {
   const rest = text.slice(to);
   const before = text
@@ -51,23 +45,23 @@ function notesOf(text: string, from: number, to: number): readonly string[] {
     .replace(/```\w*$/, '')
     .trim().length;
   const after = rest.trim().replace(/^```/, '').trim().length;
-  const next = readFirst(rest);
+  const next = readJsonObject(rest);
   const isOnly = next.type === 'broken' && next.problem.kind === 'missing';
   return [
-    ...(before === 0 ? [] : [`${countText(before, 'character')} of text before the object not read`]),
-    ...(isOnly ? [] : ['there is more than one object; only the first was read']),
-    ...(after === 0 ? [] : [`${countText(after, 'character')} of text behind the object not read`]),
+    ...(before === 0 ? [] : [`ignored ${countText(before, 'character')} of text before the object`]),
+    ...(isOnly ? [] : ['the answer contains more than one object; only the first was used']),
+    ...(after === 0 ? [] : [`ignored ${countText(after, 'character')} of text after the object`]),
   ];
 }
 
-/** What was wrong, as readers of answers and of decisions tell it. */
+/** An error in an answer or in a decision. */
 export interface Repairable {
   readonly message: string;
   readonly hint?: string;
   readonly nearest?: readonly string[];
 }
 
-/** The one message that asks for the answer again. What it quotes is one line and cannot be taken for words of ours. */
+/** The one message that asks for the answer again. Quoted text is printed on one line, so that it cannot pass for an instruction. */
 export function repairRequest({ message, hint, nearest = [] }: Repairable): string {
   return [
     `Your last answer was not used: ${printable(message)}.`,

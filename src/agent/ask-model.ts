@@ -1,4 +1,4 @@
-/** One question to the model and its answer, both recorded. */
+/** Sends one request to the model; records the request and the answer. */
 import { budgetText } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
@@ -6,11 +6,11 @@ import { isPlanDone } from '../core/plan.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import type { Conversation } from './conversation.ts';
-import { deltasOf } from './deltas.ts';
+import { openAnswerDisplay } from './answer-display.ts';
 import { prepareRequest } from './request.ts';
 import { stateText } from './system-prompt.ts';
 
-export type Asked =
+export type ModelReply =
   | { readonly type: 'answer'; readonly answer: ModelAnswer; readonly conversation: Conversation }
   | { readonly type: 'end'; readonly end: TurnsEnd };
 
@@ -18,7 +18,7 @@ export async function askModel(
   conversation: Conversation,
   tools: readonly ModelTool[],
   parts: AgentParts,
-): Promise<Asked> {
+): Promise<ModelReply> {
   const { run, limits, model, stop, protocol, outputs, measure } = parts;
   const { turn, used } = parts.state();
   const prepared = prepareRequest(conversation, {
@@ -51,7 +51,7 @@ export async function askModel(
   return { type: 'answer', answer, conversation: prepared.conversation };
 }
 
-/** The person has just spoken and there is nothing to say about that: no step is open, and the budget is whole. */
+/** In the first request for a message the state is omitted: no step is open, and the budget is unused. */
 function isOpening({ exchanges }: Conversation, { state }: AgentParts): boolean {
   const { turn, plan } = state();
   const isSpeaking = turn === 1 || exchanges.at(-1)?.message !== undefined;
@@ -69,21 +69,25 @@ export function overBudget(
   return { outcome: 'degraded', reason: budgetText(name, used, limit) };
 }
 
-/** The answer, or a sentence about why there is none. What the model gives up on, after its own retries, is no bug of the run. */
+/** Returns the answer, or the reason why the model gave none after its own retries. */
 async function call(
   request: ModelRequest,
   { model, stop, untilStopped, run, protocol, isWatched }: AgentParts,
 ): Promise<ModelAnswer | string> {
-  const onDelta = isWatched ? deltasOf(protocol, (text) => run.record({ type: 'answer-delta', text })) : undefined;
+  const display = isWatched
+    ? openAnswerDisplay(protocol, (text) => run.record({ type: 'answer-delta', text }))
+    : undefined;
   try {
     return await untilStopped(
-      model.call(request, onDelta === undefined ? { signal: stop } : { signal: stop, onDelta }),
+      model.call(request, display === undefined ? { signal: stop } : { signal: stop, onDelta: display.onDelta }),
     );
   } catch (error) {
     stop.throwIfAborted();
     if (isSkillError(error) && (error.code === 'record/failed' || error.code === 'run/invalid')) throw error;
-    const message = error instanceof Error ? error.message : 'it said nothing';
+    const message = error instanceof Error ? error.message : 'unknown error';
     return `the model ${model.id} gave no answer: ${message}`;
+  } finally {
+    await display?.close();
   }
 }
 

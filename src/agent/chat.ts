@@ -1,4 +1,4 @@
-/** A chat: messages of a person, one after the other, in one conversation, one session and one record. Each has a budget of its own. */
+/** A chat: the messages of a user in one conversation, one session and one record. Each message has its own budget. */
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { describeAction } from '../core/action-text.ts';
 import type { Budget } from '../core/budget.ts';
@@ -10,7 +10,7 @@ import type { Ledger } from '../core/ledger.ts';
 import { isPlanDone, startPlan } from '../core/plan.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Run } from '../runtime/start-run.ts';
-import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, untilTheEnd } from './agent.ts';
+import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';
 import { startConversation, withExchange } from './conversation.ts';
@@ -24,60 +24,60 @@ import { firstAncestry } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
 export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
-  /** A chat that goes on: what was said in it, and the run that has its record. */
+  /** The chat to continue: its messages, and the id of the recorded run. */
   readonly earlier?: { readonly run: string; readonly said: readonly Said[] };
 }
 
-/** A message that is no longer part of the conversation. */
+/** A message that was removed from the conversation. */
 export interface Undone {
   readonly message: string;
-  /** What was done for it and is not undone, a line each; nothing is known about what was done in an earlier run. */
+  /** The actions that were performed for it and are not reverted, one line each. Actions of an earlier run are unknown. */
   readonly actions: readonly string[];
 }
 
 export interface Chat {
-  /** Absent before the first message, and where nothing is recorded. */
+  /** Absent before the first message, and if nothing is recorded. */
   readonly run: string | undefined;
   readonly said: readonly Said[];
   readonly plan: Plan | undefined;
-  /** By all messages of this run. */
+  /** The usage of all messages in this run. */
   readonly used: Budget;
-  /** What of skills was shown to the model; absent before the first message. */
+  /** The skill content that was shown to the model; absent before the first message. */
   readonly ledger: Ledger | undefined;
   /**
-   * Works on a message until it is answered, as `runAgent` does on a request; `used` is what this message used. The signal ends the
-   * work on the message, and the chat goes on. Throws for what the caller got wrong: an empty message, or one at a time with another.
+   * Works on a message until it is answered, like `runAgent`; `used` covers this message only. Aborting the signal ends the work on
+   * the message, not the chat. Throws `input/invalid` for an empty message, during another message, and after the end.
    */
   send(message: string, options?: { readonly signal?: AbortSignal }): Promise<AgentResult>;
-  /** Forgets the last message and its answer; nothing where nothing was said. */
+  /** Removes the last message and its answer from the conversation. Returns undefined if there is none. */
   undo(): Undone | undefined;
-  /** Ends every program and the record. A chat that has ended takes no message. */
+  /** Ends all programs and closes the record. Further messages are rejected. */
   end(): Promise<void>;
 }
 
-/** How an answer stands among what was done. */
+/** How `describeAction` renders an answer. */
 const ANSWER_LINE = describeAction({ type: 'final_answer', answer: '' });
 
-/** What was there before a message, for whoever takes it back. */
+/** The conversation before a message, to which `undo` returns. */
 interface Step {
-  readonly before: Talked;
+  readonly before: ChatState;
   readonly actions: readonly string[];
 }
 
-interface Talked {
+interface ChatState {
   /** Absent before the first message. */
   readonly conversation: Conversation | undefined;
-  /** The last answer; it becomes part of the conversation with the message that follows. */
+  /** The last answer. It becomes part of the conversation with the next message. */
   readonly answer: string;
 }
 
-/** Nothing is started or recorded before the first message. */
+/** The run starts with the first message. */
 export function openChat({ earlier, ...options }: ChatOptions): Chat {
   const budget = wholeBudget(options.budget);
   const { now = () => performance.now(), protocol = 'tools' } = options;
   const outputs = keepOutputs();
   let said: readonly Said[] = earlier?.said ?? [];
-  let { talked, steps } = rebuilt(said, protocol, outputs);
+  let { current, steps } = rebuilt(said, protocol, outputs);
   let state: AgentState = FIRST_STATE;
   let run: Run | undefined;
   let condition: 'open' | 'busy' | 'ended' = 'open';
@@ -104,10 +104,10 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
     const isFirst = run === undefined;
     const here = await begin(message);
     const { used: usedBefore, plan, turn } = state;
-    const before = talked;
+    const before = current;
     const join = (opening: Opening): Conversation => joined(before, opening, { turn, protocol, outputs });
-    // Also what never comes to a turn was said, and is answered.
-    talked = { conversation: join({ request: message, skills: '', choice: [] }), answer: '' };
+    // A message that fails before its first turn is part of the conversation as well.
+    current = { conversation: join({ request: message, skills: '', choice: [] }), answer: '' };
     const asked = { ...options, request: message, ...(isFirst ? {} : { required: [], files: [] }) };
     const stop = openStop(signal, budget.wallMs);
     try {
@@ -119,16 +119,16 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
         limits,
         stop,
         ancestry: firstAncestry(),
-        following: undefined,
+        replay: undefined,
         state: () => state,
         outputs,
       };
-      const end = await untilTheEnd(asked, openParts(asked, opened), stop, {
+      const end = await runTurns(asked, openParts(asked, opened), stop, {
         begin: join,
-        follow: (conversation) => (talked = { conversation, answer: '' }),
+        follow: (conversation) => (current = { conversation, answer: '' }),
       });
       const answer = await giveAnswer(end, here, state);
-      talked = { ...talked, answer };
+      current = { ...current, answer };
       steps = [...steps, { before, actions: state.done.filter((line) => !line.startsWith(ANSWER_LINE)) }];
       tell(here, { type: 'answer', text: answer });
       return resultOf(here, {
@@ -160,14 +160,14 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
     },
     async send(message, { signal } = {}) {
       if (condition !== 'open')
-        throw wrongUse(condition === 'busy' ? 'a message is being worked on' : 'the chat has ended');
+        throw wrongUse(condition === 'busy' ? 'the chat is working on another message' : 'the chat has ended');
       if (message.trim() === '') throw wrongUse('the message is empty');
       condition = 'busy';
       try {
         return await work(message, signal);
       } catch (error) {
         if (!isRecordFailure(error) || run === undefined) throw error;
-        // What cannot be recorded is not done, and nothing after it can be.
+        // Without a record no further action is possible.
         const { message: reason } = error;
         return resultOf(run, {
           outcome: 'failed',
@@ -187,10 +187,10 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       if (run === undefined) said = said.slice(0, -1);
       else {
         tell(run, { type: 'undo' });
-        // Instructions that are no longer in the conversation count as not loaded.
+        // Instructions that left the conversation count as not loaded.
         if (run.session.settings.lifetime === 'session') run.session.compact({ ceiling: 0 });
       }
-      talked = step.before;
+      current = step.before;
       steps = steps.slice(0, -1);
       return { message: last.message, actions: step.actions };
     },
@@ -206,9 +206,9 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
   };
 }
 
-/** The conversation with one more message: the answer before it is now part of it. */
+/** Adds a message to the conversation, after the previous answer. */
 function joined(
-  { conversation, answer }: Talked,
+  { conversation, answer }: ChatState,
   { request, skills }: Opening,
   {
     turn,
@@ -217,28 +217,28 @@ function joined(
   }: { readonly turn: number; readonly protocol: ProtocolName; readonly outputs: KeptOutputs },
 ): Conversation {
   if (conversation === undefined) return startConversation(request, skills);
-  // As the model wrote it, so that it goes on in the same way.
+  // In the form in which the model wrote it, so that it continues in the same form.
   const text = protocol === 'tools' ? answer : JSON.stringify({ action: { type: FINAL_ANSWER, payload: { answer } } });
   return withExchange(conversation, { turn, text, toolCalls: [], results: [], message: request }, outputs);
 }
 
-/** A conversation of which only the words are known. */
+/** Rebuilds a conversation from its messages and answers alone. */
 function rebuilt(
   said: readonly Said[],
   protocol: ProtocolName,
   outputs: KeptOutputs,
-): { talked: Talked; steps: readonly Step[] } {
-  let talked: Talked = { conversation: undefined, answer: '' };
+): { current: ChatState; steps: readonly Step[] } {
+  let current: ChatState = { conversation: undefined, answer: '' };
   const steps: Step[] = [];
   for (const { message, answer } of said) {
-    steps.push({ before: talked, actions: [] });
+    steps.push({ before: current, actions: [] });
     const opening = { request: message, skills: '', choice: [] };
-    talked = { conversation: joined(talked, opening, { turn: 0, protocol, outputs }), answer };
+    current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };
   }
-  return { talked, steps };
+  return { current, steps };
 }
 
-/** Amounts are counted over the whole run, so that each message has its budget on top of what was used before it. */
+/** Usage is counted over the whole run, so the budget of a message is added to the usage before it. */
 function limitsAfter(used: Budget, budget: Budget): Budget {
   return {
     turns: used.turns + budget.turns,
@@ -270,7 +270,7 @@ function wrongUse(message: string): SkillError<'input/invalid'> {
   return new SkillError({
     code: 'input/invalid',
     message,
-    hint: 'send one message at a time, and none after the end',
+    hint: 'send one message at a time, and none after end()',
     data: { expected: 'a message' },
   });
 }

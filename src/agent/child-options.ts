@@ -1,4 +1,4 @@
-/** What a child agent is given of its parent's: the same model, files and rules, its own workspace, and nobody who listens. */
+/** Derives the options of a subagent: the same model, files and policy, but its own workspace and no sinks. */
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { ChildTask } from './subagent.ts';
@@ -10,7 +10,7 @@ export function childOptions(
   signal: AbortSignal,
 ): AgentOptions {
   const { sinks: _sinks, execution, ...run } = options.run ?? {};
-  // Two sessions in one workspace would be in each other's way.
+  // Two sessions must not share a workspace.
   const { key: _key, ...ownExecution } = execution ?? {};
   const { activation: _activation, beforeEnd: _beforeEnd, ...same } = options;
   return {

@@ -1,18 +1,18 @@
 /**
- * Keeping a request inside its room (AGT-6), by rule: first old outputs become references, then old exchanges become lines, then what
- * is left is cut shorter and shorter. What is dropped stays reachable: outputs by their reference, skills by loading them again.
+ * Keeps a request within its token limit (AGT-6), in fixed steps: old outputs become references, then old exchanges become summary
+ * lines, then the rest is truncated. Nothing is lost: outputs can be recalled by reference, skills can be loaded again.
  */
 import { conversationOf, shortExchange, shortMessage, withExchanges } from './conversation.ts';
 import type { Conversation, Exchange } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
 
 export interface Room {
-  /** Estimated tokens that the messages may cost. */
+  /** The token limit for the messages, estimated. */
   readonly tokens: number;
-  /** Of these, what is said about plan and budget. */
+  /** The part of it that the state (plan and budget) takes. */
   readonly stateTokens: number;
   readonly outputs: KeptOutputs;
-  /** The skills that are in use, within so many tokens; those that do not fit count as not loaded from then on. */
+  /** Renders the loaded skills within a token limit. Skills that do not fit count as unloaded afterwards. */
   readonly carrySkills: (tokens: number) => string;
 }
 
@@ -20,19 +20,19 @@ export interface Shortened {
   readonly conversation: Conversation;
   readonly before: number;
   readonly after: number;
-  /** What was done, in words. */
+  /** The steps that were applied, for the record. */
   readonly dropped: readonly string[];
 }
 
-/** A request is shortened when it fills more than this share of its room, and then to less than the other: not in every turn. */
+/** A request that exceeds the first share of its limit is shortened below the second, so that not every turn has to shorten it. */
 const FULL = 0.8;
 const ROOMY = 0.5;
-/** Of the room, for skills that are carried over. */
+/** The share of the limit for skills that are carried over. */
 const SKILL_SHARE = 0.25;
-/** Exchanges that stay as they are as long as anything else can be shortened. */
+/** The latest exchanges, which are shortened last. */
 const RECENT = 2;
 const OLD_OUTPUT = 600;
-/** Of what was said before, in a line. */
+/** Characters of an old message in a summary line. */
 const SAID_LINE = 200;
 const SMALL_REQUEST = 2_000;
 const EARLIER_LINES = 60;
@@ -57,7 +57,9 @@ const STEPS: readonly Step[] = [
   ],
 ];
 
-/** The conversation as it fits, or as short as it gets; nothing where there is room enough. `before`: what it costs now. */
+/**
+ * Returns the shortened conversation, or undefined if it fits. `before` is the current token count. The result may still be too long.
+ */
 export function shortenConversation(conversation: Conversation, before: number, room: Room): Shortened | undefined {
   if (before <= room.tokens * FULL) return undefined;
   let shorter = conversation;
@@ -87,7 +89,7 @@ function shortened(exchange: Exchange, limit: number, outputs: KeptOutputs): Exc
   return shortExchange(exchange, { answer: limit, result: limit, message: Number.POSITIVE_INFINITY }, outputs);
 }
 
-/** What a person said is cut last of all. */
+/** Messages of the user are truncated last. */
 function withShortRequests(conversation: Conversation, outputs: KeptOutputs): Conversation {
   const limits = { answer: SMALL_REQUEST, result: SMALL_REQUEST, message: SMALL_REQUEST };
   return conversationOf(
@@ -101,8 +103,8 @@ function withEarlier(conversation: Conversation, earlier: readonly string[]): Co
 }
 
 /**
- * All but the last exchanges become lines; the skills that they loaded are carried over. Where the person spoke in what is dropped, their
- * last message takes the place of the request: it is the one that is worked on.
+ * Replaces all but the last exchanges by summary lines and carries over the skills that they loaded. If the user spoke in a dropped
+ * exchange, the last such message becomes the request, because it is the one being worked on.
  */
 function withoutOld(conversation: Conversation, recent: number, room: Room, share: number): Conversation {
   const { exchanges, earlier } = conversation;

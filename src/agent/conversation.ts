@@ -1,69 +1,76 @@
-/** What was said between an agent and its model, turn by turn, and the messages it becomes (AGT-6). */
+/** The conversation of an agent with its model, turn by turn, and the messages that represent it (AGT-6). */
+import { sha256 } from '../platform/hash.ts';
 import { startOfText } from '../core/text/excerpt.ts';
 import type { ModelMessage, ModelToolCall } from '../core/model.ts';
-import { markedData } from './marked-data.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { firstPassage, nextPassage, passageOf, user } from './measured-messages.ts';
-import type { Passage, Passages } from './measured-messages.ts';
+import { startMeasured, appendMeasured, measureMessages, user } from './measured-messages.ts';
+import type { MeasuredMessages, MeasuredConversation } from './measured-messages.ts';
 
 export interface ExchangeResult {
   readonly callId: string;
   readonly tool: string;
   readonly text: string;
-  /** The text as the model sees it: between marks where it is data that has none of its own. */
+  /** The text as the model sees it, enclosed in marks if it is data without its own delimiters. */
   readonly shown: string;
   readonly isData: boolean;
   readonly isError: boolean;
-  /** What remains of it when the exchange is dropped. */
+  /** The summary line that remains when the exchange is dropped. */
   readonly line: string;
-  /** Where the whole text is, once only its start is shown. */
+  /** The reference of the whole text, if `text` is truncated. */
   readonly reference?: string;
 }
 
-/** One answer of the model and what came of it. */
+/** One answer of the model and the results of its calls. */
 export interface Exchange {
   readonly turn: number;
   readonly text: string;
-  /** Empty where the answer is a structured action. */
+  /** Empty for structured actions. */
   readonly toolCalls: readonly ModelToolCall[];
   readonly results: readonly ExchangeResult[];
-  /** What the loop itself has to say to the answer: that it cannot be read. */
+  /** A message of the agent itself about the answer, for example that it is invalid. */
   readonly remark?: string;
-  /** What the person said next, where the answer was one to them. */
+  /** The next message of the user, if the answer was a final one. */
   readonly message?: string;
-  readonly passage: Passage;
+  readonly passage: MeasuredMessages;
 }
 
 type ExchangeParts = Omit<Exchange, 'passage'>;
 
 export interface Conversation extends ConversationStart {
-  /** What comes before the exchanges. */
-  readonly opening: Passage;
+  /** The messages before the exchanges. */
+  readonly opening: MeasuredMessages;
   readonly exchanges: readonly Exchange[];
-  /** All of it in order. What comes after it in a request changes with each: so everything in it stays the same. */
-  readonly whole: Passages;
+  /** All messages in order. A request only appends to them, so that providers can cache the prefix. */
+  readonly whole: MeasuredConversation;
 }
 
 interface ConversationStart {
-  /** The request with what belongs to it: files, skills that are proposed. */
+  /** The request with the given files and the proposed skills. */
   readonly request: string;
-  /** Skills that were loaded before the first turn, or carried over when exchanges were dropped; empty where there are none. */
+  /** Skills that were loaded before the first turn, or carried over when exchanges were dropped; may be empty. */
   readonly skills: string;
-  /** One line for each result that was dropped, the oldest first. */
+  /** One summary line per dropped result, oldest first. */
   readonly earlier: readonly string[];
 }
 
-/** Longer answers and inputs are not sent back: the model wrote them. */
+/** Longer answers and inputs are truncated: the model wrote them itself. */
 const LONGEST_ANSWER = 20_000;
-/** Longer results are shown by their start. */
+/** Longer results are truncated. */
 const LONGEST_RESULT = 24_000;
-/** Of a message; the first one is never too long, for there is no run without it. */
+/** Longer messages are truncated, except the request. */
 const LONGEST_MESSAGE = 200_000;
-// Here and below field by field: each field that is added to a spread takes a microsecond.
+
 export function resultOf(parts: Omit<ExchangeResult, 'shown'>): ExchangeResult {
-  const { callId, tool, text, isData, isError, line, reference } = parts;
-  const shown = isData ? markedData(tool, text) : text;
-  return { callId, tool, text, shown, isData, isError, line, ...(reference === undefined ? {} : { reference }) };
+  const { tool, text, isData } = parts;
+  return { ...parts, shown: isData ? markedData(tool, text) : text };
+}
+
+const HASH_LENGTH = 16;
+
+/** Encloses the output of a tool in marks that carry its hash: the text cannot contain its own hash, and so cannot end the marks. */
+function markedData(tool: string, text: string): string {
+  const name = sha256(`${tool}\n${text}`).slice(0, HASH_LENGTH);
+  return `[data ${name} from ${tool}]\n${text}\n[end of data ${name}]`;
 }
 
 export function startConversation(request: string, skills = ''): Conversation {
@@ -77,15 +84,15 @@ export function conversationOf(start: ConversationStart, exchanges: readonly Exc
     ...(skills === '' ? [] : [user(`[skills in use]\n${skills}`)]),
     ...(earlier.length === 0 ? [] : [user(['[earlier, shortened]', ...earlier].join('\n'))]),
   ];
-  return withExchanges({ request, skills, earlier, opening: passageOf(messages) }, exchanges);
+  return withExchanges({ request, skills, earlier, opening: measureMessages(messages) }, exchanges);
 }
 
-/** The same start with other exchanges. */
+/** Replaces the exchanges. */
 export function withExchanges(
   { request, skills, earlier, opening }: Omit<Conversation, 'exchanges' | 'whole'>,
   exchanges: readonly Exchange[],
 ): Conversation {
-  const whole = exchanges.reduce((before, { passage }) => nextPassage(before, passage), firstPassage(opening));
+  const whole = exchanges.reduce((before, { passage }) => appendMeasured(before, passage), startMeasured(opening));
   return { request, skills, earlier, opening, exchanges, whole };
 }
 
@@ -96,19 +103,19 @@ export function withExchange(conversation: Conversation, exchange: ExchangeParts
     outputs,
   );
   const { exchanges, whole } = conversation;
-  return { ...conversation, exchanges: [...exchanges, bounded], whole: nextPassage(whole, bounded.passage) };
+  return { ...conversation, exchanges: [...exchanges, bounded], whole: appendMeasured(whole, bounded.passage) };
 }
 
-/** Something that the loop says after all that was said so far. */
+/** Adds a message of the agent itself at the end. */
 export function withRemark(conversation: Conversation, remark: string): Conversation {
   const { exchanges, request } = conversation;
   const last = exchanges.at(-1);
   if (last === undefined) return conversationOf({ ...conversation, request: `${request}\n\n${remark}` }, []);
   const said = last.remark === undefined ? remark : `${last.remark}\n\n${remark}`;
-  return withExchanges(conversation, [...exchanges.slice(0, -1), withPassage({ ...last, remark: said })]);
+  return withExchanges(conversation, [...exchanges.slice(0, -1), withMeasure({ ...last, remark: said })]);
 }
 
-/** An exchange in which no text is longer than its limit. */
+/** Truncates every text of an exchange to its limit. */
 export function shortExchange(
   exchange: ExchangeParts,
   limits: { readonly answer: number; readonly result: number; readonly message: number },
@@ -123,20 +130,11 @@ export function shortExchange(
     ...(remark === undefined ? {} : { remark: shortText(remark, limits.answer) }),
     ...(message === undefined ? {} : { message: shortMessage(message, limits.message, outputs) }),
   };
-  return withPassage(short);
+  return withMeasure(short);
 }
 
-function withPassage(exchange: ExchangeParts): Exchange {
-  const { turn, text, toolCalls, results, remark, message } = exchange;
-  return {
-    turn,
-    text,
-    toolCalls,
-    results,
-    passage: passageOf(exchangeMessages(exchange)),
-    ...(remark === undefined ? {} : { remark }),
-    ...(message === undefined ? {} : { message }),
-  };
+function withMeasure(exchange: ExchangeParts): Exchange {
+  return { ...exchange, passage: measureMessages(exchangeMessages(exchange)) };
 }
 
 function shortText(text: string, limit: number): string {
@@ -144,33 +142,33 @@ function shortText(text: string, limit: number): string {
   return `${startOfText(text, limit)}\n[${String(text.length - limit)} more characters left out]`;
 }
 
-/** Nobody but the person can say it again, so that the whole of it can be had. */
+/** Truncates a message and stores the whole of it, because the model cannot produce it again. */
 export function shortMessage(text: string, limit: number, outputs: KeptOutputs, name = 'text'): string {
   if (text.length <= limit) return text;
   return `${startOfText(text, limit)}\n[cut: the whole ${name} is ${outputs.keep(text)}]`;
 }
 
-/** An input stays JSON, for servers refuse to be sent anything else. */
+/** The replacement is JSON as well, because providers reject anything else. */
 function shortCall(call: ModelToolCall, limit: number): ModelToolCall {
   if (call.input.length <= limit) return call;
   return { ...call, input: JSON.stringify({ left_out: `${String(call.input.length)} characters` }) };
 }
 
-/** The start of a result with the reference of the whole. What was shortened before is shortened from its shorter text. */
+/** Truncates a result and adds the reference of the whole. A result that was truncated before is truncated further. */
 function shortResult(result: ExchangeResult, limit: number, outputs: KeptOutputs): ExchangeResult {
   const { text } = result;
   if (text.length <= limit) return result;
   const reference = result.reference ?? outputs.keep(text);
   const note = `[cut: the whole is ${reference}]`;
   const start = startOfText(text, Math.max(0, limit - note.length));
-  // What is cut is no longer the JSON that marked its own ends.
+  // A truncated JSON text no longer delimits itself.
   return resultOf({ ...result, reference, isData: true, text: `${start}\n${note}` });
 }
 
 function exchangeMessages({ text, toolCalls, results, remark, message }: ExchangeParts): readonly ModelMessage[] {
   const isNative = toolCalls.length > 0;
   return [
-    // Servers refuse a message with nothing in it.
+    // Providers reject empty messages.
     { role: 'assistant', content: text === '' && !isNative ? '[no answer]' : text, toolCalls },
     ...results.map(({ callId, tool, shown: content, isError }): ModelMessage =>
       isNative ? { role: 'tool', callId, toolName: tool, content, isError } : user(content),

@@ -1,4 +1,4 @@
-/** What a run has used, counted from its events and from nothing else: a run that goes on in another process goes on counting. */
+/** Counts the usage of a run from its events alone, so that a resumed run continues to count. */
 import { DEFAULT_BUDGET } from '../core/budget.ts';
 import type { Budget, BudgetName } from '../core/budget.ts';
 import type { ActionType } from '../core/action.ts';
@@ -21,40 +21,33 @@ export function startsProgram(action: ActionType): boolean {
   return STARTS.has(action);
 }
 
-/**
- * What is used after an event that came `elapsedMs` after the start. `contextTokens` is the largest request so far. Field by field: every
- * event of a run comes by here, and to spread an object with fractions in it takes ten times as long.
- */
-export function countEvent(used: Budget, event: RunEvent, elapsedMs: number): Budget {
-  const { turns, toolCalls, scriptRuns, contextTokens, tokens } = used;
-  const wallMs = elapsedMs > used.wallMs ? elapsedMs : used.wallMs;
+/** Returns the usage after an event that was recorded `elapsedMs` after the start. `contextTokens` is the largest request so far. */
+export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): Budget {
+  const used = elapsedMs > before.wallMs ? { ...before, wallMs: elapsedMs } : before;
   switch (event.type) {
     case 'turn':
-      return { turns: turns + 1, toolCalls, scriptRuns, contextTokens, tokens, wallMs };
+      return { ...used, turns: used.turns + 1 };
     case 'action': {
       const { askedBy, action } = event;
-      const isCounted = askedBy === 'model' && action.type !== 'final_answer';
-      const calls = toolCalls + (isCounted ? 1 : 0);
-      const runs = scriptRuns + (isCounted && startsProgram(action.type) ? 1 : 0);
-      return { turns, toolCalls: calls, scriptRuns: runs, contextTokens, tokens, wallMs };
+      if (askedBy !== 'model' || action.type === 'final_answer') return used;
+      const scriptRuns = used.scriptRuns + (startsProgram(action.type) ? 1 : 0);
+      return { ...used, toolCalls: used.toolCalls + 1, scriptRuns };
     }
     case 'model-call': {
-      // Counted as asked for, so that a request whose answer never came has its price as well.
-      const largest = Math.max(contextTokens, event.tokens);
-      return { turns, toolCalls, scriptRuns, contextTokens: largest, tokens: tokens + event.tokens, wallMs };
+      // Counted when the request is sent, because a request without an answer costs tokens as well.
+      const contextTokens = Math.max(used.contextTokens, event.tokens);
+      return { ...used, contextTokens, tokens: used.tokens + event.tokens };
     }
-    case 'model-answer': {
-      const { outputTokens = 0 } = event.usage;
-      return { turns, toolCalls, scriptRuns, contextTokens, tokens: tokens + outputTokens, wallMs };
-    }
+    case 'model-answer':
+      return { ...used, tokens: used.tokens + (event.usage.outputTokens ?? 0) };
     case 'subagent-end':
-      return withPart({ turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs }, event.used ?? NOTHING_USED);
+      return withPart(used, event.used ?? NOTHING_USED);
     default:
-      return { turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs };
+      return used;
   }
 }
 
-/** What a part of the run used is used; its turns are its own, since it has a conversation of its own. */
+/** Adds the usage of a subagent. Its turns do not count, because they belong to its own conversation. */
 function withPart(used: Budget, part: Budget): Budget {
   return {
     ...used,
@@ -64,7 +57,7 @@ function withPart(used: Budget, part: Budget): Budget {
   };
 }
 
-/** What is left for a part of the run: never more than the whole has. Its context is its own. */
+/** The remaining budget for a subagent. Its context size is its own. */
 export function budgetLeft(used: Budget, limits: Budget): Budget {
   const left = (name: BudgetName): number => Math.max(0, limits[name] - used[name]);
   return {
@@ -77,7 +70,7 @@ export function budgetLeft(used: Budget, limits: Budget): Budget {
   };
 }
 
-/** The budget that stops the next turn, if one does. Calls and scripts stop only what would use them. */
+/** Returns the budget that prevents the next turn. Tool calls and script runs only prevent actions that use them. */
 export function endedBudget(used: Budget, limits: Budget): BudgetName | undefined {
   return (['turns', 'tokens', 'wallMs'] as const).find((name) => used[name] >= limits[name]);
 }
@@ -101,19 +94,19 @@ const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
 };
 
 export function budgetText(name: BudgetName, used: number, limit: number): string {
-  return `the budget of ${BUDGET_WORDS[name]} is used up (${String(Math.round(used))} of ${String(limit)})`;
+  return `the budget of ${BUDGET_WORDS[name]} is exhausted (${String(Math.round(used))} of ${String(limit)})`;
 }
 
-/** A whole budget; what is not given is the default. Throws for what is no amount. */
+/** Completes a budget with the defaults. Throws `input/invalid` for an invalid amount. */
 export function wholeBudget(given: Partial<Budget> = {}): Budget {
   for (const name of BUDGET_NAMES) {
     const amount = given[name];
     if (amount === undefined || (Number.isFinite(amount) && amount >= 0)) continue;
     throw new SkillError({
       code: 'input/invalid',
-      message: `the budget ${name} must be a number that is not negative`,
+      message: `the budget ${name} is ${String(amount)}; expected a number of at least 0`,
       hint: `the default is ${String(DEFAULT_BUDGET[name])}`,
-      data: { expected: 'a number from 0' },
+      data: { expected: 'a number of at least 0' },
     });
   }
   return { ...DEFAULT_BUDGET, ...given };

@@ -1,4 +1,4 @@
-/** What an answer of a model decides. Reading does nothing: whatever it says is judged again before it is done. */
+/** Parses an answer of the model into a decision. Parsing has no effects; every action is checked again before it is performed. */
 import { readDecision } from './action-protocol.ts';
 import { readAnswer, repairRequest } from './answer-json.ts';
 import type { ModelAnswer, ModelTool, ModelToolCall } from '../core/model.ts';
@@ -10,18 +10,18 @@ export type AgentDecision =
       readonly type: 'calls';
       readonly calls: readonly ModelToolCall[];
       readonly planUpdate?: PlanUpdate;
-      /** What of the answer was not used, and what the model says about it. */
+      /** The ignored parts of the answer, and the remarks of the model. */
       readonly notes: readonly string[];
     }
   | { readonly type: 'answer'; readonly answer: string }
   | {
       readonly type: 'unreadable';
       readonly reason: string;
-      /** The one message that asks for it again. */
+      /** The one message that asks for a corrected answer. */
       readonly repair: string;
     };
 
-/** Characters of an answer that are looked at: more is no decision. */
+/** Longer answers are rejected. */
 const LONGEST_DECISION = 4 * 1024 * 1024;
 
 export function readModelAnswer(
@@ -40,17 +40,17 @@ function readTools({ text, toolCalls, finish }: ModelAnswer): AgentDecision {
   if (/\S/.test(text)) return { type: 'answer', answer: text };
   const reason =
     finish === 'filtered'
-      ? 'the answer was held back by the provider'
+      ? 'the provider filtered the answer'
       : finish === 'length'
-        ? 'the answer was cut off before it began'
+        ? 'the answer was cut off at its length limit before any text'
         : 'the answer is empty';
   return { type: 'unreadable', reason, repair: `${reason}: call a tool, or answer in plain text.` };
 }
 
 function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[], turn: number): AgentDecision {
-  // Some models call what they were only told about; what they mean is clear.
+  // Some models use a tool call where a structured action was asked for; the intent is clear.
   if (toolCalls.length > 0)
-    return { type: 'calls', calls: toolCalls.slice(0, 1), notes: ['a tool call was taken for an action'] };
+    return { type: 'calls', calls: toolCalls.slice(0, 1), notes: ['a tool call was accepted as an action'] };
   if (text.length > LONGEST_DECISION) {
     const reason = `the answer has more than ${String(LONGEST_DECISION)} characters`;
     return { type: 'unreadable', reason, repair: repairRequest({ message: reason }) };

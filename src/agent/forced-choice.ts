@@ -1,4 +1,4 @@
-/** Where activation is forced, a model says yes or no to each skill of the shortlist before it does anything else. */
+/** Forced activation: the model must accept or reject each skill of the shortlist before anything else. */
 import type { ModelToolCall } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
@@ -27,7 +27,7 @@ export function readChoice(decision: AgentDecision, skills: readonly SkillEntry[
   const missing = names.filter((name) => accepted.includes(name) === rejected.includes(name));
   if (missing.length > 0) {
     const list = missing.map((name) => quoted(name)).join(', ');
-    return { type: 'unclear', reason: `each skill must be in exactly one of the two lists; look at ${list}` };
+    return { type: 'unclear', reason: `each skill must be in exactly one of the two lists; check ${list}` };
   }
   return {
     type: 'chosen',

@@ -1,4 +1,7 @@
-/** Between what a model wants and what a session does: the budget of calls, the limit of bodies, and why a skill came up. */
+/**
+ * The gate between the model and the session: enforces the call budgets and the limit of loaded skills per turn, and records why a
+ * skill was loaded.
+ */
 import type { Action } from '../core/action.ts';
 import type { Budget, BudgetName } from '../core/budget.ts';
 import { budgetText, startsProgram } from './count-budget.ts';
@@ -15,12 +18,12 @@ export interface GateParts {
   readonly run: Run;
   readonly limits: Budget;
   readonly state: () => AgentState;
-  /** Ids of skills that were put before the model, and how. */
+  /** Ids of the skills that were proposed to the model, with the reason. */
   readonly proposed: () => ReadonlyMap<string, ActivationReason>;
 }
 
 export interface Gate {
-  /** A budget that an action met; the run ends with the turn. */
+  /** The budget that an action exceeded; the run ends after the turn. */
   readonly ended: BudgetName | undefined;
   startTurn(): void;
   perform(action: Action, options: { readonly signal?: AbortSignal }): Promise<Observation>;
@@ -46,26 +49,23 @@ export function openGate({ run, limits, state, proposed }: GateParts): Gate {
     const skill = loadedBy(action, session.index);
     const isLoaded = session.state.loaded.some((loaded) => loaded.skill.id === skill?.id);
     if (action.type !== 'load_skill' || isLoaded || bodies < BODIES_A_TURN) return undefined;
-    const message = `${quoted(action.skill)} was not loaded: at most ${String(BODIES_A_TURN)} skills are loaded in one turn`;
+    const message = `${quoted(action.skill)} was not loaded: the limit is ${String(BODIES_A_TURN)} skills per turn`;
     run.record({ type: 'note', message });
     return actionFailed(
       'load_skill',
       failure('load/too-many', message, {
-        hint: 'use those that are loaded, and load it in the next turn if it is still needed',
+        hint: 'use the loaded skills, and load this one in the next turn if it is still needed',
       }),
     );
   };
 
-  /** Among other skills it would be taken into this conversation, which its author does not want. */
+  /** Loaded together with other skills, it would join this conversation instead of running as a subagent. */
   const belongsElsewhere = (action: Action): ActionFailed | undefined => {
     const skill = loadedBy(action, session.index);
     const isLoaded = session.state.loaded.some((loaded) => loaded.skill.id === skill?.id);
     if (skill?.controls.runMode !== 'subagent' || isLoaded) return undefined;
-    const message = `${quoted(skill.name)} runs in a context of its own`;
-    return actionFailed(
-      'load_skill',
-      failure('load/conflict', message, { hint: 'load it alone, by a call of its own' }),
-    );
+    const message = `${quoted(skill.name)} runs as a subagent`;
+    return actionFailed('load_skill', failure('load/conflict', message, { hint: 'load it in a call of its own' }));
   };
 
   return {

@@ -1,4 +1,4 @@
-/** Files that a person gives with a request: brought to the workspace, or named as files of the project where nothing can run. */
+/** Files that the user gives with a request: copied into the workspace, or referenced as project files if execution is disabled. */
 import type { Failure } from '../core/failure-codes.ts';
 import { printable } from '../core/text/text.ts';
 import { bringGivenFiles } from '../runtime/given-files.ts';
@@ -6,11 +6,11 @@ import type { Run } from '../runtime/start-run.ts';
 
 export interface GivenFiles {
   readonly type: 'given';
-  /** As the model is told of them. */
+  /** The paths as the model sees them. */
   readonly references: readonly string[];
 }
 
-/** Whoever calls has named these very files, so that no rule is asked. */
+/** The caller named exactly these files, so the policy is not consulted. */
 export async function bringFiles(
   run: Run,
   files: readonly string[],
@@ -23,11 +23,11 @@ export async function bringFiles(
   const { references, warnings } = brought;
   for (const message of warnings) run.record({ type: 'note', message });
   for (const [place, reference] of references.entries())
-    run.record({ type: 'note', message: `${files[place] ?? ''} was brought to ${reference}` });
+    run.record({ type: 'note', message: `${files[place] ?? ''} was copied to ${reference}` });
   return { type: 'given', references };
 }
 
-/** A list without a heading: whoever cuts it off has the request as it was asked. */
+/** A list without a heading, so that the request can be recovered by removing the list. */
 export function filesText(references: readonly string[]): string {
   return references.map((reference) => `- ${printable(reference)} (given file)`).join('\n');
 }

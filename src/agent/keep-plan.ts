@@ -6,13 +6,13 @@ import type { AgentState } from './state.ts';
 export interface PlanPlace {
   readonly run: Run;
   readonly state: Pick<AgentState, 'plan' | 'turn'>;
-  /** The goal as long as the model names none. */
+  /** The goal, until the model names one. */
   readonly request: string;
 }
 
 /**
- * Records the plan where there is none yet or where it changes (AGT-3): it is there with the first decision, whatever that is. Gives what
- * of an update was not taken, for the model to read.
+ * Records the plan if it is new or has changed (AGT-3): every run has a plan from its first decision on. Returns the problems with the
+ * update, for the model.
  */
 export function keepPlan(update: PlanUpdate | undefined, { run, state, request }: PlanPlace): readonly string[] {
   const { turn, plan: before } = state;

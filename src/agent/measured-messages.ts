@@ -1,37 +1,39 @@
-/** Messages that go into one request after the other as they are: what they cost, and which they are, is worked out once. */
+/** Messages with their token count and digest, so that each message is measured once and not in every request. */
 import type { ModelMessage } from '../core/model.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import { sha256 } from '../platform/hash.ts';
 
-export interface Passage {
+export interface MeasuredMessages {
   readonly messages: readonly ModelMessage[];
-  /** Estimated. */
   readonly tokens: number;
   readonly digest: string;
 }
 
-/** What a message costs beside its text. */
+/** The overhead of a message in tokens. */
 const MESSAGE_TOKENS = 8;
 
-export function passageOf(messages: readonly ModelMessage[]): Passage {
+export function measureMessages(messages: readonly ModelMessage[]): MeasuredMessages {
   const tokens = messages.reduce((sum, message) => sum + messageTokens(message), 0);
   return { messages, tokens, digest: sha256(JSON.stringify(messages)) };
 }
 
-/** Passages one after the other, as a request says them. */
-export interface Passages {
+/** Several measured groups of messages in a row. */
+export interface MeasuredConversation {
   readonly messages: readonly ModelMessage[];
   readonly tokens: number;
-  /** Theirs in order, a line each. */
+  /** The digests in order, one per line. */
   readonly digests: string;
 }
 
-export function firstPassage({ messages, tokens, digest }: Passage): Passages {
+export function startMeasured({ messages, tokens, digest }: MeasuredMessages): MeasuredConversation {
   return { messages, tokens, digests: digest };
 }
 
-/** With one more: a turn adds to what was said, and does not gather it again. */
-export function nextPassage(before: Passages, { messages, tokens, digest }: Passage): Passages {
+/** Appends one group. */
+export function appendMeasured(
+  before: MeasuredConversation,
+  { messages, tokens, digest }: MeasuredMessages,
+): MeasuredConversation {
   return {
     messages: [...before.messages, ...messages],
     tokens: before.tokens + tokens,
@@ -47,7 +49,6 @@ function messageTokens(message: ModelMessage): number {
   );
 }
 
-/** What somebody says to the model, where there is something to say. */
 export function user(content: string): ModelMessage {
   return { role: 'user', content };
 }

@@ -1,4 +1,4 @@
-/** Before the first turn: files, skills that are there already, skills that are proposed, and what the first message says of them. */
+/** Prepares the first turn: copies the given files, loads the required skills, proposes skills, and composes the first message. */
 import type { SkillIndex } from '../registry/index-skills.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { AgentOptions } from './agent-options.ts';
@@ -7,7 +7,7 @@ import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 import { bringFiles, filesText } from './inputs.ts';
 
 export async function openRequest(options: AgentOptions, parts: AgentParts): Promise<Opening | TurnsEnd> {
-  const { run, proposed, stop, following } = parts;
+  const { run, proposed, stop, replay } = parts;
   const { request, required = [], files = [], activation = 'model', runtime } = options;
   const given = await bringFiles(run, files, stop);
   if ('code' in given) return { outcome: 'failed', reason: given.message };
@@ -21,11 +21,11 @@ export async function openRequest(options: AgentOptions, parts: AgentParts): Pro
       ? []
       : await shortlist(
           run,
-          // What was found when the run began is what the model chose from.
+          // A resumed run proposes the skills that were found when it started.
           (query, n) =>
-            following?.proposed === undefined
+            replay?.proposed === undefined
               ? runtime.searchSkills(query, n, { forModel: true, signal: stop })
-              : Promise.resolve(entriesOf(run.session.index, following.proposed)),
+              : Promise.resolve(entriesOf(run.session.index, replay.proposed)),
           request,
           activation,
         );
@@ -46,7 +46,7 @@ function entriesOf({ skills }: SkillIndex, ids: readonly string[]): readonly Ski
   return ids.flatMap((id) => skills.find((skill) => skill.id === id) ?? []);
 }
 
-/** A person may call a skill that no model may choose; what they wrote is then the instructions with their arguments. */
+/** A user may invoke a skill that models may not load. The message then contains its instructions with the arguments. */
 async function callByName(request: string, { run }: AgentParts): Promise<string | TurnsEnd> {
   const invocation = await run.session.invoke(request);
   if (invocation === undefined) return request;

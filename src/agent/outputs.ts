@@ -1,12 +1,12 @@
-/** Texts that left the conversation and can be asked for again. Held for one run, within a bound; the oldest go first. */
+/** Outputs that left the conversation and can be recalled. Kept for one run, up to a size limit; the oldest are dropped first. */
 import { sha256 } from '../platform/hash.ts';
 
 const SCHEME = 'run://observations/';
-/** Of all texts together. */
+/** The limit for all texts together. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 
 export interface KeptOutputs {
-  /** Gives the reference by which it can be had. */
+  /** Stores a text and returns its reference. */
   keep(text: string): string;
   find(reference: string): string | undefined;
 }

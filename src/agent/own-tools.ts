@@ -1,4 +1,4 @@
-/** Tools that an agent offers beside those of a vocabulary. They touch nothing but the agent itself. */
+/** The tools that an agent adds to its vocabulary. They affect nothing but the agent itself. */
 import { inputOf, text } from '../tools/parameters.ts';
 import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
 import type { ModelTool } from '../core/model.ts';
@@ -11,20 +11,20 @@ export const CHOOSE_SKILLS = 'choose_skills';
 const STEP: ObjectSchema = inputOf(
   'A step.',
   {
-    id: text('A short name that stays the same.'),
-    title: text('What is to be done.'),
-    status: { type: 'string', description: 'How far it is.', enum: STEP_STATES },
+    id: text('A short, stable name.'),
+    title: text('What to do.'),
+    status: { type: 'string', description: 'The progress of the step.', enum: STEP_STATES },
   },
   ['id', 'title', 'status'],
 );
 
 export const updatePlanTool: ModelTool = {
   name: UPDATE_PLAN,
-  description: 'Write down the plan or how far it is. Replaces the plan before it. Does nothing else.',
+  description: 'Write or update the plan. Replaces the previous plan. Has no other effect.',
   inputSchema: inputOf(
     'The plan.',
     {
-      goal: text('What is to be reached; as before where nothing is said.'),
+      goal: text('The goal (default: unchanged).'),
       steps: { type: 'array', description: 'All steps, in order.', items: STEP, maxItems: 50 },
       assumptions: { type: 'array', description: 'What is assumed.', items: text('One of them.'), maxItems: 20 },
     },
@@ -35,7 +35,7 @@ export const updatePlanTool: ModelTool = {
 export const RECALL_SCHEMA: ObjectSchema = inputOf(
   'Which output.',
   {
-    reference: text('As it was named: run://observations/….'),
+    reference: text('The reference as it was given: run://observations/….'),
     from_character: { type: 'integer', description: 'Where to begin.', minimum: 0, maximum: 100_000_000, default: 0 },
   },
   ['reference'],
@@ -43,11 +43,11 @@ export const RECALL_SCHEMA: ObjectSchema = inputOf(
 
 export const recallTool: ModelTool = {
   name: RECALL,
-  description: 'Read an output again that was left out of the conversation, a part at a time.',
+  description: 'Read an output that was removed from the conversation, one part at a time.',
   inputSchema: RECALL_SCHEMA,
 };
 
-export const FINAL_SCHEMA: ObjectSchema = inputOf('The answer.', { answer: text('What the person reads.') }, [
+export const FINAL_SCHEMA: ObjectSchema = inputOf('The answer.', { answer: text('The text for the user.') }, [
   'answer',
 ]);
 
@@ -55,7 +55,7 @@ export function finalTool(name: string): ModelTool {
   return { name, description: 'Give the final answer and end the run.', inputSchema: FINAL_SCHEMA };
 }
 
-/** The choice that a model must make before anything else where activation is forced. */
+/** With forced activation the model must make this choice before anything else. */
 export function chooseSchema(names: readonly string[]): ObjectSchema {
   const name: JsonSchema = { type: 'string', description: 'One of them.', enum: names };
   const list = (description: string): JsonSchema => ({

@@ -5,9 +5,9 @@ import type { Plan, PlanStep, PlanUpdate, StepState } from '../core/plan.ts';
 import { quoted } from '../core/text/text.ts';
 import { describeValue } from '../core/text/value-text.ts';
 
-/** `plan_update` of an answer as models write it. A plan only says what is meant, so what is wrong with one never stops an action. */
+/** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {
-  /** Absent where nothing of it can be used. */
+  /** Absent if nothing in it is usable. */
   readonly update?: PlanUpdate;
   readonly problems: readonly string[];
 }
@@ -16,10 +16,13 @@ type Fields = Readonly<Record<string, unknown>>;
 type Report = (problem: string) => void;
 type StepChange = Partial<PlanStep> & { readonly id: string };
 
-/** More of them teach nothing more. */
+/** Further problems are not reported. */
 const MAX_PROBLEMS = 10;
 
-/** `{mode: 'replace', plan}`, `{mode: 'patch', …}`, or the bare plan. Without a mode, what has a goal and steps is a whole plan. */
+/**
+ * Accepts `{mode: 'replace', plan}`, `{mode: 'patch', …}`, or a bare plan. Without a mode, an object with a goal and steps is a whole
+ * plan.
+ */
 export function readPlanUpdate(value: unknown): PlanUpdateReading {
   const problems: string[] = [];
   const report: Report = (problem) => {
@@ -55,7 +58,7 @@ function readPlan(fields: Fields, report: Report): PlanUpdate | undefined {
   return { mode: 'replace', plan };
 }
 
-/** A step of a new plan may be its title and nothing else; its place is then its id. */
+/** A step of a new plan may be just its title; its position then becomes its id. */
 function readStep(value: unknown, place: number, report: Report): readonly PlanStep[] {
   const fields = typeof value === 'string' ? { title: value } : value;
   const change = readChange(isObject(fields) ? { id: `s${place + 1}`, ...fields } : fields, place, report);
@@ -91,7 +94,7 @@ function readChange(value: unknown, place: number, report: Report): readonly Ste
   }
   const id = readId(value['id']);
   if (id === undefined) {
-    report(`${name}.id must be a text, not ${describeValue(value['id'])}`);
+    report(`${name}.id must be a string, not ${describeValue(value['id'])}`);
     return [];
   }
   const title = readText(value['title'], `${name}.title`, report);
@@ -99,7 +102,7 @@ function readChange(value: unknown, place: number, report: Report): readonly Ste
   return [{ id, ...(title === undefined ? {} : { title }), ...(status === undefined ? {} : { status }) }];
 }
 
-/** Models number their steps as often as they name them. */
+/** Models use numbers as ids, too. */
 function readId(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
@@ -123,7 +126,7 @@ function readState(value: unknown, name: string, report: Report): StepState | un
 
 function readText(value: unknown, name: string, report: Report): string | undefined {
   if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
-  report(`${name} must be a text, not ${describeValue(value)}`);
+  report(`${name} must be a string, not ${describeValue(value)}`);
   return undefined;
 }
 
@@ -137,7 +140,7 @@ function readList(value: unknown, name: string, report: Report): readonly unknow
 function readTexts(value: unknown, name: string, report: Report): readonly string[] | undefined {
   return readList(value, name, report)?.flatMap((item, place) => {
     const text = readId(item);
-    if (text === undefined) report(`${name}[${place}] must be a text, not ${describeValue(item)}`);
+    if (text === undefined) report(`${name}[${place}] must be a string, not ${describeValue(item)}`);
     return text === undefined ? [] : [text];
   });
 }
@@ -151,7 +154,7 @@ function readConstraints(value: unknown, report: Report): Plan['constraints'] | 
   const usable = Object.entries(value).filter((entry): entry is [string, number | string] => {
     const isUsable = typeof entry[1] === 'number' || typeof entry[1] === 'string';
     if (!isUsable)
-      report(`.constraints: ${quoted(entry[0])} must be a number or a text, not ${describeValue(entry[1])}`);
+      report(`.constraints: ${quoted(entry[0])} must be a number or a string, not ${describeValue(entry[1])}`);
     return isUsable;
   });
   return Object.fromEntries(usable);
@@ -162,24 +165,24 @@ const STEP_SCHEMA = {
   description: 'A step.',
   properties: {
     id: { type: 'string', description: 'Short and stable, such as s1.' },
-    title: { type: 'string', description: 'What will be done. Not needed where the step is known.' },
-    status: { type: 'string', description: 'How far it is.', enum: STEP_STATES },
+    title: { type: 'string', description: 'What to do. Optional for a known step.' },
+    status: { type: 'string', description: 'The progress of the step.', enum: STEP_STATES },
   },
   required: ['id'],
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 const PLAN_FIELDS = {
-  goal: { type: 'string', description: 'What is to be reached.' },
+  goal: { type: 'string', description: 'The goal.' },
   steps: { type: 'array', description: 'The steps.', items: STEP_SCHEMA },
   assumptions: {
     type: 'array',
-    description: 'What is taken for granted.',
+    description: 'Assumptions.',
     items: { type: 'string', description: 'One of them.' },
   },
   constraints: {
     type: 'object',
-    description: 'Numbers and texts that bound the work.',
+    description: 'Numbers and strings that limit the work.',
     additionalProperties: {
       description: 'Its value.',
       anyOf: [
@@ -195,15 +198,15 @@ const PLAN_FIELDS = {
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
-/** How a model is asked to write it: the two ways that say what they are. */
+/** The schema shows models the two forms that have a mode. */
 export const PLAN_UPDATE_SCHEMA = {
-  description: 'The plan, where it is new or has changed.',
+  description: 'The plan, if it is new or has changed.',
   anyOf: [
     {
       type: 'object',
       description: 'A whole plan.',
       properties: {
-        mode: { type: 'string', description: 'The plan before is replaced.', enum: ['replace'] },
+        mode: { type: 'string', description: 'Replaces the previous plan.', enum: ['replace'] },
         plan: {
           type: 'object',
           description: 'The plan.',
@@ -219,16 +222,16 @@ export const PLAN_UPDATE_SCHEMA = {
       type: 'object',
       description: 'Changes.',
       properties: {
-        mode: { type: 'string', description: 'The plan before is changed.', enum: ['patch'] },
+        mode: { type: 'string', description: 'Changes the previous plan.', enum: ['patch'] },
         ...PLAN_FIELDS,
         remove: {
           type: 'array',
-          description: 'Ids of steps to take away.',
+          description: 'Ids of steps to remove.',
           items: { type: 'string', description: 'An id.' },
         },
         order: {
           type: 'array',
-          description: 'Ids in their new order.',
+          description: 'Step ids in their new order.',
           items: { type: 'string', description: 'An id.' },
         },
       },

@@ -1,4 +1,4 @@
-/** The next request to a model: fixed sections, a stable start, never larger than its room (AGT-6). */
+/** Builds the next request to a model: fixed sections, a stable prefix, never larger than the limit (AGT-6). */
 import { actionSchema } from './action-protocol.ts';
 import type { Budget } from '../core/budget.ts';
 import type { Model, ModelRequest, ModelTool } from '../core/model.ts';
@@ -9,7 +9,7 @@ import { shortenConversation } from './context.ts';
 import type { Shortened } from './context.ts';
 import type { Conversation } from './conversation.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { passageOf, user } from './measured-messages.ts';
+import { measureMessages, user } from './measured-messages.ts';
 import { rulesText } from './system-prompt.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
@@ -24,7 +24,7 @@ export interface RequestParts {
   readonly measure: Measure;
 }
 
-/** What is the same in every request, and what it costs: worked out once for each text and each list of tools. */
+/** The parts that are the same in every request, measured once per system text and per list of tools. */
 export interface Measure {
   system(instructions: string, protocol: ProtocolName): Fixed<string>;
   shape(tools: readonly ModelTool[], protocol: ProtocolName): Fixed<Pick<ModelRequest, 'tools' | 'answerSchema'>>;
@@ -57,7 +57,7 @@ export function openMeasure(measureText: MeasureText): Measure {
   };
 }
 
-/** A system text that holds loaded skills changes with them: the old ones are forgotten. */
+/** The system text changes with the loaded skills; only the latest texts are cached. */
 const REMEMBERED = 2;
 
 function remembered<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
@@ -71,24 +71,24 @@ function remembered<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Va
 
 export interface PreparedRequest {
   readonly request: ModelRequest;
-  /** Equal requests have equal ones. */
+  /** Equal requests have equal digests. */
   readonly digest: string;
-  /** Estimated, with all that is not a message. */
+  /** The estimated size, including the parts that are not messages. */
   readonly tokens: number;
-  /** What a request may cost here. */
+  /** The largest allowed request. */
   readonly ceiling: number;
   readonly conversation: Conversation;
   readonly shortened: Shortened | undefined;
 }
 
-/** Kept free for the answer, at most. */
+/** The most tokens that are reserved for the answer. */
 const ANSWER_TOKENS = 8_192;
 
 export function prepareRequest(conversation: Conversation, parts: RequestParts): PreparedRequest {
   const { session, protocol, model, limits, tools, outputs, measure } = parts;
   const system = measure.system(session.startRequest(), protocol);
   const shape = measure.shape(tools, protocol);
-  const state = passageOf(parts.state === '' ? [] : [user(parts.state)]);
+  const state = measureMessages(parts.state === '' ? [] : [user(parts.state)]);
   const answerTokens = answerRoom(model);
   const ceiling = Math.min(limits.contextTokens, (model.contextWindow ?? Number.POSITIVE_INFINITY) - answerTokens);
   const fixedTokens = system.tokens + shape.tokens;
@@ -104,7 +104,7 @@ export function prepareRequest(conversation: Conversation, parts: RequestParts):
   return {
     request: {
       system: system.part,
-      // What changes with every request comes last: all before it can be cached.
+      // The part that changes with every request comes last, so that providers can cache the prefix.
       messages: [...messages, ...state.messages],
       ...shape.part,
       ...(model.contextWindow === undefined ? {} : { maxOutputTokens: answerTokens }),
@@ -117,7 +117,7 @@ export function prepareRequest(conversation: Conversation, parts: RequestParts):
   };
 }
 
-/** Of a request, from the digests of its parts: all that was said so far need not be read again in every turn. */
+/** Combines the digests of the parts, so that a turn does not hash the whole conversation again. */
 function requestDigest(parts: readonly (string | number)[]): string {
   return `sha256:${sha256(parts.join('\n'))}`;
 }
@@ -126,7 +126,7 @@ function answerRoom({ contextWindow }: Pick<Model, 'contextWindow'>): number {
   return contextWindow === undefined ? 0 : Math.min(ANSWER_TOKENS, Math.floor(contextWindow / 4));
 }
 
-/** The skills that are in use, by the rule of sessions. The catalog is in the system text already and is not said again. */
+/** Renders the loaded skills by the rules of the session, without the catalog, which is part of the system text. */
 function carriedSkills(session: Session, tokens: number): string {
   if (session.state.loaded.length === 0) return '';
   const { text, catalog } = session.compact({ ceiling: session.catalog.tokens + tokens });

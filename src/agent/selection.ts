@@ -1,4 +1,4 @@
-/** Which skills a turn gets, and in which order (AGT-5). */
+/** Decides which skills a turn loads, and in which order (AGT-5). */
 import type { Action } from '../core/action.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import type { ModelToolCall } from '../core/model.ts';
@@ -8,20 +8,20 @@ import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { isFailure } from '../tools/parameters.ts';
 import { readInput } from '../tools/read-input.ts';
 
-/** Bodies that one turn may load: what is read together should be used together. */
+/** The most skills that one turn may load. */
 export const BODIES_A_TURN = 2;
 
-/** The skill that a load means. */
+/** Returns the skill that an action loads. */
 export function loadedBy(action: Action, index: SkillIndex): SkillEntry | undefined {
   return action.type === 'load_skill' ? resolveSkill(index, action.skill, action.source) : undefined;
 }
 
-/** A skill that says how to go about a task, before those that say how to do a part of it: `metadata: {kind: workflow}`. */
+/** A workflow skill (`metadata: {kind: workflow}`) describes a whole task and is loaded before skills for its parts. */
 function isWorkflow(skill: SkillEntry | undefined): boolean {
   return skill?.meta['kind'] === 'workflow';
 }
 
-/** The vocabulary with tools that load several skills loading workflow skills first. */
+/** Makes tools that load several skills load workflow skills first. */
 export function workflowFirst(vocabulary: Vocabulary, index: SkillIndex): Vocabulary {
   const rank = (action: Action): number => (isWorkflow(loadedBy(action, index)) ? 0 : 1);
   const inOrder = (row: ToolRow): ToolRow => ({
@@ -36,7 +36,7 @@ export function workflowFirst(vocabulary: Vocabulary, index: SkillIndex): Vocabu
   return { ...vocabulary, tools: vocabulary.tools.map(inOrder) };
 }
 
-/** What a call would do, without doing it; nothing where its input cannot be read. */
+/** Returns the actions of a call without performing them; empty if its input is invalid. */
 export function plannedActions(call: ModelToolCall, vocabulary: Vocabulary, offer: Offer): readonly Action[] {
   const row = vocabulary.tools.find(({ name }) => name === call.name);
   if (row === undefined || !row.isOffered(offer)) return [];
@@ -46,7 +46,7 @@ export function plannedActions(call: ModelToolCall, vocabulary: Vocabulary, offe
   return isFailure(actions) ? [] : actions;
 }
 
-/** The calls of one answer in the order in which they are done: as given, but loads side by side begin with workflow skills. */
+/** Returns the calls of one answer in the order of execution: as given, but adjacent loads start with workflow skills. */
 export function orderCalls(
   calls: readonly ModelToolCall[],
   planned: (call: ModelToolCall) => readonly Action[],

@@ -1,4 +1,4 @@
-/** Where an agent stands, as a reduction of the events of its run: the same events give the same state (AGT-1). */
+/** The state of an agent as a reduction of the events of its run: the same events give the same state (AGT-1). */
 import { describeAction, describeOutcome } from '../core/action-text.ts';
 import type { Action } from '../core/action.ts';
 import type { Budget } from '../core/budget.ts';
@@ -15,17 +15,17 @@ export interface AgentState {
   readonly used: Budget;
   /** Absent until the first decision. */
   readonly plan: Plan | undefined;
-  /** What came of the last actions, a line each, the last one last. */
+  /** The outcomes of the last actions, one line each, latest last. */
   readonly done: readonly string[];
-  /** Actions whose observation has not come yet. */
+  /** Actions without an observation so far. */
   readonly open: readonly { readonly call: number; readonly action: Action }[];
   /** The number of the last action. */
   readonly call: number;
-  /** Runs that were started for skills with a context of their own. */
+  /** The number of subagents started. */
   readonly subagents: number;
 }
 
-/** Older ones are in the record alone. */
+/** Older lines are only in the record. */
 const KEPT_LINES = 40;
 
 export const FIRST_STATE: AgentState = {
@@ -39,49 +39,39 @@ export const FIRST_STATE: AgentState = {
   subagents: 0,
 };
 
-/** The state after an event that came `elapsedMs` after the start of the run. Pure. */
-export function reduceAgent(state: AgentState, event: RunEvent, elapsedMs: number): AgentState {
-  const used = countEvent(state.used, event, elapsedMs);
+/** Returns the state after an event that was recorded `elapsedMs` after the start of the run. Pure. */
+export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: number): AgentState {
+  const state = { ...before, used: countEvent(before.used, event, elapsedMs) };
   switch (event.type) {
     case 'run-start':
-      return withUsed(state, used, 'index-skills');
+      return { ...state, phase: 'index-skills' };
     case 'turn':
-      return { ...withUsed(state, used, 'decide'), turn: event.turn };
+      return { ...state, phase: 'decide', turn: event.turn };
     case 'plan':
-      return { ...withUsed(state, used), plan: event.plan };
+      return { ...state, plan: event.plan };
     case 'action': {
       const { call, action } = event;
-      const { turn, plan, done, open, subagents } = state;
-      return { phase: 'act', turn, used, plan, done, open: [...open, { call, action }], call, subagents };
+      return { ...state, phase: 'act', open: [...state.open, { call, action }], call };
     }
     case 'observation': {
-      const begun = state.open.find(({ call }) => call === event.call);
-      const open = state.open.filter((one) => one !== begun);
-      const what = begun === undefined ? event.observation.action : describeAction(begun.action);
+      const started = state.open.find(({ call }) => call === event.call);
+      const what = started === undefined ? event.observation.action : describeAction(started.action);
       const line = `${what}: ${describeOutcome(event.observation, false)}`;
-      const { turn, plan, call, subagents } = state;
-      const done = [...state.done.slice(1 - KEPT_LINES), line];
-      return { phase: 'observe', turn, used, plan, done, open, call, subagents };
+      return {
+        ...state,
+        phase: 'observe',
+        done: [...state.done.slice(1 - KEPT_LINES), line],
+        open: state.open.filter((one) => one !== started),
+      };
     }
     case 'session':
-      // The person speaks again: what was done for another message is in the record.
-      return event.event.type === 'turn-start'
-        ? { ...withUsed(state, used), done: [], subagents: 0 }
-        : withUsed(state, used);
+      // A new message of a chat starts here; the actions for earlier messages are in the record.
+      return event.event.type === 'turn-start' ? { ...state, done: [], subagents: 0 } : state;
     case 'subagent-start':
-      return { ...withUsed(state, used), subagents: state.subagents + 1 };
+      return { ...state, subagents: state.subagents + 1 };
     case 'run-end':
-      return withUsed(state, used, 'final');
+      return { ...state, phase: 'final' };
     default:
-      return withUsed(state, used);
+      return state;
   }
-}
-
-/** Field by field, as everything that each event comes by: to spread it takes several times as long. */
-function withUsed(
-  { phase: before, turn, plan, done, open, call, subagents }: AgentState,
-  used: Budget,
-  phase = before,
-): AgentState {
-  return { phase, turn, used, plan, done, open, call, subagents };
 }

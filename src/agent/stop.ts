@@ -1,15 +1,15 @@
-/** What ends a run from outside: whoever started it, or its time. */
+/** Stops a run from outside: by the caller's signal or by the time limit. */
 
 export interface Stop {
   readonly signal: AbortSignal;
-  /** Its time was up before anybody else ended it. */
+  /** True if the time limit stopped the run. */
   readonly isTimeUp: boolean;
-  /** The value, or the reason of the signal as soon as it is aborted, however long the other takes to notice. */
+  /** Returns the value, or rejects with the reason of the signal as soon as it is aborted. */
   until<Value>(value: Promise<Value>): Promise<Value>;
   close(): void;
 }
 
-/** Timers of JavaScript take no longer times. */
+/** The longest delay that `setTimeout` supports. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 export function openStop(outer: AbortSignal | undefined, wallMs: number): Stop {
@@ -18,7 +18,7 @@ export function openStop(outer: AbortSignal | undefined, wallMs: number): Stop {
   const timer = setTimeout(
     () => {
       isTimeUp = !controller.signal.aborted;
-      controller.abort(new DOMException('the time of the run is up', 'TimeoutError'));
+      controller.abort(new DOMException('the run exceeded its time limit', 'TimeoutError'));
     },
     Math.min(wallMs, LONGEST_TIMER),
   );
@@ -27,7 +27,7 @@ export function openStop(outer: AbortSignal | undefined, wallMs: number): Stop {
   if (outer?.aborted === true) abort();
   outer?.addEventListener('abort', abort, { once: true });
   const { signal } = controller;
-  // One listener for all that is waited for: every turn waits twice, and to come and go at a signal takes longer than to wait.
+  // One listener serves all waits, because every turn waits several times.
   const waiting = new Set<(reason: unknown) => void>();
   signal.addEventListener('abort', () => waiting.forEach((stop) => stop(signal.reason)), { once: true });
   return {
@@ -36,7 +36,7 @@ export function openStop(outer: AbortSignal | undefined, wallMs: number): Stop {
       new Promise((resolve, reject) => {
         if (signal.aborted) reject(signal.reason);
         waiting.add(reject);
-        // Where the signal is first, what comes of the value later is of no interest to anybody.
+        // After an abort the value is ignored.
         value.then(
           (come) => {
             waiting.delete(reject);

@@ -1,4 +1,7 @@
-/** Skills that run in a context of their own (AGT-11): a child agent with no more rights and no more budget than its parent has left. */
+/**
+ * Subagents (AGT-11): a skill with a context of its own runs in a child agent, which gets no more rights and no more budget than its
+ * parent has left.
+ */
 import type { Budget } from '../core/budget.ts';
 import { budgetLeft } from './count-budget.ts';
 import type { Failure } from '../core/failure-codes.ts';
@@ -11,11 +14,11 @@ import { quoted } from '../core/text/text.ts';
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentState } from './state.ts';
 
-/** Where an agent stands among those that started it. */
+/** The position of an agent in the tree of subagents. */
 export interface Ancestry {
-  /** 0 for the agent that a person started. */
+  /** 0 for the agent that the user started. */
   readonly depth: number;
-  /** Takes one of the places that all agents below a person's share; false where none is left. */
+  /** Reserves one of the subagents that the whole tree may start. Returns false if none is left. */
   readonly takePlace: () => boolean;
 }
 
@@ -34,13 +37,13 @@ export function firstAncestry(): Ancestry {
   };
 }
 
-/** What a child is started with. */
+/** The task of a subagent. */
 export interface ChildTask {
   readonly skill: SkillEntry;
   readonly request: string;
   readonly budget: Budget;
   readonly ancestry: Ancestry;
-  /** Told before the child does anything; its run has no name where nothing is recorded. */
+  /** Called before the subagent does anything; without a record the run has no id. */
   readonly onStart: (run: string | undefined) => void;
 }
 
@@ -60,13 +63,17 @@ export interface SubagentParts {
   readonly start: (task: ChildTask) => Promise<ChildResult>;
 }
 
-export type Delegated = { readonly type: 'delegated'; readonly result: ChildResult } | ActionFailed;
+export type DelegationResult = { readonly type: 'delegated'; readonly result: ChildResult } | ActionFailed;
 
-export async function delegate(skill: SkillEntry, parts: SubagentParts, signal: AbortSignal): Promise<Delegated> {
+export async function delegate(
+  skill: SkillEntry,
+  parts: SubagentParts,
+  signal: AbortSignal,
+): Promise<DelegationResult> {
   const { run, ancestry, state, limits } = parts;
   const refused = refusal(skill, ancestry);
   if (refused !== undefined) return actionFailed('load_skill', refused);
-  // Whether the model may have this skill at all is decided as for every action; its instructions stay out of this conversation.
+  // The policy decides about the skill as for any other action; its instructions stay out of this conversation.
   const seen = await run.session.perform({ type: 'list_resources', skill: skill.id }, { signal });
   if (seen.type === 'failed') return { ...seen, action: 'load_skill' };
   const { call, used } = state();
@@ -85,19 +92,27 @@ export async function delegate(skill: SkillEntry, parts: SubagentParts, signal: 
 }
 
 function refusal({ name }: SkillEntry, { depth, takePlace }: Ancestry): Failure | undefined {
-  const hint = 'go on without it and say what is missing';
+  const hint = 'continue without it and say what is missing';
   if (depth >= DEEPEST)
-    return failure('load/too-many', `${quoted(name)} would be a subagent of a subagent of a subagent`, { hint });
+    return failure(
+      'load/too-many',
+      `${quoted(name)} was not run: subagents may be nested ${String(DEEPEST)} levels deep`,
+      { hint },
+    );
   if (takePlace()) return undefined;
-  return failure('load/too-many', `${quoted(name)} was not run: ${String(MOST_SUBAGENTS)} subagents have run already`, {
-    hint,
-  });
+  return failure(
+    'load/too-many',
+    `${quoted(name)} was not run: the limit of ${String(MOST_SUBAGENTS)} subagents is reached`,
+    {
+      hint,
+    },
+  );
 }
 
 function childRequest(request: string, { name }: SkillEntry): string {
   return [
-    `Do the part of the task below that the skill ${quoted(name)} is for, and nothing else.`,
-    'Answer with a short summary: what was found or made, where files are, what is left.',
+    `Do only the part of the task below that the skill ${quoted(name)} is for.`,
+    'Answer with a short summary: what you found or made, where files are, what is left to do.',
     '',
     request,
   ].join('\n');

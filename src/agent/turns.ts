@@ -1,4 +1,7 @@
-/** The loop: decide, act, observe, one model call a turn (AGT-1). The model proposes; nothing it says is done before it was judged. */
+/**
+ * The agent loop: decide, act, observe, with one model call per turn (AGT-1). The model proposes; every action is checked before it is
+ * performed.
+ */
 import { endedBudget } from './count-budget.ts';
 import type { FailureCode } from '../core/failure-codes.ts';
 import type { ModelAnswer } from '../core/model.ts';
@@ -16,53 +19,56 @@ import { keepPlan } from './keep-plan.ts';
 import type { PlanPlace } from './keep-plan.ts';
 import { chooseTool } from './own-tools.ts';
 
-/** What a turn leaves for the next. */
-interface Between {
+/** The state between two turns. */
+interface TurnState {
   readonly conversation: Conversation;
-  /** Skills that the model has still to choose from. */
+  /** Skills that the model still has to accept or reject. */
   readonly choice: readonly SkillEntry[];
-  /** The last answer could not be read, and the model was told so. */
+  /** The last answer was invalid, and the model was asked to correct it. */
   readonly isRepairing: boolean;
 }
 
-/** `follow` is told of the conversation as it stands before each turn: whoever stops the turns knows how far they came. */
+/**
+ * Takes turns until the run ends. `follow` receives the conversation before each turn, so that a caller that stops the turns knows
+ * their last state.
+ */
 export async function takeTurns(
-  start: Pick<Between, 'conversation' | 'choice'>,
+  start: Pick<TurnState, 'conversation' | 'choice'>,
   parts: AgentParts,
   follow: (conversation: Conversation) => void,
 ): Promise<TurnsEnd> {
-  let between: Between = { ...start, isRepairing: false };
+  let before: TurnState = { ...start, isRepairing: false };
   while (true) {
-    follow(between.conversation);
+    follow(before.conversation);
     parts.stop.throwIfAborted();
-    const conversation = parts.following?.remind(between.conversation) ?? between.conversation;
-    const next = await takeTurn({ ...between, conversation }, parts);
+    const conversation = parts.replay?.remind(before.conversation) ?? before.conversation;
+    const next = await takeTurn({ ...before, conversation }, parts);
     if ('outcome' in next) return next;
-    between = next;
+    before = next;
     const end = endOf(parts);
     if (end === undefined) continue;
-    follow(between.conversation);
+    follow(before.conversation);
     return end;
   }
 }
 
-async function takeTurn(between: Between, parts: AgentParts): Promise<Between | TurnsEnd> {
+async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState | TurnsEnd> {
   const { run, limits, state, tools } = parts;
   const ended = endedBudget(state().used, limits);
   if (ended !== undefined) return overBudget(ended, state().used[ended], limits[ended], parts);
   const turn = state().turn + 1;
   run.record({ type: 'turn', turn });
-  const offered = between.choice.length === 0 ? tools.offered : [chooseTool(between.choice.map(({ name }) => name))];
-  const asked = await askModel(between.conversation, offered, parts);
+  const offered = before.choice.length === 0 ? tools.offered : [chooseTool(before.choice.map(({ name }) => name))];
+  const asked = await askModel(before.conversation, offered, parts);
   if (asked.type === 'end') return asked.end;
   const { answer, conversation } = asked;
   const decision = readModelAnswer(answer, { protocol: parts.protocol, tools: offered, turn });
   const planProblems = keepPlan(decision.type === 'calls' ? decision.planUpdate : undefined, planPlace(parts));
-  const here = { ...between, conversation };
-  if (between.choice.length > 0) return takeChoice(decision, answer, here, parts);
+  const here = { ...before, conversation };
+  if (before.choice.length > 0) return takeChoice(decision, answer, here, parts);
   if (decision.type === 'unreadable') return askAgain(decision, answer, here, parts);
   if (decision.type === 'answer') {
-    if (answer.finish === 'length') run.record({ type: 'note', message: 'the answer was cut off by its length' });
+    if (answer.finish === 'length') run.record({ type: 'note', message: 'the answer was cut off at its length limit' });
     return sayAnswer(decision.answer, parts);
   }
   for (const message of decision.notes) run.record({ type: 'note', message });
@@ -73,45 +79,45 @@ async function takeTurn(between: Between, parts: AgentParts): Promise<Between | 
   return { ...here, isRepairing: false, conversation: withAnswer(here, answer, came, parts) };
 }
 
-/** MOD-3: one request to say it again, with the exact error; then the run ends and says why. */
+/** MOD-3: asks once for a corrected answer, with the exact error; then the run ends and says why. */
 function askAgain(
   { reason, repair }: Extract<AgentDecision, { readonly type: 'unreadable' }>,
   answer: ModelAnswer,
-  between: Between,
+  before: TurnState,
   parts: AgentParts,
-): Between | TurnsEnd {
-  parts.run.record({ type: 'note', message: `the answer could not be used: ${reason}` });
-  if (between.isRepairing)
-    return { outcome: 'failed', reason: `the model gave no usable answer twice in a row: ${reason}` };
+): TurnState | TurnsEnd {
+  parts.run.record({ type: 'note', message: `the answer is invalid: ${reason}` });
+  if (before.isRepairing)
+    return { outcome: 'failed', reason: `the model gave two invalid answers in a row: ${reason}` };
   const exchange = { results: [], remark: repair };
-  // Calls without results would be refused by the server: what was said is repeated as text alone.
+  // Providers reject calls without results, so the answer is repeated as text only.
   const said = { ...answer, toolCalls: [] };
-  return { ...between, isRepairing: true, conversation: withAnswer(between, said, exchange, parts) };
+  return { ...before, isRepairing: true, conversation: withAnswer(before, said, exchange, parts) };
 }
 
-/** Forced activation: a choice for each skill, asked for twice at most; then the run goes on without it. */
+/** Forced activation: asks for the choice at most twice, then the run continues without it. */
 async function takeChoice(
   decision: AgentDecision,
   answer: ModelAnswer,
-  between: Between,
+  before: TurnState,
   parts: AgentParts,
-): Promise<Between | TurnsEnd> {
-  const choice = readChoice(decision, between.choice);
+): Promise<TurnState | TurnsEnd> {
+  const choice = readChoice(decision, before.choice);
   if (choice.type === 'unclear') {
-    const message = `the choice of skills could not be used: ${choice.reason}`;
+    const message = `the choice of skills is invalid: ${choice.reason}`;
     parts.run.record({ type: 'note', message });
     const conversation = withAnswer(
-      between,
+      before,
       { ...answer, toolCalls: [] },
       { results: [], remark: `${message}.` },
       parts,
     );
-    if (between.isRepairing) return { conversation, choice: [], isRepairing: false };
-    return { ...between, conversation, isRepairing: true };
+    if (before.isRepairing) return { conversation, choice: [], isRepairing: false };
+    return { ...before, conversation, isRepairing: true };
   }
   const result = await actOnChoice(choice, parts);
   const said = { ...answer, toolCalls: answer.toolCalls.filter(({ id }) => id === choice.call.id) };
-  return { conversation: withAnswer(between, said, { results: [result] }, parts), choice: [], isRepairing: false };
+  return { conversation: withAnswer(before, said, { results: [result] }, parts), choice: [], isRepairing: false };
 }
 
 async function sayAnswer(answer: string, { run }: AgentParts): Promise<TurnsEnd> {
@@ -121,7 +127,7 @@ async function sayAnswer(answer: string, { run }: AgentParts): Promise<TurnsEnd>
 }
 
 function withAnswer(
-  { conversation }: Between,
+  { conversation }: TurnState,
   { text, toolCalls }: ModelAnswer,
   came: Pick<Exchange, 'results' | 'remark'>,
   { state, outputs, protocol }: AgentParts,
@@ -142,7 +148,7 @@ const REFUSALS: ReadonlySet<FailureCode> = new Set([
   'skill/untrusted',
 ]);
 
-/** AGT-4 and AGT-7: what a turn met that leaves nothing to go on with. */
+/** AGT-4 and AGT-7: ends the run if a call budget is exhausted or the same action keeps failing. */
 function endOf(parts: AgentParts): TurnsEnd | undefined {
   const { gate, run, limits, state } = parts;
   if (gate.ended !== undefined) return overBudget(gate.ended, state().used[gate.ended], limits[gate.ended], parts);

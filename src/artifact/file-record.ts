@@ -1,15 +1,15 @@
-/** What the folder of an artifact says about its versions, and what killed processes left beside them. */
+/** The records of artifact versions on disk, and the cleanup after killed processes. */
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSystemError } from '../platform/fs/paths.ts';
-import { readPrivateFile } from '../platform/fs/private-file.ts';
+import { readPrivateFile } from '../platform/fs/read-file.ts';
 
-/** A version, or what is left of one that was deleted. */
+/** A version, or the tombstone of a deleted one. */
 export type ArtifactRecord =
   | {
       readonly name: string;
-      /** In hex. */
+      /** SHA-256 in hex. */
       readonly digest: string;
       readonly bytes: number;
       readonly mediaType: string;
@@ -18,14 +18,14 @@ export type ArtifactRecord =
   | { readonly name: string; readonly deletedAt: string };
 
 const MAX_RECORD_BYTES = 16 * 1024;
-/** Nobody takes that long to write one. */
+/** Writing a version never takes this long. */
 const STALE_MS = 60 * 60 * 1000;
 
 export function recordBytes(record: ArtifactRecord): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(record)}\n`);
 }
 
-/** Nothing where there is no record, or none that we wrote. */
+/** `undefined` if there is no valid record. */
 export function readRecord(folder: string): ArtifactRecord | undefined {
   const read = readPrivateFile(path.join(folder, 'record.json'), { maxBytes: MAX_RECORD_BYTES });
   if (read.type !== 'read') return undefined;
@@ -52,7 +52,7 @@ function isRecord(value: unknown): value is ArtifactRecord {
   );
 }
 
-/** In order, deleted ones included. */
+/** Ascending, deleted versions included. */
 export function versionsIn(folder: string): readonly number[] {
   return entriesOf(folder)
     .filter((name) => /^(?:0|[1-9]\d{0,14})$/.test(name))
@@ -60,7 +60,7 @@ export function versionsIn(folder: string): readonly number[] {
     .toSorted((a, b) => a - b);
 }
 
-/** The names that have versions, deleted ones included. */
+/** The names with versions, deleted versions included. */
 export function namesIn(folder: string): readonly string[] {
   return entriesOf(folder).flatMap((key) => {
     const own = path.join(folder, key);
@@ -70,7 +70,7 @@ export function namesIn(folder: string): readonly string[] {
   });
 }
 
-/** Removes what processes that were killed left half written. */
+/** Removes unfinished files of killed processes. */
 export function removeOldIncoming(folder: string, now: number): void {
   for (const name of entriesOf(folder)) {
     const place = path.join(folder, name);

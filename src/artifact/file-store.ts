@@ -1,14 +1,14 @@
 /**
  * Artifacts in a folder:
  *
- *     blobs/<sha256>                  the bytes, once for equal ones
- *     names/<hash of name>/<version>/ record.json and content, a second name of the blob
- *     incoming/                       what is being written
+ *     blobs/<sha256>                  the bytes, stored once
+ *     names/<hash of name>/<version>/ record.json and content, a hard link to the blob
+ *     incoming/                       unfinished versions
  *
- * A version is a folder that is made ready in `incoming` and moved to its number by one rename. A rename onto a folder with something
- * in it fails, so that two processes never get one number, and a process that is killed leaves the version or nothing. A deleted
- * version keeps its folder, with a record that says so, and its number is never free again. That content is a link of its own and
- * not only a digest makes it safe to remove blobs while others save: whoever has linked the bytes keeps them.
+ * A version is a folder that is prepared in `incoming` and moved to its number by one rename. A rename onto a folder that is not empty
+ * fails, so two processes never get the same number, and a killed process leaves a complete version or nothing. A deleted version keeps
+ * its folder with a tombstone record, and its number is not reused. Because `content` is a hard link, blobs can be removed while other
+ * processes save: a process that has linked the bytes keeps them.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -21,7 +21,6 @@ import {
   renameSync,
   rmSync,
   unlinkSync,
-  writeSync,
 } from 'node:fs';
 import path from 'node:path';
 
@@ -29,12 +28,11 @@ import { compareText } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';
-import { writeFileAtomically } from '../platform/fs/atomic-write.ts';
+import { temporaryName, writeAll, writeFileAtomically } from '../platform/fs/atomic-replace.ts';
 import { sha256 } from '../platform/hash.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
-import { readPrivateFile } from '../platform/fs/private-file.ts';
-import { temporaryName } from '../platform/fs/temporary-name.ts';
+import { readPrivateFile } from '../platform/fs/read-file.ts';
 import { readArtifactName } from './artifact-name.ts';
 import type { ArtifactName } from './artifact-name.ts';
 import { namesIn, readRecord, recordBytes, removeOldIncoming, versionsIn } from './file-record.ts';
@@ -42,18 +40,18 @@ import type { ArtifactRecord } from './file-record.ts';
 import type { ArtifactStore, ArtifactVersion, LoadedArtifact, SaveArtifactOptions } from './store.ts';
 
 export interface FileArtifactsOptions {
-  /** Where names with `user:` before them are kept; with all others where nothing is said. */
+  /** The folder for names with `user:` (default: the same folder). */
   readonly userDirectory?: string;
-  /** Of one artifact. */
+  /** Maximum size of one artifact (default: 64 MiB). */
   readonly maxBytes?: number;
   readonly now?: () => Date;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Numbers that others may take away from us while we save. */
+/** Attempts to claim a version number while other processes save. */
 const MAX_CLAIMS = 10_000;
 
-/** Opens a store. Nothing is made before something is saved. */
+/** Opens a store. Creates nothing before the first save. */
 export function openFileArtifacts(directory: string, options: FileArtifactsOptions = {}): ArtifactStore {
   return new FileArtifacts(directory, options);
 }
@@ -108,7 +106,7 @@ class FileArtifacts implements ArtifactStore {
       const read = readPrivateFile(file, { maxBytes: Math.max(found.bytes, this.#maxBytes) });
       if (read.type === 'absent') throw this.#unknown(name, version);
       if (read.type === 'failed' || `sha256:${sha256(read.bytes)}` !== found.digest)
-        throw damaged(file, read.type === 'failed' ? read.reason : 'its digest is another one');
+        throw damaged(file, read.type === 'failed' ? read.reason : 'its digest does not match');
       return { ...found, content: read.bytes };
     });
   }
@@ -173,7 +171,7 @@ class FileArtifacts implements ArtifactStore {
     return undefined;
   }
 
-  /** Nothing where it was deleted, or was never there. */
+  /** `undefined` if it was deleted or never existed. */
   #read(name: ArtifactName, version: number): ArtifactVersion | undefined {
     const record = readRecord(path.join(this.#folderOf(name), String(version)));
     if (!isLive(record) || record.name !== name.name) return undefined;
@@ -193,8 +191,8 @@ class FileArtifacts implements ArtifactStore {
     const near = own.length > 0 ? own.slice(-3) : nearest(name.name, others);
     return new SkillError({
       code: 'artifact/unknown',
-      message: `there is no artifact ${quoted(version === undefined ? name.name : `${name.name}@${String(version)}`)}`,
-      hint: near.length === 0 ? 'list the artifacts' : `there is ${near.map((one) => quoted(one)).join(', ')}`,
+      message: `unknown artifact ${quoted(version === undefined ? name.name : `${name.name}@${String(version)}`)}`,
+      hint: near.length === 0 ? 'list the artifacts' : `did you mean ${near.map((one) => quoted(one)).join(', ')}?`,
       data: { name: name.name, nearest: near },
     });
   }
@@ -212,7 +210,7 @@ class FileArtifacts implements ArtifactStore {
         bytes += piece.length;
         if (bytes > this.#maxBytes) throw tooLarge(name, this.#maxBytes);
         hash.update(piece);
-        for (let done = 0; done < piece.length;) done += writeSync(descriptor, piece, done, piece.length - done);
+        writeAll(descriptor, piece);
       }
       fsyncSync(descriptor);
     } finally {
@@ -222,7 +220,7 @@ class FileArtifacts implements ArtifactStore {
   }
 }
 
-/** Safe as a file name on every system, whatever the name holds. */
+/** A safe file name on every system. */
 function keyOf({ name }: ArtifactName): string {
   return sha256(name);
 }
@@ -231,7 +229,7 @@ function isLive(record: ArtifactRecord | undefined): record is Extract<ArtifactR
   return record !== undefined && 'digest' in record;
 }
 
-/** Equal bytes share one blob; where that just went away, or has as many names as a file may have, these bytes stand for themselves. */
+/** Links to the blob of equal bytes; if it was just removed, or has the maximum number of links, links to the new file instead. */
 function linkBlob(written: string, blob: string, content: string): void {
   try {
     linkSync(written, blob);
@@ -249,7 +247,7 @@ function linkBlob(written: string, blob: string, content: string): void {
   linkSync(written, content);
 }
 
-/** Moves a finished version to the next number that nobody has. */
+/** Moves a finished version to the next free number. */
 function claim(staging: string, folder: string): number {
   const first = (versionsIn(folder).at(-1) ?? -1) + 1;
   for (let version = first; version < first + MAX_CLAIMS; version += 1) {
@@ -258,19 +256,19 @@ function claim(staging: string, folder: string): number {
       renameSync(staging, target);
       return version;
     } catch (error) {
-      // ENOTEMPTY, EEXIST or EPERM, as the system likes to say it.
+      // ENOTEMPTY, EEXIST or EPERM, depending on the system.
       if (!isSystemError(error) || !isPresent(target)) throw error;
     }
   }
   throw new SkillError({
     code: 'io/failed',
-    message: `no version is to be had in ${JSON.stringify(folder)}`,
-    hint: 'too many processes save under one name; use another name',
+    message: `cannot claim a version number in ${JSON.stringify(folder)}`,
+    hint: 'too many processes save under this name; use another name',
     data: { path: folder, cause: 'EEXIST' },
   });
 }
 
-/** A blob that only its own name is left of. Who links it at this very moment keeps the bytes all the same. */
+/** Removes a blob without other links. A process that links it at this moment keeps the bytes. */
 function removeUnused(blob: string): void {
   try {
     if (lstatSync(blob, { throwIfNoEntry: false })?.nlink === 1) unlinkSync(blob);
@@ -286,8 +284,8 @@ function withFailures<Result>(directory: string, act: () => Result): Result {
     if (!isSystemError(error)) throw error;
     throw new SkillError({
       code: 'io/failed',
-      message: `the artifacts in ${JSON.stringify(directory)} cannot be used: ${error.code}`,
-      hint: 'look at the space on the disk and at the permissions of the folder',
+      message: `cannot access the artifacts in ${JSON.stringify(directory)}: ${error.code}`,
+      hint: 'check the free disk space and the permissions of the folder',
       data: { path: directory, cause: error.code },
       cause: error,
     });

@@ -1,8 +1,8 @@
-/** Files that outlive a run, by name and version (EXEC-9). */
+/** Versioned files that outlive a run (EXEC-9). */
 
 export interface ArtifactVersion {
   readonly name: string;
-  /** From 0; one that was deleted is never given again. */
+  /** From 0; the number of a deleted version is not reused. */
   readonly version: number;
   /** `sha256:` of the bytes. */
   readonly digest: string;
@@ -21,18 +21,18 @@ export interface SaveArtifactOptions {
 }
 
 export interface ArtifactStore {
-  /** Keeps the bytes under the next version of the name. What is thrown while the pieces are read leaves nothing behind. */
+  /** Saves the bytes as the next version. If reading the content throws, nothing is saved. */
   save(
     name: string,
     content: Uint8Array | Iterable<Uint8Array>,
     options: SaveArtifactOptions,
   ): Promise<ArtifactVersion>;
-  /** The latest version where none is named. Throws `artifact/unknown` with what is most like it. */
+  /** Loads a version (default: the latest). Throws `artifact/unknown` with similar names. */
   load(name: string, version?: number): Promise<LoadedArtifact>;
-  /** The latest version of every name, by name. */
+  /** The latest version of every name, sorted by name. */
   list(): Promise<readonly ArtifactVersion[]>;
-  /** All versions that are left, the oldest first. */
+  /** All existing versions, oldest first. */
   versions(name: string): Promise<readonly ArtifactVersion[]>;
-  /** One version, or all of them; gives those that are gone now. */
+  /** Deletes one version or all of them; returns the deleted version numbers. */
   delete(name: string, version?: number): Promise<readonly number[]>;
 }

@@ -97,7 +97,7 @@ export function wholeNumber(
 /** Parses the values of `--set`. The configuration schema is loaded only when there are some. */
 export async function parseSettings(options: readonly string[] | undefined): Promise<Config | undefined> {
   if (options === undefined) return undefined;
-  const { readOptions } = await import('../core/config/config-options.ts');
+  const { readOptions } = await import('./config-options.ts');
   const read = readOptions(options);
   if (read.type === 'wrong') throw new UsageError(`--set: ${read.message}`, read.hint);
   return read.config;

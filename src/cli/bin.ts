@@ -2,6 +2,7 @@
 import path from 'node:path';
 
 import { cacheDirectory } from '../platform/fs/cache-directory.ts';
+import { tryMakeFolders } from '../platform/fs/make-folders.ts';
 import { VERSION } from '../version.ts';
 import { standardStream } from './terminal/standard-stream.ts';
 
@@ -14,15 +15,16 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   await start(process, words);
 }
 
-/** Node keeps compiled code between starts from 22.8 on; older versions compile each time. */
+/**
+ * Node keeps compiled code between starts from 22.8 on; older versions compile each time. The folder is created here, because Node's own
+ * way of creating it never returns for a home folder in which nothing can be created.
+ */
 function enableCompileCache(): void {
+  const nodeModule = process.getBuiltinModule('node:module');
+  if (!('enableCompileCache' in nodeModule) || typeof nodeModule.enableCompileCache !== 'function') return;
   const { env } = process;
   const cacheDir = cacheDirectory({ env, home: env['HOME'] });
-  const nodeModule = process.getBuiltinModule('node:module');
-  if (
-    cacheDir !== undefined &&
-    'enableCompileCache' in nodeModule &&
-    typeof nodeModule.enableCompileCache === 'function'
-  )
-    nodeModule.enableCompileCache(path.join(cacheDir, 'code'));
+  if (cacheDir === undefined) return;
+  const folder = path.join(cacheDir, 'code');
+  if (tryMakeFolders(folder, 0o700)) nodeModule.enableCompileCache(folder);
 }

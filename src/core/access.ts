@@ -1,38 +1,38 @@
-/** What actions do to the world, in the words of rules; and what was decided about it. */
+/** What actions do, in terms that rules match, and what was decided about them. */
 import type { CommandLine } from './command.ts';
 import type { Host } from './network/host-pattern.ts';
 
-/** The strictest first. */
+/** Strictest first. */
 export const EFFECTS = ['deny', 'ask', 'allow'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
 export const RISKS = ['low', 'medium', 'high'] as const;
 export type Risk = (typeof RISKS)[number];
 
-/** What an action does to the world, in the words of rules. One action may do several things: a command with an input of the host. */
+/** One thing that an action does, in terms that rules match. An action may do several, such as run a command with a host file as input. */
 export interface Access {
-  /** `run_command`, `write_file`, ...; or the name of somebody else's tool. */
+  /** `run_command`, `write_file`, …; or the name of a third-party tool. */
   readonly tool: string;
   readonly subject: Subject;
 }
 
 export type Subject =
   | { readonly kind: 'none' }
-  /** `path` relative to the project where it lies in it; else `workspace://…`, `skill://…` or absolute. Resolved: no link is in it. */
+  /** `path` is relative to the project if it is in the project; otherwise `workspace://…`, `skill://…` or absolute. Links are resolved. */
   | { readonly kind: 'path'; readonly path: string; readonly absolute?: string }
-  /** `hasVariables`: whoever asks gives it an environment of its own, which may make another program of it. */
+  /** `hasVariables`: the action sets environment variables, which can change what the command runs. */
   | {
       readonly kind: 'command';
       readonly line: CommandLine;
-      /** By name, those that others run included; none where the line is unclear. */
+      /** Names of all programs that the line runs, including those run by wrappers; empty if the line is unclear. */
       readonly programs: readonly string[];
       readonly hasVariables: boolean;
-      /** It starts in another folder than such commands usually do. */
+      /** The command starts in a folder other than the default. */
       readonly isElsewhere: boolean;
     }
-  /** `skill` is a name, `script` a path in it. */
+  /** `skill` is a name, `script` a path inside the skill. */
   | { readonly kind: 'script'; readonly skill: string; readonly script: string; readonly args: readonly string[] }
-  /** `host` is absent where the address has none that could be judged. */
+  /** `host` is absent if the URL has no valid host. */
   | { readonly kind: 'host'; readonly host: Host | undefined; readonly port: number; readonly method: string }
   | { readonly kind: 'skill'; readonly id: string; readonly name: string };
 
@@ -48,20 +48,20 @@ export const POLICY_LAYERS = [
   'trust',
 ] as const;
 
-/** Who wrote a rule. */
+/** Where a rule comes from. */
 export interface RuleOrigin {
   readonly layer: (typeof POLICY_LAYERS)[number];
-  /** The file, the option or the skill; empty for what is built in. */
+  /** The file, option or skill; empty for built-in rules. */
   readonly where: string;
 }
 
-/** What was decided about an action, and by which rule: the record of POL-7. */
+/** The decision about an action and the rule behind it (POL-7). */
 export interface Decision {
   readonly effect: Effect;
   readonly tool: string;
-  /** The highest of all that the action does. */
+  /** The highest risk of anything the action does. */
   readonly risk: Risk;
-  /** As it was written; `by risk` where no rule speaks about it. */
+  /** The rule as written; `by risk` if no rule matched. */
   readonly rule: string;
   readonly origin: RuleOrigin;
   /** One sentence for a person or a model. */

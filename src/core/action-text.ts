@@ -6,7 +6,7 @@ import { countText, shownText } from './text/line-text.ts';
 
 const SHOWN_ARGUMENTS = 4;
 
-/** What was asked for, in one short line. Contents are counted, not shown. */
+/** Describes an action on one short line. Contents are counted, not shown. */
 export function describeAction(action: Action): string {
   return [action.type, ...subjectOf(action)].join(' ');
 }
@@ -54,7 +54,7 @@ function argumentsText(args: readonly string[]): readonly string[] {
   return args.length > SHOWN_ARGUMENTS ? [...shown, `and ${String(args.length - SHOWN_ARGUMENTS)} more`] : shown;
 }
 
-/** What came of it, in a few words; with sizes where `isFull`. */
+/** Summarizes an observation in a few words; with sizes if `isFull`. */
 export function describeOutcome(observation: Observation, isFull: boolean): string {
   switch (observation.type) {
     case 'skills-found':
@@ -76,7 +76,7 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
       return resultText(observation.result, isFull);
     case 'command-seen':
       if (observation.result !== undefined) return resultText(observation.result, isFull);
-      return observation.question === undefined ? observation.status : `${observation.status}, waits for an answer`;
+      return observation.question === undefined ? observation.status : `${observation.status}, waiting for input`;
     case 'command-killed':
       return observation.status;
     case 'directory-listed':
@@ -88,7 +88,7 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
     case 'file-written':
       return `${countText(observation.bytes, 'byte')}, ${observation.replaced === undefined ? 'new' : 'replaced'}`;
     case 'file-deleted':
-      return 'in the trash';
+      return 'moved to the trash';
     case 'response-received':
       return `status ${String(observation.status)}, ${countText(observation.bytes, 'byte')}${cut(observation.truncated)}`;
     case 'answered':
@@ -98,7 +98,7 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
   }
 }
 
-/** It worked, and what was done by it did not: a program that failed, an answer of a server that is an error. */
+/** Whether the action succeeded but its result is a failure: a program with a non-zero exit code, or an HTTP error. */
 export function isPoorOutcome(observation: Observation): boolean {
   if (observation.type === 'response-received') return observation.status >= 400;
   const result =

@@ -1,8 +1,8 @@
 import type { OutputParameters } from './outputs.ts';
 
 /**
- * Everything a model or a person can ask of a skill. A vocabulary turns its tools' inputs into these; each yields exactly one
- * `Observation`. Nothing here runs anything.
+ * Everything a model or a person can request. A vocabulary translates its tool inputs into actions; each action yields exactly one
+ * `Observation`.
  */
 export type Action =
   | SearchSkills
@@ -27,7 +27,7 @@ export type Action =
 
 export type ActionType = Action['type'];
 
-/** Who performs an action: those who read skills, who run programs, or who use files of the project and servers. */
+/** Which part of the runtime performs an action. */
 const ACTION_KINDS = {
   search_skills: 'search',
   load_skill: 'skill',
@@ -65,68 +65,68 @@ export function isOfKind<Kind extends ActionKinds[ActionType]>(
   return ACTION_KINDS[action.type] === kind;
 }
 
-/** Which skill: `name`, `source/name`, `group/name` or an id; `source` narrows it. */
+/** A skill by `name`, `source/name`, `group/name` or id; `source` restricts the lookup. */
 interface OnSkill {
   readonly skill: string;
   readonly source?: string;
 }
 
-/** The best skills for a query, by name and description. */
+/** Searches skills by name and description. */
 export interface SearchSkills {
   readonly type: 'search_skills';
   readonly query: string;
-  /** 5 */
+  /** Number of results (default: 5). */
   readonly n?: number;
 }
 
-/** Level 2: a skill's instructions, and with them the documents that are asked for. */
+/** Level 2: loads the instructions of a skill, and optionally some of its documents. */
 export interface LoadSkill extends OnSkill {
   readonly type: 'load_skill';
-  /** Documents to show with it; replaces an earlier selection. Absent: the selection stays as it is. */
+  /** Documents to show with it; replaces an earlier selection. If absent, the selection stays. */
   readonly documents?: DocumentSelection;
-  /** The whole SKILL.md, frontmatter included. */
+  /** Returns the whole SKILL.md, including the frontmatter. */
   readonly whole?: boolean;
 }
 
-/** The names, sizes and kinds of a skill's files. No file is opened. */
+/** Lists names, sizes and kinds of a skill's files without opening them. */
 export interface ListResources extends OnSkill {
   readonly type: 'list_resources';
-  /** Only what lies below this folder of the skill. */
+  /** Lists only files below this folder of the skill. */
   readonly folder?: string;
 }
 
-/** Level 3: one file, whole, by section or by lines. */
+/** Level 3: reads one file, whole, by section or by lines. */
 export interface ReadResource extends OnSkill {
   readonly type: 'read_resource';
   readonly path: string;
-  /** A heading; the text from it to the next heading of the same level. */
+  /** A heading; selects the text up to the next heading of the same level. */
   readonly section?: string;
   readonly lines?: LineRange;
 }
 
-/** 1-based, both ends included; an open end reads on as far as the limit allows. */
+/** 1-based and inclusive; without `to`, reads up to the limit. */
 export interface LineRange {
   readonly from: number;
   readonly to?: number;
 }
 
-/** Every document of a skill, or those named. */
+/** All documents of a skill, or the named ones. */
 export type DocumentSelection = '*' | readonly string[];
 
 export const SELECT_MODES = ['add', 'replace', 'clear'] as const;
 export type SelectMode = (typeof SELECT_MODES)[number];
 
-/** Which documents (`.md` and `.txt`) of a skill are shown with it. */
+/** Selects which documents (`.md` and `.txt`) are shown with a skill. */
 export interface SelectDocuments extends OnSkill {
   readonly type: 'select_documents';
   readonly mode: SelectMode;
   readonly documents: DocumentSelection;
 }
 
-/** Where a script lies, for somebody else's shell. */
+/** Returns the path of a script, for callers that run it themselves. */
 export interface GetScriptPath extends OnSkill {
   readonly type: 'get_script_path';
-  /** Below `scripts/`; the folder may be named or left out. */
+  /** Relative to `scripts/`; the prefix is optional. */
   readonly script: string;
 }
 
@@ -134,14 +134,20 @@ export interface GetScriptPath extends OnSkill {
 export interface InputRequest {
   /** `artifact://name[@version]`, `host://path`, `workspace://path` or `skill://name/path`. */
   readonly from: string;
-  /** Below the workspace; `work/inputs/<name>` where nothing is said. */
+  /** Relative to the workspace (default: `work/inputs/<name>`). */
   readonly to?: string;
   readonly mode?: 'copy' | 'link';
-  /** Take the version that was found the first time. */
+  /** Reuse the version that was found the first time. */
   readonly pin?: boolean;
 }
 
-/** What a program is given besides its words, and what is wanted of the files it leaves. */
+/** The host paths that an action brings into the workspace. */
+export function hostInputsOf(action: Action): readonly string[] {
+  const inputs = 'inputs' in action ? (action.inputs ?? []) : [];
+  return inputs.flatMap(({ from }) => (from.startsWith('host://') ? [from.slice('host://'.length)] : []));
+}
+
+/** Environment, input files and wanted outputs of a program. */
 interface ProgramParts {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
@@ -150,22 +156,22 @@ interface ProgramParts {
   readonly outputs?: OutputParameters;
 }
 
-/** A script of a skill with its arguments; no shell reads them. */
+/** Runs a script of a skill with its arguments, without a shell. */
 export interface RunScript extends OnSkill, ProgramParts {
   readonly type: 'run_script';
-  /** Below `scripts/`; the folder may be named or left out. */
+  /** Relative to `scripts/`; the prefix is optional. */
   readonly script: string;
   readonly args: readonly string[];
 }
 
-/** A shell line: from the folder of a skill where one is named, else from `work`. */
+/** A shell command; it starts in the folder of the named skill, or in `work`. */
 interface CommandParts extends ProgramParts {
   readonly skill?: string;
   readonly source?: string;
   readonly command: string;
-  /** Relative to where it starts, or below the workspace. */
+  /** Relative to the starting folder, or an absolute path in the workspace. */
   readonly cwd?: string;
-  /** What an editor that the command opens will have written. */
+  /** The text that an editor opened by the command will have written. */
   readonly editorText?: string;
 }
 
@@ -173,13 +179,13 @@ export interface RunCommand extends CommandParts {
   readonly type: 'run_command';
 }
 
-/** How long to wait for output, and how much of it to give. */
+/** How long to wait for output, and how many lines to return. */
 interface Waiting {
   readonly yieldMs?: number;
   readonly pollLines?: number;
 }
 
-/** A command that goes on while the model does other things or answers its questions. */
+/** Starts a command that keeps running while the model does other things or answers its prompts. */
 export interface StartCommand extends CommandParts, Waiting {
   readonly type: 'start_command';
   readonly terminal?: boolean;
@@ -189,7 +195,7 @@ export interface WriteInput extends Waiting {
   readonly type: 'write_input';
   readonly session: string;
   readonly chars: string;
-  /** A line end comes after them. */
+  /** Appends a line feed. */
   readonly submit: boolean;
 }
 
@@ -203,7 +209,7 @@ export interface KillCommand {
   readonly session: string;
 }
 
-/** A file of the project; of the workspace, `workspace://path`; or of a loaded skill, `skill://name/path`. */
+/** Reads a file of the project, of the workspace (`workspace://path`) or of a loaded skill (`skill://name/path`). */
 export interface ReadFile {
   readonly type: 'read_file';
   readonly path: string;
@@ -212,33 +218,33 @@ export interface ReadFile {
 
 export interface ListDirectory {
   readonly type: 'list_dir';
-  /** As for `read_file`; `.` is the project. */
+  /** Like the path of `read_file`; `.` is the project. */
   readonly path: string;
-  /** Folders below it that are looked into; 1 is the folder alone. */
+  /** Levels to descend; 1 lists only the folder itself. */
   readonly depth?: number;
 }
 
-/** Lines that an expression finds, in one file or below one folder. */
+/** Finds lines that match a regular expression, in one file or below one folder. */
 export interface Grep {
   readonly type: 'grep';
-  /** A regular expression of JavaScript. */
+  /** A JavaScript regular expression. */
   readonly pattern: string;
-  /** As for `list_dir`. */
+  /** Like the path of `list_dir`. */
   readonly path: string;
-  /** Only files that this pattern means, such as `**\/*.ts`. */
+  /** Searches only files that match this glob, such as `**\/*.ts`. */
   readonly glob?: string;
   readonly ignoreCase?: boolean;
   readonly maxMatches?: number;
 }
 
-/** Writes a whole file of the project or of the workspace; folders on the way are made. */
+/** Writes a whole file of the project or the workspace; creates missing folders. */
 export interface WriteFile {
   readonly type: 'write_file';
   readonly path: string;
   readonly content: string;
 }
 
-/** Puts a file into the trash of the project. */
+/** Moves a file to the trash of the project. */
 export interface DeleteFile {
   readonly type: 'delete_file';
   readonly path: string;
@@ -247,7 +253,7 @@ export interface DeleteFile {
 export interface NetworkRequest {
   readonly type: 'network_request';
   readonly url: string;
-  /** GET */
+  /** Default: GET. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

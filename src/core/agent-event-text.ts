@@ -1,4 +1,4 @@
-/** What an agent does besides its actions, one line an event. Words of a model are cut, escaped and quoted. */
+/** Describes what an agent does between actions, one line per event. Model output is truncated, escaped and quoted. */
 import type { ChatEvent } from './chat.ts';
 import type { RunEvent } from './run-events.ts';
 import { countText, shownText } from './text/line-text.ts';
@@ -27,7 +27,7 @@ export function agentEventText(event: AgentEvent): string {
     case 'turn':
       return `turn ${String(event.turn)}`;
     case 'model-call':
-      return `asks ${shownText(event.model)}, about ${countText(event.tokens, 'token')}`;
+      return `calls ${shownText(event.model)}, about ${countText(event.tokens, 'token')}`;
     case 'model-answer':
       return answerText(event);
     case 'plan':
@@ -35,13 +35,13 @@ export function agentEventText(event: AgentEvent): string {
     case 'activation':
       return `skill ${shownText(event.skill)}, by ${shownText(event.reason)}`;
     case 'answer-delta':
-      return `answer grows: ${shownText(event.text)}`;
+      return `answer continues: ${shownText(event.text)}`;
     case 'context-compact': {
       const { before, after, dropped } = event;
-      return `context shortened from about ${countText(before, 'token')} to ${String(after)}: ${namesText(dropped)}`;
+      return `context compacted from about ${countText(before, 'token')} to ${String(after)}: ${namesText(dropped)}`;
     }
     case 'budget-end':
-      return `budget ended: ${shownText(event.name)}, ${String(event.used)} of ${String(event.limit)}`;
+      return `budget exhausted: ${shownText(event.name)}, ${String(event.used)} of ${String(event.limit)}`;
     case 'subagent-start':
       return `subagent for ${shownText(event.skill)}, run ${shownText(event.run)}`;
     case 'subagent-end':
@@ -54,13 +54,13 @@ export function agentEventText(event: AgentEvent): string {
 function chatText(event: ChatEvent): string {
   switch (event.type) {
     case 'message':
-      return `the person says: ${shownText(event.text)}`;
+      return `user: ${shownText(event.text)}`;
     case 'answer':
-      return `the answer: ${shownText(event.text)}`;
+      return `answer: ${shownText(event.text)}`;
     case 'undo':
-      return 'the last message and its answer are forgotten';
+      return 'the last message and its answer were removed';
     case 'carry':
-      return `goes on with run ${shownText(event.run)}`;
+      return `continues run ${shownText(event.run)}`;
   }
 }
 

@@ -1,8 +1,8 @@
-/** `allowed-tools` as text: entries such as `Read` or `Bash(git add *)`. What they match is decided elsewhere. */
+/** Parses the syntax of `allowed-tools`: entries such as `Read` or `Bash(git add *)`. The policy decides what they match. */
 
 const MAX_ENTRY = 300;
 
-/** Splits on commas and white space, but not inside parentheses. */
+/** Splits at commas and white space outside of parentheses. */
 export function splitToolList(text: string): readonly string[] {
   const entries: string[] = [];
   let depth = 0;
@@ -19,7 +19,7 @@ export function splitToolList(text: string): readonly string[] {
   return entries;
 }
 
-/** Whether commas separate entries, where the specification has spaces. */
+/** Whether commas separate entries; the specification requires spaces. */
 export function hasSeparatingComma(text: string): boolean {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -31,7 +31,7 @@ export function hasSeparatingComma(text: string): boolean {
   return false;
 }
 
-/** A tool name, or a tool name with a pattern in parentheses that ends the entry. `*` alone is every tool. */
+/** Whether an entry is a tool name, or a tool name followed by a pattern in parentheses. `*` means every tool. */
 export function isToolPattern(entry: string): boolean {
   if (entry.length > MAX_ENTRY) return false;
   if (entry === '*') return true;
@@ -42,11 +42,11 @@ export function isToolPattern(entry: string): boolean {
   return entry.endsWith(')') && open < entry.length - 2 && isBalanced(entry, open);
 }
 
-/** Nearly every name; kinds of letters take a process half a millisecond before the first match. */
+/** Fast path for ASCII names, because Unicode classes are slow to compile. */
 const SIMPLE_TOOL_NAME = /^[A-Za-z_$][\w$.:/*@-]*$/;
 const TOOL_NAME = /^[\p{L}_$][\p{L}\p{N}_$.:/*@-]*$/u;
 
-/** One pair around all the rest; pairs inside it are the pattern's own. */
+/** Whether the outer parentheses enclose the whole rest of the entry. */
 function isBalanced(entry: string, open: number): boolean {
   let depth = 0;
   for (let index = open; index < entry.length; index += 1) {
@@ -60,7 +60,7 @@ function isBalanced(entry: string, open: number): boolean {
   return false;
 }
 
-/** What both lists allow, as far as the text tells: an entry counts if the other list has it or has its whole tool. */
+/** Intersects two lists by text: an entry is kept if the other list contains it or its whole tool. */
 export function narrowTools(a: readonly string[], b: readonly string[]): readonly string[] {
   const kept = a.filter((entry) => covers(b, entry));
   for (const entry of b) if (covers(a, entry) && !kept.includes(entry)) kept.push(entry);
@@ -68,8 +68,8 @@ export function narrowTools(a: readonly string[], b: readonly string[]): readonl
 }
 
 /**
- * What is left of `allowed` without what `forbidden` takes away whole. `Bash` without `Bash(rm:*)` is still `Bash`: whoever decides
- * about a use must ask both lists.
+ * Removes entries whose whole tool is forbidden. `Bash` stays although `Bash(rm:*)` is forbidden, so each use must be checked against both
+ * lists.
  */
 export function withoutTools(allowed: readonly string[], forbidden: readonly string[]): readonly string[] {
   return forbidden.length === 0 ? allowed : allowed.filter((entry) => !covers(forbidden, entry));

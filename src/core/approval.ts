@@ -2,41 +2,41 @@ import type { Action } from './action.ts';
 import type { Isolation } from './execution.ts';
 import type { Risk, RuleOrigin } from './access.ts';
 
-/** How far a yes reaches: this one call, the same thing for the rest of the run, or this skill as long as no byte of it changes. */
+/** What an approval covers: this call, the same thing for the rest of the run, or this skill until one of its files changes. */
 export const APPROVAL_SCOPES = ['once', 'run', 'skill'] as const;
 export type ApprovalScope = (typeof APPROVAL_SCOPES)[number];
 
-/** The skill an approval is bound to: another digest is another skill. */
+/** The skill that an approval is bound to. A different digest is a different skill. */
 export interface ApprovedSkill {
   readonly id: string;
   readonly name: string;
-  /** Of its whole tree. */
+  /** Tree digest of the skill. */
   readonly digest: string;
 }
 
-/** A question to a person: all that they need to decide, and nothing that somebody else worded. */
+/** A question to a person, with everything needed to decide. */
 export interface ApprovalRequest {
-  /** `sha256:` over all that would be done: one changed byte is another question. */
+  /** `sha256:` over everything that would be done; any change makes it a different question. */
   readonly id: string;
   readonly tool: string;
   readonly risk: Risk;
   readonly action: Action;
-  /** The rule that asks. */
+  /** The rule that requires approval. */
   readonly rule: string;
   readonly origin: RuleOrigin;
   readonly skill?: ApprovedSkill;
   readonly detail: ApprovalDetail;
-  /** Files, folders and hosts that it touches. */
+  /** Files, folders and hosts that the action touches. */
   readonly affects: readonly string[];
-  /** What keeps the program from this machine; absent where no program runs. */
+  /** The isolation of the program; absent if no program runs. */
   readonly isolation?: Isolation;
-  /** Those that may be answered, the narrowest first. */
+  /** The scopes that may be granted, narrowest first. */
   readonly scopes: readonly ApprovalScope[];
-  /** What `run` and `skill` would cover: requests with the same key. `once` covers `id` alone. */
+  /** Requests with the same value are covered by an approval for `run` or `skill`. `once` covers only `id`. */
   readonly coverage: string;
 }
 
-/** What would be done, as it is shown. Text in it comes from strangers. */
+/** What would be done, as shown to the person. The text in it is untrusted. */
 export type ApprovalDetail =
   | { readonly kind: 'command'; readonly command: string; readonly programs: readonly string[] }
   | { readonly kind: 'script'; readonly script: string; readonly args: readonly string[] }
@@ -50,11 +50,11 @@ export interface ApprovalAnswer {
   readonly scope: ApprovalScope;
   /** Who or what answered. */
   readonly by: 'terminal' | 'callback' | 'option' | 'stored' | 'file';
-  /** Why it is a no where nobody said one: a callback that failed, a deadline. */
+  /** Why the verdict is `no` without a person's answer: a failed callback or a timeout. */
   readonly reason?: string;
 }
 
-/** Answers a question; `nobody` where there is no one to ask, `pending` where the answer will come later. */
+/** Answers a request; `nobody` if no person is available, `pending` if the answer comes later. */
 export type Approve = (
   request: ApprovalRequest,
   options: { readonly signal?: AbortSignal },

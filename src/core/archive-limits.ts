@@ -1,18 +1,18 @@
-/** What an archive may be. Settings `install.archive.*`; see docs/install.md for why each has its value. */
+/** Limits for archives (settings `install.archive.*`); docs/install.md explains the values. */
 export interface ArchiveLimits {
-  /** Of the archive file itself. */
+  /** Size of the archive file. */
   readonly maxArchiveBytes: number;
-  /** Files and folders. */
+  /** Number of files and folders. */
   readonly maxEntries: number;
-  /** Of all files together, unpacked. */
+  /** Total unpacked size. */
   readonly maxBytes: number;
-  /** Of one file, unpacked. */
+  /** Unpacked size of one file. */
   readonly maxFileBytes: number;
-  /** Unpacked to packed, for the archive as a whole and for every file over 1 MiB. */
+  /** Ratio of unpacked to packed size, for the whole archive and for every file over 1 MiB. */
   readonly maxRatio: number;
-  /** Folders inside folders. */
+  /** Nesting depth of folders. */
   readonly maxDepth: number;
-  /** Of one path, in UTF-8. */
+  /** Length of one path in UTF-8 bytes. */
   readonly maxNameBytes: number;
 }
 

@@ -1,11 +1,11 @@
-/** What a run may use (AGT-4). Used amounts are counted from events, so that a resumed run goes on counting. */
+/** The limits of a run (AGT-4). Usage is counted from events, so a resumed run continues the count. */
 export interface Budget {
   readonly turns: number;
   readonly toolCalls: number;
   readonly scriptRuns: number;
   /** Estimated tokens of one request. */
   readonly contextTokens: number;
-  /** Of all requests and answers together. */
+  /** Tokens of all requests and answers. */
   readonly tokens: number;
   readonly wallMs: number;
 }

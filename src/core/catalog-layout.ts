@@ -6,25 +6,25 @@ export type CatalogFormat = (typeof CATALOG_FORMATS)[number];
 interface CatalogText {
   readonly name: string;
   readonly source: string;
-  /** Empty where only the name is shown. */
+  /** Empty if only the name is shown. */
   readonly description: string;
 }
 
 interface CatalogLayout {
   readonly open: string;
   readonly close: string;
-  /** One line; its texts are cleaned and on one line already, and are escaped here. */
+  /** Formats one entry. The texts are already cleaned and on one line; this escapes them. */
   line(text: CatalogText): string;
 }
 
-/** Text of a skill must not close a tag of the prompt around it, whatever the format. */
+/** Skill text must not close a tag of the surrounding prompt, whatever the format. */
 const withoutTags = (text: string): string => text.replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 export const CATALOG_LAYOUTS: Readonly<Record<CatalogFormat, CatalogLayout>> = {
   xml: {
     open: '<available_skills>',
     close: '</available_skills>',
-    // Attributes, because an element for each value would cost as many tokens as a short description.
+    // Attributes cost fewer tokens than one element per value.
     line({ name, source, description }) {
       const open = `<skill name="${escapeXml(name)}" source="${escapeXml(source)}"`;
       return description === '' ? `${open}/>` : `${open}>${escapeXml(description)}</skill>`;
@@ -38,18 +38,18 @@ export const CATALOG_LAYOUTS: Readonly<Record<CatalogFormat, CatalogLayout>> = {
       return `- **${withoutTags(name)}** (${withoutTags(source)})${about}`;
     },
   },
-  // The lines of skills-agent.
+  // The format of skills-agent.
   lines: {
     open: 'Available Skills:',
     close: '',
     line({ name, source, description }) {
-      // A bar inside a value would look like the start of the next one.
+      // An unescaped bar would look like a separator.
       const value = (text: string): string => withoutTags(text).replaceAll('|', '\\|');
       const about = description === '' ? '' : ` | description=${value(description)}`;
       return `- name=${value(name)} | source=${value(source)}${about}`;
     },
   },
-  // The list of trpc and ManusX.
+  // The format of trpc and ManusX.
   list: {
     open: 'Available skills:',
     close: '',

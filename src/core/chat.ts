@@ -1,20 +1,20 @@
-/** What a person and an agent said to each other, as a reduction of events: from it a chat goes on in another run. */
+/** The messages of a chat, reduced from events, so that another run can continue the chat. */
 
 export interface Said {
   readonly message: string;
-  /** Empty where none came: the program was ended before. */
+  /** Empty if the program ended before answering. */
   readonly answer: string;
 }
 
 export type ChatEvent =
   | { readonly type: 'message'; readonly text: string }
   | { readonly type: 'answer'; readonly text: string }
-  /** The last message and its answer are forgotten; what was done for it is not undone. */
+  /** Forgets the last message and its answer; its actions are not undone. */
   | { readonly type: 'undo' }
-  /** All that was said in an earlier run, so that this record needs no other. */
+  /** Messages of an earlier run, copied so that this record is self-contained. */
   | { readonly type: 'carry'; readonly run: string; readonly said: readonly Said[] };
 
-/** What was said after an event. Pure. */
+/** Returns the messages after an event. */
 export function reduceChat(said: readonly Said[], event: ChatEvent): readonly Said[] {
   switch (event.type) {
     case 'message':

@@ -1,19 +1,19 @@
-/** Every code a diagnostic can carry: the one list, from which `docs/diagnostics.md` is generated. Codes never change their meaning. */
+/** All diagnostic codes; `docs/diagnostics.md` is generated from this list. Codes never change their meaning. */
 
 export type Severity = 'error' | 'warning' | 'info';
 
 export interface DiagnosticRule {
   readonly strict: Severity;
   readonly lenient: Severity;
-  /** In lenient mode a skill with this problem is left out of the index. */
+  /** In lenient mode, a skill with this problem is left out of the index. */
   readonly excludes: boolean;
-  /** What the problem is, for the documentation. */
+  /** Describes the problem, for the documentation. */
   readonly about: string;
-  /** What to do, where the place that found it has nothing more exact to say. */
+  /** Default hint, used if the reporting code has nothing more specific. */
   readonly hint: string;
 }
 
-/** A breach that keeps the skill out in both modes. */
+/** A violation that excludes the skill in both modes. */
 const fatal = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
   lenient: 'error',
@@ -21,7 +21,7 @@ const fatal = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** A mistake in what steers the program itself: no skill is left out for it, and nothing is taken for granted. */
+/** An error in the configuration; it excludes no skill. */
 const failing = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
   lenient: 'error',
@@ -29,7 +29,7 @@ const failing = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** A breach of the specification that a loader can live with. */
+/** A violation of the specification that a loader can tolerate. */
 const breach = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
   lenient: 'warning',
@@ -37,7 +37,7 @@ const breach = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** A breach that no loader need speak of. */
+/** A violation that is too common to warn about while loading. */
 const quietBreach = (about: string, hint: string): DiagnosticRule => ({
   strict: 'error',
   lenient: 'info',
@@ -45,7 +45,7 @@ const quietBreach = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** Not against the specification, but rarely meant. */
+/** Not a violation, but rarely intended. */
 const advice = (about: string, hint: string): DiagnosticRule => ({
   strict: 'warning',
   lenient: 'warning',
@@ -53,7 +53,7 @@ const advice = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** Good enough to load, worth mending before it is published. */
+/** Fine for loading, worth fixing before publishing. */
 const polish = (about: string, hint: string): DiagnosticRule => ({
   strict: 'warning',
   lenient: 'info',
@@ -61,7 +61,7 @@ const polish = (about: string, hint: string): DiagnosticRule => ({
   about,
   hint,
 });
-/** Worth knowing; nothing to mend. */
+/** Informational. */
 const remark = (about: string, hint: string): DiagnosticRule => ({
   strict: 'info',
   lenient: 'info',
@@ -71,45 +71,51 @@ const remark = (about: string, hint: string): DiagnosticRule => ({
 });
 
 export const DIAGNOSTIC_RULES = {
-  'file/missing': fatal('the folder has no SKILL.md', 'add a SKILL.md, or name the folder that holds it'),
-  'file/case': breach('the file is called skill.md', 'rename it to SKILL.md'),
+  'file/missing': fatal('the folder has no SKILL.md', 'add a SKILL.md, or name the folder that contains it'),
+  'file/case': breach('the file is named skill.md', 'rename it to SKILL.md'),
   'file/not-regular': fatal(
     'SKILL.md is a directory, a pipe, a socket or a device',
     'replace it with a plain text file',
   ),
-  'file/unreadable': fatal('the file may not be read', 'give yourself read permission'),
-  'file/vanished': fatal('the file was there and then was not', 'run the command again'),
+  'file/unreadable': fatal('the file cannot be read', 'grant read permission'),
+  'file/vanished': fatal('the file disappeared while it was read', 'run the command again'),
   'file/not-utf8': breach('the frontmatter has bytes that are not UTF-8', 'save the file as UTF-8'),
   'file/name-not-utf8': fatal("the folder's name has bytes that are not UTF-8", 'rename the folder'),
-  'file/link-escapes': fatal('SKILL.md is a link to a file outside its skill', 'put the file itself into the skill'),
-  'file/broken-link': fatal('a link that points at nothing', 'mend the link or remove it'),
+  'file/link-escapes': fatal(
+    'SKILL.md is a link to a file outside of its skill',
+    'replace the link with the file itself',
+  ),
+  'file/broken-link': fatal('the link has no target', 'fix the link or remove it'),
 
   'frontmatter/missing': fatal(
     'the file does not start with a --- line',
     'start the file with a --- line, name: and description:, and another --- line',
   ),
   'frontmatter/unterminated': fatal('the closing --- line is missing', 'put a line with only --- after the last field'),
-  'frontmatter/empty': fatal('nothing stands between the --- lines', 'add name: and description:'),
+  'frontmatter/empty': fatal('there is nothing between the --- lines', 'add name: and description:'),
   'frontmatter/not-fields': fatal(
-    'what stands between the --- lines is no list of fields',
+    'the text between the --- lines is not a list of fields',
     'write name: and description:, each at the start of a line',
   ),
-  'frontmatter/too-large': fatal('more than 64 KiB of frontmatter', 'move text into the body or into references/'),
+  'frontmatter/too-large': fatal(
+    'the frontmatter is larger than 64 KiB',
+    'move text into the body or into references/',
+  ),
   'frontmatter/too-many-lines': quietBreach(
-    'more than 200 lines of frontmatter',
+    'the frontmatter has more than 200 lines',
     'move text into the body or into references/',
   ),
   'frontmatter/line-too-long': quietBreach(
-    'a line of more than 500 characters',
-    'break the text with a folded block: description: >-',
+    'a line has more than 500 characters',
+    'use a folded block: description: >-',
   ),
   'frontmatter/invalid-yaml': breach(
     'the YAML cannot be parsed; fields were read line by line',
     'put values with special characters in double quotes',
   ),
-  'frontmatter/unquoted-colon': breach('a value with ": " in it is not in quotes', 'put the value in double quotes'),
+  'frontmatter/unquoted-colon': breach('a value that contains ": " is not quoted', 'put the value in double quotes'),
   'frontmatter/unquoted': breach(
-    'a value that YAML reads as something other than text is not in quotes',
+    'a value that YAML does not read as text is not quoted',
     'put the value in double quotes',
   ),
   'frontmatter/unclosed-quote': breach(
@@ -118,10 +124,10 @@ export const DIAGNOSTIC_RULES = {
   ),
   'frontmatter/tab': breach('a tab is used for indentation', 'indent with spaces'),
   'frontmatter/bom': breach('the file starts with a byte order mark', 'save as UTF-8 without BOM'),
-  'frontmatter/crlf': advice('lines end with CR LF', 'save with LF line ends'),
+  'frontmatter/crlf': advice('lines end with CR LF', 'save with LF line endings'),
   'frontmatter/fence': breach(
-    'the --- line has something before or after it',
-    'write --- alone on its line, from the first column',
+    'the --- line contains other characters',
+    'write --- alone on its line, in the first column',
   ),
   'frontmatter/multi-document': breach(
     'there is more than one YAML document',
@@ -131,125 +137,131 @@ export const DIAGNOSTIC_RULES = {
   'frontmatter/alias': fatal('YAML anchors, aliases and merge keys are refused', 'write the value out'),
   'frontmatter/tag': fatal('YAML tags are refused', 'write a plain value'),
   'frontmatter/unsafe-key': breach(
-    'a key that reaches into JavaScript objects; it is ignored',
+    'a key that would reach into JavaScript objects is ignored',
     'remove or rename the key',
   ),
   'frontmatter/too-deep': breach(
-    'nested deeper than 16 levels; fields were read line by line',
-    'keep to text, lists of text and one map of text',
+    'the frontmatter is nested deeper than 16 levels; fields were read line by line',
+    'use only text, lists of text and one map of text',
   ),
 
-  // Most public skills have such a field: no reason to mark them all.
-  'field/unknown': quietBreach('a field that the specification does not name', 'move it under metadata:, or remove it'),
+  // Most public skills have such a field, so it is only informational when loading.
+  'field/unknown': quietBreach('a field is not in the specification', 'move it under metadata:, or remove it'),
   'field/extension': polish(
-    'a field of ours at the top level, where other validators refuse it',
-    'move it under metadata: to please every validator',
+    'a Skillwright field at the top level, which other validators reject',
+    'move it under metadata: to satisfy every validator',
   ),
-  'field/type': breach('a field has a value of the wrong kind', 'see the fields in docs/skill-format.md'),
+  'field/type': breach('a field has a value of the wrong type', 'see the fields in docs/skill-format.md'),
   'field/unreadable-restriction': breach(
     'a field that restricts the skill cannot be read; the strictest meaning is used',
-    'mend the field, or remove it to lift the restriction on purpose',
+    'fix the field, or remove it to lift the restriction',
   ),
 
-  'name/missing': breach("there is no name; the folder's name is used", "add name: with the folder's name"),
+  'name/missing': breach("the name is missing; the folder's name is used", "add name: with the folder's name"),
   'name/invalid': breach(
-    'the name breaks the rules for names',
+    'the name violates the naming rules',
     'use 1 to 64 lower-case letters, digits and single hyphens',
   ),
   'name/unusable': fatal(
-    'neither the file nor the folder gives a name that can be used',
+    'neither the file nor the folder has a usable name',
     'rename the folder: lower-case letters, digits and single hyphens',
   ),
   'name/too-long': breach('the name has more than 64 characters', 'shorten it'),
   'name/directory-mismatch': breach("the name differs from the folder's name", 'rename the folder or the skill'),
   'description/missing': fatal(
-    'there is no description',
+    'the description is missing',
     'add description: with what the skill does and when to use it',
   ),
   'description/too-long': breach(
     'the description has more than 1,024 characters',
-    'keep what and when; move the rest into the body',
+    'keep what the skill does and when to use it; move the rest into the body',
   ),
   'compatibility/too-long': breach('compatibility has more than 500 characters', 'shorten it'),
   'metadata/not-text': breach('a metadata value is not text; it is kept as JSON text', 'put the value in quotes'),
   'metadata/unquoted': polish(
-    'a metadata value that other readers take for a number or a boolean',
+    'other readers parse a metadata value as a number or a boolean',
     'put the value in quotes',
   ),
-  'allowed-tools/separator': polish('commas between the entries of allowed-tools', 'separate the entries with spaces'),
+  'allowed-tools/separator': polish('commas separate the entries of allowed-tools', 'separate the entries with spaces'),
   'allowed-tools/invalid': breach(
-    'an entry of allowed-tools is no tool pattern',
+    'an entry of allowed-tools is not a tool pattern',
     'write entries such as Read or Bash(git:*)',
   ),
 
-  'text/angle-brackets': breach('< or > in name or description', 'write the words without angle brackets'),
-  'text/control-characters': breach('control characters (terminal escapes, NUL) in the frontmatter', 'remove them'),
-  'text/hidden-characters': breach('invisible or text-direction characters in the frontmatter', 'remove them'),
+  'text/angle-brackets': breach('name or description contains < or >', 'remove the angle brackets'),
+  'text/control-characters': breach(
+    'the frontmatter contains control characters (terminal escapes, NUL)',
+    'remove them',
+  ),
+  'text/hidden-characters': breach('the frontmatter contains invisible or text-direction characters', 'remove them'),
 
-  'body/empty': advice('the skill has no instructions', 'say in the body what to do'),
+  'body/empty': advice('the skill has no instructions', 'describe in the body what to do'),
   'body/too-long': advice(
     'the body is over 500 lines or 40,000 characters',
-    'move parts into references/ and point to them',
+    'move parts into references/ and link to them',
   ),
-  'body/hidden-characters': breach('invisible or text-direction characters in the body', 'remove them'),
-  'body/missing-file': advice('the body points at a file that is not in the skill', 'mend the path or add the file'),
-  'script/not-executable': advice('a script with a shebang has no exec bit', 'chmod +x'),
+  'body/hidden-characters': breach('the body contains invisible or text-direction characters', 'remove them'),
+  'body/missing-file': advice('the body links to a file that is not in the skill', 'fix the path or add the file'),
+  'script/not-executable': advice('a script with a shebang is not executable', 'chmod +x'),
 
   'catalog/confusable': advice(
-    'two skills answer to the same words: a model may take one for the other',
-    'say in each what only it is for',
+    'two skills match the same queries, so a model may confuse them',
+    'say in each description what only this skill is for',
   ),
 
   'link/outside-root': remark(
-    'a skill folder is a link to a place outside its root',
-    'nothing to do if you put the link there',
+    'a skill folder is a link to a folder outside of its root',
+    'nothing to do if you created the link',
   ),
-  'link/cycle': advice('a link leads back to a folder above it; it is not followed', 'remove the link'),
-  'scan/too-deep': advice('folders nested deeper than the scan goes', 'move the skills up, or raise scan.max_depth'),
+  'link/cycle': advice('a link leads back to a parent folder and is not followed', 'remove the link'),
+  'scan/too-deep': advice(
+    'folders are nested deeper than the scan goes',
+    'move the skills up, or raise scan.max_depth',
+  ),
   'scan/too-many-directories': advice(
-    'more folders than the scan visits',
-    'give a narrower root, or raise scan.max_directories',
+    'there are more folders than the scan visits',
+    'use a narrower root, or raise scan.max_directories',
   ),
 
-  'root/not-a-directory': advice('a root is not a directory', 'name a folder that holds skill folders'),
-  'root/missing': advice('a root that was asked for does not exist', 'create it or remove it from the roots'),
-  'root/unreadable': advice('a root may not be read', 'give yourself read permission'),
+  'root/not-a-directory': advice('a root is not a directory', 'name a folder that contains skill folders'),
+  'root/missing': advice('a requested root does not exist', 'create it or remove it from the roots'),
+  'root/unreadable': advice('a root cannot be read', 'grant read permission'),
   'root/interrupted': advice(
-    'a change of a root was interrupted, and could not be finished or undone',
-    'run the same command again; skillwright verify tells what differs from the lock',
+    'a change of a root was interrupted and could not be finished or rolled back',
+    'run the same command again; skillwright verify lists the differences from the lock file',
   ),
-  'root/not-supported': advice('a root that is an archive or an address', 'unpack it and name the folder'),
+  'root/not-supported': advice('a root is an archive or a URL', 'unpack it and name the folder'),
 
   'config/invalid': failing(
     'a configuration file cannot be used',
-    'mend the file; skillwright config --schema prints what it may hold',
+    'fix the file; skillwright config --schema prints its schema',
   ),
   'config/unknown-key': failing(
-    'a configuration key that means nothing; the file is not used',
-    'remove it or mend its spelling',
+    'a configuration key is unknown; the file is ignored',
+    'remove the key or fix its spelling',
   ),
   'config/environment': failing(
-    'a SKILLWRIGHT_ variable that is no setting or has a wrong value; it is not used',
-    'mend the variable or remove it',
+    'a SKILLWRIGHT_ variable is not a setting or has an invalid value; it is ignored',
+    'fix the variable or remove it',
   ),
   'config/not-for-project': failing(
-    "a project's file says what only the user may say; it has no effect",
-    'move it to .agent/config.json of your home folder',
+    'a project file contains a setting that only the user may set; it is ignored',
+    'move it to .agent/config.json in your home folder',
   ),
   'config/wider': advice(
-    "a project's file asks for more than the user's allows; it has no effect",
-    'ask for less, or let the user allow more in the file of the home folder',
+    'a project file requests more than the user allows; it has no effect',
+    'request less, or allow more in .agent/config.json of your home folder',
   ),
   'config/unknown-skill': advice(
     'the configuration names a skill that was not found',
-    'mend the name or remove the entry',
+    'fix the name or remove the entry',
   ),
   'policy/include': failing(
-    'a file of rules that a policy includes cannot be used',
-    'mend the path or the file; until then only reading is allowed',
+    'a policy includes a file that cannot be used',
+    'fix the path or the file; until then only reading is allowed',
   ),
   'policy/contradiction': advice(
-    'the same rule stands in two lists of a policy; the strictest counts',
+    'the same rule is in two lists of a policy; the strictest one applies',
     'keep one of them',
   ),
 } as const satisfies Record<string, DiagnosticRule>;

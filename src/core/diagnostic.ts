@@ -1,34 +1,33 @@
 import { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 import type { DiagnosticCode, Severity } from './diagnostic-codes.ts';
 
-/** `strict` is for publishing and CI: any breach is an error. `lenient` is for loading: what can be understood is used. */
+/** `strict` is for publishing and CI: every violation is an error. `lenient` is for loading: whatever can be understood is used. */
 export type Mode = 'strict' | 'lenient';
 
-/** A replacement in the decoded text of the file; offsets count UTF-16 units, a BOM included. */
+/** A replacement in the decoded text; offsets are UTF-16 units and include a BOM. */
 export interface Edit {
   readonly offset: number;
   readonly length: number;
   readonly text: string;
 }
 
-/** Something wrong with a skill, a root or a configuration file: returned beside the value, never thrown. */
+/** A problem with a skill, a root or a configuration file. Diagnostics are returned beside the value, never thrown. */
 export interface Diagnostic {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
   readonly path: string;
-  /** 1-based; 1 where the whole file is meant. */
+  /** 1-based; 1 if the whole file is meant. */
   readonly line: number;
   /** 1-based, in UTF-16 units. */
   readonly column: number;
-  /** What is wrong, with the thing named; safe to print (control characters are escaped). */
+  /** Names the problem and the thing that has it. Safe to print: control characters are escaped. */
   readonly message: string;
-  /** What to do about it. */
   readonly hint: string;
-  /** A mechanical repair that `check --fix` may apply. */
+  /** A mechanical fix that `check --fix` can apply. */
   readonly edit?: Edit;
 }
 
-/** What a place in the code knows about a problem; severity, and a hint where none is given, come from the table of codes. */
+/** A problem as reported by a check; severity and default hint come from the table of codes. */
 export interface Finding {
   readonly code: DiagnosticCode;
   readonly path: string;
@@ -39,7 +38,6 @@ export interface Finding {
   readonly edit?: Edit;
 }
 
-/** Turns a finding into a diagnostic of the given mode. */
 export function diagnose(finding: Finding, mode: Mode): Diagnostic {
   const rule = DIAGNOSTIC_RULES[finding.code];
   return {
@@ -54,40 +52,16 @@ export function diagnose(finding: Finding, mode: Mode): Diagnostic {
   };
 }
 
-/** Orders diagnostics for people: by file, then position, then code. */
+/** Orders by file, then position, then code. */
 export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return compareText(a.path, b.path) || a.line - b.line || a.column - b.column || compareText(a.code, b.code);
 }
 
-/** Diagnostics in that order. Those of one file mostly come together and in order: then the files are sorted, which are fewer. */
 export function sortDiagnostics(all: readonly Diagnostic[]): readonly Diagnostic[] {
-  const starts: number[] = [];
-  let before: Diagnostic | undefined;
-  for (let at = 0; at < all.length; at += 1) {
-    const next = all[at];
-    if (next === undefined) continue;
-    if (before?.path !== next.path) starts.push(at);
-    else if (compareDiagnostics(before, next) > 0) return all.toSorted(compareDiagnostics);
-    before = next;
-  }
-  const pathAt = (start: number): string => all[start]?.path ?? '';
-  starts.sort((a, b) => compareText(pathAt(a), pathAt(b)));
-  const sorted: Diagnostic[] = [];
-  let path: string | undefined;
-  for (const start of starts) {
-    // Of one file at two places.
-    if (pathAt(start) === path) return all.toSorted(compareDiagnostics);
-    path = pathAt(start);
-    for (let at = start; at < all.length; at += 1) {
-      const diagnostic = all[at];
-      if (diagnostic?.path !== path) break;
-      sorted.push(diagnostic);
-    }
-  }
-  return sorted;
+  return all.toSorted(compareDiagnostics);
 }
 
-/** Compares by UTF-16 units: the same on every machine and in every locale. */
+/** Compares UTF-16 units, so the order does not depend on the locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-/** What the caller got wrong or the world refused, by code, with what is known about it. */
+/** Error codes with the data each one carries. */
 export interface SkillErrorData {
   'skill/unknown': { readonly name: string; readonly nearest: readonly string[] };
   'skill/invalid': { readonly path: string };
@@ -7,18 +7,18 @@ export interface SkillErrorData {
   'input/invalid': { readonly expected: string };
   'io/failed': { readonly path: string; readonly cause: string };
   'io/exists': { readonly path: string };
-  /** Nothing here can run programs as asked; `install` is the command that would change that. */
+  /** No executor can run programs as requested; `install` is the command that would fix it. */
   'executor/unavailable': { readonly executor: string; readonly reasons: readonly string[]; readonly install: string };
   'executor/failed': { readonly executor: string; readonly cause: string };
   'workspace/invalid': { readonly path: string };
-  /** What is done could not be written down, so that nothing more is done. */
+  /** An event could not be recorded, so the run stops. */
   'record/failed': { readonly path: string; readonly cause: string };
   'run/unknown': { readonly name: string; readonly nearest: readonly string[] };
-  /** A rule forbids it, or a person must say yes first. */
+  /** A rule denies the action, or a person must approve it first. */
   'policy/refused': { readonly rule: string; readonly approval: string; readonly command: string };
-  /** No model can be asked: no key, no server, no such provider. */
+  /** The model cannot be called: missing key, server or provider. */
   'model/unavailable': { readonly model: string; readonly reasons: readonly string[] };
-  /** A model was asked and gave no usable answer. */
+  /** The model was called and returned no usable answer. */
   'model/failed': { readonly model: string; readonly status: number; readonly isRetryable: boolean };
   'artifact/unknown': { readonly name: string; readonly nearest: readonly string[] };
   'run/invalid': { readonly path: string };
@@ -36,7 +36,7 @@ interface SkillErrorOptions<C extends SkillErrorCode> {
 
 const MARK = Symbol.for('skillwright.error');
 
-/** The one error class. `code` says what `data` holds; `hint` says what to do. */
+/** The only error class. `code` determines the type of `data`; `hint` says what to do. */
 export class SkillError<C extends SkillErrorCode = SkillErrorCode> extends Error {
   override readonly name = 'SkillError';
   readonly code: C;
@@ -52,7 +52,7 @@ export class SkillError<C extends SkillErrorCode = SkillErrorCode> extends Error
   }
 }
 
-/** Recognises the error also when two copies of the package are loaded. */
+/** Works across two loaded copies of the package. */
 export function isSkillError(value: unknown): value is SkillError {
   return typeof value === 'object' && value !== null && MARK in value;
 }

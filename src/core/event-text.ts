@@ -8,11 +8,11 @@ import type { SessionEvent } from './session.ts';
 import { durationText, shownText } from './text/line-text.ts';
 
 /**
- * What a person reads of a run while it goes on. Every word of a stranger is cut, escaped and quoted where it could be taken for one
- * of ours: no text of a skill, a model or a program makes a line, or the look of one.
+ * Text that a person reads while a run is in progress. Untrusted text is truncated, escaped and quoted, so that it cannot imitate output of
+ * this program.
  */
 
-/** `quiet`: denials, questions, failures and the end. `normal`: also a line an action. `verbose`: also why, and what it took. */
+/** `quiet`: denials, questions, failures and the end. `normal`: also one line per action. `verbose`: also reasons and sizes. */
 export const TEXT_LEVELS = ['quiet', 'normal', 'verbose'] as const;
 export type TextLevel = (typeof TEXT_LEVELS)[number];
 
@@ -21,11 +21,11 @@ export interface TextLine {
   readonly text: string;
 }
 
-/** What is known of the call that an event belongs to. */
+/** What is known about the call that an event belongs to. */
 export interface CallSoFar {
   readonly action?: Action;
   readonly decision?: Decision;
-  /** Since the action was asked for. */
+  /** Time since the action was requested. */
   readonly durationMs?: number;
 }
 
@@ -72,14 +72,14 @@ export function eventText(event: RunEvent, level: TextLevel, call: CallSoFar = {
     case 'budget-end':
       return [{ tone: 'warning', text: agentEventText(event) }];
     case 'answer-delta':
-      // Parts of a text are for who shows it whole.
+      // Sinks that stream the answer show these themselves.
       return [];
     case 'run-end':
       return [{ tone: event.outcome === 'done' ? 'good' : 'bad', text: endText(event) }];
   }
 }
 
-/** What an agent does between its actions: the plan and who else is at work where a line an action is wanted, the rest for who wants all. */
+/** Agent events between actions: plan and subagents at `normal`, everything at `verbose`. */
 function isWorthALine({ type }: RunEvent, level: TextLevel): boolean {
   if (level === 'normal') return type === 'plan' || type === 'subagent-start' || type === 'subagent-end';
   return level === 'verbose';
@@ -126,8 +126,8 @@ function askLines(request: ApprovalRequest, level: TextLevel): readonly TextLine
 }
 
 function answerText(answer: (RunEvent & { readonly type: 'approval-answer' })['answer']): string {
-  if (answer === 'nobody') return 'nobody is there';
-  if (answer === 'pending') return 'it will come later';
+  if (answer === 'nobody') return 'no person is available';
+  if (answer === 'pending') return 'pending';
   return answer.verdict === 'no' ? `no, by ${answer.by}` : `yes, for this ${scopeText(answer.scope)}, by ${answer.by}`;
 }
 
@@ -142,7 +142,7 @@ function observationLines(
 ): readonly TextLine[] {
   const isFailed = observation.type === 'failed';
   if (level === 'quiet' && !isFailed) return [];
-  // The decision said it already, with its rule.
+  // The decision line already said so, with its rule.
   if (isFailed && observation.code === 'policy/denied' && decision?.effect === 'deny' && level !== 'verbose') return [];
   const what = action === undefined ? observation.action : describeAction(action);
   const took = durationMs === undefined ? '' : ` (${durationText(durationMs)})`;

@@ -1,28 +1,28 @@
 /**
- * Running programs in a workspace: the language that workspaces, executors and their users share.
+ * The shared language of workspaces, executors and their callers.
  *
- * A workspace is a folder with `skills/ work/ runs/ out/` and `metadata.json`. An executor runs one program in it and says how that
- * ended. Programs see the workspace at `AttachedWorkspace.root`, which is another path than on the host where there is isolation.
+ * A workspace is a folder with `skills/ work/ runs/ out/` and `metadata.json`. An executor runs one program in it and reports how it ended.
+ * Programs see the workspace at `AttachedWorkspace.root`, which differs from the host path if the executor isolates.
  */
 
 export const EXECUTOR_NAMES = ['bubblewrap', 'container', 'macos', 'local'] as const;
 export type ExecutorName = (typeof EXECUTOR_NAMES)[number];
 
-/** What keeps a program from the host; `none` is said, never hidden. */
+/** How a program is isolated from the host; `none` is always reported. */
 export type Isolation = 'bubblewrap' | 'container' | 'seatbelt' | 'none';
 
-/** What may be used of the machine. Every limit holds for the whole tree of processes; what an executor cannot hold it says. */
+/** Resource limits for the whole process tree. An executor reports which of them it can enforce. */
 export interface RunLimits {
   readonly wallMs: number;
   readonly memoryBytes: number;
   readonly processes: number;
-  /** Of stdout and stderr together. */
+  /** Total size of stdout and stderr. */
   readonly outputBytes: number;
-  /** Of one file. */
+  /** Maximum size of one file. */
   readonly fileBytes: number;
-  /** Of all that the program leaves in the workspace. */
+  /** Total size of all files left in the workspace. */
   readonly diskBytes: number;
-  /** Files and folders that it leaves there. */
+  /** Number of files and folders left in the workspace. */
   readonly files: number;
 }
 
@@ -38,21 +38,21 @@ export const DEFAULT_LIMITS: RunLimits = {
   files: 20_000,
 };
 
-/** One program, with everything it is given: nothing comes from the process that starts it. */
+/** One program and its complete environment; nothing is inherited. */
 export interface ProgramSpec {
-  /** No shell unless the first word is one. */
+  /** No shell is involved unless the first word is one. */
   readonly argv: readonly string[];
-  /** Below the workspace, with forward slashes: `.`, `work`, `skills/pdf`. */
+  /** Relative to the workspace, with forward slashes: `.`, `work`, `skills/pdf`. */
   readonly cwd: string;
-  /** All of it. Paths in it are those the program sees. */
+  /** The complete environment, with paths as the program sees them. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: Uint8Array;
   readonly limits: RunLimits;
-  /** Hosts it may reach, `example.org` or `*.example.org`, with or without `:port`; none: no network at all. */
+  /** Hosts that the program may reach: `example.org` or `*.example.org`, optionally with `:port`. Empty: no network. */
   readonly network: readonly string[];
 }
 
-/** Why a program is not running any more. `exited`: by itself, whatever its status. */
+/** Why a program ended. `exited`: by itself, with any exit code. */
 export const END_REASONS = [
   'exited',
   'signal',
@@ -68,15 +68,15 @@ export type EndReason = (typeof END_REASONS)[number];
 
 export interface ProgramEnd {
   readonly reason: EndReason;
-  /** Absent where it did not exit by itself. */
+  /** Absent if the program did not exit by itself. */
   readonly exitCode?: number;
   readonly signal?: string;
   readonly durationMs: number;
-  /** What a person should know: a limit that could not be held here, a process that had to be hunted. */
+  /** Warnings for a person, such as a limit that could not be enforced. */
   readonly warnings: readonly string[];
 }
 
-/** Where output goes while it comes. `write` gives false once nothing more is taken: then the program is ended for its output. */
+/** Receives output as it is produced. `write` returns false once the limit is reached; then the program is ended. */
 export interface OutputSink {
   write(chunk: Uint8Array): boolean;
 }
@@ -87,71 +87,71 @@ export interface RunStreams {
   readonly signal?: AbortSignal;
 }
 
-/** A running program that is talked to. */
+/** A running interactive program. */
 export interface RunningProgram {
-  /** Resolves when every process of it is gone. */
+  /** Resolves when all of its processes have ended. */
   readonly ended: Promise<ProgramEnd>;
   write(bytes: Uint8Array): void;
-  /** No more input. */
+  /** Closes stdin. */
   closeInput(): void;
-  /** Ends every process of it. */
+  /** Kills all of its processes. */
   kill(): void;
 }
 
-/** What an executor is able to do, found out and not assumed: what is not known to work is false. */
+/** What an executor supports, established by probing; anything unproven is false. */
 export interface Capabilities {
   readonly isolation: Isolation;
-  /** Limits that hold for the whole tree of processes. */
+  /** Limits that are enforced for the whole process tree. */
   readonly limits: readonly LimitName[];
-  /** Network by host; without it a program has none, or all where `isolation` is none. */
+  /** Network access per host; without it a program has none, or full access if `isolation` is `none`. */
   readonly hasNetworkGrants: boolean;
   readonly hasInteraction: boolean;
-  /** A terminal for interactive programs. */
+  /** Whether interactive programs get a terminal. */
   readonly hasTerminal: boolean;
 }
 
-/** A skill as it lies in a workspace. */
+/** A skill as staged in a workspace. */
 export interface StagedSkill {
   readonly name: string;
-  /** Tree digest of what was staged. */
+  /** Tree digest of the staged files. */
   readonly digest: string;
-  /** On the host, read-only by agreement: an isolating executor shows it at `skills/<name>` without a copy. */
+  /** Host path of a read-only copy. An isolating executor mounts it at `skills/<name>`. */
   readonly snapshot: string;
 }
 
 export interface WorkspacePlace {
   readonly id: string;
-  /** On the host, absolute. */
+  /** Absolute host path. */
   readonly root: string;
   readonly skills: readonly StagedSkill[];
 }
 
-/** A workspace that an executor has made ready. */
+/** A workspace that an executor has prepared. */
 export interface AttachedWorkspace {
   readonly capabilities: Capabilities;
   /** Where programs see the workspace. */
   readonly root: string;
-  /** Runs a program to its end. Does not throw for what the program does; throws `SkillError` where it cannot be started at all. */
+  /** Runs a program until it ends. Failures of the program are results; throws `SkillError` only if it cannot be started. */
   run(spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd>;
-  /** Starts one to talk to; absent where that is not possible. */
+  /** Starts an interactive program; absent if unsupported. */
   start?(spec: ProgramSpec, streams: RunStreams & { readonly terminal: boolean }): Promise<RunningProgram>;
-  /** Ends everything that still runs in it. May be called twice. */
+  /** Ends everything that is still running in it. Idempotent. */
   detach(): Promise<void>;
 }
 
-/** A user of the system. */
+/** A system user. */
 export interface Identity {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Whom programs run as where we are root and nobody says otherwise. */
+/** The user that programs run as if this process is root. */
 export const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
 
-/** A way to run programs. Constructing one does nothing; `attach` finds out whether it works and fails closed. */
+/** A way to run programs. Creating one has no effect; `attach` checks that it works and fails closed. */
 export interface Executor {
   readonly name: ExecutorName;
-  /** Whom programs run as where we are root ourselves; the writable folders of a workspace are given to them. */
+  /** The user that programs run as if this process is root; the writable folders of a workspace belong to it. */
   readonly identity?: Identity;
   attach(place: WorkspacePlace): Promise<AttachedWorkspace>;
 }

@@ -1,72 +1,72 @@
-/** Every way an action can fail, and what to do then: the one list. Codes never change their meaning. */
+/** All failure codes of actions with their default hints. Codes never change their meaning. */
 export const FAILURES = {
-  'input/invalid': 'give the parameters that the tool describes',
-  'input/not-allowed': 'ask for a file that may be used, or let a person allow it in the configuration',
-  'input/exists': 'choose another place for it',
-  'artifact/unknown': 'name an artifact and a version that were saved',
-  'skill/unknown': 'search for the skill, or choose one of the catalog',
-  'skill/not-offered': 'a person may name this skill; the model may not choose it',
+  'input/invalid': 'pass the parameters that the tool describes',
+  'input/not-allowed': 'use a file that is allowed, or ask the user to allow it in the configuration',
+  'input/exists': 'choose another path',
+  'artifact/unknown': 'name a saved artifact and version',
+  'skill/unknown': 'search for the skill, or choose one from the catalog',
+  'skill/not-offered': 'the user can invoke this skill; the model cannot',
   'skill/gone': 'the folder was removed after the skills were listed; choose another skill',
-  'skill/invalid': 'SKILL.md can no longer be read as a skill; tell the person who keeps it',
+  'skill/invalid': 'SKILL.md is no longer a valid skill; tell its maintainer',
   'skill/not-loaded': 'load the skill first',
   'body/too-long':
-    'ask for a part of SKILL.md as a file, by section or by lines; its author should split it into references/',
+    'read a part of SKILL.md as a file, by section or by lines; its author should split it into references/',
   'path/empty': 'name a file of the skill, relative to its folder',
   'path/absolute': 'give the path relative to the folder of the skill',
-  'path/parent': 'stay inside the skill: no .. in a path',
-  'path/control-character': 'give the name as the list of files shows it',
-  'path/backslash': 'write paths with /',
-  'path/encoded': 'give the plain name, not an encoded one',
-  'path/too-long': 'give the name as the list of files shows it',
+  'path/parent': 'stay inside the skill: .. is not allowed',
+  'path/control-character': 'use the name from the list of files',
+  'path/backslash': 'use / as the separator',
+  'path/encoded': 'use the plain name, not an encoded one',
+  'path/too-long': 'use the name from the list of files',
   'path/not-offered': 'only references/, assets/, scripts/ and documents (.md, .txt) of a skill can be read',
-  'path/link-outside': 'the file is a link that leaves the skill and is not read',
-  'path/link-loop': 'the links of this path never end',
-  'path/hard-link': 'the file has another name elsewhere and is not read; copy it into the skill',
+  'path/link-outside': 'the file is a link that leaves the skill; it is not read',
+  'path/link-loop': 'the path contains a link loop',
+  'path/hard-link': 'the file is a hard link and is not read; copy it into the skill',
   'file/missing': 'list the files of the skill',
   'file/directory': 'name a file, not a folder',
   'file/not-regular': 'pipes, sockets and devices are not read',
-  'file/too-large': 'the file is too large to be shown; use a script of the skill on it',
+  'file/too-large': 'the file is too large to be shown; process it with a script of the skill',
   'file/changed': 'the file changed while it was read; try again',
-  'file/not-utf8': 'the file is text in another encoding; save it as UTF-8',
-  'file/unreadable': 'the system does not let this file be read',
-  'lines/invalid': 'give 1-based line numbers, the first not after the last, inside the file',
+  'file/not-utf8': 'the file is not UTF-8; save it as UTF-8',
+  'file/unreadable': 'the operating system denies reading this file',
+  'lines/invalid': 'use 1-based line numbers inside the file, the first not after the last',
   'documents/unknown': 'list the documents of the skill',
   'script/unknown': 'list the files of the skill',
-  'load/conflict': 'name each skill once, or each time with the same documents',
-  'load/too-many': 'declare fewer skills, or raise the number that may be loaded at once',
-  'execution/unavailable': 'nothing can be run here; go on without it and say so',
-  'execution/missing': 'something that the script needs is not there; tell the person',
+  'load/conflict': 'name each skill once, or with the same documents each time',
+  'load/too-many': 'declare fewer skills, or raise session.max_loaded',
+  'execution/unavailable': 'programs cannot be run here; continue without them and say so',
+  'execution/missing': 'the script lacks a requirement; tell the user',
   'execution/failed': 'the program could not be started; see the reason',
-  'skill/changed': 'its files changed after they were approved: ask again',
-  'skill/untrusted': 'the folder of this skill is not trusted: tell the person, who can say `skillwright trust`',
-  'policy/denied': 'a rule forbids this: do something else, or tell the person which rule it was',
-  'approval/refused': 'a person said no: do not try the same again',
-  'approval/needed': 'a person must allow this and nobody is there: tell them what would have been done',
-  'approval/pending': 'it waits for an answer: go on with something else, or end and say so',
-  'path/outside': 'stay inside the project, the workspace and the skills that are loaded',
+  'skill/changed': 'the files of the skill changed after they were approved; ask again',
+  'skill/untrusted': 'the folder of this skill is not trusted; tell the user, who can run `skillwright trust`',
+  'policy/denied': 'a rule denies this; do something else, or tell the user which rule it was',
+  'approval/refused': 'a person refused this; do not try the same again',
+  'approval/needed': 'a person must approve this and none is available; tell the user what would have been done',
+  'approval/pending': 'the question waits for an answer; continue with something else, or finish and say so',
+  'path/outside': 'stay inside the project, the workspace and the loaded skills',
   'file/exists': 'choose another name',
-  'file/unwritable': 'the system does not let this file be written',
-  'pattern/invalid': 'give a regular expression of JavaScript, without slashes around it',
-  'pattern/too-slow': 'give a simpler expression, or search in fewer files',
-  'network/refused': 'only hosts that a person granted can be asked',
-  'network/failed': 'the server gave no usable answer; try again later or go on without it',
-  'secret/missing': 'a secret that the skill needs is not there: tell the person',
-  'record/failed': 'what is done must be recorded and cannot be: nothing more is done',
-  'command/unknown': 'use the session that was given when the command was started',
-  'run/interrupted': 'whether it was done is not known: look at what is there before you do it again',
+  'file/unwritable': 'the operating system denies writing this file',
+  'pattern/invalid': 'use a JavaScript regular expression without enclosing slashes',
+  'pattern/too-slow': 'use a simpler expression, or search fewer files',
+  'network/refused': 'only granted hosts can be reached',
+  'network/failed': 'the server gave no usable response; try again later or continue without it',
+  'secret/missing': 'a secret that the skill needs is missing; tell the user',
+  'record/failed': 'actions must be recorded and the record cannot be written, so nothing more is done',
+  'command/unknown': 'use the session id that start_command returned',
+  'run/interrupted': 'it is unknown whether the action was done; check before repeating it',
   'run/ended': 'answer with what you have, and say what could not be done',
 } as const satisfies Record<string, string>;
 
 export type FailureCode = keyof typeof FAILURES;
 
-/** An action that came to nothing: why, what to do, and what was probably meant. */
+/** Why an action failed, what to do, and what was probably meant. */
 export interface Failure {
   readonly code: FailureCode;
-  /** Lower case, names the thing, says what was expected. */
+  /** Lower case; names the subject and what was expected. */
   readonly message: string;
-  /** What to do; the general advice for the code where nothing more exact is known. */
+  /** What to do; the default of the code if nothing more specific is known. */
   readonly hint: string;
-  /** What is really there and most like what was asked for. */
+  /** Existing names that are most similar to the requested one. */
   readonly nearest: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Patterns for files of a workspace: `*`, `?`, `**`, `[abc]`, `[!a]`, `{a,b}`. A pattern becomes a small automaton whose states are
- * followed side by side, so that a path is read once, whatever the pattern: nothing in one can make matching run away.
+ * Glob patterns: `*`, `?`, `**`, `[abc]`, `[!a]`, `{a,b}`. A pattern compiles to a nondeterministic automaton, so matching is linear in the
+ * path for every pattern.
  */
 import { codePointAt } from './text/code-point.ts';
 import { failure } from './failure-codes.ts';
@@ -8,48 +8,37 @@ import type { Failure, FailureCode } from './failure-codes.ts';
 import { hiddenCharacters, quoted } from './text/text.ts';
 
 export interface Glob {
-  /** A path with forward slashes, as the pattern has them. A name that starts with a dot needs a pattern that says so. */
+  /** Paths use forward slashes. Names that start with a dot match only if the pattern spells out the dot. */
   matches(path: string): boolean;
-  /** Something below this folder could match: there is reason to look. */
+  /** Whether something below this folder could match. */
   reaches(folder: string): boolean;
-  /** The folder that every match lies in; empty where that is the top. */
+  /** The folder that every match is in; empty for the root. */
   readonly prefix: string;
 }
 
 export interface GlobOptions {
-  /** Signs stand for names that start with a dot as well: what forbids must not be passed by a dot. */
+  /** Wildcards also match names that start with a dot. Deny rules need this, or a dot would bypass them. */
   readonly hidden?: boolean;
 }
 
-/** Two or more stars in a row are `**`: where they are a whole part of the path, any number of folders, none included; else a `*`. */
+/** `**` matches any number of folders, including none, if it is a whole path segment; elsewhere it is a `*`. */
 export function compileGlob(pattern: string, { hidden = false }: GlobOptions = {}): Glob {
-  // By the first question: most patterns of a policy are never asked anything.
-  let compiled: Compiled | undefined;
-  const known = (): Compiled => (compiled ??= readPattern(pattern, hidden));
+  // Compiled on first use, because most patterns of a policy are never matched.
+  let compiled: Program | undefined;
+  const program = (): Program => (compiled ??= readPattern(pattern, hidden));
   return {
-    matches(path) {
-      const { literal, needed, program } = known();
-      return path.startsWith(literal) && path.includes(needed) && follow(program, path, false);
-    },
-    reaches: (folder) => folder === '' || follow(known().program, `${folder}/`, true),
+    matches: (path) => follow(program(), path, false),
+    reaches: (folder) => folder === '' || follow(program(), `${folder}/`, true),
     get prefix() {
-      const { literal } = known();
+      const { literal } = program();
       return literal.slice(0, Math.max(0, literal.lastIndexOf('/')));
     },
   };
 }
 
-interface Compiled {
-  readonly program: Program;
-  /** How every match starts. */
-  readonly literal: string;
-  /** What every match holds. */
-  readonly needed: string;
-}
-
-function readPattern(pattern: string, hidden: boolean): Compiled {
+function readPattern(pattern: string, hidden: boolean): Program {
   const tokens = pairBraces(readTokens(Array.from(pattern)));
-  return { program: { ...assemble(tokens), hidden }, literal: literalStart(tokens), needed: neededText(tokens) };
+  return { ...assemble(tokens), literal: literalStart(tokens), hidden };
 }
 
 type Token =
@@ -87,7 +76,7 @@ const SIGNS: ReadonlyMap<string, Token> = new Map([
   ['}', { type: 'close' }],
 ]);
 
-/** A bracket first in a set stands for itself; a set that is never closed is no set. */
+/** A leading bracket is literal, and so is a set that is never closed. */
 function readSet(
   text: readonly string[],
   start: number,
@@ -110,7 +99,7 @@ function codeOf(character: string | undefined): number {
   return character === undefined ? 0 : codePointAt(character, 0);
 }
 
-/** Braces that have no partner, or no comma between them, stand for themselves, and so does a comma outside of braces. */
+/** Braces without a partner or without a comma are literal, and so are commas outside of braces. */
 function pairBraces(tokens: readonly Token[]): readonly Token[] {
   const plain: (Token | undefined)[] = tokens.map(asCharacter);
   const open: { readonly place: number; readonly commas: number[] }[] = [];
@@ -140,26 +129,7 @@ function literalStart(tokens: readonly Token[]): string {
   return literal;
 }
 
-/** Text that every match has somewhere: most paths are told apart by it alone. A slash beside `**` may stand for nothing. */
-function neededText(tokens: readonly Token[]): string {
-  let needed = '';
-  let run = '';
-  let depth = 0;
-  for (const token of [...tokens, { type: 'any' } as const]) {
-    if (token.type === 'open') depth += 1;
-    if (token.type === 'close') depth -= 1;
-    if (token.type === 'character' && depth === 0) {
-      run += token.text;
-      continue;
-    }
-    const sure = run.replace(/^\/|\/$/g, '');
-    if (sure.length > needed.length) needed = sure;
-    run = '';
-  }
-  return needed;
-}
-
-/** `next` are numbers of states. */
+/** `next` holds state numbers. */
 type State =
   | { readonly type: 'end' }
   | { readonly type: 'split'; readonly next: readonly number[] }
@@ -167,25 +137,27 @@ type State =
   | { readonly type: 'any'; readonly next: number }
   | { readonly type: 'set'; readonly set: SetToken; readonly next: number }
   | { readonly type: 'star'; readonly next: number }
-  /** `**`, entered at the start of a name only; `without` are the states behind the slash that goes with it where it is nothing. */
+  /** `**`, entered only at the start of a segment; `without` are the states behind its slash, for the case that it matches nothing. */
   | { readonly type: 'enter-folders'; readonly inside: number; readonly without: readonly number[] }
-  /** Inside `**`: goes on behind it only where a name ends. */
+  /** Inside `**`; continues behind it only at the end of a segment. */
   | { readonly type: 'folders'; readonly next: number };
 
 interface Program {
   readonly states: readonly State[];
   readonly start: number;
+  /** The text that every match starts with. */
+  readonly literal: string;
   readonly hidden: boolean;
 }
 
 const SLASH = 0x2f;
 const DOT = 0x2e;
 
-/** From the last token to the first: each one knows the state that follows it. */
-function assemble(tokens: readonly Token[]): Omit<Program, 'hidden'> {
+/** Assembles backwards, because each state refers to the next one. */
+function assemble(tokens: readonly Token[]): Pick<Program, 'states' | 'start'> {
   const states: State[] = [{ type: 'end' }];
   const add = (state: State): number => states.push(state) - 1;
-  /** The groups we are in: what follows the group, and where its alternatives start that are assembled already. */
+  /** Open groups: the state after the group, and the start states of its assembled alternatives. */
   const groups: { readonly after: number; readonly starts: number[] }[] = [];
   let next = 0;
   for (const token of tokens.toReversed()) {
@@ -240,7 +212,7 @@ function behindSlash(states: readonly State[], from: number): readonly number[] 
   return found;
 }
 
-/** Whether the path is matched; or, for an open end, whether something that starts so could be. */
+/** Whether the path matches; with `isOpenEnd`, whether some path with this prefix could match. */
 function follow({ states, start, hidden }: Program, path: string, isOpenEnd: boolean): boolean {
   const seen = new Int32Array(states.length).fill(-1);
   const pending: number[] = [];
@@ -249,7 +221,7 @@ function follow({ states, start, hidden }: Program, path: string, isOpenEnd: boo
   let isNameStart = true;
   const enter = (first: number, list: number[]): void => {
     const isNameEnd = at === path.length ? !isOpenEnd : path.charCodeAt(at) === SLASH;
-    // Nor does a star that stands for nothing let the dot behind it begin a hidden name.
+    // A star that matches nothing must not let the dot behind it start a hidden name.
     const isPassed = hidden || !(isNameStart && path.charCodeAt(at) === DOT);
     pending.push(first);
     for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
@@ -283,7 +255,7 @@ function follow({ states, start, hidden }: Program, path: string, isOpenEnd: boo
   return isOpenEnd ? active.some((place) => place !== 0) : seen[0] === at;
 }
 
-/** The state that a character leads to. No sign but the character itself stands for a slash, or for the dot of a hidden name. */
+/** The next state after a character. Only a literal matches a slash, or the dot of a hidden name. */
 function afterCharacter(state: State | undefined, place: number, code: number, isHidden: boolean): number | undefined {
   switch (state?.type) {
     case 'character': {
@@ -309,7 +281,7 @@ function afterCharacter(state: State | undefined, place: number, code: number, i
   }
 }
 
-/** How a program sees its workspace, for patterns that are written with its words. */
+/** Paths of the workspace as the program sees them, for patterns that use its variables. */
 export interface GlobPlaces {
   /** Where the program sees the workspace. */
   readonly root?: string;
@@ -324,14 +296,14 @@ export type GlobReading =
 
 const MAX_CHARACTERS = 1024;
 const VARIABLE = /^\$(?:\{([A-Z_]+)\}|([A-Z_]+)(?=\/|$))/;
-/** Also as one of several in braces. */
+/** Also inside braces. */
 const PARENT = /(?:^|[/{,])\.\.(?:$|[/},])/;
-/** The links in the folder of a skill, which are ours and lead here. */
+/** Links that staging creates in the folder of a skill; they lead back to the workspace. */
 const SKILL_LINK = /^skills\/[^/*?[\]{}]+\/(out|work|inputs)(?=\/|$)/;
 
 /**
- * A pattern as a model or a person wrote it, relative to the workspace: `$OUTPUT_DIR/**`, `${WORK_DIR}/x`, `./out/x`,
- * `/workspace/out/x`, `workspace://out/x`. What leaves the workspace is refused.
+ * Normalizes a pattern to be relative to the workspace: `$OUTPUT_DIR/**`, `${WORK_DIR}/x`, `./out/x`, `/workspace/out/x`,
+ * `workspace://out/x`. Patterns that leave the workspace are refused.
  */
 export function normaliseGlob(text: string, { root = '/workspace', runDir, skillDir }: GlobPlaces = {}): GlobReading {
   if (text.trim() === '') return refused('path/empty', 'the pattern is empty', 'name files, such as out/*.txt');
@@ -344,10 +316,10 @@ export function normaliseGlob(text: string, { root = '/workspace', runDir, skill
   if (/[\x00-\x1f\x7f-\x9f]/.test(text) || hiddenCharacters(text) !== undefined)
     return refused(
       'path/control-character',
-      `the pattern ${quoted(text)} has a character that does not show`,
-      'use ? for it',
+      `the pattern ${quoted(text)} contains an invisible character`,
+      'use ? in its place',
     );
-  if (text.includes('\\')) return refused('path/backslash', `the pattern ${quoted(text)} has a backslash`);
+  if (text.includes('\\')) return refused('path/backslash', `the pattern ${quoted(text)} contains a backslash`);
   const folders = new Map([
     ['WORKSPACE_DIR', ''],
     ['OUTPUT_DIR', 'out'],
@@ -363,15 +335,19 @@ export function normaliseGlob(text: string, { root = '/workspace', runDir, skill
     if (variable === undefined || folder === undefined)
       return refused(
         'path/absolute',
-        `the pattern ${quoted(text)} starts with a variable that is not known here`,
+        `the pattern ${quoted(text)} starts with an unknown variable`,
         `start with one of ${[...folders.keys()].map((name) => `$${name}`).join(', ')}, or with a folder of the workspace`,
       );
     relative = folder + relative.slice(variable.length);
   } else if (relative === root || relative.startsWith(`${root}/`)) relative = relative.slice(root.length + 1);
   else if (/^(?:[/~]|[a-z][a-z0-9+.-]*:)/i.test(relative))
-    return refused('path/absolute', `the pattern ${quoted(text)} does not start from the workspace`, RELATIVE);
+    return refused('path/absolute', `the pattern ${quoted(text)} is not relative to the workspace`, RELATIVE);
   if (PARENT.test(relative))
-    return refused('path/parent', `the pattern ${quoted(text)} has .. in it`, 'stay inside the workspace: no ..');
+    return refused(
+      'path/parent',
+      `the pattern ${quoted(text)} contains ".."`,
+      'stay inside the workspace: .. is not allowed',
+    );
   const glob = relative
     .split('/')
     .filter((part) => part !== '' && part !== '.')
@@ -379,14 +355,14 @@ export function normaliseGlob(text: string, { root = '/workspace', runDir, skill
     .replace(SKILL_LINK, '$1')
     .replace(/^inputs(?=\/|$)/, 'work/inputs');
   if (glob === '')
-    return refused('path/empty', `the pattern ${quoted(text)} is the workspace and names no file`, RELATIVE);
+    return refused('path/empty', `the pattern ${quoted(text)} is the workspace itself and names no file`, RELATIVE);
   return { type: 'glob', glob: relative.endsWith('/') || FOLDERS.has(glob) ? `${glob}/**` : glob };
 }
 
-/** Whoever names one of these means what is in it. */
+/** Naming one of these folders means its contents. */
 const FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'work/inputs', 'runs', 'skills']);
 const SCHEME = 'workspace://';
-const RELATIVE = 'give a pattern relative to the workspace, such as out/*.txt or $OUTPUT_DIR/**';
+const RELATIVE = 'use a pattern relative to the workspace, such as out/*.txt or $OUTPUT_DIR/**';
 
 function refused(code: FailureCode, message: string, hint?: string): GlobReading {
   return { type: 'refused', failure: failure(code, message, hint === undefined ? {} : { hint }) };

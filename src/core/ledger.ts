@@ -2,20 +2,20 @@ import { compareText } from './diagnostic.ts';
 import type { SessionEvent } from './session.ts';
 import type { ShownContent } from './text/shown.ts';
 
-/** The same content shown for the same reason, once or often. */
+/** Content shown for the same reason, one or more times. */
 export interface LedgerRow extends ShownContent {
   readonly times: number;
-  /** Over all times. */
+  /** Sum over all times. */
   readonly totalTokens: number;
 }
 
-/** Every skill byte shown to the model (DISC-5). */
+/** All skill content shown to the model (DISC-5). */
 export interface Ledger {
   readonly rows: readonly LedgerRow[];
   readonly characters: number;
   /** Each content counted once. */
   readonly tokens: number;
-  /** As often as it was sent. */
+  /** Counted each time it was sent. */
   readonly totalTokens: number;
 }
 

@@ -1,12 +1,12 @@
-/** What a file holds: by its content; its name only says which kind of text, or which kind of archive, it is. */
+/** Detects what a file contains. The content decides; the name only refines the kind of text or archive. */
 
 export interface MediaType {
   readonly mediaType: string;
-  /** Not to be shown as text. */
+  /** Whether it must not be shown as text. */
   readonly isBinary: boolean;
 }
 
-/** A name never makes text of binary content, nor the other way round. */
+/** The name never turns binary content into text, or the reverse. */
 export function mediaTypeOf(path: string, bytes: Uint8Array): MediaType {
   const extension = extensionOf(path);
   const found = binaryType(bytes, extension);
@@ -17,14 +17,14 @@ export function mediaTypeOf(path: string, bytes: Uint8Array): MediaType {
 interface Signature {
   readonly bytes: string;
   readonly at?: number;
-  /** What stands at the start where `bytes` do not. */
+  /** Expected at the start of the file when `at` is not 0. */
   readonly prefix?: string;
   readonly mediaType: string;
-  /** No text starts so, though it is all letters. */
+  /** Printable, but no text starts with it. */
   readonly isUnmistakable?: boolean;
 }
 
-/** One character a byte. Nothing but letters could begin a text as well, so that counts only in a file with a NUL byte. */
+/** One character per byte. A printable signature could also start a text, so it counts only in files with a NUL byte. */
 const SIGNATURES: readonly Signature[] = [
   { bytes: '\x89PNG\r\n\x1a\n', mediaType: 'image/png' },
   { bytes: '\xff\xd8\xff', mediaType: 'image/jpeg' },
@@ -79,7 +79,7 @@ const SIGNATURES: readonly Signature[] = [
   { bytes: 'PAR1', mediaType: 'application/vnd.apache.parquet' },
 ];
 const LETTERS_ONLY = /^[\x20-\x7e]+$/;
-/** Archives that are known by other names. */
+/** Formats that are ZIP archives with another extension. */
 const ZIP_FORMS: ReadonlyMap<string, string> = new Map([
   ['docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
   ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
@@ -103,7 +103,7 @@ const OLE_FORMS: ReadonlyMap<string, string> = new Map([
   ['ppt', 'application/vnd.ms-powerpoint'],
 ]);
 
-/** The type of content that is not shown, or nothing for text. */
+/** The type of binary content; undefined for text. */
 function binaryType(bytes: Uint8Array, extension: string): string | undefined {
   const encoding = wideEncoding(bytes);
   if (encoding !== undefined) return `text/plain; charset=${encoding}`;
@@ -114,7 +114,7 @@ function binaryType(bytes: Uint8Array, extension: string): string | undefined {
   return known ?? (hasNul || hasManyControls(bytes) ? 'application/octet-stream' : undefined);
 }
 
-/** Text in units of two or four bytes, as a byte order mark tells. The mark of UTF-32 starts with that of UTF-16. */
+/** UTF-16 and UTF-32 by byte order mark. The mark of UTF-32 starts with that of UTF-16. */
 function wideEncoding(bytes: Uint8Array): string | undefined {
   if (startsWith(bytes, '\xff\xfe\0\0') || startsWith(bytes, '\0\0\xfe\xff')) return 'utf-32';
   return startsWith(bytes, '\xff\xfe') || startsWith(bytes, '\xfe\xff') ? 'utf-16' : undefined;
@@ -126,10 +126,10 @@ function matches(bytes: Uint8Array, signature: Signature, hasNul: boolean): bool
   return hasNul || isUnmistakable || !LETTERS_ONLY.test(expected);
 }
 
-/** Formats that four or two bytes do not tell: Java classes and universal binaries share a number, and `BM` and `MZ` are letters. */
+/** Formats that need more than a signature: Java classes and universal binaries share one, and `BM` and `MZ` are printable. */
 function codeType(bytes: Uint8Array): string | undefined {
   if (startsWith(bytes, '\xca\xfe\xba\xbe')) {
-    // A count of architectures is small; the version of a class file is 45 or more.
+    // The architecture count of a universal binary is small; class file versions start at 45.
     const second = numberAt(bytes, 4, { littleEndian: false }) ?? 0;
     return (second & 0xffff) < 45 ? 'application/x-mach-binary' : 'application/java-vm';
   }
@@ -158,7 +158,7 @@ function startsWith(bytes: Uint8Array, expected: string, at = 0): boolean {
   return true;
 }
 
-/** One in so many bytes may be a control character: texts have a form feed here and there, and logs have terminal colours. */
+/** At most one in this many bytes may be a control character, because logs contain terminal colors. */
 const CONTROLS_ONE_IN = 20;
 
 function hasManyControls(bytes: Uint8Array): boolean {
@@ -172,7 +172,7 @@ function isTextControl(byte: number): boolean {
   return (byte >= 0x08 && byte <= 0x0d) || byte === 0x1b;
 }
 
-/** In lower case, without the dot; empty for `Makefile` and `.gitignore`. */
+/** Lower case without the dot; empty for `Makefile` and `.gitignore`. */
 function extensionOf(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
   const dot = name.lastIndexOf('.');

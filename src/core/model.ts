@@ -1,21 +1,21 @@
-/** A language model behind one function, or what stands in for one. Who makes them is in `model/`; who asks them is in `agent/`. */
+/** A language model behind one function. `model/` creates models; `agent/` calls them. */
 import type { JsonSchema } from './json/json-schema.ts';
 
 export interface Model {
-  /** `anthropic/claude-sonnet-4-5`, `ollama/qwen3`, `rules`, `scripted`. */
+  /** For example `anthropic/claude-sonnet-4-5`, `ollama/qwen3`, `rules` or `scripted`. */
   readonly id: string;
-  /** Tokens that a request and its answer may have together; absent where nobody knows. */
+  /** Maximum tokens of a request and its answer together; absent if unknown. */
   readonly contextWindow?: number;
-  /** One answer to one request. Throws `SkillError`: `model/unavailable`, `model/failed`; or the reason of the signal. */
+  /** Throws `SkillError` `model/unavailable` or `model/failed`, or the reason of the signal. */
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelAnswer>;
 }
 
 export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
-  /** Empty where the model answers with structured actions. */
+  /** Empty if the model answers with structured actions. */
   readonly tools: readonly ModelTool[];
-  /** The answer must be one JSON object of this shape, where the model can be held to it. */
+  /** Requires the answer to be one JSON object of this shape, if the model supports it. */
   readonly answerSchema?: JsonSchema;
   readonly maxOutputTokens?: number;
 }
@@ -40,7 +40,7 @@ export interface ModelTool {
 export interface ModelToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON as the model wrote it; it may be none. */
+  /** JSON as the model wrote it; may be invalid. */
   readonly input: string;
 }
 
@@ -52,11 +52,11 @@ export interface ModelAnswer {
   readonly toolCalls: readonly ModelToolCall[];
   readonly finish: Finish;
   readonly usage: ModelUsage;
-  /** Attempts before this answer came. */
+  /** Failed attempts before this answer. */
   readonly retries: number;
 }
 
-/** Absent where the model does not say. */
+/** Absent if the provider does not report it. */
 export interface ModelUsage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -65,7 +65,7 @@ export interface ModelUsage {
 
 export interface ModelCallOptions {
   readonly signal: AbortSignal;
-  /** Told of the answer while it grows. Deltas add up to the answer; nothing may be done before that is complete. */
+  /** Receives the answer as it is generated. The deltas add up to the answer; act only on the complete one. */
   readonly onDelta?: (delta: ModelDelta) => void;
 }
 

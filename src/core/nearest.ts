@@ -1,11 +1,11 @@
 import { compareText } from './diagnostic.ts';
 
 /**
- * The candidates most like a word that met nothing, best first; none where nothing is like it. Errors teach with it: unknown
- * skills, flags, commands and configuration keys name what was probably meant.
+ * The candidates most similar to an unknown word, best first. Error messages use it to suggest skills, flags, commands and configuration
+ * keys.
  */
 export function nearest(wanted: string, candidates: readonly string[], count = 3): readonly string[] {
-  // Names are short: what is far longer is like none of them.
+  // Names are short, so the rest of a long word cannot match.
   const word = wanted.slice(0, 128).toLowerCase();
   if (word === '') return [];
   const limit = Math.max(1, Math.floor(word.length / 3));
@@ -18,7 +18,7 @@ export function nearest(wanted: string, candidates: readonly string[], count = 3
   return near.slice(0, count).map(({ name }) => name);
 }
 
-/** Edits between two names; a name that holds the other one, or all of its words, is as near as the limit allows. */
+/** The edit distance; a name that contains the word, or all of its parts, ranks behind close matches. */
 function likeness(wanted: string, name: string, limit: number): number | undefined {
   const edits = editDistance(wanted, name, limit);
   if (edits <= limit) return edits;
@@ -29,7 +29,7 @@ function likeness(wanted: string, name: string, limit: number): number | undefin
   return asked.length > 1 && asked.every((word) => words.has(word)) ? limit + 3 : undefined;
 }
 
-/** Edits (a swap of neighbours is one) up to `limit`; more than that gives `limit + 1`. */
+/** Damerau-Levenshtein distance up to `limit`; anything beyond returns `limit + 1`. */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: readonly number[] = [];

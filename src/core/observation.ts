@@ -2,7 +2,7 @@ import type { ActionType, DocumentSelection, LineRange, SelectMode } from './act
 import type { Failure } from './failure-codes.ts';
 import type { RunResult } from './outputs.ts';
 
-/** What came of an action. Data only; `render.ts` and the vocabularies turn it into what a model reads. */
+/** The result of an action, as data. Renderers and vocabularies turn it into what a model reads. */
 export type Observation =
   | SkillsFound
   | SkillLoaded
@@ -27,23 +27,23 @@ export interface SkillIdentity {
   readonly id: string;
   readonly name: string;
   readonly source: string;
-  /** Its folder, absolute, with forward slashes. */
+  /** Absolute, with forward slashes. */
   readonly dir: string;
 }
 
-/** What was read and what of it is shown (DISC-4). */
+/** What was read and how much of it is shown (DISC-4). */
 export interface LoadReport {
-  /** Relative to the skill's folder. */
+  /** Relative to the folder of the skill. */
   readonly path: string;
-  /** `sha256:` of the whole file's bytes. */
+  /** `sha256:` of the whole file. */
   readonly digest: string;
-  /** Read from the disk. */
+  /** Bytes read from disk. */
   readonly bytes: number;
-  /** Shown. */
+  /** Characters shown. */
   readonly characters: number;
-  /** Less is shown than was asked for. */
+  /** Whether less is shown than was requested. */
   readonly truncated: boolean;
-  /** Where the whole can be had: `skill://name/path`. */
+  /** A reference to the whole file: `skill://name/path`. */
   readonly reference: string;
 }
 
@@ -56,7 +56,7 @@ export interface SkillsFound {
 
 export interface FoundSkill {
   readonly id: string;
-  /** Of its frontmatter. */
+  /** Digest of the frontmatter. */
   readonly digest: string;
   readonly name: string;
   readonly description: string;
@@ -68,16 +68,16 @@ export interface SkillLoaded {
   readonly type: 'skill-loaded';
   readonly action: 'load_skill';
   readonly skill: SkillIdentity;
-  /** `repeated`: the same bytes are active already, and `text` is empty. `changed`: other bytes than the last time. */
+  /** `repeated`: the same content is already active and `text` is empty. `changed`: the content differs from last time. */
   readonly status: 'new' | 'repeated' | 'changed';
-  /** The instructions as a model may see them: cleaned, commands in them not run. */
+  /** The cleaned instructions; dynamic commands in them were not run. */
   readonly text: string;
   readonly report: LoadReport;
   readonly files: readonly ListedFile[];
-  /** There are more files than are listed. */
+  /** Whether there are more files than listed. */
   readonly filesCut: boolean;
   readonly documents: readonly ShownDocument[];
-  /** What is odd about it and worth a word to the model or the person. */
+  /** Remarks for the model or the person. */
   readonly notes: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export interface ListedFile {
   readonly bytes: number;
   readonly kind: FileKind;
   readonly isExecutable: boolean;
-  /** A link; it is followed only inside the skill. */
+  /** Links are followed only inside the skill. */
   readonly isLink: boolean;
 }
 
@@ -112,16 +112,16 @@ export interface ResourceRead {
   readonly action: 'read_resource';
   readonly skill: SkillIdentity;
   readonly mediaType: string;
-  /** Binary files are described, not shown: `text` is empty. */
+  /** Binary files are described, not shown; then `text` is empty. */
   readonly isBinary: boolean;
   readonly text: string;
-  /** The lines shown. */
+  /** The lines that are shown. */
   readonly lines: Required<LineRange>;
-  /** Of the whole file. */
+  /** Line count of the whole file. */
   readonly totalLines: number;
   readonly report: LoadReport;
   readonly notes: readonly string[];
-  /** Given where the section that was asked for is not there. */
+  /** Existing headings, if the requested section does not exist. */
   readonly headings: readonly string[];
 }
 
@@ -130,9 +130,9 @@ export interface DocumentsSelected {
   readonly action: 'select_documents';
   readonly skill: SkillIdentity;
   readonly mode: SelectMode;
-  /** All that is selected now. */
+  /** The complete selection after the change. */
   readonly selected: DocumentSelection;
-  /** The documents that were not shown before. */
+  /** Documents that were not shown before. */
   readonly documents: readonly ShownDocument[];
 }
 
@@ -145,18 +145,18 @@ export interface ScriptFound {
   readonly isExecutable: boolean;
 }
 
-/** A program came to its end, one way or another: `result.reason` says which. */
+/** A program ended; `result.reason` says how. */
 export type ProgramRan = Ran<'run_script'> | Ran<'run_command'>;
 
 interface Ran<Type extends ActionType> {
   readonly type: 'program-ran';
   readonly action: Type;
-  /** Absent where the command belongs to no skill. */
+  /** Absent if the command belongs to no skill. */
   readonly skill?: SkillIdentity;
   readonly result: RunResult;
 }
 
-/** A look at a command that may still run. */
+/** The state of a command that may still be running. */
 export type CommandSeen = Seen<'start_command'> | Seen<'write_input'> | Seen<'poll_command'>;
 
 export interface Seen<Type extends ActionType> {
@@ -165,13 +165,13 @@ export interface Seen<Type extends ActionType> {
   readonly session: string;
   readonly status: 'running' | 'exited';
   readonly output: string;
-  /** Lines of output before `output`, and after it. */
+  /** Number of output lines before and after `output`. */
   readonly offset: number;
   readonly nextOffset: number;
   readonly exitCode?: number;
-  /** It seems to wait for an answer. */
+  /** Set if the command seems to wait for input. */
   readonly question?: { readonly kind: 'prompt' | 'selection'; readonly hint: string };
-  /** All of it, once it is over. */
+  /** The final result, once the command has ended. */
   readonly result?: RunResult;
 }
 
@@ -185,15 +185,15 @@ export interface CommandKilled {
 export interface FileRead {
   readonly type: 'file-read';
   readonly action: 'read_file';
-  /** Relative to the project, or with its scheme. */
+  /** Relative to the project, or with a scheme. */
   readonly path: string;
   readonly mediaType: string;
-  /** Binary files are described, not shown: `text` is empty. */
+  /** Binary files are described, not shown; then `text` is empty. */
   readonly isBinary: boolean;
   readonly text: string;
   readonly lines: Required<LineRange>;
   readonly totalLines: number;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly bytes: number;
   /** `sha256:` of the whole file. */
   readonly digest: string;
@@ -204,10 +204,10 @@ export interface FileRead {
 export const ENTRY_KINDS = ['file', 'folder', 'link', 'other'] as const;
 
 export interface DirectoryEntry {
-  /** Relative to the folder that was listed. */
+  /** Relative to the listed folder. */
   readonly path: string;
   readonly kind: (typeof ENTRY_KINDS)[number];
-  /** Of a file; 0 otherwise. */
+  /** File size; 0 for other entries. */
   readonly bytes: number;
 }
 
@@ -220,7 +220,7 @@ export interface DirectoryListed {
 }
 
 export interface FoundLine {
-  /** As `read_file` takes it. */
+  /** A path that `read_file` accepts. */
   readonly path: string;
   readonly line: number;
   readonly text: string;
@@ -231,11 +231,11 @@ export interface LinesFound {
   readonly action: 'grep';
   readonly pattern: string;
   readonly matches: readonly FoundLine[];
-  /** Files that were searched. */
+  /** Number of files searched. */
   readonly files: number;
-  /** Files left out: binary, too large, or kept back by a rule. */
+  /** Number of files skipped: binary, too large, or denied by a rule. */
   readonly skipped: number;
-  /** There are more matches or more files than were looked at. */
+  /** Whether there are more matches or files than were searched. */
   readonly isCut: boolean;
   readonly notes: readonly string[];
 }
@@ -246,7 +246,7 @@ export interface FileWritten {
   readonly path: string;
   readonly bytes: number;
   readonly digest: string;
-  /** Of what was there before; absent for a new file. */
+  /** Digest of the replaced content; absent for a new file. */
   readonly replaced?: string;
 }
 
@@ -254,14 +254,14 @@ export interface FileDeleted {
   readonly type: 'file-deleted';
   readonly action: 'delete_file';
   readonly path: string;
-  /** Where it lies now, relative to the project. */
+  /** Its new path, relative to the project. */
   readonly trash: string;
 }
 
 export interface ResponseReceived {
   readonly type: 'response-received';
   readonly action: 'network_request';
-  /** Where the answer came from, after redirections. */
+  /** Final URL, after redirects. */
   readonly url: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -270,7 +270,7 @@ export interface ResponseReceived {
   readonly text: string;
   readonly bytes: number;
   readonly truncated: boolean;
-  /** Addresses that were gone through before `url`. */
+  /** URLs visited before `url`. */
   readonly redirects: readonly string[];
 }
 
@@ -283,21 +283,18 @@ export interface Answered {
 export interface ActionFailed extends Failure {
   readonly type: 'failed';
   readonly action: ActionType;
-  /** The same kind of failure came too often: the run is over. */
+  /** The same failure occurred too often; the run is over. */
   readonly isTerminal: boolean;
 }
 
-/** A failure as what came of an action. */
 export function actionFailed(action: ActionType, cause: Failure): ActionFailed {
   return { type: 'failed', action, ...cause, isTerminal: cause.code === 'run/ended' };
 }
 
-/** Who a skill is, of all that the index knows. */
 export function identityOf({ id, name, source, dir }: SkillIdentity): SkillIdentity {
   return { id, name, source, dir };
 }
 
-/** Nothing came of the action. */
 export function isFailed(observation: Observation): observation is ActionFailed {
   return observation.type === 'failed';
 }

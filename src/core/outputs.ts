@@ -1,14 +1,11 @@
-/**
- * What is wanted of the files that a run leaves behind, in either of trpc's two ways to ask for it, and the result of a run.
- * Fields that go to models and into JSON are in snake case, as EXEC-3 has them.
- */
+/** Output files of a run and its result. Fields that go to models and into JSON are in snake case (EXEC-3). */
 import { compareText } from './diagnostic.ts';
 import type { EndReason, ExecutorName, Isolation, ProgramEnd } from './execution.ts';
 import type { Failure } from './failure-codes.ts';
 import { normaliseGlob } from './glob.ts';
 import type { GlobPlaces } from './glob.ts';
 
-/** The parameters of `skill_run` that are about outputs. `outputs` is the declarative way, the others are the older one. */
+/** Output parameters of `skill_run`. `outputs` is the declarative form; the other keys are the older form. */
 export interface OutputParameters {
   readonly output_files?: readonly string[];
   readonly save_as_artifacts?: boolean;
@@ -25,22 +22,22 @@ export interface OutputParameters {
   };
 }
 
-/** What of a workspace is collected, and what becomes of it. */
+/** Which files of a workspace are collected, and how. */
 export interface OutputRequest {
   /** Relative to the workspace. */
   readonly globs: readonly string[];
-  /** Texts are shown in the result. */
+  /** Whether text files are included in the result. */
   readonly inline: boolean;
-  /** The first short text is given as the answer of the run. */
+  /** Whether the first short text file is returned as the answer of the run. */
   readonly showsPrimary: boolean;
-  /** Files are kept as artifacts. */
+  /** Whether files are saved as artifacts. */
   readonly save: boolean;
-  /** What the names of artifacts start with, before the name of the file. */
+  /** Prefix of artifact names. */
   readonly artifactPrefix: string;
   readonly maxFiles: number;
   readonly maxFileBytes: number;
   readonly maxTotalBytes: number;
-  /** Nobody asked: nothing is missed where there is nothing. */
+  /** True if no outputs were requested; then missing files are not reported. */
   readonly isAutomatic: boolean;
 }
 
@@ -66,8 +63,8 @@ const AUTOMATIC: OutputRequest = {
 };
 
 /**
- * Both ways make one request. Where both are used their patterns are joined, `outputs` decides on names and limits, and what either
- * of them shows or saves is shown or saved. Where neither is used, `out/**` is looked through and listed.
+ * Merges both forms: patterns are concatenated, `outputs` decides names and limits, and either form can enable inlining or saving. Without
+ * any request, `out/**` is listed.
  */
 export function readOutputRequest(parameters: OutputParameters, places: GlobPlaces = {}): OutputReading {
   const { output_files: files = [], outputs = {}, omit_inline_content: isOmitted = false } = parameters;
@@ -103,20 +100,20 @@ export function readOutputRequest(parameters: OutputParameters, places: GlobPlac
 export interface OutputFile {
   /** Relative to the workspace. */
   readonly name: string;
-  /** A text, as it is in the file; absent for what is binary, not UTF-8, or not asked for. */
+  /** Text content; absent for binary files, invalid UTF-8, or if not requested. */
   readonly content?: string;
-  /** By content. */
+  /** Detected from the content. */
   readonly mime_type: string;
   readonly size_bytes: number;
-  /** `content` is the start only, or the file is larger than may be read. */
+  /** Whether `content` is truncated, or the file exceeds the read limit. */
   readonly truncated: boolean;
-  /** Where the whole can be had: `workspace://name`. */
+  /** A reference to the whole file: `workspace://name`. */
   readonly ref: string;
-  /** `sha256:` of the whole; absent where that was not read. */
+  /** `sha256:` of the whole file; absent if it was not read. */
   readonly digest?: string;
 }
 
-/** Why a file that matches was not collected, or not whole. */
+/** Why a matching file was not collected completely. */
 export const SKIP_REASONS = [
   'max-files',
   'max-file-bytes',
@@ -135,7 +132,7 @@ export const SKIP_REASONS = [
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export interface SkippedOutput {
-  /** What does not show in it is written out: not always a name that opens a file. */
+  /** Invisible characters are escaped, so it may not be usable as a path. */
   readonly name: string;
   readonly size_bytes: number;
   readonly reason: SkipReason;
@@ -146,14 +143,14 @@ export interface SavedOutput {
   readonly version: number;
 }
 
-/** All that a collection found. */
+/** The result of a collection. */
 export interface Collected {
-  /** By name. */
+  /** Sorted by name. */
   readonly files: readonly OutputFile[];
-  /** The first text by name that is short enough to be an answer, with its content. */
+  /** The first short text file by name, with its content. */
   readonly primary?: OutputFile;
   readonly saved: readonly SavedOutput[];
-  /** By name; the first of them where there are very many, and then a warning says how many more. */
+  /** Sorted by name; truncated if there are many, with a warning that says how many more. */
   readonly skipped: readonly SkippedOutput[];
   readonly warnings: readonly string[];
 }
@@ -162,36 +159,36 @@ export const NOTHING_COLLECTED: Collected = { files: [], saved: [], skipped: [],
 
 const PRIMARY_BYTES = 32 * 1024;
 
-/** Could be shown as the answer of a run: a text, whole, and no longer than people read. */
+/** Whether a file is short enough to be shown as the answer of a run. */
 export function isPrimaryCandidate({ size_bytes: size }: Pick<OutputFile, 'size_bytes'>): boolean {
   return size > 0 && size <= PRIMARY_BYTES;
 }
 
-/** What a program printed, as it is shown. */
+/** Output of a program as shown to the caller. */
 export interface ShownStream {
   readonly text: string;
-  /** Less is shown than was printed. */
+  /** Whether less is shown than was printed. */
   readonly truncated: boolean;
-  /** Where the whole can be had. */
+  /** A reference to the whole output. */
   readonly ref?: string;
-  /** `sha256:` of the whole. */
+  /** `sha256:` of the whole output. */
   readonly digest?: string;
 }
 
 export interface StagedInput {
   /** Relative to the workspace. */
   readonly name: string;
-  /** As it was asked for. */
+  /** The reference that was requested. */
   readonly original_name: string;
   readonly mime_type: string;
   readonly size_bytes: number;
 }
 
-/** EXEC-3: what came of a run. */
+/** The result of a run (EXEC-3). */
 export interface RunResult {
   readonly stdout: string;
   readonly stderr: string;
-  /** -1 where the program did not exit by itself; `reason` says why. */
+  /** -1 if the program did not exit by itself; see `reason`. */
   readonly exit_code: number;
   readonly timed_out: boolean;
   readonly duration_ms: number;
@@ -219,11 +216,11 @@ export interface RunParts {
   readonly isolation: Isolation;
   readonly collected?: Collected;
   readonly stagedInputs?: readonly StagedInput[];
-  /** Of whoever prepared the run. */
+  /** Warnings from preparing the run. */
   readonly warnings?: readonly string[];
 }
 
-/** Puts the parts of a run together. Every list is in an order that does not depend on the machine. */
+/** Assembles a run result. All lists have a machine-independent order. */
 export function makeRunResult(parts: RunParts): RunResult {
   const { end, stdout, stderr, executor, isolation, collected = NOTHING_COLLECTED, stagedInputs = [] } = parts;
   const warnings = [
@@ -261,7 +258,7 @@ function byName<Named extends { readonly name: string }>(list: readonly Named[])
   return list.toSorted((a, b) => compareText(a.name, b.name));
 }
 
-/** The run did not do what it was started for: its empty files say nothing. */
+/** Whether the run failed; then empty output files are not meaningful. */
 export function isFailedEnd({ reason, exitCode }: Pick<ProgramEnd, 'reason' | 'exitCode'>): boolean {
   return reason !== 'exited' || exitCode !== 0;
 }

@@ -5,7 +5,7 @@ import { hiddenCharacters, quoted } from './text/text.ts';
 
 declare const relative: unique symbol;
 
-/** A path below a skill's folder: `/` between the parts, none of them empty, `.` or `..`, every character visible. */
+/** A path below a folder: segments separated by `/`, none of them empty, `.` or `..`, without invisible characters. */
 export type RelativePath = string & { readonly [relative]: true };
 
 export type PathReading =
@@ -13,31 +13,34 @@ export type PathReading =
   | { readonly type: 'refused'; readonly failure: Failure };
 
 const MAX_CHARACTERS = 1024;
-/** The longest name that common file systems hold. */
+/** The longest file name that common file systems support. */
 const MAX_SEGMENT_BYTES = 255;
 
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
-/** A root, a home folder, a share, or a drive letter or scheme: all that does not start from the skill. */
+/** Absolute, home-relative, UNC, drive and scheme paths. */
 const ABSOLUTE = /^(?:[/~]|\\\\|[a-z][a-z0-9+.-]*:)/i;
-/** Dots, slashes, backslashes and NUL, encoded once or more often, overlong forms too. Nobody here decodes; whoever sends these hopes for it. */
+/**
+ * Encoded dots, slashes, backslashes and NUL, also with repeated encoding and overlong forms. Paths are never decoded, so these are
+ * attacks.
+ */
 const ENCODED = /%(?:25)*(?:2e|2f|5c|00|c0%(?:25)*a[ef]|e0%(?:25)*80%(?:25)*a[ef])/i;
 
-/** Reads a path as a model or a person wrote it. Nothing is looked up: what it leads to is judged on the opened file. */
+/** Parses an untrusted path. The file system is not accessed; what the path leads to is checked when the file is opened. */
 export function toRelativePath(text: string): PathReading {
   if (text.trim() === '') return refused('path/empty', 'the path is empty');
   if (text.length > MAX_CHARACTERS)
     return refused('path/too-long', `the path ${quoted(text)} has more than ${MAX_CHARACTERS} characters`);
   if (CONTROL.test(text) || hiddenCharacters(text) !== undefined)
-    return refused('path/control-character', `the path ${quoted(text)} has a character that does not show`);
-  if (ABSOLUTE.test(text)) return refused('path/absolute', `the path ${quoted(text)} does not start from the skill`);
-  if (text.includes('\\')) return refused('path/backslash', `the path ${quoted(text)} has a backslash`);
-  if (ENCODED.test(text)) return refused('path/encoded', `the path ${quoted(text)} has encoded characters`);
+    return refused('path/control-character', `the path ${quoted(text)} contains an invisible character`);
+  if (ABSOLUTE.test(text)) return refused('path/absolute', `the path ${quoted(text)} is not relative to the skill`);
+  if (text.includes('\\')) return refused('path/backslash', `the path ${quoted(text)} contains a backslash`);
+  if (ENCODED.test(text)) return refused('path/encoded', `the path ${quoted(text)} contains encoded characters`);
   const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.');
-  if (segments.includes('..')) return refused('path/parent', `the path ${quoted(text)} has .. in it`);
+  if (segments.includes('..')) return refused('path/parent', `the path ${quoted(text)} contains ".."`);
   if (segments.length === 0)
     return refused('path/empty', `the path ${quoted(text)} is the folder of the skill and names no file`);
   if (segments.some(isTooLong))
-    return refused('path/too-long', `a part of the path ${quoted(text)} has more than ${MAX_SEGMENT_BYTES} bytes`);
+    return refused('path/too-long', `a segment of the path ${quoted(text)} has more than ${MAX_SEGMENT_BYTES} bytes`);
   // The one place that makes the brand: everything above is what it promises.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { type: 'path', path: segments.join('/') as RelativePath };
@@ -58,14 +61,14 @@ const KINDS_BY_FOLDER: ReadonlyMap<string, FileKind> = new Map([
   ['assets', 'asset'],
 ]);
 
-/** What a file is for, by where it lies; `.md` and `.txt` elsewhere are documents, SKILL.md too. */
+/** Classifies a file by its folder; other `.md` and `.txt` files are documents, including SKILL.md. */
 export function kindOfFile(path: string): FileKind {
   const slash = path.indexOf('/');
   const kind = slash === -1 ? undefined : KINDS_BY_FOLDER.get(path.slice(0, slash));
   return kind ?? (isDocument(path) ? 'document' : 'other');
 }
 
-/** A model may ask for it: it lies in one of the folders meant for that, or is a document. */
+/** Whether a model may read the file: it is a document or lies in one of the standard folders. */
 export function isOfferedPath(path: string): boolean {
   return kindOfFile(path) !== 'other';
 }
@@ -74,12 +77,12 @@ function isDocument(path: string): boolean {
   return /\.(?:md|txt)$/i.test(path);
 }
 
-/** The folder that a path lies in, by its name alone; empty at the top. */
+/** The parent folder of a path; empty at the top. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** Every folder that a path lies in, from the top, which is left out: `a/b/c` lies in `a` and `a/b`. */
+/** All ancestor folders except the top: `a/b/c` gives `a` and `a/b`. */
 export function foldersOf(path: string): readonly string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));

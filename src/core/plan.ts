@@ -1,4 +1,4 @@
-/** What an agent means to do (AGT-3): made in its first decision, replaced or patched later, never more than the model's own words. */
+/** The plan of an agent (AGT-3): created with its first decision, then replaced or patched. */
 import { nearest } from './nearest.ts';
 import { cleanText, quoted } from './text/text.ts';
 
@@ -18,24 +18,24 @@ export interface Plan {
   readonly constraints: Readonly<Record<string, number | string>>;
 }
 
-/** As skills-agent's model writes it: a whole plan, or changes to steps. */
+/** A whole plan, or a patch, in the format of skills-agent. */
 export type PlanUpdate =
   | { readonly mode: 'replace'; readonly plan: Plan }
   | {
       readonly mode: 'patch';
       readonly goal?: string;
-      /** A step that is there is changed, another one is added. */
+      /** Changes existing steps by id and adds the others. */
       readonly steps?: readonly (Partial<PlanStep> & { readonly id: string })[];
       readonly remove?: readonly string[];
-      /** Ids in the new order; those not named keep theirs behind. */
+      /** Ids in the new order; the others follow in their old order. */
       readonly order?: readonly string[];
-      /** All of them, in the place of those before. */
+      /** Replaces all assumptions. */
       readonly assumptions?: readonly string[];
-      /** Those that are named are set; the others stay. */
+      /** Sets the named constraints; the others stay. */
       readonly constraints?: Readonly<Record<string, number | string>>;
     };
 
-/** A plan goes into every request, so it stays small whatever the model writes. */
+/** The plan is part of every request, so its size is limited. */
 export const PLAN_LIMITS = {
   steps: 50,
   assumptions: 20,
@@ -48,7 +48,7 @@ export const PLAN_LIMITS = {
 
 export interface PlanChange {
   readonly plan: Plan;
-  /** What of the update was not taken, and why, for the model to read. */
+  /** Rejected parts of the update, worded for the model. */
   readonly problems: readonly string[];
 }
 
@@ -59,12 +59,11 @@ export function startPlan(goal: string): Plan {
   return { goal: lineOf(goal, PLAN_LIMITS.goalCharacters), steps: [], assumptions: [], constraints: {} };
 }
 
-/** Nothing of it is left to do. */
 export function isPlanDone({ steps }: Plan): boolean {
   return steps.every(({ status }) => status === 'completed');
 }
 
-/** The plan after an update. What cannot be taken is a problem and changes nothing; the rest counts. */
+/** Applies an update. Invalid parts are reported and skipped. */
 export function applyPlanUpdate(plan: Plan, update: PlanUpdate): PlanChange {
   const problems: string[] = [];
   const report: Report = (problem) => {
@@ -74,7 +73,7 @@ export function applyPlanUpdate(plan: Plan, update: PlanUpdate): PlanChange {
   return { plan: bounded(changed, report), problems };
 }
 
-/** A plan without a goal is still a plan for the same task. */
+/** A replacement without a goal keeps the old goal. */
 function replaced(plan: Plan, next: Plan): Plan {
   return { ...next, goal: next.goal.trim() === '' ? plan.goal : next.goal };
 }
@@ -84,7 +83,7 @@ function patched(plan: Plan, patch: Patch, report: Report): Plan {
   for (const id of within(patch.remove ?? [], 'removals', report)) {
     if (!steps.delete(idOf(id))) report(missing('remove', id, steps));
   }
-  for (const change of within(patch.steps ?? [], 'changes of steps', report)) changeStep(steps, change, report);
+  for (const change of within(patch.steps ?? [], 'step changes', report)) changeStep(steps, change, report);
   return {
     goal: patch.goal === undefined || patch.goal.trim() === '' ? plan.goal : patch.goal,
     steps: ordered(steps, within(patch.order ?? [], 'places', report), report),
@@ -107,7 +106,7 @@ function changeStep(
 
 function missing(verb: string, id: string, steps: ReadonlyMap<string, PlanStep>): string {
   const near = nearest(idOf(id), [...steps.keys()]).map((name) => quoted(name));
-  const known = near.length === 0 ? '' : `; there is ${near.join(', ')}`;
+  const known = near.length === 0 ? '' : `; similar ids: ${near.join(', ')}`;
   return `there is no step ${quoted(id)} to ${verb}${known}${verb === 'change' ? '; a new step needs a title' : ''}`;
 }
 
@@ -121,7 +120,7 @@ function ordered(steps: ReadonlyMap<string, PlanStep>, order: readonly string[],
   return [...named.values(), ...[...steps.values()].filter(({ id }) => !named.has(id))];
 }
 
-/** Clean text and no more than the limits, wherever the plan comes from. A plan that is so already stays as it is. */
+/** Cleans all text and enforces the limits. Idempotent. */
 function bounded(plan: Plan, report: Report): Plan {
   const constraints = within(Object.entries(plan.constraints), 'constraints', report);
   return {
@@ -143,7 +142,7 @@ function boundedSteps(steps: readonly PlanStep[], report: Report): readonly Plan
     const title = lineOf(step.title, PLAN_LIMITS.titleCharacters);
     if (id === '') report('a step has no id');
     else if (title === '') report(`step ${quoted(id)} has no title`);
-    else if (kept.has(id)) report(`the id ${quoted(id)} stands twice; the first of the steps was kept`);
+    else if (kept.has(id)) report(`the id ${quoted(id)} is used twice; the first step was kept`);
     else kept.set(id, { id, title, status: stateOf(step, report) });
   }
   return [...kept.values()];
@@ -151,7 +150,7 @@ function boundedSteps(steps: readonly PlanStep[], report: Report): readonly Plan
 
 function stateOf({ id, status }: PlanStep, report: Report): StepState {
   if (STEP_STATES.includes(status)) return status;
-  report(`the status of step ${quoted(id)} is none of ${STEP_STATES.join(', ')}`);
+  report(`the status of step ${quoted(id)} must be one of ${STEP_STATES.join(', ')}`);
   return 'pending';
 }
 
@@ -162,7 +161,7 @@ function boundedConstraint(value: number | string): number | string {
 
 const MOST = {
   steps: PLAN_LIMITS.steps,
-  'changes of steps': PLAN_LIMITS.steps,
+  'step changes': PLAN_LIMITS.steps,
   removals: PLAN_LIMITS.steps,
   places: PLAN_LIMITS.steps,
   assumptions: PLAN_LIMITS.assumptions,
@@ -172,7 +171,7 @@ const MOST = {
 function within<T>(items: readonly T[], what: keyof typeof MOST, report: Report): readonly T[] {
   const most = MOST[what];
   if (items.length <= most) return items;
-  report(`${items.length} ${what}; only the first ${most} were taken`);
+  report(`${items.length} ${what}; only the first ${most} were used`);
   return items.slice(0, most);
 }
 
@@ -180,9 +179,9 @@ function idOf(text: string): string {
   return lineOf(text, PLAN_LIMITS.idCharacters);
 }
 
-/** One line of clean text; what is too long ends in `…`. */
+/** Cleans text to one line and truncates it with `…`. */
 function lineOf(text: string, limit: number = PLAN_LIMITS.textCharacters): string {
-  // What is looked at is bounded; eight times the limit leaves room for what cleaning takes away.
+  // Bounds the work; eight times the limit leaves room for removed characters.
   const line = cleanText(text.slice(0, limit * 8))
     .replaceAll(/\s+/g, ' ')
     .trim();
@@ -196,7 +195,7 @@ function isSomething(text: string): boolean {
 
 const MARKS = { pending: '[ ]', in_progress: '[>]', completed: '[x]' } as const satisfies Record<StepState, string>;
 
-/** A plan as people and models read it: a line a step, its id before its title. */
+/** The plan as text, one line per step. */
 export function planText({ goal, steps, assumptions, constraints }: Plan): string {
   const limits = Object.entries(constraints).map(([key, value]) => `${key} = ${value}`);
   return [

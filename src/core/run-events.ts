@@ -13,29 +13,29 @@ import type { Span } from './span.ts';
 export const ACTIVATION_REASONS = ['model', 'person', 'required', 'shortlist', 'forced', 'path'] as const;
 export type ActivationReason = (typeof ACTIVATION_REASONS)[number];
 
-/** The format of a run folder. A reader refuses what is newer. */
+/** Version of the run folder format; newer versions are refused. */
 export const RUN_SCHEMA = 1;
 
-/** How a run came to its end. `running`: it has not, or was killed. `degraded`: a budget ended, and the answer says what is missing. */
+/** How a run ended. `running`: not ended, or killed. `degraded`: a budget ran out and the answer says what is missing. */
 export const OUTCOMES = ['running', 'done', 'degraded', 'failed', 'refused', 'cancelled', 'record-failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Folders of a run for content that is too large for a line. */
+/** Folders of a run for content that is too large for an event line. */
 export const CONTENT_KINDS = ['observations', 'inputs', 'artifacts'] as const;
 export type ContentKind = (typeof CONTENT_KINDS)[number];
 
-/** Stands where content was that lies in a file of its own, named by its hash. */
+/** Replaces content that is stored in a separate file, named by its hash. */
 export interface ContentReference {
   /** `observations/<sha256>`, relative to the run folder. */
   readonly $ref: string;
   readonly bytes: number;
-  /** The first characters, for people who look at the line. */
+  /** The first characters, for readers of the event log. */
   readonly start: string;
-  /** The file holds JSON: for text that is no UTF-8, and for events that are large as a whole. */
+  /** The file contains JSON: for text that is not valid UTF-8, and for whole events that are large. */
   readonly json?: true;
 }
 
-/** What ran the programs of a run. */
+/** The executor of a run. */
 export interface RunExecutor {
   readonly name: string;
   readonly isolation: Isolation;
@@ -43,7 +43,7 @@ export interface RunExecutor {
   readonly profile?: string;
 }
 
-/** The process that writes a run: told by number, start and boot, so that others can ask whether it lives. */
+/** The process that writes a run, identified so that others can check whether it is alive. */
 export interface RunProcess {
   readonly pid: number;
   readonly start: string;
@@ -51,79 +51,68 @@ export interface RunProcess {
   readonly space: string;
 }
 
-/** How an agent was started: with it and the events another process can go on with its run. */
+/** How an agent was started; with the events, another process can resume its run. */
 export interface AgentStart {
   readonly protocol: string;
-  /** By name. */
+  /** Name of the vocabulary. */
   readonly vocabulary: string;
   readonly activation: string;
   readonly required: readonly string[];
-  /** Files that came with the request, as they were named. */
+  /** Files that came with the request, as named by the person. */
   readonly files: readonly string[];
   readonly resumes?: ResumedRun;
 }
 
-/** The run that another one goes on with. */
+/** The run that is resumed. */
 export interface ResumedRun {
   readonly run: string;
-  /** That it and those before it took. */
+  /** Time spent by this run and its predecessors. */
   readonly elapsedMs: number;
-  /** Of the model, that are repeated at the start of the new one. */
+  /** Number of recorded model answers that are repeated. */
   readonly answers: number;
-  /** Actions whose outcome is repeated. */
+  /** Number of recorded actions that are repeated. */
   readonly calls: number;
 }
 
-/** What is known of a run before anything happens in it. */
+/** What is known before a run starts. */
 export interface RunStart {
-  /** What was asked for, in the words of whoever asked. */
+  /** The request as written by the caller. */
   readonly request: string;
   readonly version: string;
   readonly indexHash: string;
-  /** The snapshot of skills, as a JSON value; kept whole in `index.json` (REG-8). */
+  /** The snapshot of skills; stored in `index.json` (REG-8). */
   readonly index: unknown;
   readonly policyHash: string;
-  /** Of the run that this one is a part of. */
+  /** Id of the parent run. */
   readonly parent?: string;
   readonly executor?: RunExecutor;
   readonly budgets?: Readonly<Record<string, number>>;
-  /** Absent where no agent works on it. */
+  /** Absent if no agent drives the run. */
   readonly agent?: AgentStart;
 }
 
-/** A skill that shaped a run, by its bytes. */
+/** A skill that was used in a run. */
 export interface UsedSkill {
   readonly id: string;
   readonly name: string;
   readonly source: string;
-  /** Of the whole tree. */
+  /** Tree digest of the skill. */
   readonly digest: string;
 }
 
 /**
- * Everything that happens in a run, in order: the one source from which state, budgets, ledger, replay and grades are made. `call`
- * counts the actions of a run and ties together what belongs to one.
+ * All events of a run, in order. State, budgets, ledger, replay and grades are derived from them. `call` numbers the actions of a run and
+ * links the events of one action.
  */
 export type RunEvent =
-  | {
+  | (Omit<RunStart, 'index'> & {
       readonly type: 'run-start';
       readonly schema: typeof RUN_SCHEMA;
       readonly run: string;
-      /** What was asked for, in the words of whoever asked. */
-      readonly request: string;
-      readonly version: string;
-      readonly indexHash: string;
-      readonly policyHash: string;
-      /** Of the run that this one is a part of. */
-      readonly parent?: string;
-      readonly executor?: RunExecutor;
-      readonly budgets?: Readonly<Record<string, number>>;
-      /** Absent where no agent works on it. */
-      readonly agent?: AgentStart;
       /** SHA-256 of `index.json`. */
       readonly indexDigest?: string;
       readonly process?: RunProcess;
-    }
+    })
   | { readonly type: 'action'; readonly call: number; readonly action: Action; readonly askedBy: AskedBy }
   | { readonly type: 'decision'; readonly call: number; readonly decision: Decision }
   | { readonly type: 'approval-ask'; readonly call: number; readonly request: ApprovalRequest }
@@ -136,12 +125,12 @@ export type RunEvent =
   | { readonly type: 'skill-use'; readonly call: number; readonly skill: UsedSkill }
   | { readonly type: 'observation'; readonly call: number; readonly observation: Observation }
   | { readonly type: 'session'; readonly event: SessionEvent }
-  /** `call`: absent where a step belongs to the run as a whole. */
+  /** `call` is absent for steps of the run as a whole. */
   | { readonly type: 'span'; readonly call?: number; readonly span: Span }
-  /** Content was put into the folder that no other event holds: an input, an artifact. */
+  /** Content stored in the run folder that no other event refers to: an input or an artifact. */
   | { readonly type: 'content-keep'; readonly path: string; readonly bytes: number }
   | { readonly type: 'turn'; readonly turn: number }
-  /** A request goes to the model; its text is not kept unless that was asked for. */
+  /** A request to the model. Its text is stored only on request. */
   | {
       readonly type: 'model-call';
       readonly turn: number;
@@ -160,9 +149,9 @@ export type RunEvent =
       readonly retries: number;
     }
   | { readonly type: 'plan'; readonly turn: number; readonly plan: Plan }
-  /** Why a skill was put before the model, or loaded. */
+  /** Why a skill was offered to the model, or loaded. */
   | { readonly type: 'activation'; readonly skill: string; readonly reason: ActivationReason }
-  /** A part of the answer while it grows; for sinks, not for the record. */
+  /** A streamed part of the answer; sent to sinks, not recorded. */
   | { readonly type: 'answer-delta'; readonly text: string }
   | {
       readonly type: 'context-compact';
@@ -185,18 +174,18 @@ export type RunEvent =
 
 /** One line of `events.jsonl`. */
 export interface JournalLine {
-  /** From 1, without gaps. */
+  /** Starts at 1, without gaps. */
   readonly seq: number;
-  /** The clock of the machine, which may go backwards; order is by `seq`. */
+  /** Wall-clock time, which may go backwards; `seq` gives the order. */
   readonly time: string;
-  /** Milliseconds since the journal was opened; never goes backwards. */
+  /** Milliseconds since the journal was opened; monotonic. */
   readonly elapsed: number;
   readonly event: RunEvent;
-  /** SHA-256 over the hash of the line before and this line without it. */
+  /** SHA-256 over the previous hash and this line without `hash`. */
   readonly hash: string;
 }
 
-/** A question to a person and what came of it. */
+/** A question to a person and its answer. */
 export interface RunApproval {
   readonly call: number;
   readonly request: string;
@@ -204,7 +193,7 @@ export interface RunApproval {
   readonly answer: ApprovalAnswer | 'nobody' | 'pending';
 }
 
-/** `run.json`: a run at a glance. All of it is made from the events, so that nothing in it can be changed unseen. */
+/** `run.json`: a summary of a run. It is derived from the events, so tampering is detectable. */
 export interface RunInfo {
   readonly schema: typeof RUN_SCHEMA;
   readonly run: string;

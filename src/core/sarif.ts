@@ -1,8 +1,8 @@
-/** SARIF 2.1.0, which code hosts and editors read: what is the same in every report of this program. */
+/** The parts of SARIF 2.1.0 that all reports of this program share. */
 export interface SarifReport {
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
-  /** What the report is, and what it is not. */
+  /** What the report covers. */
   readonly about?: string;
   readonly rules: readonly object[];
   readonly results: readonly object[];
@@ -18,7 +18,7 @@ export function sarifReport({ version, about, rules, results }: SarifReport): ob
   };
 }
 
-/** Where a finding is; `artifact` names the file. */
+/** The location of a finding; `artifact` names the file. */
 export function sarifLocations(
   artifact: object,
   { line, column }: { readonly line: number; readonly column: number },

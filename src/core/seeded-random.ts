@@ -1,6 +1,6 @@
-/** Chance that repeats: equal seeds give equal choices, on every machine. Not for secrets. */
+/** A reproducible pseudo-random generator. Not for secrets. */
 export interface SeededRandom {
-  /** A whole number from 0 to below `limit`. */
+  /** An integer from 0 to `limit` - 1. */
   below(limit: number): number;
   isChance(oneIn: number): boolean;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
@@ -9,7 +9,7 @@ export interface SeededRandom {
 export function openRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const below = (limit: number): number => {
-    // Mulberry32: small, and good enough that neighbouring seeds have nothing to do with each other.
+    // Mulberry32: small, and neighboring seeds are uncorrelated.
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
@@ -22,7 +22,7 @@ export function openRandom(seed: number): SeededRandom {
   };
 }
 
-/** A seed for one part of something that has one seed. */
+/** Derives a seed for one part. */
 export function partSeed(seed: number, part: number): number {
   return (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(part + 1, 0xc2b2ae35)) >>> 0;
 }

@@ -4,25 +4,25 @@ import type { ShownContent, ShownReason } from './text/shown.ts';
 import type { SkillIdentity } from './observation.ts';
 import type { Placement } from './tool.ts';
 
-/** How long loaded instructions stay: until the next turn of the person, for one request, or to the end. */
+/** How long loaded instructions stay: until the next turn, for one request, or for the whole session. */
 export const LIFETIMES = ['turn', 'once', 'session'] as const;
 export type Lifetime = (typeof LIFETIMES)[number];
 
 export interface SessionSettings {
   readonly lifetime: Lifetime;
-  /** Skills loaded at one time; the one used longest ago makes room. */
+  /** Maximum number of loaded skills; the least recently used one is dropped. */
   readonly maxLoaded: number;
   readonly placement: Placement;
 }
 
-/** Who wanted a skill: a model chose it, a person named it, a program declared it. */
+/** Who requested it: the model, a person, or the calling program. */
 export type AskedBy = 'model' | 'person' | 'program';
 
-/** What happens in a session. The events are all there is: the state is a reduction of them, and so is the ledger. */
+/** Events of a session. State and ledger are derived from them. */
 export type SessionEvent =
   | { readonly type: 'session-start'; readonly settings: SessionSettings; readonly indexHash: string }
   | { readonly type: 'turn-start' }
-  /** A request goes to the model; `shown` is what its system message holds of skills. */
+  /** A request to the model; `shown` lists the skill content in its system message. */
   | { readonly type: 'request-start'; readonly shown: readonly ShownContent[] }
   | {
       readonly type: 'skill-load';
@@ -31,35 +31,35 @@ export type SessionEvent =
       readonly askedBy: AskedBy;
       readonly lifetime: Lifetime;
     }
-  /** Asked for again while the same bytes were active: answered with a note. */
+  /** Requested again while the same content was active; answered with a note. */
   | { readonly type: 'skill-repeat'; readonly skill: string }
   | { readonly type: 'documents-select'; readonly skill: SkillIdentity; readonly selected: DocumentSelection }
   | { readonly type: 'content-show'; readonly shown: ShownContent }
   | { readonly type: 'action-end'; readonly action: ActionType }
   | { readonly type: 'action-fail'; readonly action: ActionType; readonly code: FailureCode }
-  /** The conversation was shortened; only the skills in `kept` are still in it as a whole. */
+  /** The conversation was compacted; only the skills in `kept` remain complete. */
   | { readonly type: 'session-compact'; readonly kept: readonly string[] };
 
 /** A skill whose instructions are in the conversation. */
 export interface LoadedSkill {
   readonly skill: SkillIdentity;
-  /** Of the SKILL.md that was shown. */
+  /** Digest of the SKILL.md that was shown. */
   readonly digest: string;
   readonly askedBy: AskedBy;
   readonly lifetime: Lifetime;
   readonly documents: DocumentSelection;
-  /** How often it was asked for again since it was last shown. */
+  /** Repeated requests since it was last shown. */
   readonly repeats: number;
 }
 
 export interface SessionState {
   readonly settings: SessionSettings;
   readonly turn: number;
-  /** The one used longest ago first. */
+  /** Least recently used first. */
   readonly loaded: readonly LoadedSkill[];
-  /** Failures of one kind since that action last worked, in this turn. */
+  /** Consecutive failures per action and code in this turn. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Set when one kind of failure came too often: nothing but an answer is possible until the next turn. */
+  /** Set after repeated identical failures; until the next turn only an answer is accepted. */
   readonly endedBy?: { readonly action: ActionType; readonly code: FailureCode };
 }
 
@@ -70,7 +70,7 @@ export function startState(settings: SessionSettings): SessionState {
   return { settings, turn: 1, loaded: [], failures: {} };
 }
 
-/** The state after an event. Pure: the same events give the same state. */
+/** Returns the state after an event. */
 export function reduceSession(state: SessionState, event: SessionEvent): SessionState {
   switch (event.type) {
     case 'session-start':
@@ -96,7 +96,7 @@ export function reduceSession(state: SessionState, event: SessionEvent): Session
     case 'documents-select':
       return used(state, event.skill.id, () => ({ documents: event.selected }));
     case 'content-show':
-      // To be found or carried over is not to be used.
+      // Search results and compaction do not count as use.
       return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;
     case 'action-end': {
       const failures = withoutAction(state.failures, event.action);
@@ -118,7 +118,7 @@ export function findLoaded(state: SessionState, id: string): LoadedSkill | undef
   return state.loaded.find(({ skill }) => skill.id === id);
 }
 
-/** Selected documents after a change; where all are selected, adding changes nothing. */
+/** Applies a change to the selected documents. */
 export function selectDocuments(
   before: DocumentSelection,
   mode: 'add' | 'replace' | 'clear',
@@ -134,7 +134,7 @@ function others(state: SessionState, id: string): readonly LoadedSkill[] {
   return state.loaded.filter(({ skill }) => skill.id !== id);
 }
 
-/** Changes a loaded skill and makes it the one used last. */
+/** Changes a loaded skill and marks it as most recently used. */
 function used(
   state: SessionState,
   id: string,

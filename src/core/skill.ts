@@ -1,11 +1,11 @@
-/** What the frontmatter of a skill says: level 1, all that is known before a skill is selected. */
+/** The frontmatter of a skill (level 1): everything known before the skill is selected. */
 export interface SkillHead {
   readonly name: string;
   readonly description: string;
   readonly license?: string;
   readonly compatibility?: string;
   readonly controls: SkillControls;
-  /** `metadata` and the extension fields `version` and `author`, all as text. Has no prototype. */
+  /** `metadata`, `version` and `author`, all as text. Has no prototype. */
   readonly meta: Readonly<Record<string, string>>;
 }
 
@@ -14,7 +14,7 @@ type HeadParts = Omit<SkillHead, 'license' | 'compatibility'> & {
   readonly compatibility: string | undefined;
 };
 
-/** A head from its parts: what is absent is not there at all. Most have neither of the two, and then nothing is spread. */
+/** Creates a head without undefined keys. */
 export function makeHead({ name, description, license, compatibility, controls, meta }: HeadParts): SkillHead {
   if (license === undefined && compatibility === undefined) return { name, description, controls, meta };
   return {
@@ -27,67 +27,67 @@ export function makeHead({ name, description, license, compatibility, controls, 
   };
 }
 
-/** What a skill asks of, or forbids to, whoever runs it. The runtime enforces; the skill only states. */
+/** Restrictions and requirements that a skill states; the runtime enforces them. */
 export interface SkillControls {
-  /** The model is not shown the skill and may not choose it; a person may. */
+  /** Hidden from the model; only people can invoke it. */
   readonly disableModelInvocation: boolean;
-  /** A person may call the skill by its name. */
+  /** People can invoke it by name. */
   readonly userInvocable: boolean;
-  /** Absent: the skill states nothing. Empty: it states that it needs no tool. What is forbidden whole is not in it. */
+  /** Absent: no statement. Empty: the skill needs no tools. Whole tools in `disallowedTools` are already removed. */
   readonly allowedTools?: readonly string[];
-  /** What may not be used while the skill is at work, also where `allowedTools` has it. */
+  /** Tools that must not be used while the skill is active, even if `allowedTools` lists them. */
   readonly disallowedTools?: readonly string[];
   readonly runMode: 'inline' | 'subagent';
-  /** Globs; the skill comes up when a matching file is touched. */
+  /** Globs; the skill is suggested when a matching file is touched. */
   readonly paths?: readonly string[];
-  /** What must be present for its scripts, as written. */
+  /** Requirements of its scripts, as written. */
   readonly requires?: readonly string[];
 }
 
-/** How much of a skill a model sees, as the configuration says, without a change to the skill. */
+/** How much of a skill a model sees; set by the configuration. */
 export const VISIBILITIES = ['auto', 'pinned', 'name-only', 'manual', 'required', 'disabled'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** Whether a model may see a skill in this state and choose it. */
+/** Whether a model can see and choose a skill in this state. */
 export function isForModel(state: Visibility): boolean {
   return state !== 'manual' && state !== 'disabled';
 }
 
-/** A place where skills are looked for. */
+/** A folder that is scanned for skills. */
 export interface SkillRoot {
-  /** `project`, `user`, `builtin`, or a name of one's own. */
+  /** `project`, `user`, `builtin`, or a custom name. */
   readonly source: string;
   /** Absolute. */
   readonly path: string;
   /** Higher wins. */
   readonly priority: number;
-  /** Somebody asked for this root by name, so that its absence is worth a word. */
+  /** Whether the root was requested explicitly; then its absence is reported. */
   readonly explicit: boolean;
 }
 
-/** One skill of the index. */
+/** A skill in the index. */
 export interface SkillEntry extends SkillHead {
-  /** `source/name`, or `source/name@version` where the skill states one. */
+  /** `source/name`, or `source/name@version` if the skill has a version. */
   readonly id: string;
   readonly source: string;
-  /** Folders between the root and the skill, `acme/tools`; empty for a skill directly in its root. */
+  /** Folders between the root and the skill, such as `acme/tools`; empty for a skill directly in its root. */
   readonly group: string;
-  /** The skill's folder, absolute, with forward slashes. */
+  /** Absolute folder of the skill, with forward slashes. */
   readonly dir: string;
-  /** `SKILL.md`, or `skill.md` where that is all there is. */
+  /** `SKILL.md`, or `skill.md` if only that exists. */
   readonly file: string;
-  /** `sha256:` of the frontmatter's bytes: the identity of what level 1 shows. The digest of the whole tree needs the whole tree read. */
+  /** `sha256:` of the frontmatter, which identifies level 1. The tree digest would need the whole tree. */
   readonly digest: string;
   readonly state: Visibility;
 }
 
-/** An entry that another of the same name hides; it stays addressable as `source/name` or `group/name`. */
+/** A skill that is hidden by another one with the same name; still addressable as `source/name` or `group/name`. */
 export interface ShadowedSkill {
   readonly name: string;
   readonly source: string;
   readonly version?: string;
   readonly dir: string;
-  /** The folder of the skill that won. */
+  /** Folder of the skill that won. */
   readonly by: string;
   readonly reason: ShadowReason;
 }
@@ -95,7 +95,7 @@ export interface ShadowedSkill {
 export type ShadowReason = 'higher-root' | 'newer-in-root' | 'first-path' | 'same-directory';
 
 /**
- * What the person brought themselves, and what we bring. Skills of all other sources came with a project and are somebody else's until
- * a person says that its folder is trusted.
+ * Sources that are trusted by default: what the user added and what ships with the package. Skills of other sources come with a project and
+ * need trust.
  */
 export const OWN_SOURCES: ReadonlySet<string> = new Set(['user', 'builtin', 'option', 'env', 'document-root']);

@@ -1,4 +1,4 @@
-/** Steps that take time, as tracing names them (EXEC-11). Whoever wants them gives a function; without one nothing is measured. */
+/** Steps that are reported for tracing (EXEC-11). Nothing is measured without a callback. */
 export const SPAN_NAMES = [
   'workspace.create',
   'workspace.stage.skill',
@@ -12,26 +12,26 @@ export type SpanName = (typeof SPAN_NAMES)[number];
 
 export interface Span {
   readonly name: SpanName;
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
   /** Names, counts and states; never contents. */
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
-  /** The step threw; the message of the error is not part of it. */
+  /** The step threw an error; its message is not included. */
   readonly isFailed: boolean;
 }
 
-/** `call`: the number of the action that the step belongs to, where it belongs to one and its run is counted. */
+/** `call` is the number of the action that the step belongs to, if any. */
 export type OnSpan = (span: Span, call?: number) => void;
 
 interface Step<Result> {
   readonly name: SpanName;
   readonly attributes?: Span['attributes'];
-  /** What is known only afterwards. */
+  /** Attributes that are known only afterwards. */
   readonly after?: (result: Result) => Span['attributes'];
 }
 
-/** Does a step and tells of it. What is told of never changes what is done: an error flies on as it is. */
+/** Runs a step and reports it. Errors are thrown on unchanged. */
 export async function spanned<Result>(
   onSpan: OnSpan | undefined,
   { name, attributes = {}, after }: Step<Result>,

@@ -1,24 +1,24 @@
 /**
- * Estimates how many tokens a text costs, without a tokenizer's tables (megabytes, and another one for each model).
+ * Estimates tokens without a tokenizer's tables, which take megabytes and differ per model.
  *
- * The weights were fitted on 4,400 real descriptions and bodies against o200k, cl100k and Claude's published tokenizer, and then
- * rounded up: a budget that is kept by this count is kept by the model's. `npm run bench` prints the error against a real tokenizer.
+ * The weights were fitted on 4,400 real descriptions and bodies against o200k, cl100k and Claude's published tokenizer, and rounded up, so
+ * that a budget kept by this estimate is kept by the model. `npm run bench` prints the error against a real tokenizer.
  */
 const WORD = 1.04;
-/** For each letter of a word beyond the fifth. */
+/** Per letter beyond the fifth. */
 const LONG_WORD_LETTER = 0.06;
-/** For each new hump in camelCase. */
+/** Per capital inside a camelCase word. */
 const HUMP = 0.7;
-/** For each three digits. */
+/** Per three digits. */
 const DIGITS = 1.6;
-/** For a run of one and the same ASCII sign. */
+/** Per run of one ASCII symbol. */
 const SIGN = 0.8;
-/** For a Chinese, Japanese or Korean character. */
+/** Per Chinese, Japanese or Korean character. */
 const IDEOGRAPH = 1;
-/** For any other character outside ASCII. */
+/** Per other non-ASCII character. */
 const OTHER = 1.1;
 
-/** What an ASCII character is; 0 for signs. */
+/** Character classes of ASCII; 0 for symbols. */
 const SMALL = 1;
 const LARGE = 2;
 const DIGIT = 3;
@@ -38,10 +38,7 @@ const NEW_LINE = 10;
 
 const isIdeograph = (code: number): boolean => (code >= 0x2e80 && code < 0xd800) || (code >= 0xf900 && code <= 0xffef);
 
-/**
- * The estimate before rounding: adds up over lines, so that a planner can count each line once. Each character is asked for once: a
- * process that counts one prompt does so in code that nobody has compiled yet.
- */
+/** The estimate before rounding. It is additive over lines, so that a planner can weigh each line once. */
 export function tokenWeight(text: string): number {
   const { length } = text;
   let weight = 0;
@@ -73,7 +70,7 @@ export function tokenWeight(text: string): number {
     } else if (kind === undefined) {
       weight += isIdeograph(first) ? IDEOGRAPH : OTHER;
     } else {
-      // A run of blanks costs nothing, a run of one sign as much as the sign; line breaks are counted one by one.
+      // A run of blanks is free, a run of one symbol costs one symbol; line breaks count one by one.
       if (first !== NEW_LINE)
         while (code === first) {
           at += 1;
@@ -85,7 +82,6 @@ export function tokenWeight(text: string): number {
   return weight;
 }
 
-/** Estimated tokens of a text. */
 export function estimateTokens(text: string): number {
   return Math.ceil(tokenWeight(text));
 }

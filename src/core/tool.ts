@@ -4,89 +4,89 @@ import type { Failure } from './failure-codes.ts';
 import type { ObjectSchema } from './json/json-schema.ts';
 import type { ActionFailed, Observation } from './observation.ts';
 
-/** What the runtime behind a vocabulary can do; a tool that could not work is not offered. */
+/** What the runtime can do; tools that could not work are not offered. */
 export interface Offer {
-  /** The skills a model may choose, in a stable order. */
+  /** Skills that a model can choose, in a stable order. */
   readonly skills: readonly string[];
-  /** Where loaded instructions go. */
+  /** Where loaded instructions are placed. */
   readonly placement: Placement;
-  /** Programs can be run; absent: no tool that runs anything is offered. */
+  /** Absent: programs cannot be run, and no tool for them is offered. */
   readonly execution?: ExecutionOffer;
-  /** Files of the project can be used; absent: only those of skills. */
+  /** Absent: only files of skills can be used. */
   readonly host?: HostOffer;
   /**
-   * Which file of which skill a path means: an absolute one below a skill's folder, `name/path` or `skill://name/path`. Names only:
-   * no file is looked at, and `path` is as unchecked as what was given. Nothing where it lies in no skill.
+   * Resolves a path to a file of a skill: absolute below a skill folder, `name/path` or `skill://name/path`. The file system is not
+   * accessed, and `path` stays unchecked.
    */
   locate(path: string): LocatedPath | undefined;
 }
 
 export interface ExecutionOffer {
-  /** Commands can be talked to while they run. */
+  /** Whether running commands can be interacted with. */
   readonly hasInteraction: boolean;
 }
 
 export interface HostOffer {
-  /** Servers can be asked. */
+  /** Whether network requests are possible. */
   readonly hasNetwork: boolean;
 }
 
 export interface LocatedPath {
-  /** As an action names it. */
+  /** A skill reference as actions use it. */
   readonly skill: string;
-  /** Below the skill's folder; empty for the folder itself. */
+  /** Relative to the folder of the skill; empty for the folder itself. */
   readonly path: string;
 }
 
 export const PLACEMENTS = ['tool-results', 'system'] as const;
 export type Placement = (typeof PLACEMENTS)[number];
 
-/** Input of a tool that has passed its schema. */
+/** Tool input that has passed its schema. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
-/** One tool of a vocabulary: a name, a schema, and the way to an action and back. */
+/** One tool of a vocabulary: name, schema, and the mapping to actions and back. */
 export interface ToolRow {
   readonly name: string;
   readonly description: string;
-  /** What its failures are counted as, also where the input was too wrong to become an action. */
+  /** The action type that its failures count as, even if the input could not be parsed. */
   readonly action: ActionType;
-  /** The input, from what is on offer: names of skills are an enum while they are few. */
+  /** The input schema; skill names are an enum while they are few. */
   schema(offer: Offer): ObjectSchema;
   isOffered(offer: Offer): boolean;
-  /** Input that has passed the schema. One call may be several actions (`select_skills`), done in order; or it is refused. */
+  /** Maps valid input to actions, performed in order (`select_skills` gives several), or refuses it. */
   toActions(input: ToolInput, offer: Offer): readonly Action[] | Failure;
-  /** The result as that system documents it: text, or a JSON value. All of the actions worked. */
+  /** The documented result of that system, as text or JSON. Called only if all actions succeeded. */
   toResult(observations: readonly Observation[], offer: Offer): unknown;
 }
 
-/** The tools of one system over our actions. */
+/** The tools of one agent system, mapped to actions. */
 export interface Vocabulary {
   readonly name: string;
   readonly tools: readonly ToolRow[];
-  /** How a model is told about the tools that are really offered; no line about any other. */
+  /** Instructions for the model about the offered tools, and only those. */
   guidance(offered: readonly string[], offer: Offer): string;
-  /** The tool that loads a skill, as texts name it. */
+  /** Name of the tool that loads a skill. */
   readonly loadTool: string;
-  /** The tool that finds what the catalog does not show; absent where the system has none. */
+  /** Name of the tool that finds skills outside of the catalog; absent if there is none. */
   readonly searchTool?: string;
-  /** How this system writes the catalog; the configuration's format where it has none of its own. */
+  /** Catalog format of this system; default: from the configuration. */
   readonly catalogFormat?: CatalogFormat;
-  /** How this system writes one loaded skill into a system message. */
+  /** Formats a loaded skill for a system message. */
   showLoaded(loaded: LoadedContent): string;
-  /** How this system words a call that failed. */
+  /** Formats a failed call. */
   toFailure(failed: ActionFailed, call: FailedCall): unknown;
 }
 
-/** What is known about a call that failed. */
+/** What is known about a failed call. */
 export interface FailedCall {
-  /** The action that failed; absent where the input was refused before it was one. */
+  /** The failed action; absent if the input was refused. */
   readonly action: Action | undefined;
-  /** What the call's earlier actions gave: it is loaded by now, so it must be shown. */
+  /** Results of earlier actions of the same call; they took effect and must be shown. */
   readonly done: readonly Observation[];
   readonly offer: Offer;
 }
 
-/** A loaded skill with its text, as it goes into a system message. */
+/** A loaded skill with its text, for a system message. */
 export interface LoadedContent {
   readonly id: string;
   readonly name: string;

@@ -1,37 +1,36 @@
-/** Cases to a report: what runs programs is found once, every arm has its skills, and nothing is counted that did not happen. */
+/** Runs cases with one or two arms and makes the report. */
 import path from 'node:path';
 
-import type { EvalCase } from './cases/case.ts';
+import type { ActionPattern, EvalCase } from './cases/case.ts';
+import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
 import { makeReport } from './report/report.ts';
 import type { Arm, CaseResult, Comparison, EvalReport } from './report/result.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { Executor, ExecutorName } from '../core/execution.ts';
+import { isObject } from '../core/json/json-schema.ts';
 import type { Model } from '../core/model.ts';
 import { containerSettings, findExecutor } from '../runtime/execution/executors.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { VERSION } from '../version.ts';
-import { openCaseGrader } from './run/grade-case.ts';
-import { needsPrograms } from './run/needs-programs.ts';
 import { findOldVersion } from './run/old-version.ts';
 import { runSuite } from './run/run-suite.ts';
 import type { SuiteBasis, SuiteOptions } from './run/run-suite.ts';
-import { isSkillNamed, skillFoldersIn } from './run/skill-folders.ts';
 import type { SkillSet } from './run/skill-set.ts';
 import type { ArmSkills } from './run/suite-jobs.ts';
 
 export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateCassettes'> {
-  /** Folders of the skills that are there where a case names none. */
+  /** Skill folders for cases that name none. */
   readonly skills: readonly string[];
-  /** `none`: the same cases without the target. `old` or a revision of git: with that version of it. Absent: nothing is compared. */
+  /** `none` compares with runs without the target skill; `old` or a git revision compares with that version of it. */
   readonly baseline?: string;
-  /** What runs programs; `auto` takes the first that isolates, and cases that need programs are skipped where nothing does. */
+  /** `auto` takes the first isolating executor; without one, cases that need programs are skipped (default: auto). */
   readonly executor?: 'auto' | 'none' | ExecutorName | Executor;
-  /** Where programs run, as the surroundings say: those of a runtime. */
+  /** The execution settings of a runtime. */
   readonly places: Pick<Runtime['executionPlaces'], 'base' | 'cacheDir' | 'engine'>;
   readonly home?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Judges what code cannot check. */
+  /** Grades what code cannot check. */
   readonly judge?: Model;
 }
 
@@ -44,11 +43,11 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const { executor } = found;
   const arms = await armsOf(options);
   if (arms.length > 1 && options.cases.some(({ answers }) => answers?.type === 'script'))
-    onNote?.('answers written by hand are the same with and without a skill: compare with a model, or with cassettes');
+    onNote?.('scripted answers do not depend on the skill: use a model or cassettes for a comparison');
   const { results, sets, isPartial } = await runSuite({
     ...suite,
     arms,
-    ...openCaseGrader({ outputs: path.join(directory, 'outputs'), ...(judge === undefined ? {} : { judge }) }),
+    outputs: path.join(directory, 'outputs'),
     ...(executor === undefined ? {} : { executor }),
     settings: { judge: judge?.id ?? '' },
     reasonToSkip: (one) => (executor === undefined && needsPrograms(one) ? found.reason : undefined),
@@ -64,7 +63,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   });
 }
 
-/** Each skill that was there, by its digest; two versions of one are two. */
+/** All installed skills; two versions of one skill are two entries. */
 export function skillsOf(sets: readonly SkillSet[]): EvalReport['skills'] {
   const skills = new Map(
     sets.flatMap((set) => set.skills.map(({ name, digest }) => [`${name} ${digest}`, { name, digest }] as const)),
@@ -74,13 +73,13 @@ export function skillsOf(sets: readonly SkillSet[]): EvalReport['skills'] {
 
 interface FoundPrograms {
   readonly executor?: Executor;
-  /** Why nothing can be run. */
+  /** Why no program can run; empty if there is an executor. */
   readonly reason: string;
 }
 
-/** Once for all runs: to find out what isolates takes longer than most cases. */
+/** Probed once for all runs, because the probe takes longer than most cases. */
 async function executorFor({ executor = 'auto', places }: EvaluateOptions): Promise<FoundPrograms> {
-  if (executor === 'none') return { reason: 'programs are switched off' };
+  if (executor === 'none') return { reason: 'program execution is disabled' };
   const { base, cacheDir, engine } = places;
   try {
     const settings = { bridgeFolder: base, container: containerSettings(engine, undefined) };
@@ -88,7 +87,7 @@ async function executorFor({ executor = 'auto', places }: EvaluateOptions): Prom
   } catch (error) {
     const isNamed = executor !== 'auto';
     if (isNamed || !isSkillError(error) || error.code !== 'executor/unavailable') throw error;
-    return { reason: `no program can be run here: ${error.message}` };
+    return { reason: `no executor is available: ${error.message}` };
   }
 }
 
@@ -103,8 +102,8 @@ async function armsOf(options: EvaluateOptions): Promise<readonly ArmSkills[]> {
 
 type FoldersFor = ArmSkills['foldersFor'];
 
-/** The folders that a case names, else those of the suite; each a skill, however they were named. */
-export function foldersOf(skills: readonly string[]): FoldersFor {
+/** The skill folders that a case names, or those of the suite. */
+function foldersOf(skills: readonly string[]): FoldersFor {
   const known = new Map<string, readonly string[]>();
   return ({ skills: { folders } }) => {
     if (folders.length === 0) return skills;
@@ -116,7 +115,7 @@ export function foldersOf(skills: readonly string[]): FoldersFor {
   };
 }
 
-/** A case about all of them is compared with none of them. */
+/** A case without a target is compared with no skills at all. */
 function withoutTarget({ skills: { target } }: EvalCase, folders: readonly string[]): readonly string[] {
   return target === undefined ? [] : folders.filter((folder) => !isSkillNamed(folder, target));
 }
@@ -130,7 +129,7 @@ async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Pro
   for (const [place, folder] of [...targets].entries()) {
     const to = path.join(directory, 'baseline', String(place));
     const version = await findOldVersion(folder, { wanted: baseline, to, home, env, signal });
-    onNote?.(`${path.basename(folder)} is compared with ${version.from}`);
+    onNote?.(`comparing ${path.basename(folder)} with ${version.from}`);
     old.set(folder, version.folder);
   }
   return (one) => foldersFor(one).map((folder) => old.get(folder) ?? folder);
@@ -145,7 +144,32 @@ function comparisonsOf(
   return others.flatMap((against) => {
     const compared = compareArms(results, { of: 'with', against });
     if (isComparison(compared)) return [compared];
-    onNote?.(`nothing is compared: ${compared.reason}`);
+    onNote?.(`no comparison: ${compared.reason}`);
     return [];
   });
+}
+
+/** Tools of all vocabularies that run programs. */
+const RUNS = /^(?:run_(?:script|command)|start_command|skill_(?:run|exec)|Bash|bash)$/;
+
+/** Whether the script of the case runs a program, or the case expects one to run. The calls of a live model are not known, so its cases are tried. */
+function needsPrograms({ answers, expect }: EvalCase): boolean {
+  if (answers?.type === 'script' && answers.turns.some((turn) => calledIn(turn).some((name) => RUNS.test(name))))
+    return true;
+  const { ordered = [], unordered = [], before = [] } = expect.actions ?? {};
+  const isRun = ({ tool }: ActionPattern): boolean => RUNS.test(tool);
+  return (
+    [...ordered, ...unordered, ...before.map(({ first }) => first)].some(isRun) ||
+    (expect.output ?? []).some(({ type }) => type === 'checker')
+  );
+}
+
+/** The names of tools and structured actions in a scripted turn. */
+function calledIn(turn: unknown): readonly string[] {
+  if (!isObject(turn)) return [];
+  const { toolCalls, text } = turn;
+  const calls: readonly unknown[] = Array.isArray(toolCalls) ? toolCalls : [];
+  const names = calls.flatMap((call) => (isObject(call) && typeof call['name'] === 'string' ? [call['name']] : []));
+  const [, action] = typeof text === 'string' ? (/"type"\s*:\s*"([a-z_]+)"/.exec(text) ?? []) : [];
+  return action === undefined ? names : [...names, action];
 }

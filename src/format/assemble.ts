@@ -18,13 +18,8 @@ import { makeHead } from '../core/skill.ts';
 import type { SkillHead } from '../core/skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../core/text/text.ts';
 
-export const MAX_DESCRIPTION = 1024;
-/**
- * A key that could be another spelling of `metadata`: an m, or anything beyond ASCII, which may fold to one. Its length says nothing:
- * one character can fold to several, and what is no letter is dropped.
- */
-const LIKE_METADATA = /[mM\x80-\uffff]/;
-export const MAX_COMPATIBILITY = 500;
+const MAX_DESCRIPTION = 1024;
+const MAX_COMPATIBILITY = 500;
 
 export interface AssembleInput {
   readonly report: Report;
@@ -59,13 +54,14 @@ function withMisplaced(
 ): ReadonlySet<RestrictingField> {
   let all = unreadable;
   for (const { key, value } of map.entries) {
-    // Nearly every value ends here: text under a key that could not be meant for `metadata`, or `metadata` as it should be.
+    const exact = fieldOf(key);
+    // Almost every entry: text under any other key than `metadata`, or `metadata` with a map.
     if (
       value === undefined ||
-      (value.type === 'scalar' ? !LIKE_METADATA.test(key) : key === 'metadata' && value.type === 'map')
+      (exact !== undefined && (exact === 'metadata' ? value.type === 'map' : value.type === 'scalar'))
     )
       continue;
-    const parent = likelyField(key);
+    const parent = exact ?? likelyField(key);
     if (parent === undefined || restrictingField(parent) !== undefined) continue;
     if (parent === 'metadata' ? value.type === 'map' : value.type === 'scalar') continue;
     for (const { field, at } of restrictionsIn(value, { inText: parent === 'metadata' })) {
@@ -101,14 +97,15 @@ function first(stated: StatedFields, field: FieldName): MapEntry | undefined {
 /** The entries by field. Of a field given twice the first counts; of one that restricts, both. */
 function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
   const stated = new Map<FieldName, MapEntry[]>();
-  const others = new Set<string>();
+  let others: Set<string> | undefined;
   for (const entry of map.entries) {
     const { key } = entry;
     const exact = fieldOf(key);
     const field = exact ?? likelyField(key);
     if (field === undefined) {
-      if (others.has(key)) tellDuplicate(report, entry);
+      if (others?.has(key) === true) tellDuplicate(report, entry);
       else tellUnknown(report, entry);
+      others ??= new Set();
       others.add(key);
       continue;
     }
@@ -125,8 +122,6 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
   return stated;
 }
 
-type KeyPlace = Pick<MapEntry, 'key' | 'keyStart'>;
-
 function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field?: FieldName): void {
   const restricts = field !== undefined && restrictingField(field) !== undefined;
   const lineEnd = report.text.indexOf('\n', keyStart) + 1;
@@ -139,7 +134,7 @@ function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field
   });
 }
 
-export function tellUnknown(report: Report, { key, keyStart }: KeyPlace): void {
+function tellUnknown(report: Report, { key, keyStart }: MapEntry): void {
   if (isUnsafeKey(key)) {
     tell(report, { code: 'frontmatter/unsafe-key', at: keyStart, message: `the key ${quoted(key)} is refused` });
     return;
@@ -164,7 +159,7 @@ function tellMisspelt(report: Report, { key, keyStart, keyEnd }: MapEntry, field
   });
 }
 
-export function tellExtension(report: Report, { key, keyStart }: KeyPlace): void {
+function tellExtension(report: Report, { key, keyStart }: MapEntry): void {
   tell(report, {
     code: 'field/extension',
     at: keyStart,
@@ -174,8 +169,9 @@ export function tellExtension(report: Report, { key, keyStart }: KeyPlace): void
 
 function readNameField({ report, source, start }: AssembleInput, entry: MapEntry | undefined): string | undefined {
   const { directory } = source;
-  const folder = readName(directory).name;
   const value = entry?.value;
+  if (value?.type === 'scalar' && value.value === directory && isValidName(directory)) return directory;
+  const folder = readName(directory).name;
   if (entry === undefined || value === undefined) {
     tellNoName(report, directory, { entry, start });
     return usableFolder(report, folder, start);
@@ -188,7 +184,7 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
 }
 
 /** The name as text gives it; nothing where it cannot be used, and then the folder's is. */
-export function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
+function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
   const folder = readName(directory).name;
   const { name, problem } = readName(value.value);
   if (problem === undefined && name !== undefined && name === folder && !isTooLong(name)) return name;
@@ -322,17 +318,13 @@ function hasAngleBrackets(report: Report, options: HeadOptions, node: ScalarNode
   if (found === -1) return false;
   const at =
     node === undefined ? report.text.indexOf(text.charAt(found)) : locateInValue(report.text, node, text.charAt(found));
-  tellAngleBracket(report, options, text.charAt(found), at);
-  return true;
-}
-
-export function tellAngleBracket(report: Report, options: HeadOptions, bracket: string, at: number): void {
   tell(report, {
     code: 'text/angle-brackets',
     at,
-    message: `${bracket} in the description`,
+    message: `${text.charAt(found)} in the description`,
     isError: options.blockAngleBrackets === true,
   });
+  return true;
 }
 
 function readText(report: Report, entry: MapEntry | undefined): string | undefined {

@@ -8,8 +8,8 @@ import type { HeadSource } from './source.ts';
 import { foldYaml, replacing } from './write.ts';
 import { cleanText, isLongerThan, nextHidden } from '../core/text/text.ts';
 
-export const MAX_LINES = 200;
-export const MAX_LINE = 500;
+const MAX_LINES = 200;
+const MAX_LINE = 500;
 
 export function checkFile(report: Report, { fileName, text, validUtf8 }: HeadSource): void {
   if (fileName !== 'SKILL.md') {
@@ -36,8 +36,8 @@ export function isTooLarge(text: string, length: number): boolean {
 export function checkText(report: Report, fences: Fences, map: MapNode): void {
   const { text } = report;
   checkFences(report, fences);
-  const head = text.slice(0, fences.end);
-  if (head.includes('\r\n')) checkLineEnds(report, head.indexOf('\r\n'));
+  const lineEnd = text.indexOf('\r\n');
+  if (lineEnd !== -1 && lineEnd < fences.end) checkLineEnds(report, lineEnd);
   checkLines(report, fences, map);
   if (!report.isVisible) checkHidden(report, text.slice(fences.start, fences.close), fences.start);
 }
@@ -89,20 +89,16 @@ function checkLines(report: Report, { start, close }: Fences, map: MapNode): voi
       const message = `more than ${MAX_LINES} lines of frontmatter`;
       tell(report, { code: 'frontmatter/too-many-lines', at: line, message });
     }
-    if (feed - line > MAX_LINE) tellLongLine(report, { line, feed, map });
+    if (feed - line > MAX_LINE) tellLongLine(report, line, feed, map);
     line = feed + 1;
   }
 }
 
-/** `map`: needed only where lines are folded. */
-export function tellLongLine(
-  report: Report,
-  { line, feed, map }: { readonly line: number; readonly feed: number; readonly map?: MapNode },
-): void {
+function tellLongLine(report: Report, line: number, feed: number, map: MapNode): void {
   const content = report.text.slice(line, report.text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed);
   if (!isLongerThan(content, MAX_LINE)) return;
   // Folding takes time, and nobody mends what is only loaded.
-  const value = report.mode === 'strict' && map !== undefined ? valueOnLine(map, line, feed) : undefined;
+  const value = report.mode === 'strict' ? valueOnLine(map, line, feed) : undefined;
   const folded = value === undefined ? undefined : foldYaml(value.value);
   tell(report, {
     code: 'frontmatter/line-too-long',

@@ -16,7 +16,7 @@ import { quoted } from '../core/text/text.ts';
 export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;
 
 /** Of a skill that states nothing. */
-export const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
+const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
 const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'allowed-tools',
   'disallowed-tools',
@@ -37,12 +37,11 @@ export function readControls(
   if (unreadable.size === 0 && !hasControls(stated)) return OPEN;
 
   const { allowedTools, disallowedTools } = readTools(report, stated, unreadable);
-  const paths = strictest({
-    values: given(stated, 'paths').map((entry) => readPaths(report, entry)),
-    closed: [],
-    isClosed: unreadable.has('paths'),
-    narrow: (a, b) => a.filter((glob) => b.includes(glob)),
-  });
+  const paths = strictest(
+    given(stated, 'paths').map((entry) => readPaths(report, entry)),
+    unreadable.has('paths'),
+    (a, b) => a.filter((glob) => b.includes(glob)),
+  );
   const disabled = given(stated, 'disable-model-invocation').map((entry) =>
     readBoolean(report, entry, { closed: true }),
   );
@@ -54,66 +53,66 @@ export function readControls(
   const requires = given(stated, 'requires').map((entry) => readRequires(report, entry));
   const firstRequires = requires.find((list) => list !== undefined);
 
-  return {
-    // No glob left means that no file brings the skill up: the model may then not choose it either.
+  const controls: Draft = {
+    // Without a glob no file can activate the skill, so the model must not choose it either.
     disableModelInvocation:
       disabled.includes(true) || unreadable.has('disable-model-invocation') || paths?.length === 0,
     userInvocable: !invocable.includes(false) && !unreadable.has('user-invocable'),
-    ...(allowedTools === undefined ? {} : { allowedTools }),
-    ...(disallowedTools === undefined ? {} : { disallowedTools }),
     runMode: runMode.includes('subagent') ? 'subagent' : 'inline',
-    ...(paths === undefined ? {} : { paths }),
-    ...(firstRequires === undefined ? {} : { requires: firstRequires }),
   };
+  // Assigned and not spread: this runs for every skill of a scan.
+  if (allowedTools !== undefined) controls.allowedTools = allowedTools;
+  if (disallowedTools !== undefined) controls.disallowedTools = disallowedTools;
+  if (paths !== undefined) controls.paths = paths;
+  if (firstRequires !== undefined) controls.requires = firstRequires;
+  return controls;
 }
+
+type Draft = { -readonly [Field in keyof SkillControls]: SkillControls[Field] };
 
 function hasControls(stated: StatedFields): boolean {
   for (const field of stated.keys()) if (CONTROL_FIELDS.has(field)) return true;
   return false;
 }
 
-/** The entries of a field that say something. */
+/** The entries of a field that have a value. */
 function given(stated: StatedFields, field: FieldName): readonly MapEntry[] {
-  return (stated.get(field) ?? []).filter((entry) => entry.value !== undefined);
+  return stated.get(field)?.filter((entry) => entry.value !== undefined) ?? NO_ENTRIES;
 }
+
+const NO_ENTRIES: readonly MapEntry[] = [];
 
 function readTools(
   report: Report,
   stated: StatedFields,
   unreadable: ReadonlySet<RestrictingField>,
-): Pick<SkillControls, 'allowedTools' | 'disallowedTools'> {
+): { readonly allowedTools: readonly string[] | undefined; readonly disallowedTools: readonly string[] | undefined } {
   const lists = given(stated, 'disallowed-tools').map((entry) => readToolField(report, entry, 'no tool may be used'));
   // What a list forbids and nobody can read might be anything: then all is forbidden, however `allowed-tools` is taken.
   const isClosed = unreadable.has('disallowed-tools') || lists.some((list) => list?.isWhole !== true);
   const forbidden = isClosed ? ['*'] : [...new Set(lists.flatMap((list) => list?.tools ?? []))];
-  const allowed = strictest({
-    values: given(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is left out')?.tools),
-    closed: [],
-    isClosed: isClosed || unreadable.has('allowed-tools'),
-    narrow: narrowTools,
-  });
+  const allowed = strictest(
+    given(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is left out')?.tools),
+    isClosed || unreadable.has('allowed-tools'),
+    narrowTools,
+  );
   return {
-    ...(allowed === undefined ? {} : { allowedTools: withoutTools(allowed, forbidden) }),
-    ...(isClosed || lists.length > 0 ? { disallowedTools: forbidden } : {}),
+    allowedTools: allowed === undefined ? undefined : withoutTools(allowed, forbidden),
+    disallowedTools: isClosed || lists.length > 0 ? forbidden : undefined,
   };
 }
 
-/** Folds what several statements say; one that could not be read closes the field. */
-function strictest<T>({
-  values,
-  closed,
-  isClosed,
-  narrow,
-}: {
-  readonly values: readonly (T | undefined)[];
-  readonly closed: T;
-  readonly isClosed: boolean;
-  readonly narrow: (a: T, b: T) => T;
-}): T | undefined {
-  if (isClosed || values.includes(undefined)) return closed;
-  let result: T | undefined;
-  for (const value of values) {
-    if (value !== undefined) result = result === undefined ? value : narrow(result, value);
+/** Narrows the lists of several statements to one. A statement that could not be read yields the empty list. */
+function strictest(
+  lists: readonly (readonly string[] | undefined)[],
+  isClosed: boolean,
+  narrow: (a: readonly string[], b: readonly string[]) => readonly string[],
+): readonly string[] | undefined {
+  if (isClosed) return [];
+  let [result] = lists;
+  for (const list of lists) {
+    if (list === undefined || result === undefined) return [];
+    if (list !== result) result = narrow(result, list);
   }
   return result;
 }
@@ -146,22 +145,17 @@ type OnInvalidTool = (entry: string, at: number) => void;
 
 function toolsOfText(report: Report, key: string, node: ScalarNode, onInvalid: OnInvalidTool): readonly string[] {
   const entries = splitToolList(textOf(report, node));
-  const valid = entries.filter((entry) => isToolPattern(entry));
-  for (const entry of entries) {
-    if (!isToolPattern(entry)) onInvalid(entry, placeOf(report, node, entry));
-  }
-  if (valid.length === entries.length && hasSeparatingComma(node.value))
-    tellSeparator(report, key, node, spacedTools(entries));
+  const valid = entries.filter((entry) => {
+    const isValid = isToolPattern(entry);
+    if (!isValid) onInvalid(entry, placeOf(report, node, entry));
+    return isValid;
+  });
+  if (valid.length === entries.length && node.value.includes(',') && hasSeparatingComma(node.value))
+    tellSeparator(report, key, node, writeYaml(entries.join(' ')));
   return valid;
 }
 
-/** A list of tools as it should be written. */
-export function spacedTools(entries: readonly string[]): string {
-  return writeYaml(entries.join(' '));
-}
-
-/** `spaced`: the list as it should be. */
-export function tellSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
+function tellSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
   const comma = report.text.indexOf(',', node.start);
   tell(report, {
     code: 'allowed-tools/separator',

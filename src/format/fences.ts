@@ -20,54 +20,29 @@ export type FenceReading =
   | { readonly type: 'none'; readonly at: number }
   | { readonly type: 'unterminated'; readonly open: number; readonly start: number };
 
-const BYTE_ORDER_MARK = 0xfeff;
+/** A byte order mark, blank lines and spaces may precede the opening fence; `checks.ts` reports them. */
+const OPENING = /^\uFEFF?[ \t\r\n]*---/;
+/** Three or more dashes or exactly three dots, alone on a line. The search starts at the line feed before the line. */
+const CLOSING = /\n(-{3,}|\.{3})[ \t\r]*(?:\n|$)/g;
 
-/** Finds both fences. An opening fence may have a byte order mark, blank lines or spaces before it; all of that is reported later. */
+/** Finds the opening and the closing fence. */
 export function findFences(text: string): FenceReading {
-  let open = text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
-  while (isBlank(text.charCodeAt(open))) open += 1;
-  if (!text.startsWith('---', open)) return { type: 'none', at: open };
-
-  const openEnd = lineEnd(text, open);
-  const openRest = text.slice(open + 3, openEnd.content);
-  if (openEnd.next === undefined) return { type: 'unterminated', open, start: openEnd.content };
-
-  const start = openEnd.next;
-  let line: number | undefined = start;
-  while (line !== undefined) {
-    const first = text.charCodeAt(line);
-    if ((first === 0x2d || first === 0x2e) && isClosingFence(text, line)) {
-      const { content, next } = lineEnd(text, line);
-      return {
-        type: 'found',
-        fences: { open, openRest, start, close: line, closeLine: text.slice(line, content), end: next ?? text.length },
-      };
-    }
-    line = lineEnd(text, line).next;
-  }
-  return { type: 'unterminated', open, start };
+  const opening = OPENING.exec(text);
+  if (opening === null) return { type: 'none', at: /^\uFEFF?[ \t\r\n]*/.exec(text)?.[0].length ?? 0 };
+  const open = opening[0].length - 3;
+  const feed = text.indexOf('\n', open);
+  if (feed === -1) return { type: 'unterminated', open, start: text.length };
+  const openRest = text.slice(open + 3, endOfContent(text, open + 3, feed));
+  CLOSING.lastIndex = feed;
+  const closing = CLOSING.exec(text);
+  if (closing === null) return { type: 'unterminated', open, start: feed + 1 };
+  const close = closing.index + 1;
+  const end = CLOSING.lastIndex;
+  const closeLine = text.slice(close, text.endsWith('\n', end) ? endOfContent(text, close, end - 1) : end);
+  return { type: 'found', fences: { open, openRest, start: feed + 1, close, closeLine, end } };
 }
 
-/** Where the line's text ends and where the next line starts. */
-export function lineEnd(text: string, from: number): { readonly content: number; readonly next: number | undefined } {
-  const feed = text.indexOf('\n', from);
-  if (feed === -1) return { content: text.length, next: undefined };
-  return { content: feed > from && text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed, next: feed + 1 };
-}
-
-function isClosingFence(text: string, line: number): boolean {
-  const mark = text.charCodeAt(line);
-  let at = line;
-  while (text.charCodeAt(at) === mark) at += 1;
-  if (mark === 0x2e ? at - line !== 3 : at - line < 3) return false;
-  for (;;) {
-    const unit = text.charCodeAt(at);
-    if (unit === 0x0a || Number.isNaN(unit)) return true;
-    if (unit !== 0x20 && unit !== 0x09 && unit !== 0x0d) return false;
-    at += 1;
-  }
-}
-
-function isBlank(unit: number): boolean {
-  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
+/** The end of a line without the CR of a CR LF. */
+function endOfContent(text: string, start: number, feed: number): number {
+  return feed > start && text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed;
 }

@@ -63,13 +63,13 @@ function readEntries(
   }
 }
 
-export function tellNotText(report: Report, key: string, { type, start }: Pick<YamlNode, 'type' | 'start'>): void {
+function tellNotText(report: Report, key: string, { type, start }: YamlNode): void {
   const kind = type === 'list' ? 'a list' : 'a map';
   const message = `metadata ${quoted(key)} is ${kind}, expected text; it is kept as JSON text`;
   tell(report, { code: 'metadata/not-text', at: start, message });
 }
 
-export function tellUnquoted(report: Report, key: string, node: ScalarNode): void {
+function tellUnquoted(report: Report, key: string, node: ScalarNode): void {
   tell(report, {
     code: 'metadata/unquoted',
     at: node.start,

@@ -1,23 +1,11 @@
-/** What is to say of a file without frontmatter; kept apart from the parser, which such a file does not need. */
-import { checkFile, isTooLarge } from './checks.ts';
-import { findFences } from './fences.ts';
+/** Describes what is wrong with a file that has no frontmatter, or only an opening fence. */
+import { isTooLarge } from './checks.ts';
+import type { FenceReading } from './fences.ts';
 import type { Problem } from './report.ts';
-import { inOrder, tell } from './report.ts';
-import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
-import { openReport } from './skill-head.ts';
 import { quoted } from '../core/text/text.ts';
 
-/** The reading of a file that does not begin with a fence, or never closes it; `undefined` where both fences are there. */
-export function readWithoutFences(source: HeadSource, options: HeadOptions): HeadReading | undefined {
-  const found = findFences(source.text);
-  if (found.type === 'found') return undefined;
-  const report = openReport(source, options);
-  checkFile(report, source);
-  tell(
-    report,
-    found.type === 'none' ? missing(found.at, source.text) : unterminated(source.text, found.open, found.start),
-  );
-  return { diagnostics: inOrder(report) };
+export function missingFrontmatter(text: string, found: Exclude<FenceReading, { type: 'found' }>): Problem {
+  return found.type === 'none' ? missing(found.at, text) : unterminated(text, found.open, found.start);
 }
 
 function missing(at: number, text: string): Problem {
@@ -38,7 +26,7 @@ function unterminated(text: string, open: number, start: number): Problem {
   };
 }
 
-/** A closing fence where the fields visibly end: at the first blank line or heading after lines that are all fields. */
+/** Inserts the closing fence where the fields end: at the first blank line or heading after lines that are all fields. */
 function closingEdit(text: string, start: number): Problem['edit'] {
   let line = start;
   while (line < text.length) {

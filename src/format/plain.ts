@@ -99,7 +99,7 @@ function endOfKey(text: string, start: number): number {
 }
 
 /** The value after a key's colon or a list item's dash, in a collection whose column is `indent`. */
-export function readValue(cursor: Cursor, from: number, indent: number, depth: number): YamlNode | undefined {
+function readValue(cursor: Cursor, from: number, indent: number, depth: number): YamlNode | undefined {
   const { text } = cursor;
   const start = skipSpaces(text, from);
   const below = endOfLineAfter(text, from);

@@ -1,40 +1,35 @@
 /** Level 1 in full: the plain reader, else the YAML library, else what can be saved field by field. Imports `yaml`. */
-import { readColonHead } from './colon-head.ts';
-import { checkFile, isTooLarge } from './checks.ts';
+import { isTooLarge } from './checks.ts';
 import type { Fences } from './fences.ts';
 import { findFences } from './fences.ts';
 import type { RestrictingField } from './fields.ts';
+import { missingFrontmatter } from './missing.ts';
 import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './guard.ts';
-import { readWithoutFences } from './missing.ts';
 import type { Problem, Report } from './report.ts';
-import { inOrder, tell } from './report.ts';
+import { tell } from './report.ts';
 import { rescueFields, tellLoose } from './rescue.ts';
 import { findLineRestrictions } from './restrictions.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
 import type { YamlReading } from './yaml.ts';
 import { readYaml } from './yaml.ts';
-import { finishHead, openReport, readPlainHead } from './skill-head.ts';
+import { finishHead, openReport, readSimpleHead, rejectHead } from './skill-head.ts';
 import { quoted } from '../core/text/text.ts';
 
 const NONE: ReadonlySet<RestrictingField> = new Set();
 
 /** Reads the head of any file, however broken: it never throws, and what is left out or mended is told. */
 export function readHead(source: HeadSource, options: HeadOptions): HeadReading {
-  return readPlainHead(source, options) ?? readColonHead(source, options) ?? readHeadInFull(source, options);
+  return readSimpleHead(source, options) ?? readHeadAsYaml(source, options);
 }
 
-/** `readHead` without the readers that do without the library: what they must agree with. For tests. */
-export function readHeadInFull(source: HeadSource, options: HeadOptions): HeadReading {
+/** `readHead` for frontmatter that `readSimpleHead` has already rejected. */
+export function readHeadAsYaml(source: HeadSource, options: HeadOptions): HeadReading {
   const { text } = source;
   const found = findFences(text);
-  if (found.type !== 'found') return readWithoutFences(source, options) ?? { diagnostics: [] };
+  if (found.type !== 'found') return rejectHead(source, openReport(source, options), missingFrontmatter(text, found));
   const { fences } = found;
   const report = openReport(source, options, fences);
-  const fatal = (problem: Problem): HeadReading => {
-    checkFile(report, source);
-    tell(report, problem);
-    return { diagnostics: inOrder(report) };
-  };
+  const fatal = (problem: Problem): HeadReading => rejectHead(source, report, problem);
   if (isTooLarge(text, fences.end)) return fatal(tooLarge(fences.open));
   const language = fences.openRest.trim();
   if (language !== '' && !/^(?:ya?ml|#.*)$/i.test(language)) {

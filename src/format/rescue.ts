@@ -24,7 +24,7 @@ export interface Rescue {
   readonly refusal?: Extract<YamlReading, { type: 'refused' }>;
 }
 
-/** The YAML library, or what answers for it where its answers are known: this file must not load it. */
+/** The YAML library, passed as a parameter so that this file does not load it. */
 export type ReadYaml = (text: string, start: number, end: number) => YamlReading;
 
 interface Work {

@@ -85,4 +85,4 @@ function tellHidden(report: Report, body: string, start: number, first: number):
   });
 }
 
-export { localLinks } from '../core/text/markdown-links.ts';
+export { localLinks } from './markdown-links.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { SkillError } from '../core/errors.ts';
 import type { ContentKind, ContentReference } from '../core/run-events.ts';
 import { toRelativePath } from '../core/path.ts';
-import { writeFileAtomically } from '../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../platform/fs/atomic-replace.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
 import { IncompleteWrite } from './append-file.ts';

@@ -7,9 +7,9 @@ import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { ContentKind, ContentReference, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
 import { quoted } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
-import { writeFilesAtomically, writeNewFile } from '../platform/fs/atomic-write.ts';
-import { thisProcess } from '../platform/fs/folder-lock.ts';
-import type { FolderOwner } from '../platform/fs/folder-lock.ts';
+import { writeFilesAtomically, writeNewFile } from '../platform/fs/atomic-replace.ts';
+import { thisProcess } from '../platform/fs/lock-owner.ts';
+import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { openSha256 } from '../platform/hash.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
 import { AppendFile, IncompleteWrite } from './append-file.ts';
@@ -34,7 +34,7 @@ export interface RunRecordOptions {
   /** Seals the run when it ends. */
   readonly sealKey?: Uint8Array;
   /** This process, where it was asked for before. */
-  readonly owner?: FolderOwner;
+  readonly owner?: LockOwner;
 }
 
 export interface RunRecord {

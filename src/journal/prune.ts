@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
 import { quoted } from '../core/text/text.ts';
-import { thisProcess } from '../platform/fs/folder-lock.ts';
+import { thisProcess } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
 import { foreignReason, listRuns, runLife } from './run-folder.ts';

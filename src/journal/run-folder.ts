@@ -20,8 +20,8 @@ import { toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
 import { openConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import { ownerState, thisProcess } from '../platform/fs/folder-lock.ts';
-import type { FolderOwner } from '../platform/fs/folder-lock.ts';
+import { ownerState, thisProcess } from '../platform/fs/lock-owner.ts';
+import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { splitSeal } from './run-info.ts';
 import { fieldOf, isRunInfo } from './shape.ts';
@@ -145,7 +145,7 @@ export function readRunFile(folder: ConfinedDirectory, name: string, maxBytes: n
 /** `killed`: nobody writes it any more and nobody ended it. */
 export type RunLife = 'ended' | 'running' | 'killed';
 
-export function runLife({ outcome, process: owner }: RunInfo, asker: FolderOwner = thisProcess()): RunLife {
+export function runLife({ outcome, process: owner }: RunInfo, asker: LockOwner = thisProcess()): RunLife {
   if (outcome !== 'running') return 'ended';
   // Who lives in another space of process numbers may live: such a run is not touched.
   return owner === null || ownerState(owner, asker) === 'dead' ? 'killed' : 'running';

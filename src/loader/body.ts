@@ -5,7 +5,7 @@ import { fileProblemText } from '../core/file-problem.ts';
 import { toRelativePath } from '../core/path.ts';
 import { openConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory, ConfinedFile } from '../platform/fs/confined-directory.ts';
-import type { TextFile } from '../platform/fs/text-file.ts';
+import type { TextRead } from '../platform/fs/read-file.ts';
 
 /** Larger files are not skills that a model could read. */
 const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ export function readSkillBytes(directory: ConfinedDirectory, fileName: string): 
 
 /** `code` says what kind of failure it was, where the file itself is what cannot be read. */
 export type SkillFile =
-  | Exclude<TextFile, { readonly type: 'failed' }>
+  | Exclude<TextRead, { readonly type: 'failed' }>
   | { readonly type: 'failed'; readonly reason: string; readonly code?: FailureCode };
 
 /** Reads a whole SKILL.md: only ever for a skill that somebody selected, or for the deep search index. A link out of the skill is refused. */

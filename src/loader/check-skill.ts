@@ -7,7 +7,7 @@ import { localLinks, parseSkillMd } from '../format/skill-md.ts';
 import type { SkillHead } from '../core/skill.ts';
 import { printable } from '../core/text/text.ts';
 import { isSystemError, withForwardSlashes } from '../platform/fs/paths.ts';
-import { readTextFile } from '../platform/fs/text-file.ts';
+import { readTextFile } from '../platform/fs/read-file.ts';
 import { readSkillFile } from './body.ts';
 import type { SkillFile } from './body.ts';
 

@@ -2,7 +2,7 @@ import type { ListedFile } from '../core/observation.ts';
 import { kindOfFile } from '../core/path.ts';
 import { openConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import type { ConfinedListing } from '../platform/fs/confined-list.ts';
+import type { ConfinedListing } from '../platform/fs/confined-directory.ts';
 
 export interface SkillFiles {
   readonly files: readonly ListedFile[];

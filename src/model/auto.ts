@@ -11,36 +11,34 @@ import { readModelName, requestParams, settingsOfConfig } from './settings.ts';
 import type { ModelSettings } from './settings.ts';
 
 export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
-  /** As a person named it, `anthropic/claude-sonnet-4-5`; before all else. */
+  /** The name that the user gave, for example `anthropic/claude-sonnet-4-5`. Takes precedence. */
   readonly name?: string;
   readonly config?: Config['model'];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** Where servers on this machine are looked for; the usual places. */
+  /** The addresses of local servers (default: their standard ports). */
   readonly addresses?: Readonly<Record<LocalProvider, string>>;
-  /** How long each of them has for an answer; 600. */
+  /** The timeout for each of them in milliseconds (default: 600). */
   readonly lookMs?: number;
 }
 
 export interface FoundModel {
-  /** `rules` where there is no language model: the rule model is made by those who have the skills. */
+  /** `rules` if no language model is available; the caller opens the rule model. */
   readonly model: Model | 'rules';
-  /** Why this one, as a sentence for a person. */
+  /** Why this model was chosen, as a sentence for the user. */
   readonly reason: string;
-  /** What else was looked at before it, and why it was not taken. */
+  /** Models that were considered first, and why they were not chosen. */
   readonly tried: readonly string[];
 }
 
-/** Words that mean the rule model. */
+/** Names of the rule model. */
 const RULES: ReadonlySet<string> = new Set(['rules', 'mock']);
 
 /**
- * The model to use. What a person or the configuration names is taken or refused, never replaced by another one. Otherwise the first of: a
- * key of a vendor in the environment, a server on this machine, the rule model.
- *
- * A key of the environment goes to its vendor, or to the base URL that the environment names beside it. It never goes to a base URL of
- * a configuration, unless `api_key_env` in that configuration says so; and the configuration has taken away what a project's file
- * says about either.
+ * Finds the model to use. A model that the user or the configuration names is used or rejected, never replaced. Otherwise the first
+ * available of: a vendor with an API key in the environment, a server on this machine, the rule model. An API key from the environment
+ * is sent to its vendor, or to the base URL that the environment names for it. It is sent to a base URL of the configuration only if
+ * `api_key_env` in that configuration says so; a project's configuration file cannot set either.
  */
 export async function findModel(options: FindModelOptions): Promise<FoundModel> {
   const { signal } = options;
@@ -52,14 +50,14 @@ async function namedModel(options: FindModelOptions): Promise<FoundModel | undef
   const { name, config = {} } = options;
   const isNamed = name !== undefined && name !== 'auto';
   const provider = isNamed ? name : config.provider;
-  const source = isNamed ? 'it was asked for' : 'the configuration names it';
+  const source = isNamed ? 'it was requested by name' : 'it is configured';
   if (provider !== undefined && RULES.has(provider)) return { model: 'rules', reason: source, tried: [] };
   const settings = settingsFor(options, isNamed ? readModelName(name) : undefined);
   if (settings === undefined) return undefined;
   return { model: await openModel(settings, options), reason: source, tried: [] };
 }
 
-/** What the configuration says counts for a named model of the same provider; a key for one provider is not sent to another. */
+/** The configuration applies to a named model of the same provider only: a key for one provider is not sent to another. */
 function settingsFor({ config = {}, env }: FindModelOptions, named?: ModelSettings): ModelSettings | undefined {
   const { api_key_env: keyName, base_url: baseUrl } = config.params ?? {};
   const isServer = typeof baseUrl === 'string' && (config.provider ?? 'auto') === 'auto';
@@ -75,13 +73,13 @@ function keyOf(name: string, env: FindModelOptions['env']): string {
   if (value !== undefined && value !== '') return value;
   throw new SkillError({
     code: 'model/unavailable',
-    message: 'the variable that api_key_env names is not set',
-    hint: 'set it, or take api_key_env out of the configuration',
-    data: { model: 'configured', reasons: ['the key is missing'] },
+    message: 'the environment variable named by api_key_env is not set',
+    hint: 'set it, or remove api_key_env from the configuration',
+    data: { model: 'configured', reasons: ['the API key is missing'] },
   });
 }
 
-/** In the order in which they count. */
+/** In order of precedence. */
 const VENDOR_NAMES: readonly VendorName[] = ['anthropic', 'openai', 'google'];
 
 async function keyedModel(options: FindModelOptions): Promise<FoundModel | undefined> {
@@ -99,7 +97,7 @@ async function keyedModel(options: FindModelOptions): Promise<FoundModel | undef
   return undefined;
 }
 
-/** Whoever sets OpenAI's base URL to another host has a server that speaks chat completions, with a key or without. */
+/** If the base URL of OpenAI points to another host, that server speaks the chat completions protocol, with or without a key. */
 function otherServer(keyName: string | undefined, env: FindModelOptions['env']): ModelSettings | undefined {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_MODEL: model } = env;
   if (!isSet(baseUrl)) return undefined;
@@ -117,7 +115,7 @@ function otherServer(keyName: string | undefined, env: FindModelOptions['env']):
 async function localModel(options: FindModelOptions): Promise<FoundModel> {
   const { env, signal, addresses, lookMs } = options;
   const look = { signal, ...(lookMs === undefined ? {} : { timeoutMs: lookMs }) };
-  const tried = ['no provider is configured', 'no key of a vendor is set'];
+  const tried = ['no provider is configured', 'no API key of a vendor is set'];
   const looks = await Promise.all(
     LOCAL_PROVIDERS.map(async (provider) => {
       const address = addresses?.[provider] ?? usualAddress(provider, env);
@@ -135,7 +133,11 @@ async function localModel(options: FindModelOptions): Promise<FoundModel> {
         ...window,
         params: requestParams(options.config?.params),
       };
-      return { model: await openModel(settings, options), reason: `${provider} runs at ${looked.address}`, tried };
+      return {
+        model: await openModel(settings, options),
+        reason: `${provider} is running at ${looked.address}`,
+        tried,
+      };
     }
     tried.push(`${provider}: ${whyNot(looked)}`);
   }

@@ -1,16 +1,16 @@
 import type { ModelAnswer, ModelCallOptions, ModelDelta, ModelToolCall } from '../core/model.ts';
 
-/** An answer that is known before it is asked for. */
+/** Builds an answer that was not streamed. */
 export function madeAnswer(text: string, toolCalls: readonly ModelToolCall[] = []): ModelAnswer {
   return { text, toolCalls, finish: toolCalls.length > 0 ? 'tool-calls' : 'stop', usage: {}, retries: 0 };
 }
 
-/** Tells of a known answer as of one that grows: each text in one delta. */
+/** Reports a complete answer as deltas, one per text. */
 export function emitWhole(answer: ModelAnswer, onDelta: ModelCallOptions['onDelta']): void {
   if (onDelta !== undefined) for (const delta of deltasOf(answer)) onDelta(delta);
 }
 
-/** A known answer as it would have come in: its texts in pieces of these lengths, over and over; whole where none is given. */
+/** Splits a complete answer into deltas of the given lengths, which are repeated; without lengths each text is one delta. */
 export function deltasOf(
   { text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>,
   lengths: readonly number[] = [],
@@ -23,7 +23,7 @@ export function deltasOf(
   ];
 }
 
-/** A piece may end between the halves of a character, as with real servers. */
+/** A piece may end between the halves of a surrogate pair, as real servers do it. */
 function piecesOf(text: string, lengths: readonly number[]): readonly string[] {
   const usable = lengths.filter((length) => Number.isInteger(length) && length > 0);
   const pieces: string[] = [];

@@ -6,32 +6,32 @@ import { VENDORS, isVendor, unavailable } from './providers.ts';
 import type { ProviderName, Vendor, VendorName } from './providers.ts';
 import type { ModelSettings } from './settings.ts';
 
-/** Where a model is, and with what key it is asked. */
+/** The address of a model, and the API key for it. */
 export interface Reached {
   readonly model: string;
   readonly baseUrl: string;
-  /** Empty where there is none. The libraries would look for one in the process if they were given nothing. */
+  /** Empty if there is no key: without a value the libraries would read one from the environment. */
   readonly apiKey: string;
   readonly contextWindow?: number | undefined;
 }
 
 export interface ReachOptions {
-  /** Where keys of the vendors are found. */
+  /** The environment with the keys of the vendors. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Ends the look at a server for its models; each call has its own signal. */
+  /** Aborts the request for the list of models; each call has its own signal. */
   readonly signal?: AbortSignal;
 }
 
 export async function reach(provider: ProviderName, settings: ModelSettings, options: ReachOptions): Promise<Reached> {
-  // Keys that were copied often end with a line.
+  // Copied keys often end with a line break.
   const given = settings.apiKey === undefined ? settings : { ...settings, apiKey: settings.apiKey.trim() };
   if (isVendor(provider)) return reachVendor(provider, given, options);
   return isLocalProvider(provider) ? reachLocal(provider, given, options) : reachCompatible(given, options);
 }
 
 /**
- * A key of the surroundings goes to its vendor, or to the base URL that the surroundings name beside it, and to nobody else: a base URL of the
- * settings needs a key that was given for it.
+ * An API key from the environment is sent to its vendor, or to the base URL that the environment names for it, and nowhere else. A
+ * base URL of the settings needs a key that was set for it.
  */
 function reachVendor(provider: VendorName, settings: ModelSettings, { env = {} }: ReachOptions): Reached {
   const { baseUrl: own, keyNames, baseUrlName = '', usualModel }: Vendor = VENDORS[provider];
@@ -40,7 +40,7 @@ function reachVendor(provider: VendorName, settings: ModelSettings, { env = {} }
     return { model, baseUrl: readBaseUrl(baseUrl ?? own), apiKey: apiKey ?? '', contextWindow };
   const found = keyNames.map((name) => env[name]?.trim()).find(Boolean);
   if (found === undefined)
-    throw unavailable(`${provider}/${model}`, `there is no key for ${provider}`, `set ${keyNames[0] ?? ''}`);
+    throw unavailable(`${provider}/${model}`, `no API key for ${provider}`, `set ${keyNames[0] ?? ''}`);
   const beside = env[baseUrlName]?.trim() ?? '';
   return {
     model,
@@ -50,7 +50,7 @@ function reachVendor(provider: VendorName, settings: ModelSettings, { env = {} }
   };
 }
 
-/** Anthropic's own tools add the version to the base URL of the environment by themselves. */
+/** The tools of Anthropic append the version to the base URL of the environment. */
 function versioned(provider: VendorName, baseUrl: string): string {
   return provider === 'anthropic' ? baseUrl.replace(/\/*(?:\/v1\/*)?$/, '/v1') : baseUrl;
 }
@@ -66,9 +66,9 @@ async function reachLocal(
   if (model !== undefined) return { model, contextWindow, ...rest };
   const looked = await lookAt(provider, address, { signal, timeoutMs: ASK_MS, headers: bearer(apiKey) });
   if (looked.type === 'missing')
-    throw unavailable(provider, looked.reason, `start ${provider}, or name another provider`);
+    throw unavailable(provider, looked.reason, `start ${provider}, or choose another provider`);
   const [first] = looked.models;
-  if (first === undefined) throw unavailable(provider, `${provider} has no model`, 'load one into it first');
+  if (first === undefined) throw unavailable(provider, `${provider} has no model loaded`, 'load a model into it first');
   return { model: first.name, contextWindow: contextWindow ?? first.contextWindow, ...rest };
 }
 
@@ -80,8 +80,8 @@ async function reachCompatible(
   if (settings.baseUrl === undefined)
     throw unavailable(
       'openai-compatible',
-      'no base URL is given',
-      'say where the server is, as in http://127.0.0.1:8000/v1',
+      'the base URL is missing',
+      'set base_url to the address of the server, for example http://127.0.0.1:8000/v1',
     );
   const baseUrl = readBaseUrl(settings.baseUrl);
   if (model !== undefined) return { model, baseUrl, apiKey, contextWindow };
@@ -90,7 +90,7 @@ async function reachCompatible(
   if (only === undefined || models.length > 1)
     throw unavailable(
       'openai-compatible',
-      `${new URL(baseUrl).host} has ${String(models.length)} models`,
+      `${new URL(baseUrl).host} offers ${String(models.length)} models`,
       only === undefined
         ? 'name the model'
         : `name one: ${models
@@ -101,7 +101,7 @@ async function reachCompatible(
   return { model: only.name, baseUrl, apiKey, contextWindow };
 }
 
-/** For a server that a person named, which may be far away. */
+/** The server may be remote. */
 const ASK_MS = 10_000;
 
 async function askForModels(baseUrl: string, apiKey: string, signal: AbortSignal): Promise<readonly ServedModel[]> {
@@ -109,7 +109,7 @@ async function askForModels(baseUrl: string, apiKey: string, signal: AbortSignal
     return await servedModels(baseUrl, { signal, timeoutMs: ASK_MS, headers: bearer(apiKey) });
   } catch (error) {
     if (!(error instanceof ModelProblem)) throw error;
-    throw unavailable('openai-compatible', error.message, 'name the model, or see whether the base URL is right');
+    throw unavailable('openai-compatible', error.message, 'name the model, or check the base URL');
   }
 }
 
@@ -123,9 +123,9 @@ function readBaseUrl(text: string): string {
   if (isPlain && url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '');
   throw new SkillError({
     code: 'input/invalid',
-    // Not the text itself: it may hold a password.
-    message: 'the base URL of the model is none',
-    hint: 'give http:// or https://, a host and a path; keys have a setting of their own',
+    // The value is not printed, because it may contain a password.
+    message: 'the base URL of the model is invalid',
+    hint: 'use http:// or https://, a host and a path; keys have their own setting',
     data: { expected: 'a URL without user, query and fragment' },
   });
 }

@@ -4,13 +4,13 @@ import type { HideSecrets } from './problem.ts';
 import { readRetryAfter } from './retry.ts';
 
 export interface AnswerLimits {
-  /** From the request to the first byte of the answer. Without streaming that is all the time a model thinks and writes. */
+  /** From the request to the first byte of the answer. Without streaming this covers the whole generation. */
   readonly firstByteMs: number;
-  /** Between two pieces of an answer. */
+  /** Between two chunks of an answer. */
   readonly silenceMs: number;
-  /** For one attempt in all: a stream that never ends does. */
+  /** For one whole attempt, so that an endless stream is stopped. */
   readonly attemptMs: number;
-  /** Of text and input of tools together. */
+  /** The limit for text and tool inputs together. */
   readonly maxAnswerBytes: number;
 }
 
@@ -21,11 +21,11 @@ export const ANSWER_LIMITS: AnswerLimits = {
   maxAnswerBytes: 4 * 1024 * 1024,
 };
 
-/** The one way to a server for one attempt: whatever the library above makes of a failure, the true one is kept here. */
+/** The `fetch` function of one attempt. It keeps the original failure, whatever the library above makes of it. */
 export interface GuardedFetch {
   readonly fetch: typeof fetch;
   readonly problem: () => ModelProblem | undefined;
-  /** Closes what is still open. */
+  /** Closes open connections. */
   readonly end: () => void;
 }
 
@@ -35,14 +35,14 @@ export interface GuardOptions {
   readonly now: () => number;
 }
 
-/** How often larger a body may be than the answer in it: JSON escapes, and each piece of a stream comes in an object of its own. */
+/** How much larger the body may be than the answer in it: JSON escapes characters and wraps each chunk of a stream in an object. */
 const BODY_FACTOR = 2;
 const STREAM_FACTOR = 16;
 const NEW_LINE = 10;
 
 /**
- * `fetch` with limits of time and size. It follows no redirection, which would carry the key to wherever the server says, and turns every
- * answer that is no success into a `ModelProblem`.
+ * Wraps `fetch` with timeouts and a size limit. Redirects are rejected, because they would send the key to another host, and every
+ * answer without a success status becomes a `ModelProblem`.
  */
 export function guardedFetch(options: GuardOptions): GuardedFetch {
   const { limits } = options;
@@ -59,25 +59,25 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
     silence = setTimeout(() => fail(tooSlow(sentence, ms)), ms);
   };
   const whole = setTimeout(
-    () => fail(tooSlow('the answer did not come to an end within', limits.attemptMs)),
+    () => fail(tooSlow('the answer was not complete within', limits.attemptMs)),
     limits.attemptMs,
   );
   const end = (): void => {
     clearTimeout(silence);
     clearTimeout(whole);
-    stop.abort(new ModelProblem('the attempt is over'));
+    stop.abort(new ModelProblem('the attempt has ended'));
   };
 
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const signal = init.signal ? AbortSignal.any([init.signal, stop.signal]) : stop.signal;
-    expectWithin(limits.firstByteMs, 'no answer began within');
+    expectWithin(limits.firstByteMs, 'no answer started within');
     try {
       const response = await fetch(input, { ...init, redirect: 'manual', signal });
       const refusal = await refusalOf(response, options);
       if (refusal !== undefined) throw refusal;
       return guarded(response, {
         limits,
-        onPiece: () => expectWithin(limits.silenceMs, 'the answer stopped, and nothing more came within'),
+        onPiece: () => expectWithin(limits.silenceMs, 'the answer stalled: no data within'),
         onEnd: () => clearTimeout(silence),
         fail,
       });
@@ -96,7 +96,7 @@ interface BodyGuard {
   readonly fail: (problem: ModelProblem) => ModelProblem;
 }
 
-/** The same answer, whose body is counted and timed as it comes. */
+/** Returns the response with a body that is counted and timed while it arrives. */
 function guarded(response: Response, { limits, onPiece, onEnd, fail }: BodyGuard): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get('content-type')?.includes('event-stream') === true;
@@ -130,18 +130,18 @@ function guarded(response: Response, { limits, onPiece, onEnd, fail }: BodyGuard
 }
 
 export function tooLarge({ maxAnswerBytes }: AnswerLimits): ModelProblem {
-  return new ModelProblem(`the answer is larger than ${String(maxAnswerBytes)} bytes and was cut off`, {
-    hint: 'ask for less, or give the model a limit of output tokens',
+  return new ModelProblem(`the answer exceeds ${String(maxAnswerBytes)} bytes and was cut off`, {
+    hint: 'ask for less, or set a limit for output tokens',
   });
 }
 
 function tooSlow(sentence: string, ms: number): ModelProblem {
   return new ModelProblem(`${sentence} ${String(ms / 1000)} s`, {
-    hint: 'see whether the server is still at work; a smaller model or a shorter request is faster',
+    hint: 'check whether the server is still working; a smaller model or a shorter request is faster',
   });
 }
 
-/** Much more than an error takes, in bytes and in time. */
+/** Limits for reading the body of an error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 const ERROR_MS = 5_000;
 
@@ -149,17 +149,17 @@ async function refusalOf(response: Response, { limits, hide, now }: GuardOptions
   const { status, headers } = response;
   if (response.ok) {
     if (headers.get('content-type')?.includes('text/html') !== true) return undefined;
-    return new ModelProblem('the server answered with a web page and not as a model', {
+    return new ModelProblem('the server answered with a web page instead of a model response', {
       status,
-      hint: 'see whether the base URL is right; it often ends in /v1',
+      hint: 'check the base URL; it often ends in /v1',
     });
   }
   if (status >= 300 && status < 400)
-    return new ModelProblem(`the server answered ${String(status)} and points elsewhere, which is not followed`, {
+    return new ModelProblem(`the server answered ${String(status)} with a redirect, which is not followed`, {
       status,
-      hint: 'give the base URL that it really has',
+      hint: 'set the final base URL',
     });
-  // Some servers repeat parts of a refused key.
+  // Some servers repeat parts of a rejected key.
   const words =
     status === 401
       ? ''
@@ -179,13 +179,13 @@ function isPassing(status: number): boolean {
 }
 
 function hintFor(status: number): string {
-  if (status === 401 || status === 403) return 'see whether the key is right and may use this model';
-  if (status === 404) return 'see whether the name of the model and the base URL are right';
+  if (status === 401 || status === 403) return 'check that the key is correct and has access to this model';
+  if (status === 404) return 'check the name of the model and the base URL';
   if (status === 413) return 'the request is too long for this model';
-  if (status === 429) return 'too many requests or no credit left: wait, or name another model';
+  if (status === 429) return 'rate limit exceeded or no credit left: wait, or choose another model';
   return isPassing(status)
-    ? 'the server has trouble: try again later, or name another model'
-    : 'see what the server says';
+    ? 'the server has a problem: try again later, or choose another model'
+    : 'see the message of the server';
 }
 
 async function startOfBody(response: Response, timeoutMs: number): Promise<string> {
@@ -200,7 +200,7 @@ async function startOfBody(response: Response, timeoutMs: number): Promise<strin
       if (text.length > MAX_ERROR_BYTES) break;
     }
   } catch {
-    // What the status says counts, also when the explanation breaks off.
+    // The status is reported even if the body cannot be read completely.
   } finally {
     clearTimeout(timer);
     cancel();
@@ -208,7 +208,7 @@ async function startOfBody(response: Response, timeoutMs: number): Promise<strin
   return text;
 }
 
-/** The sentence in an error as the vendors write them; a page of HTML has none. */
+/** Extracts the message of an error in the formats of the vendors; HTML has none. */
 function errorText(body: string): string {
   try {
     const value: unknown = JSON.parse(body);
@@ -229,13 +229,13 @@ const PASSING: ReadonlySet<string> = new Set(
 function connectionProblem(error: unknown, server: string): ModelProblem {
   const code = codeOf(error);
   if (UNREACHABLE.has(code))
-    return new ModelProblem(`nothing answers at ${server} (${code})`, {
+    return new ModelProblem(`no server responds at ${server} (${code})`, {
       isUnavailable: true,
-      hint: 'start the server, or see whether the base URL is right',
+      hint: 'start the server, or check the base URL',
     });
   return new ModelProblem(`the connection to ${server} failed${code === '' ? '' : ` (${code})`}`, {
     isRetryable: PASSING.has(code),
-    hint: 'see whether the server runs and the base URL is right',
+    hint: 'check that the server is running and that the base URL is correct',
   });
 }
 
@@ -246,7 +246,7 @@ function brokenOff(error: unknown): ModelProblem {
   });
 }
 
-/** The innermost code: fetch wraps what really happened. */
+/** The innermost code: `fetch` wraps the original error. */
 function codeOf(error: unknown): string {
   let code = '';
   let current = error;
@@ -257,7 +257,7 @@ function codeOf(error: unknown): string {
   return code;
 }
 
-/** Without path and query, which could hold a key. */
+/** Without path and query, which may contain a key. */
 function serverOf(input: string | URL | Request): string {
   return new URL(input instanceof Request ? input.url : input).origin;
 }

@@ -12,23 +12,23 @@ export function isLocalProvider(name: string): name is LocalProvider {
 
 export interface ServedModel {
   readonly name: string;
-  /** As the server runs it, which may be far less than the model could. */
+  /** The context size that the server runs the model with, which may be much smaller than the model supports. */
   readonly contextWindow?: number;
 }
 
-/** What became of the look at one server. */
+/** The result of probing a server. */
 export type LookedAt =
   | { readonly type: 'found'; readonly address: string; readonly models: readonly ServedModel[] }
   | { readonly type: 'missing'; readonly address: string; readonly reason: string };
 
 export interface LookOptions {
   readonly signal: AbortSignal;
-  /** For each request; 600. What does not answer by then on the own machine is not there. */
+  /** The timeout for each request in milliseconds (default: 600). */
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Where the servers listen when nobody says otherwise. */
+/** The default addresses of the servers. */
 const USUAL_ADDRESSES: Readonly<Record<LocalProvider, string>> = {
   ollama: 'http://127.0.0.1:11434',
   lmstudio: 'http://127.0.0.1:1234',
@@ -42,7 +42,7 @@ export function usualAddress(provider: LocalProvider, env: Readonly<Record<strin
 
 const OLLAMA_HOST = /^(?:(https?):\/\/)?([\w.-]*|\[[\da-f:.]+\])(?::(\d{1,5}))?\/?$/i;
 
-/** `OLLAMA_HOST` also says where the server listens, as in `0.0.0.0:11434`, which is no address to ask. */
+/** `OLLAMA_HOST` is also the listen address of the server, for example `0.0.0.0:11434`, which clients cannot use. */
 function readOllamaHost(text: string): string | undefined {
   const [, scheme = 'http', host = '', port] = OLLAMA_HOST.exec(text.trim()) ?? [];
   if (text.trim() === '' || (host === '' && port === undefined)) return undefined;
@@ -52,14 +52,14 @@ function readOllamaHost(text: string): string | undefined {
 }
 
 /**
- * Asks a server for its models, in its own language: another program on the same port is not taken for it. Never throws but for
- * the signal.
+ * Asks a server for its models with a provider-specific request, so that another program on the same port is not mistaken for it.
+ * Throws only if the signal is aborted.
  */
 export async function lookAt(provider: LocalProvider, address: string, options: LookOptions): Promise<LookedAt> {
   try {
     const models = await MODELS_OF[provider](address, options);
     if (models === undefined)
-      return { type: 'missing', address, reason: `another program than ${provider} answers at ${address}` };
+      return { type: 'missing', address, reason: `the program at ${address} is not ${provider}` };
     return { type: 'found', address, models };
   } catch (error) {
     options.signal.throwIfAborted();
@@ -68,7 +68,7 @@ export async function lookAt(provider: LocalProvider, address: string, options: 
   }
 }
 
-/** The models that an OpenAI-compatible server names; throws `ModelProblem`. */
+/** Returns the models that an OpenAI-compatible server lists. Throws `ModelProblem`. */
 export async function servedModels(baseUrl: string, options: LookOptions): Promise<readonly ServedModel[]> {
   const rows = rowsOf(await readJson(`${baseUrl}/models`, options), 'data') ?? [];
   return rows.flatMap((row) => named(row['id']));
@@ -76,7 +76,7 @@ export async function servedModels(baseUrl: string, options: LookOptions): Promi
 
 type ReadModels = (address: string, options: LookOptions) => Promise<readonly ServedModel[] | undefined>;
 
-/** Nothing where the answer is none of that server. */
+/** Each function returns undefined if the answer is not from that server. */
 const MODELS_OF: Readonly<Record<LocalProvider, ReadModels>> = {
   ollama: async (address, options) => {
     const rows = rowsOf(await readJson(`${address}/api/tags`, options), 'models');
@@ -102,7 +102,7 @@ const MODELS_OF: Readonly<Record<LocalProvider, ReadModels>> = {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Of a server's list; more is not looked at. */
+/** Further models of a server are ignored. */
 const MAX_MODELS = 1_000;
 const MAX_NAME = 300;
 
@@ -111,14 +111,14 @@ function rowsOf(value: unknown, key: string): readonly Row[] | undefined {
   return Array.isArray(rows) ? rows.slice(0, MAX_MODELS).filter(isObject) : undefined;
 }
 
-/** A name that is printed and sent back must be plain. */
+/** Names are printed and sent back, so they must be plain text. */
 function named(name: unknown, window?: unknown): readonly ServedModel[] {
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME || printable(name) !== name) return [];
   const isWindow = typeof window === 'number' && Number.isSafeInteger(window) && window > 0;
   return [isWindow ? { name, contextWindow: window } : { name }];
 }
 
-/** Ollama lists models for embeddings among the others. */
+/** Ollama lists embedding models as well. */
 function canChat({ name, details }: Row): boolean {
   const family = isObject(details) ? details['family'] : undefined;
   return !/embed/i.test(String(name)) && !(typeof family === 'string' && /bert/i.test(family));
@@ -147,7 +147,7 @@ async function readJson(url: string, { signal, timeoutMs = LOOK_MS, headers = {}
     signal.throwIfAborted();
     throw (
       guard.problem() ??
-      (error instanceof SyntaxError ? new ModelProblem(`no JSON comes from ${new URL(url).origin}`) : error)
+      (error instanceof SyntaxError ? new ModelProblem(`${new URL(url).origin} did not return JSON`) : error)
     );
   } finally {
     guard.end();

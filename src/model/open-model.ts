@@ -19,9 +19,9 @@ export interface OpenModelOptions extends ReachOptions {
 }
 
 /**
- * The model that the settings name. No request is made, except to a server that must be asked for its models because none is named. Throws
- * `SkillError`: `model/unavailable` for an unknown provider, a missing key, a server that is not there; `input/invalid` for a base URL
- * that is none.
+ * Opens the model that the settings name. Sends no request, unless no model is named and the server has to be asked for its models.
+ * Throws `model/unavailable` for an unknown provider, a missing key or an unreachable server, and `input/invalid` for an invalid base
+ * URL.
  */
 export async function openModel(settings: ModelSettings, options: OpenModelOptions = {}): Promise<Model> {
   const provider = readProvider(settings.provider);
@@ -48,7 +48,7 @@ export async function openModel(settings: ModelSettings, options: OpenModelOptio
   });
 }
 
-/** What is asked is not kept by the vendor; schemas may have parameters that are left out. A person's `params` say otherwise. */
+/** The vendor must not store requests, and optional parameters are allowed in schemas. The user's `params` override this. */
 const DEFAULTS: Readonly<Record<keyof typeof CONNECTIONS, Readonly<Record<string, unknown>>>> = {
   anthropic: {},
   google: {},

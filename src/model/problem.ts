@@ -1,22 +1,22 @@
 import { SkillError } from '../core/errors.ts';
 import { printable } from '../core/text/text.ts';
 
-/** What went wrong with one request to a model, before anybody decided whether to try again. */
+/** The failure of a single request to a model, before the retry logic handles it. */
 export class ModelProblem extends Error {
   override readonly name = 'ModelProblem';
   readonly hint: string;
-  /** Of HTTP; 0 where there was no answer. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
   /** The same request may succeed later. */
   readonly isRetryable: boolean;
-  /** Nobody is there to be asked, as opposed to somebody who gives no usable answer. */
+  /** The server cannot be reached, in contrast to a server that returns an unusable answer. */
   readonly isUnavailable: boolean;
-  /** How long the server asks to be left alone. */
+  /** How long the server asks to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, facts: Partial<Omit<ModelProblem, 'name' | 'message' | 'stack' | 'cause'>> = {}) {
     super(message);
-    this.hint = facts.hint ?? 'try again, or name another model';
+    this.hint = facts.hint ?? 'try again, or choose another model';
     this.status = facts.status ?? 0;
     this.isRetryable = facts.isRetryable ?? false;
     this.isUnavailable = facts.isUnavailable ?? false;
@@ -24,12 +24,12 @@ export class ModelProblem extends Error {
   }
 }
 
-/** Of a server's own words. */
+/** The limit for quoted text of a server. */
 const MAX_TEXT = 300;
-/** Shorter than this nothing is a key, and would be found by chance. */
+/** Shorter strings are not treated as secrets, because they occur by chance. */
 const MIN_SECRET = 6;
 
-/** Takes keys out of a text, in the spellings that a URL, a header and JSON have for them. */
+/** Removes keys from a text, also in their URL, header and JSON encodings. */
 export type HideSecrets = (text: string) => string;
 
 export function hideSecrets(secrets: readonly string[]): HideSecrets {
@@ -42,20 +42,20 @@ export function hideSecrets(secrets: readonly string[]): HideSecrets {
       JSON.stringify(secret).slice(1, -1),
       Buffer.from(secret).toString('base64'),
     ]);
-  // The longest first: a key may be a part of another one.
+  // Longest first, because a key may be part of another one.
   const wanted = [...new Set(spellings)].sort((a, b) => b.length - a.length);
   return (text) => wanted.reduce((rest, spelling) => rest.replaceAll(spelling, '[key]'), text);
 }
 
-/** A stranger's words on one line. Secrets go first: a cut could leave the half of one. */
+/** Prints untrusted text on one line. Secrets are removed before truncation, which could leave half of one. */
 export function shownWords(text: string, hide: HideSecrets = (same) => same): string {
   const words = printable(hide(text).replaceAll(/\s+/g, ' ').trim());
   return words.length > MAX_TEXT ? `${words.slice(0, MAX_TEXT - 1)}…` : words;
 }
 
 /**
- * What the caller of a model is told. It has no `cause`: the errors of libraries hold the request, and with it the conversation and
- * sometimes the key.
+ * The error for the caller of a model. It has no `cause`, because errors of the libraries contain the request, and with it the
+ * conversation and sometimes the key.
  */
 export function modelError(
   model: string,

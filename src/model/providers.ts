@@ -13,12 +13,12 @@ export const PROVIDERS = [
 ] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** A company that is reached with a key of its own. */
+/** A vendor that is reached with an API key. */
 export interface Vendor {
   readonly baseUrl: string;
-  /** The first that is set counts. */
+  /** Environment variables with the key; the first one that is set counts. */
   readonly keyNames: readonly string[];
-  /** Of the variable in which its own tools look for another base URL. */
+  /** The environment variable with another base URL, as used by the vendor's own tools. */
   readonly baseUrlName?: string;
   readonly usualModel: string;
 }
@@ -49,7 +49,7 @@ export function isVendor(provider: string): provider is VendorName {
   return Object.hasOwn(VENDORS, provider);
 }
 
-/** Families of models whose window the vendors have published; a setting says otherwise. */
+/** The published context windows of model families; a setting overrides them. */
 const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^claude-/, 200_000],
   [/^gpt-5/, 400_000],
@@ -59,21 +59,21 @@ const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^gemini-/, 1_048_576],
 ];
 
-/** Nothing where nobody has published it. */
+/** Returns undefined if no window is published. */
 export function publishedWindow(model: string): number | undefined {
   return WINDOWS.find(([family]) => family.test(model))?.[1];
 }
 
-/** Throws `SkillError` `model/unavailable` for a name that is none of them. */
+/** Throws `model/unavailable` for an unknown provider. */
 export function readProvider(name: string): ProviderName {
   const known = PROVIDERS.find((provider) => provider === name.toLowerCase());
   if (known !== undefined) return known;
   const [meant] = nearest(name, PROVIDERS);
-  const reason = `there is no provider ${quoted(name)}`;
+  const reason = `unknown provider ${quoted(name)}`;
   throw new SkillError({
     code: 'model/unavailable',
     message: reason,
-    hint: meant === undefined ? `known are ${PROVIDERS.join(', ')}` : `did you mean ${meant}?`,
+    hint: meant === undefined ? `known providers: ${PROVIDERS.join(', ')}` : `did you mean ${meant}?`,
     data: { model: printable(name), reasons: [reason] },
   });
 }

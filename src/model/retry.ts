@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelProblem } from './problem.ts';
 
 export interface RetryPolicy {
-  /** The first one included. */
+  /** Including the first attempt. */
   readonly maxAttempts: number;
-  /** Before the second attempt; twice as long before each one after it. */
+  /** The delay before the second attempt; it doubles with each further attempt. */
   readonly firstWaitMs: number;
-  /** No wait is longer. A server that asks for more is not asked again. */
+  /** The longest delay. If the server asks for a longer one, the request is not retried. */
   readonly maxWaitMs: number;
-  /** No attempt begins later than this after the first one. */
+  /** No attempt starts later than this after the first one. */
   readonly totalMs: number;
 }
 
@@ -20,10 +20,10 @@ export const RETRY_POLICY: RetryPolicy = {
   totalMs: 120_000,
 };
 
-/** Time and chance, for tests. */
+/** Clock and random numbers, replaceable in tests. */
 export interface RetrySurroundings {
   readonly now: () => number;
-  /** From 0 to below 1. */
+  /** In the range [0, 1). */
   readonly random: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -38,7 +38,7 @@ export interface RetryOptions {
   readonly policy: RetryPolicy;
   readonly surroundings: RetrySurroundings;
   readonly signal: AbortSignal;
-  /** Asked after each failure: something may have been told that cannot be taken back. */
+  /** Called after each failure: a retry is impossible once a part of the answer was reported. */
   readonly mayRepeat: () => boolean;
 }
 
@@ -47,9 +47,9 @@ export type Retried<T> =
   | { readonly type: 'gave-up'; readonly problem: ModelProblem; readonly retries: number };
 
 /**
- * Attempts until one succeeds, one fails for good, or the policy allows no further. Waits grow and are spread by chance, so that many
- * who were refused together do not come back together. Rejects with the reason of the signal, and with any error that is no
- * `ModelProblem`.
+ * Retries until an attempt succeeds, fails permanently, or the policy allows no further attempt. Delays grow exponentially with
+ * jitter, so that clients that were rejected together do not return together. Rejects with the reason of the signal, and with any
+ * error other than `ModelProblem`.
  */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<Retried<T>> {
   const { surroundings, signal } = options;
@@ -80,13 +80,13 @@ async function waited(ms: number, { surroundings, signal }: RetryOptions): Promi
   try {
     await surroundings.wait(ms, signal);
   } catch (error) {
-    // A timer ends with an error of its own; the caller's reason is the one that counts.
+    // The timer rejects with its own error; the reason of the caller's signal takes precedence.
     signal.throwIfAborted();
     throw error;
   }
 }
 
-/** Nothing where there is no further attempt. */
+/** Returns undefined if there is no further attempt. */
 function nextWait(
   problem: ModelProblem,
   retries: number,
@@ -98,7 +98,7 @@ function nextWait(
   return wait === undefined || spentMs + wait > policy.totalMs ? undefined : wait;
 }
 
-/** Milliseconds before the attempt after `retries` repeated ones; nothing where the server asks for more than the policy allows. */
+/** Returns the delay in milliseconds after `retries` retries, or undefined if the server asks for more than the policy allows. */
 export function waitBefore(
   retries: number,
   retryAfterMs: number | undefined,
@@ -111,17 +111,17 @@ export function waitBefore(
   return retryAfterMs > maxWaitMs ? undefined : Math.max(retryAfterMs, own);
 }
 
-/** Past this a number of seconds is taken for nonsense. */
+/** Larger values are ignored as invalid. */
 const MAX_SECONDS = 30 * 86_400;
 
-/** What `Retry-After` says, as seconds or as a date, and OpenAI's `retry-after-ms`; nothing where it says nothing that makes sense. */
+/** Parses `Retry-After` (seconds or a date) and OpenAI's `retry-after-ms`. Returns undefined for anything else. */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   const ms = readNumber(headers.get('retry-after-ms'));
   if (ms !== undefined) return ms;
   const said = headers.get('retry-after');
   const seconds = readNumber(said);
   if (seconds !== undefined) return seconds * 1000;
-  // Dates have letters: `-5` would otherwise be a day in 2001.
+  // Dates contain letters; without this check `-5` would be parsed as a date in 2001.
   const date = said !== null && /[a-z]{3}/i.test(said) ? Date.parse(said) : Number.NaN;
   if (Number.isNaN(date) || date - now > MAX_SECONDS * 1000) return undefined;
   return Math.max(0, date - now);

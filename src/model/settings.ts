@@ -1,22 +1,22 @@
 import type { Config } from '../core/config/config.ts';
 import { isObject } from '../core/json/json-schema.ts';
 
-/** Which model, and how it is reached. */
+/** Which model to use, and how to reach it. */
 export interface ModelSettings {
   /** One of `PROVIDERS`. */
   readonly provider: string;
-  /** Its name at the provider; absent: the provider's usual one, or the one that a local server has. */
+  /** The name at the provider. Without it, the default model of the provider or the only model of a local server is used. */
   readonly model?: string;
   readonly baseUrl?: string;
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For each request: `temperature`, `seed`, ..., and what only this provider knows. */
+  /** Parameters of each request: `temperature`, `seed`, and options of the provider. */
   readonly params?: Readonly<Record<string, unknown>>;
-  /** Tokens that a request and its answer may have together. */
+  /** The limit in tokens for a request and its answer together. */
   readonly contextWindow?: number;
 }
 
-/** `anthropic/claude-sonnet-4-5` or `ollama`, as people name a model. */
+/** Parses `anthropic/claude-sonnet-4-5` or `ollama`. */
 export function readModelName(name: string): ModelSettings {
   const slash = name.indexOf('/');
   return slash === -1
@@ -25,9 +25,8 @@ export function readModelName(name: string): ModelSettings {
 }
 
 /**
- * The settings that a configuration holds: a provider, or a provider and a model in one word, and in `params` also `model`, `base_url`,
- * `api_key`, `headers` and `context_window`. The configuration has taken away what a project's file says about where a model is asked and with
- * what key.
+ * Reads the settings of a configuration: `provider` (with or without a model), and in `params` also `model`, `base_url`, `api_key`,
+ * `headers` and `context_window`. The configuration loader has already removed what a project file must not set.
  */
 export function settingsOfConfig({ provider, params = {} }: NonNullable<Config['model']>): ModelSettings | undefined {
   if (provider === undefined || provider === 'auto') return undefined;
@@ -52,7 +51,7 @@ const ABOUT_THE_SERVER: ReadonlySet<string> = new Set([
   'context_window',
 ]);
 
-/** What is meant for each request, without what says where it goes. */
+/** Returns the parameters of requests, without the settings of the connection. */
 export function requestParams(params: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(params).filter(([name]) => !ABOUT_THE_SERVER.has(name)));
 }

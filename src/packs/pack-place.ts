@@ -12,7 +12,7 @@ import type { ScanPolicy } from './scan/finding.ts';
 import { isScanPolicy, readScanPolicy } from './scan/policy.ts';
 import { parseJson } from '../core/json/parse-json.ts';
 import { quoted } from '../core/text/text.ts';
-import { readTextFile } from '../platform/fs/text-file.ts';
+import { readTextFile } from '../platform/fs/read-file.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import { projectTop } from '../runtime/skill-trust.ts';
 

@@ -8,7 +8,7 @@ import type { PackRefusal } from './problems.ts';
 import type { BroughtSource } from './sources/source.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
-import { temporaryName } from '../platform/fs/temporary-name.ts';
+import { temporaryName } from '../platform/fs/atomic-replace.ts';
 import { bringPack, inspectSource, readTypedSource } from './inspect/bring-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-place.ts';

@@ -1,40 +1,29 @@
-/** A file that appears whole or not at all, and takes no other file's place unless it may. */
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+/** A file that appears whole or not at all, and replaces an existing file only with `force`. */
+import { statSync } from 'node:fs';
 
 import { PackRefused, packRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
-import { temporaryName } from '../platform/fs/temporary-name.ts';
+import { PendingFile } from '../platform/fs/atomic-replace.ts';
+import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { writeRefusal } from './system-refusal.ts';
 
-/** Every function throws `PackRefused` for what the system refuses. */
+/** Every function throws `PackRefused` for system errors. */
 export interface WholeFile {
   write(bytes: Uint8Array): void;
-  /** Puts it in its place. A file that came there meanwhile stays, unless it may be replaced. */
+  /** Moves the file to its place. Without `force`, a file that was created there meanwhile stays. */
   finish(): void;
-  /** Leaves nothing behind. */
+  /** Removes the unfinished file. */
   drop(): void;
 }
 
 export interface WholeFileOptions {
-  /** Takes the place of what is there. */
+  /** Replace an existing file. */
   readonly force: boolean;
-  /** Permission bits, less the umask; 0o666. */
+  /** Permission bits before the umask (default: 0o666). */
   readonly mode?: number;
 }
 
 export function openWholeFile(file: string, { force, mode = 0o666 }: WholeFileOptions): WholeFile {
-  const temporary = temporaryName(file, '.tmp');
   const attempt = <T>(act: () => T): T => {
     try {
       return act();
@@ -43,34 +32,22 @@ export function openWholeFile(file: string, { force, mode = 0o666 }: WholeFileOp
     }
   };
   if (force) attempt(() => refuseDevice(file));
-  const descriptor = attempt(() => openSync(temporary, 'wx', mode));
-  let isOpen = true;
-  const close = (): void => {
-    if (isOpen) closeSync(descriptor);
-    isOpen = false;
-  };
+  const pending = attempt(() => new PendingFile(file, { mode }));
   return {
-    write(bytes) {
-      attempt(() => {
-        for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
-      });
-    },
+    write: (bytes) => attempt(() => pending.write(bytes)),
     finish() {
       attempt(() => {
-        fsyncSync(descriptor);
-        close();
-        if (force) replace(temporary, file);
-        else linkNew(temporary, file);
+        pending.sync();
+        if (force) refuseDevice(file);
+        if (force) pending.replace();
+        else create(pending, file);
       });
     },
-    drop() {
-      close();
-      removeQuietly(temporary);
-    },
+    drop: () => pending.discard(),
   };
 }
 
-/** A small text, written so. */
+/** Writes a small text as a whole file. */
 export function writeWholeText(file: string, text: string, options: WholeFileOptions): void {
   const target = openWholeFile(file, options);
   try {
@@ -82,17 +59,20 @@ export function writeWholeText(file: string, text: string, options: WholeFileOpt
   }
 }
 
-/** Said before the work is done; `finish` looks again. */
+/** Fails before the work is done; `finish` checks again. */
 export function refuseExisting(file: string): void {
-  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw inTheWay(file);
+  if (isPresent(file)) throw alreadyExists(file);
 }
 
-function replace(temporary: string, file: string): void {
-  refuseDevice(file);
-  renameSync(temporary, file);
+function create(pending: PendingFile, file: string): void {
+  try {
+    pending.create();
+  } catch (error) {
+    throw isSystemError(error) && error.code === 'EEXIST' ? alreadyExists(file) : error;
+  }
 }
 
-/** A rename would put a file into the place of /dev/null for everybody. */
+/** A rename would replace /dev/null itself. */
 function refuseDevice(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile() || stats.isDirectory()) return;
@@ -100,32 +80,6 @@ function refuseDevice(file: string): void {
   throw new PackRefused(packRefusal('pack/unwritable', message, file));
 }
 
-/** What comes of a link on file systems that have none. */
-const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
-
-/** A link is made only where nothing stands. */
-function linkNew(temporary: string, file: string): void {
-  try {
-    linkSync(temporary, file);
-  } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') throw inTheWay(file);
-    if (!isSystemError(error) || !WITHOUT_LINKS.has(error.code)) throw error;
-    refuseExisting(file);
-    renameSync(temporary, file);
-    return;
-  }
-  removeQuietly(temporary);
-}
-
-function removeQuietly(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    // Gone already, or in a folder that refuses: the error that matters is another.
-    if (!isSystemError(error)) throw error;
-  }
-}
-
-function inTheWay(file: string): PackRefused {
+function alreadyExists(file: string): PackRefused {
   return new PackRefused(packRefusal('pack/exists', `${quoted(file, 200)} is there already`, file));
 }

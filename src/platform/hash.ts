@@ -5,8 +5,8 @@ export interface TextHash {
 }
 
 /**
- * SHA-256 in hex, of bytes or of the UTF-8 bytes of a text. Loading the cryptography of Node takes milliseconds, and a listing that
- * finds nothing changed needs none of it: hence at the first call.
+ * SHA-256 in hex, of bytes or of the UTF-8 bytes of a text. `node:crypto` is loaded on the first call: loading takes milliseconds, and a
+ * listing without changes does not need it.
  */
 export function sha256(data: Uint8Array | string): string {
   return openSha256()(data);
@@ -18,7 +18,6 @@ export function openSha256(): (data: Uint8Array | string) => string {
   return (data) => hash('sha256', data, 'hex');
 }
 
-/** SHA-256 in hex of a text that comes in pieces. */
 export function openTextHash(): TextHash {
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   return {
@@ -27,7 +26,7 @@ export function openTextHash(): TextHash {
   };
 }
 
-/** A short name for a text, for files that are checked by what is in them. Not for anything an attacker could gain by. */
+/** A short hash for file names. Not collision-resistant: only for files that are validated by their content. */
 export function nameHash(text: string): string {
   let low = 0x811c9dc5;
   let high = 0x9dc5811c;

@@ -1,23 +1,24 @@
 import type { Access, Subject } from '../core/access.ts';
-import type { Action, InputRequest } from '../core/action.ts';
+import { hostInputsOf } from '../core/action.ts';
+import type { Action } from '../core/action.ts';
 import { readCommandLine } from './command/command-line.ts';
 import { programsOf } from './command/command-pattern.ts';
 import type { Isolation } from '../core/execution.ts';
 import { isHostPattern, readAuthority, readHostPattern } from '../core/network/host-pattern.ts';
 
-/** What is known about an action that it does not say itself. */
+/** Facts about an action that are not part of the action itself. */
 export interface AccessFacts {
-  /** The skill that it names, as it was found. */
+  /** The resolved skill. */
   readonly skill?: { readonly id: string; readonly name: string };
-  /** Its instructions are in the conversation already. */
+  /** Whether its instructions are already in the conversation. */
   readonly isLoaded?: boolean;
-  /** Where its path leads, links resolved: as rules write it, and absolute. */
+  /** The resolved path, as rules write it and absolute. */
   readonly place?: { readonly shown: string; readonly absolute: string };
-  /** What keeps programs from the host; absent where nothing is run. */
+  /** Absent if no program runs. */
   readonly isolation?: Isolation;
 }
 
-/** Variables that every program has, as far as their values are ours and the same everywhere. */
+/** Variables with fixed values in every sandbox. */
 const WORKSPACE_VARIABLES = {
   WORKSPACE_DIR: '/workspace',
   SKILLS_DIR: '/workspace/skills',
@@ -26,7 +27,7 @@ const WORKSPACE_VARIABLES = {
   HOME: '/workspace/work',
 } as const;
 
-/** All that an action does to the world: what a policy decides about. */
+/** Lists everything that an action does, for the policy to decide about. */
 export function accessesOf(action: Action, facts: AccessFacts): readonly Access[] {
   switch (action.type) {
     case 'run_script':
@@ -40,7 +41,7 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
             args: action.args,
           },
         },
-        ...circumstances(action.inputs, facts),
+        ...circumstances(action, facts),
       ];
     case 'run_command':
     case 'start_command':
@@ -53,7 +54,7 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
             isElsewhere: !HERE.has(action.cwd ?? ''),
           },
         },
-        ...circumstances(action.inputs, facts),
+        ...circumstances(action, facts),
       ];
     case 'read_file':
     case 'list_dir':
@@ -73,7 +74,7 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
     case 'read_resource':
     case 'select_documents':
     case 'get_script_path': {
-      // SKILL.md is one of the files: a rule about loading a skill is one about reading it.
+      // SKILL.md is one of these files, so rules for loading the skill apply to reading it.
       const first = { tool: action.type, subject: { kind: 'none' } } as const;
       return facts.isLoaded === true ? [first] : [first, skillAccess(action.skill, facts)];
     }
@@ -86,7 +87,7 @@ function skillAccess(asked: string, { skill }: AccessFacts): Access {
   return { tool: 'load_skill', subject: { kind: 'skill', id: skill?.id ?? '', name: skill?.name ?? asked } };
 }
 
-/** A command line as rules see it, without variables of its own. */
+/** Parses a command line for rules. */
 export function commandSubject(
   command: string,
   variables: Readonly<Record<string, string>> = WORKSPACE_VARIABLES,
@@ -95,7 +96,7 @@ export function commandSubject(
   return { kind: 'command', line, programs: programsOf(line), hasVariables: false, isElsewhere: false };
 }
 
-/** Asking a server: also for each address that an answer leads on to. */
+/** The access of a network request; also used for each redirect. */
 export function hostAccess(url: string, method: string): Access {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const authority = readAuthority(parsed?.host ?? '', parsed?.protocol === 'http:' ? 80 : HTTPS);
@@ -105,7 +106,7 @@ export function hostAccess(url: string, method: string): Access {
   };
 }
 
-/** What a grant of network to programs would let them do. A name below a wildcard stands for all of them. */
+/** What a network grant lets programs do. One name stands for all names of a wildcard. */
 export function grantAccess(pattern: string): Access {
   const grant = readHostPattern(pattern);
   const subject = isHostPattern(grant)
@@ -119,7 +120,7 @@ export function grantAccess(pattern: string): Access {
 
 const HTTPS = 443;
 
-/** Ways to say that a command starts where it would anyway. */
+/** Values of `cwd` that mean the default folder. */
 const HERE: ReadonlySet<string> = new Set(['', '.', './']);
 
 function scriptName(script: string): string {
@@ -132,12 +133,12 @@ function variablesOf({ skill }: AccessFacts): Readonly<Record<string, string>> {
   return { ...WORKSPACE_VARIABLES, SKILL_NAME: skill.name, SKILL_DIR: `/workspace/skills/${skill.name}` };
 }
 
-const HOST_SCHEME = 'host://';
-
-function circumstances(inputs: readonly InputRequest[] = [], { isolation }: AccessFacts): readonly Access[] {
-  const files = inputs.flatMap(({ from }) => (from.startsWith(HOST_SCHEME) ? [from.slice(HOST_SCHEME.length)] : []));
+function circumstances(action: Action, { isolation }: AccessFacts): readonly Access[] {
   return [
-    ...files.map((path): Access => ({ tool: 'host_input', subject: { kind: 'path', path, absolute: path } })),
+    ...hostInputsOf(action).map((path): Access => ({
+      tool: 'host_input',
+      subject: { kind: 'path', path, absolute: path },
+    })),
     ...(isolation === 'none' ? [{ tool: 'unsafe_local', subject: { kind: 'none' } } satisfies Access] : []),
   ];
 }

@@ -6,11 +6,11 @@ import type { DiffLine, TextDiff } from '../core/text/text-diff.ts';
 import { countCharacters } from '../core/text/text.ts';
 
 export interface ApprovalTextOptions {
-  /** Columns of the screen. */
+  /** Columns of the terminal. */
   readonly width: number;
-  /** SHA-256 in hex: `core` hashes nothing. */
+  /** SHA-256 in hex. */
   readonly hash: (text: string) => string;
-  /** For those who want to see all: cut only far beyond what anybody reads. */
+  /** Show everything, up to very generous limits. */
   readonly isWhole?: boolean;
 }
 
@@ -18,16 +18,16 @@ const SHORT = { textRows: 24, itemRows: 4, items: 20, diffLines: 40 } as const;
 const WHOLE = { textRows: 4_000, itemRows: 400, items: 1_000, diffLines: 4_000 } as const;
 
 /**
- * A question as a person sees it, without the choices. Labels are ours; all that somebody else worded, also the names of tools, rules
- * and skills, stands in a frame (`framed-text.ts`).
+ * The question as shown to a person, without the choices. Labels are ours; all untrusted text, including names of tools, rules and skills,
+ * is framed (`framed-text.ts`).
  */
 export function approvalLines(request: ApprovalRequest, options: ApprovalTextOptions): readonly string[] {
   const { tool, risk, rule, origin, skill, detail, affects, isolation, id, action } = request;
   const show = openShow(options);
   return [
-    `a yes or a no is needed; risk: ${risk}`,
+    `approval needed; risk: ${risk}`,
     ...show.items('tool', [tool]),
-    ...show.items(`asked by a rule (${origin.layer})`, origin.where === '' ? [rule] : [rule, origin.where]),
+    ...show.items(`required by a rule (${origin.layer})`, origin.where === '' ? [rule] : [rule, origin.where]),
     ...(skill === undefined ? [] : show.items(`skill ${shortDigest(skill.digest)}`, [skill.id])),
     ...detailLines(detail, show),
     ...givenLines(action, show),
@@ -38,7 +38,7 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
   ];
 }
 
-/** The first 12 digits of a question's id: enough to tell it from others, not enough to answer it. */
+/** The first 12 digits of an id: enough to recognize a question, not enough to approve it. */
 export function shortId(id: string): string {
   return /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/.exec(id)?.[1] ?? 'none';
 }
@@ -49,13 +49,12 @@ function shortDigest(digest: string): string {
 }
 
 function isolationLine(isolation: NonNullable<ApprovalRequest['isolation']>): string {
-  return isolation === 'none' ? 'isolation: none: it can do all that you can do' : `isolation: ${isolation}`;
+  return isolation === 'none' ? 'isolation: none; it can do everything that you can do' : `isolation: ${isolation}`;
 }
 
 interface Show {
-  /** A text of any length. */
   text(label: string, text: string): readonly string[];
-  /** Names, arguments and the like: one line each. */
+  /** Names, arguments and similar: one line each. */
   items(label: string, items: readonly string[]): readonly string[];
   diff(label: string, diff: TextDiff, after: string): readonly string[];
 }
@@ -101,7 +100,9 @@ function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
         ...rows([...start]),
         ...leftOut,
         ...rows([...end]),
-        ...(isEndChanged ? [`  the line end at the end of the file ${after.endsWith('\n') ? 'is new' : 'goes'}`] : []),
+        ...(isEndChanged
+          ? [`  the line end at the end of the file ${after.endsWith('\n') ? 'is added' : 'is removed'}`]
+          : []),
       ];
     },
   };
@@ -110,7 +111,7 @@ function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
 const MARKS: Readonly<Record<DiffLine['kind'], string>> = { same: '  ', removed: '- ', added: '+ ' };
 
 function leftOutLines(what: string, digest: string): readonly string[] {
-  return [`  … ${what} left out; of all of it:`, `  sha256 ${digest}`];
+  return [`  … ${what} omitted; digest of everything:`, `  sha256 ${digest}`];
 }
 
 function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
@@ -139,13 +140,13 @@ function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
 }
 
 function writeLines({ before, after }: Extract<ApprovalDetail, { kind: 'write' }>, show: Show): readonly string[] {
-  if (before === after) return ['nothing in it changes'];
+  if (before === after) return ['the content does not change'];
   const diff = diffLines(before ?? '', after);
   if (before === undefined) return show.diff(`a new file, ${count(diff.added)} lines`, diff, after);
   return show.diff(`changes, ${count(diff.added)} lines added, ${count(diff.removed)} removed`, diff, after);
 }
 
-/** What a program or a request is given besides its words: it may matter as much as they do. */
+/** What a program or request gets besides its command line, which can matter as much. */
 function givenLines(action: Action, show: Show): readonly string[] {
   if (action.type === 'network_request')
     return someItems(
@@ -163,10 +164,10 @@ function givenLines(action: Action, show: Show): readonly string[] {
       Object.entries(env).map(([name, value]) => `${name}=${value}`),
       show,
     ),
-    ...(stdin === undefined || stdin === '' ? [] : show.text('reads as its input', stdin)),
-    ...(editorText === undefined ? [] : show.text('an editor writes', editorText)),
+    ...(stdin === undefined || stdin === '' ? [] : show.text('stdin', stdin)),
+    ...(editorText === undefined ? [] : show.text('text for the editor', editorText)),
     ...someItems(
-      'files brought in',
+      'input files',
       inputs.map(({ from, to }) => (to === undefined ? from : `${from} as ${to}`)),
       show,
     ),
@@ -177,19 +178,19 @@ function someItems(label: string, items: readonly string[], show: Show): readonl
   return items.length === 0 ? [] : show.items(`${label} (${count(items.length)})`, items);
 }
 
-/** In quotes, so that an empty argument and one with spaces at its end can be seen. */
+/** Quoted, so that empty arguments and trailing spaces are visible. */
 function quotedItem(argument: string): string {
   return JSON.stringify(argument);
 }
 
-/** Letters of other scripts may look like ours: a name that is nearly the right one. */
+/** Letters of other scripts can imitate ASCII letters. */
 function unusualLine(detail: ApprovalDetail): readonly string[] {
-  // What stands there already is not what is asked about.
+  // Existing content is not part of the question.
   const text = Object.values({ ...detail, before: '' })
     .flat()
     .join('');
   const unusual = countCharacters(text.replaceAll(/[\0-\x7f]/g, ''));
-  return unusual === 0 ? [] : [`${count(unusual)} characters are not ASCII: some may look like others`];
+  return unusual === 0 ? [] : [`${count(unusual)} characters are not ASCII; some may imitate others`];
 }
 
 function count(number: number): string {

@@ -4,10 +4,10 @@ import type { PolicyRule } from './policy-rule.ts';
 
 const BUILT_IN: RuleOrigin = { layer: 'built-in', where: '' };
 
-/** What runs by itself later, and what this record and its rules are made of: never written by a tool. */
+/** Files that are executed later, and the files of records and rules: tools never write them. */
 const NEVER_WRITTEN = ['.git/**', '.agent/config.json', '.agent/runs/**', '.agent/trash/**', '.agent/artifacts/**'];
 
-/** What other programs and agents read as orders: a person sees each change, whatever else was opened. */
+/** Files that other programs and agents treat as instructions: every change needs approval. */
 const ASKED_BEFORE_WRITING = [
   '.agent/**',
   '.agents/**',
@@ -31,7 +31,7 @@ const ASKED_BEFORE_WRITING = [
   'SKILL.md',
 ];
 
-/** What people keep secrets in: a model reads these only with a yes. */
+/** Files that usually contain secrets: a model needs approval to read them. */
 const ASKED_BEFORE_READING = [
   '.env',
   '.env.*',
@@ -56,7 +56,7 @@ const ASKED_BEFORE_READING = [
   'id_rsa*',
 ];
 
-/** Rules that hold at any depth and whatever the configuration opens: it may only add to them. */
+/** Rules that always apply, at any depth. The configuration can only add to them. */
 export function builtInRules(): readonly PolicyRule[] {
   return [
     ...rulesFor('deny', ['write_file', 'delete_file'], NEVER_WRITTEN),
@@ -65,7 +65,7 @@ export function builtInRules(): readonly PolicyRule[] {
   ];
 }
 
-/** One rule a pattern, for all of the tools: each runtime reads them anew, so there should be few. */
+/** One rule per pattern for all tools keeps the list short. */
 function rulesFor(
   effect: 'deny' | 'ask',
   tools: readonly [string, ...string[]],

@@ -15,7 +15,7 @@ const MAX_INCLUDED_FILES = 64;
 export interface PolicySource {
   /** The file, the variable or the option. */
   readonly where: string;
-  /** What relative paths stand on. */
+  /** Base of relative paths. */
   readonly base: string;
   readonly home: string | undefined;
 }
@@ -23,11 +23,11 @@ export interface PolicySource {
 export interface PolicyRead {
   readonly policy: PolicyConfig;
   readonly diagnostics: readonly Diagnostic[];
-  /** A file of rules could not be used: nobody knows what it forbids. */
+  /** A file of rules could not be read, so its restrictions are unknown. */
   readonly isBroken: boolean;
 }
 
-/** A policy with all that it includes: its own rules first, then those of each file in order, each file once. */
+/** Reads a policy and its includes: own rules first, then those of each file in order, each file once. */
 export function readPolicy(written: WrittenPolicy, source: PolicySource): PolicyRead {
   const walk: Walk = { home: source.home, seen: new Set(), problems: [] };
   const policy = joinPolicies(policiesOf(written, source, [source.where], walk));
@@ -38,15 +38,15 @@ export function readPolicy(written: WrittenPolicy, source: PolicySource): Policy
   };
 }
 
-/** What one reading gathers. */
+/** State of one reading. */
 interface Walk {
   readonly home: string | undefined;
-  /** Real paths of files that were read. */
+  /** Real paths of files already read. */
   readonly seen: Set<string>;
   readonly problems: Diagnostic[];
 }
 
-/** `trail` is the way from the first file to this one: a file that stands in it includes itself. */
+/** `trail` is the chain of includes; a file that occurs in it includes itself. */
 function policiesOf(
   written: WrittenPolicy,
   { where, base }: Pick<PolicySource, 'where' | 'base'>,
@@ -72,7 +72,7 @@ function includeFile(file: string, from: string, trail: readonly string[], walk:
   const read = readCheckedJson(file, checkPolicyFile);
   switch (read.type) {
     case 'absent':
-      walk.problems.push(includeProblem(from, `${quoted(file, 200)} cannot be included: there is no such file`));
+      walk.problems.push(includeProblem(from, `${quoted(file, 200)} cannot be included: the file does not exist`));
       return [];
     case 'invalid':
       walk.problems.push(...read.diagnostics);
@@ -82,7 +82,7 @@ function includeFile(file: string, from: string, trail: readonly string[], walk:
   }
 }
 
-/** An absolute path; nothing where it stands on a home folder that is not there. */
+/** Resolves a path; undefined if it needs a home folder and there is none. */
 export function placeOf(name: string, base: string, home: string | undefined): string | undefined {
   if (name !== '~' && !name.startsWith('~/')) return path.resolve(base, name);
   return home === undefined ? undefined : path.resolve(home, name.slice(2));
@@ -92,7 +92,7 @@ function refusalOf(file: string, trail: readonly string[], { seen }: Walk): stri
   const real = realPath(file);
   const at = trail.findIndex((before) => realPath(before) === real);
   if (at !== -1) return `it includes itself: ${[...trail.slice(at), file].map(printable).join(' -> ')}`;
-  if (trail.length > MAX_INCLUDE_DEPTH) return `more than ${String(MAX_INCLUDE_DEPTH)} files include each other`;
+  if (trail.length > MAX_INCLUDE_DEPTH) return `includes are nested deeper than ${String(MAX_INCLUDE_DEPTH)} files`;
   if (!seen.has(real) && seen.size >= MAX_INCLUDED_FILES)
     return `more than ${String(MAX_INCLUDED_FILES)} files are included`;
   return undefined;
@@ -108,7 +108,7 @@ function contradictionText({ rule, loses, where, wins, by }: ReturnType<typeof c
     {
       code: 'policy/contradiction',
       path: where,
-      message: `${quoted(rule)} stands in ${loses} and in ${wins}${other}: ${wins} counts`,
+      message: `${quoted(rule)} is in ${loses} and in ${wins}${other}: ${wins} applies`,
     },
     'lenient',
   );

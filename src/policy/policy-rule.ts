@@ -10,16 +10,16 @@ import type { HostPattern } from '../core/network/host-pattern.ts';
 import type { Access, Effect, RuleOrigin, Subject } from '../core/access.ts';
 import { quoted } from '../core/text/text.ts';
 
-/** A rule as it is written, `run_command(git status:*)`, and what it means. */
+/** A parsed rule such as `run_command(git status:*)`. */
 export interface PolicyRule {
   readonly effect: Effect;
   readonly text: string;
   readonly origin: RuleOrigin;
-  /** Tools that it speaks about by name. */
+  /** Tools that the rule names. */
   readonly tools: readonly string[];
-  /** And those whose names a pattern means. */
+  /** Matches further tool names. */
   readonly pattern?: Glob;
-  /** Absent: whatever the tool is used on. */
+  /** Absent: the rule covers every use of the tool. */
   readonly subjects?: SubjectPattern;
 }
 
@@ -32,14 +32,14 @@ export interface RuleProblem {
   readonly problem: string;
 }
 
-/** What patterns with `~` and without a slash at the start stand on. */
+/** Base of patterns that start with `~`. */
 export interface RulePlaces {
   readonly home?: string | undefined;
 }
 
 type PatternKind = 'command' | 'path' | 'host' | 'skill' | 'script' | 'none';
 
-/** What stands in the brackets behind each tool. */
+/** The kind of pattern that each tool takes in parentheses. */
 const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
   ['run_command', 'command'],
   ['run_script', 'script'],
@@ -54,8 +54,8 @@ const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
 ]);
 
 /**
- * Names that skills use for the tools of other systems. `Bash` is how scripts are run there, so it means both; `Read` is all that
- * reads, as it is in Claude Code.
+ * Tool names of other systems. `Bash` also runs scripts there, so it covers both tools; `Read` covers everything that reads, as in Claude
+ * Code.
  */
 const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Bash', ['run_command', 'run_script']],
@@ -70,7 +70,7 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['NotebookEdit', ['write_file']],
   ['WebFetch', ['network_request']],
   ['Skill', ['load_skill']],
-  // As `execution.require_approval_for` of skills-agent writes it.
+  // The spelling of `execution.require_approval_for` in skills-agent.
   ['network', ['network_request']],
   ['skill_run', ['run_command', 'run_script']],
   ['skill_exec', ['run_command']],
@@ -78,12 +78,12 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['start_command', ['run_command']],
 ]);
 
-/** The tool of ours that another system's name stands for first; the name itself where it stands for none. */
+/** Our name for a tool of another system; unknown names are returned unchanged. */
 export function ownName(tool: string): string {
   return OTHER_NAMES.get(tool)?.[0] ?? tool;
 }
 
-/** A rule, or why the text is none. */
+/** Parses a rule, or explains why the text is invalid. */
 export function readRule(
   text: string,
   {
@@ -93,13 +93,13 @@ export function readRule(
   }: { readonly effect: Effect; readonly origin: RuleOrigin; readonly places?: RulePlaces },
 ): PolicyRule | RuleProblem {
   const trimmed = text.trim();
-  if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is no rule; write a tool, or tool(pattern)` };
+  if (!isToolPattern(trimmed)) return { problem: `${quoted(text)} is not a rule; write a tool, or tool(pattern)` };
   const open = trimmed.indexOf('(');
   const name = open === -1 ? trimmed : trimmed.slice(0, open);
   const inside = open === -1 ? '' : trimmed.slice(open + 1, -1).trim();
   const rule = { effect, text: trimmed, origin };
   if (name.includes('*')) {
-    if (inside !== '') return { problem: `${quoted(text)} has a pattern for tools of several names` };
+    if (inside !== '') return { problem: `${quoted(text)} has a pattern, but matches several tools` };
     return { ...rule, tools: [], pattern: compileGlob(name) };
   }
   const tools = toolsOf(name, effect);
@@ -108,7 +108,7 @@ export function readRule(
   return 'problem' in subjects ? subjects : { ...rule, tools, subjects };
 }
 
-/** Who may not read a file may not have it brought to a program either; who may read it may not therefore. */
+/** A rule that denies reading a file also denies using it as an input; an allow rule does not extend that far. */
 function toolsOf(name: string, effect: Effect): readonly string[] {
   const named = OTHER_NAMES.get(name) ?? [name];
   return named.includes('read_file') && effect !== 'allow' ? [...named, 'host_input'] : named;
@@ -137,21 +137,21 @@ function readSubjects(
     }
     case 'skill':
     case 'script': {
-      // A name alone is the skill with all of its scripts.
+      // A name alone means the skill with all of its scripts.
       const whole = kind === 'script' && !text.includes('/') ? `${text}/**` : text;
       return { kind: 'skill', globs: [compileGlob(whole, { hidden: true })], anyCase: false };
     }
     case 'none':
-      return { problem: `a pattern in brackets means nothing for this tool: ${quoted(text)}` };
+      return { problem: `this tool takes no pattern in parentheses: ${quoted(text)}` };
   }
 }
 
 /**
- * What allows means exactly what it says; what forbids or asks is read generously: hidden names, other spellings of the same letters,
- * without a slash at any depth, and with all that is in a folder the folder itself, which can be listed and searched.
+ * Allow rules match exactly. Deny and ask rules match generously: hidden names, any letter case, any depth if there is no slash, and for
+ * `folder/**` the folder itself, because it can be listed and searched.
  */
 function readPathPattern(text: string, effect: Effect, { home }: RulePlaces): SubjectPattern | RuleProblem {
-  if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} has .. in it` };
+  if (/(?:^|\/)\.\.(?:\/|$)/.test(text)) return { problem: `${quoted(text)} contains ".."` };
   const isStrict = effect === 'allow';
   let pattern = text.startsWith('./') ? text.slice(2) : text.replace(/^\/\//, '/');
   if (pattern === '~' || pattern.startsWith('~/')) {
@@ -171,15 +171,15 @@ function readPathPattern(text: string, effect: Effect, { home }: RulePlaces): Su
   return { kind: 'path', globs, anyCase: !isStrict };
 }
 
-/** Whether a rule speaks about a tool at all. */
+/** Whether a rule applies to a tool. */
 export function namesTool({ tools, pattern }: PolicyRule, tool: string): boolean {
   return tools.includes(tool) || pattern?.matches(tool) === true;
 }
 
-/** `unclear`: it cannot be told, so that what forbids must forbid and what allows must not. */
+/** `unclear`: cannot be determined. Deny rules treat it as a match, allow rules do not. */
 export type Meaning = 'yes' | 'no' | 'unclear';
 
-/** Whether a rule that names the tool means this use of it. Lines of several commands are asked about one by one where they are allowed. */
+/** Whether a rule for this tool matches this use. A line of several commands is checked command by command for allow rules. */
 export function meansAccess(rule: PolicyRule, { subject }: Access, names = namesOf(subject)): Meaning {
   const { subjects, effect } = rule;
   if (subjects === undefined) return 'yes';
@@ -206,7 +206,7 @@ function meansCommand(pattern: CommandPattern, subject: Subject, effect: Effect)
   return said(couldCover(pattern, subject.programs) && missedCommand([pattern], subject) === undefined);
 }
 
-/** The first command of a line that none of the patterns covers; `line` where the line as a whole cannot be judged by any. */
+/** The first command that none of the patterns covers; `line` if the line as a whole cannot be checked. */
 export function missedCommand(
   patterns: readonly CommandPattern[],
   { line, hasVariables, isElsewhere }: Extract<Subject, { kind: 'command' }>,
@@ -215,7 +215,7 @@ export function missedCommand(
   return firstUncovered(patterns, line.commands, { isElsewhere });
 }
 
-/** Most patterns start with the name of another program: no need to look at their other words. */
+/** Fast path: most patterns start with the name of another program. */
 export function couldCover({ words }: CommandPattern, programs: readonly string[]): boolean {
   const first = words[0];
   const name = first?.[0] ?? '';
@@ -235,7 +235,7 @@ const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['php', ['php']],
 ]);
 
-/** The command lines that mean the same as running a script: rules for `Bash` are written so. */
+/** Command lines that are equivalent to running a script, because `Bash` rules are written that way. */
 function scriptCommands({ script, args }: Extract<Subject, { kind: 'script' }>): readonly SimpleCommand[] {
   const extension = script.slice(script.lastIndexOf('.') + 1);
   const starts = [[`./${script}`], [script]];
@@ -254,7 +254,7 @@ function meansHost(
   return below && !asked.isAddress && asked.name.endsWith(`.${host.host}`);
 }
 
-/** What patterns for names are held against, as it is written and in small letters: made once for all rules. */
+/** Names that patterns are matched against, as written and in lower case. */
 export interface SubjectNames {
   readonly exact: readonly string[];
   readonly lower: readonly string[];

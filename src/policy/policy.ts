@@ -8,46 +8,47 @@ import type { SkillControls } from '../core/skill.ts';
 import { printable, quoted } from '../core/text/text.ts';
 
 /**
- * What an action may do. A policy is a row of layers. Each layer judges by itself, and the strictest answer counts: so a layer can
- * only take away, and whoever is given a policy with one layer more has fewer rights, never others.
+ * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer
+ * can
+ * only remove rights.
  *
- *     configuration: built-in, user, environment, options     opens what it names
- *     project file, active skills, run                          narrow
+ *     configuration: built-in, user, environment, options     grants what it names
+ *     project file, active skills, run                          restrict
  *
- * Inside a layer `deny` beats `ask` beats `allow`, whatever is more exact or came later.
+ * Inside a layer `deny` beats `ask` beats `allow`, regardless of order and specificity.
  */
 export interface Policy {
   readonly layers: readonly PolicyLayer[];
-  /** Rules of skills that count as a person's yes (`allowed-tools` as a grant). */
+  /** Rules of skills that count as approval (`allowed-tools` as a grant). */
   readonly grants: readonly PolicyRule[];
 }
 
 export interface PolicyLayer {
   readonly origin: RuleOrigin;
   readonly rules: readonly PolicyRule[];
-  /** What counts where no rule of this layer speaks. */
+  /** The effect if no rule of this layer matches. */
   readonly otherwise: Readonly<Record<Risk, Effect>>;
 }
 
-/** What each tool can do at worst (POL-1). Somebody else's tool is not known to be harmless. */
+/** The worst case of each tool (POL-1). Third-party tools count as high risk. */
 const TOOL_RISKS: ReadonlyMap<string, Risk> = new Map<string, Risk>([
   ['read_file', 'low'],
   ['list_dir', 'low'],
   ['grep', 'low'],
   ['run_script', 'medium'],
   ['run_command', 'medium'],
-  // A file of the host that is brought into a workspace.
+  // A host file that is copied into a workspace.
   ['host_input', 'medium'],
   ['write_file', 'high'],
   ['delete_file', 'high'],
   ['network_request', 'high'],
-  // A program without any isolation.
+  // A program without isolation.
   ['unsafe_local', 'high'],
 ]);
 
 /**
- * What a model needs to find skills, to read them, to look after programs that already run, and to answer. No list of a skill takes
- * these away, and no `*`; a rule of the configuration that names one does.
+ * Tools that a model needs to find and read skills, to manage running programs, and to answer. Lists of skills and `*` do not remove them;
+ * a rule of the configuration that names one does.
  */
 export const ALWAYS_ON: ReadonlySet<string> = new Set([
   'search_skills',
@@ -62,12 +63,12 @@ export const ALWAYS_ON: ReadonlySet<string> = new Set([
   'final_answer',
 ]);
 
-/** Circumstances of a program rather than tools: no skill has a name for them, so that no list of a skill means them. */
+/** Conditions of a program rather than tools. Skills have no name for them, so their lists do not apply. */
 const CIRCUMSTANCES: ReadonlySet<string> = new Set(['host_input', 'unsafe_local']);
 
-/** Reading is open; for all else a person is asked, and where there is nobody, that is a no (POL-2). */
+/** Reading is allowed; everything else needs approval, and without a person that means no (POL-2). */
 export const BY_RISK: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'ask', high: 'ask' };
-/** What a decision has in the place of a rule where none spoke. */
+/** Stands in a decision where no rule matched. */
 const BY_DEFAULT = 'by risk';
 const NO_OPINION: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'allow', high: 'allow' };
 const NOTHING_ELSE: Readonly<Record<Risk, Effect>> = { low: 'deny', medium: 'deny', high: 'deny' };
@@ -76,7 +77,7 @@ export function riskOf(tool: string): Risk {
   return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
 }
 
-/** A layer that only narrows: what it does not speak about is left to the others. */
+/** A layer that only restricts; it leaves everything it does not mention to other layers. */
 export function narrowingLayer(
   origin: RuleOrigin,
   rules: readonly PolicyRule[],
@@ -86,8 +87,8 @@ export function narrowingLayer(
 }
 
 /**
- * What an active skill says that it needs: nothing else may be used; and what it says must not be used, which counts by itself too.
- * Entries that cannot be read allow nothing, and forbid their whole tool.
+ * The layer of an active skill: its `allowed-tools` exclude everything else, and its `disallowed-tools` deny. Unreadable entries allow
+ * nothing and deny their whole tool.
  */
 export function skillLayer(
   skill: string,
@@ -104,7 +105,7 @@ export function skillLayer(
   };
 }
 
-/** A pattern that means nothing to us still means something to who wrote it: without it the rule forbids more, never less. */
+/** An unreadable pattern is dropped, so the rule denies the whole tool: more, never less. */
 function denyRules(text: string, origin: RuleOrigin): readonly PolicyRule[] {
   const rule = readRule(text, { effect: 'deny', origin });
   if (isRule(rule)) return [rule];
@@ -112,7 +113,7 @@ function denyRules(text: string, origin: RuleOrigin): readonly PolicyRule[] {
   return isRule(whole) ? [{ ...whole, text }] : [];
 }
 
-/** The same list as pre-approval. */
+/** Uses the list as pre-approval. */
 export function skillGrants(skill: string, allowedTools: readonly string[]): readonly PolicyRule[] {
   return readableRules(allowedTools, { layer: 'skill', where: skill });
 }
@@ -121,12 +122,12 @@ function readableRules(texts: readonly string[], origin: RuleOrigin): readonly P
   return texts.map((text) => readRule(text, { effect: 'allow', origin })).filter(isRule);
 }
 
-/** A policy with more layers: for a project, for the skills that are active, for a run, for a subagent. It never allows more. */
+/** Adds layers, for example for a project, active skills, a run or a subagent. The result never allows more. */
 export function narrowPolicy({ layers, grants }: Policy, more: readonly PolicyLayer[]): Policy {
   return { layers: [...layers, ...more], grants };
 }
 
-/** What may be done of all that an action does: the strictest answer about any part of it. */
+/** The strictest decision about anything that an action does. */
 export function decide(policy: Policy, accesses: readonly Access[]): Decision {
   const [first, ...rest] = accesses.map((access) => decideAccess(policy, access));
   if (first === undefined) throw new TypeError('there is nothing to decide about');
@@ -145,7 +146,7 @@ function decideAccess(policy: Policy, access: Access): Decision {
     if (strictest === undefined || outweighs(judged, strictest)) strictest = judged;
     if (judged.effect === 'deny') break;
   }
-  // A policy without any layer that speaks is no policy: nothing is allowed by it.
+  // A policy in which no layer decides allows nothing.
   const found = strictest ?? { effect: 'deny', origin: { layer: 'built-in', where: '' }, rule: undefined };
   const isGrantable = riskOf(access.tool) === 'medium' && !CIRCUMSTANCES.has(access.tool);
   if (found.effect === 'ask' && isAskedByRisk && isGrantable) {
@@ -159,11 +160,11 @@ interface Judgement {
   readonly effect: Effect;
   readonly rule: string | undefined;
   readonly origin: RuleOrigin;
-  /** Why a rule that seems to fit does not. */
+  /** Why a rule that seems to match does not. */
   readonly because?: string;
 }
 
-/** What one layer says; nothing where the tool is not its business. */
+/** The decision of one layer; undefined if the layer does not apply to the tool. */
 function judge({ origin, rules, otherwise }: PolicyLayer, access: Access): Judgement | undefined {
   const { tool } = access;
   const isAlwaysOn = ALWAYS_ON.has(tool);
@@ -177,7 +178,8 @@ function judge({ origin, rules, otherwise }: PolicyLayer, access: Access): Judge
     else if (rule.effect === 'deny' || asked === undefined) {
       const meaning = meansAccess(rule, access, names);
       if (meaning === 'no') continue;
-      const because = meaning === 'unclear' ? `the command cannot be judged by it: ${unclear(access)}` : undefined;
+      const because =
+        meaning === 'unclear' ? `the rule cannot be evaluated for this command: ${unclear(access)}` : undefined;
       const { effect, text, origin: from } = rule;
       const judged = { effect, rule: text, origin: from, ...(because === undefined ? {} : { because }) };
       if (effect === 'deny') return judged;
@@ -191,7 +193,7 @@ function judge({ origin, rules, otherwise }: PolicyLayer, access: Access): Judge
   return { effect: otherwise[riskOf(tool)], rule: undefined, origin, ...hindrance(allows, access) };
 }
 
-/** A rule that allows all of it; for a line of several commands, the one for the last of them where each has its own. */
+/** A rule that allows the whole access. For a line whose commands are allowed by different rules, the rule of the last command. */
 function allowing(allows: readonly PolicyRule[], access: Access, names: SubjectNames): PolicyRule | undefined {
   const { subject } = access;
   const whole = allows.find((rule) => meansAccess(rule, access, names) === 'yes');
@@ -216,15 +218,15 @@ function commandRules(rules: readonly PolicyRule[], programs: readonly string[])
   );
 }
 
-/** Under a list of commands a person wants to know which part of a line was not on it, and why. */
+/** Explains which part of a command line is not allowed, and why. */
 function hindrance(allows: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
   if (subject.kind !== 'command' || !allows.some(({ subjects }) => subjects !== undefined)) return {};
   if (subject.line.type === 'unclear') return { because: subject.line.reason };
-  if (subject.hasVariables) return { because: 'it comes with variables of its own, which no list of commands judges' };
+  if (subject.hasVariables) return { because: 'it sets environment variables, which command rules do not cover' };
   const listed = commandRules(allows, subject.programs).map(({ pattern }) => pattern);
   const missed = missedCommand(listed, subject);
   if (missed === undefined || missed === 'line') return {};
-  // Where no rule names the program at all, its options are not what hinders it.
+  // If no rule names the program, its options are not the reason.
   const hazard = listed.length === 0 ? undefined : hazardOf(missed);
   return { because: hazard ?? `no rule covers ${quoted(missed.words.map(({ text }) => text).join(' '))}` };
 }
@@ -237,7 +239,7 @@ function unclear({ subject }: Access): string {
 
 function explain({ effect, rule, origin, because }: Judgement, { tool }: Access): Decision {
   const who = origin.where === '' ? origin.layer : `${origin.layer} (${printable(origin.where)})`;
-  const verb = { allow: 'is allowed', ask: 'needs a yes', deny: 'is not allowed' }[effect];
+  const verb = { allow: 'is allowed', ask: 'needs approval', deny: 'is not allowed' }[effect];
   const why = because === undefined ? '' : `: ${because}`;
   const reason = `${tool} ${verb} ${byWhat(rule, origin, who)}${why}`;
   return { effect, tool, risk: riskOf(tool), rule: rule ?? BY_DEFAULT, origin, reason };
@@ -248,7 +250,7 @@ function byWhat(rule: string | undefined, { layer }: RuleOrigin, who: string): s
   return layer === 'skill' ? `because it is not in allowed-tools of ${who}` : `by default, ${who}`;
 }
 
-/** Hosts that rules of the configuration and of the program allow by name. A skill's list opens no private network. */
+/** Hosts that rules of the configuration and the program allow by name. Lists of skills do not grant private networks. */
 export function grantedHosts({ layers: [opening] }: Policy): readonly string[] {
   return (opening?.rules ?? []).flatMap(({ effect, subjects }) =>
     effect === 'allow' && subjects?.kind === 'host' ? [subjects.host.text] : [],
@@ -260,7 +262,7 @@ interface Weighed {
   readonly rule: string | undefined;
 }
 
-/** Stricter; or wanted by a rule where the other is a default: what a rule wants asked is asked, whoever wants it done. */
+/** Whether `a` is stricter; an `ask` by a rule outweighs an `ask` by default, because it also applies to requests of a person. */
 function outweighs(a: Weighed, b: Weighed): boolean {
   if (a.effect !== b.effect) return EFFECTS.indexOf(a.effect) < EFFECTS.indexOf(b.effect);
   return a.effect === 'ask' && isByRule(a) && !isByRule(b);

@@ -1,10 +1,10 @@
-/** What the names of variables say about secrets: which ones a skill asks for, and which ones no skill is ever given. */
+/** Which variables a skill declares as secrets, and which ones no skill ever gets. */
 
 const MAX_ENTRY = 500;
-/** With or without a range of versions, which says nothing about a variable. */
+/** A version range after the name is ignored. */
 const DECLARED = /^env:\s*([A-Za-z_]\w{0,99})(?:\s*[<>=!~^].*|\s+\d.*)?$/i;
 
-/** The variables that a skill declares in `requires`, as `env:NAME`; each once. To declare one gives nothing by itself. */
+/** The variables that a skill declares in `requires` as `env:NAME`. Declaring one grants nothing. */
 export function declaredSecrets(requires: readonly string[] = []): readonly string[] {
   const names = requires.flatMap((entry) => {
     const name = entry.length > MAX_ENTRY ? undefined : DECLARED.exec(entry.trim())?.[1];
@@ -13,7 +13,7 @@ export function declaredSecrets(requires: readonly string[] = []): readonly stri
   return [...new Set(names)];
 }
 
-/** Who offers models, as the names of their keys begin. */
+/** Prefixes of provider key variables. */
 const PROVIDERS: readonly string[] = `
   ANTHROPIC CLAUDE OPENAI AZURE_OPENAI GEMINI GOOGLE_GENERATIVE_AI GOOGLE_GENAI GOOGLE_VERTEX VERTEX VERTEXAI
   MISTRAL MISTRALAI CODESTRAL GROQ XAI GROK DEEPSEEK OPENROUTER TOGETHER TOGETHERAI TOGETHER_AI COHERE FIREWORKS FIREWORKS_AI
@@ -34,9 +34,8 @@ const KEY_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a variable of this name holds a key to a model provider: `OPENAI_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `GROQ_API_KEY_2`. No skill
- * is given one, since whoever has it can spend in the name of the person and read along. `OPENAI_BASE_URL` and
- * `OPENAI_MAX_TOKENS` are none.
+ * Whether a variable holds a key of a model provider: `OPENAI_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `GROQ_API_KEY_2`. No skill gets one,
+ * because the key could be used to spend the user's money. `OPENAI_BASE_URL` and `OPENAI_MAX_TOKENS` are not keys.
  */
 export function isProviderKey(name: string): boolean {
   const upper = name.toUpperCase();

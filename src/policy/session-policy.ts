@@ -3,7 +3,7 @@ import type { Effect, Risk, RuleOrigin } from '../core/access.ts';
 import { builtInRules } from './built-in-policy.ts';
 import type { WrittenRule } from '../core/config/policy-config.ts';
 import { SkillError } from '../core/errors.ts';
-import { BY_RISK, narrowPolicy, narrowingLayer } from './policy.ts';
+import { BY_RISK, narrowingLayer } from './policy.ts';
 import type { Policy, PolicyLayer } from './policy.ts';
 import { isRule, readRule } from './policy-rule.ts';
 import type { PolicyRule, RulePlaces } from './policy-rule.ts';
@@ -11,33 +11,31 @@ import { stableJson } from '../core/json/stable-json.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { LayerPolicy, LoadedConfig } from '../core/config/loaded-config.ts';
 
-/** Rules of one place, as text. */
+/** Rules as text. */
 export interface RuleTexts {
   readonly allow?: readonly string[];
   readonly ask?: readonly string[];
   readonly deny?: readonly string[];
 }
 
-/** What a program says about a session of its own. */
+/** The policy that a program sets for its own session. */
 export interface SessionPolicy extends RuleTexts {
-  /** Opened for this session as the user's configuration could: a `deny` or an `ask` there still counts. */
+  /** Grants for this session, like those of the user's configuration; `deny` and `ask` rules there still apply. */
   readonly opens?: readonly string[];
-  /** What counts where none of `allow`, `ask` and `deny` speaks; `allow`, so that they only take away. */
+  /** The effect if none of `allow`, `ask` and `deny` matches (default: `allow`, so that they only restrict). */
   readonly otherwise?: Effect;
 }
 
-/** What the configuration says, put together by whoever read it. */
+/** The parsed policy of the configuration. */
 export interface ConfiguredPolicy {
-  /** Built-in, user, environment and options: these open. */
+  /** Built-in, user, environment and option rules, which may grant rights. */
   readonly opening: { readonly rules: readonly PolicyRule[]; readonly byRisk: Partial<Record<Risk, Effect>> };
-  /** The project's: these narrow. */
+  /** Layers of the project, which only restrict. */
   readonly narrowing: readonly PolicyLayer[];
   readonly places: RulePlaces;
-  /** Both, for sessions of which their program says nothing. */
-  readonly plain: Policy;
 }
 
-/** What the loaded configuration says about rights. A rule that cannot be read is a problem of its file, and closes what it is about. */
+/** Parses the policy of the configuration. An unreadable rule is an error of its file. */
 export function configuredPolicy(
   { policies, config, isBroken }: Pick<LoadedConfig, 'policies' | 'config' | 'isBroken'>,
   home: string | undefined,
@@ -56,10 +54,10 @@ export function configuredPolicy(
     ...policies
       .filter(({ layer }) => layer === 'project')
       .map((layer) => narrowingLayer({ layer: 'project', where: layer.where }, read(layer), layer.policy.default)),
-    // Nobody knows what a file that cannot be read would have forbidden.
+    // The restrictions of an unreadable file are unknown, so everything beyond reading is denied.
     ...(isBroken ? [narrowingLayer({ layer: 'user', where: 'the configuration cannot be read' }, [], CLOSED)] : []),
   ];
-  return { opening, narrowing, places, plain: narrowPolicy(openPolicy(opening, []), narrowing) };
+  return { opening, narrowing, places };
 }
 
 const CLOSED = { medium: 'deny', high: 'deny' } as const;
@@ -80,7 +78,7 @@ function written(
     throw new SkillError({
       code: 'config/invalid',
       message: `${where}: ${rule.problem}`,
-      hint: 'mend the rule; `skillwright config` names the files',
+      hint: 'fix the rule; `skillwright config` lists the files',
       data: { path: where },
     });
   });
@@ -88,24 +86,18 @@ function written(
 
 /** The policy of a session before any skill is active. */
 export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPolicy, opened: readonly string[]): Policy {
-  const { opening, narrowing, places, plain } = configured;
+  const { opening, narrowing, places } = configured;
   const program: RuleOrigin = { layer: 'program', where: '' };
   const allow = [...opened, ...(session.opens ?? [])];
-  const layers = runLayers(session, places);
-  if (allow.length === 0 && layers.length === 0) return plain;
-  return narrowPolicy(openPolicy(opening, rulesOf({ allow }, program, places)), [...narrowing, ...layers]);
-}
-
-function openPolicy({ rules, byRisk }: ConfiguredPolicy['opening'], more: readonly PolicyRule[]): Policy {
   const base: PolicyLayer = {
     origin: { layer: 'built-in', where: '' },
-    rules: [...rules, ...more],
-    otherwise: { ...BY_RISK, ...byRisk },
+    rules: [...opening.rules, ...rulesOf({ allow }, program, places)],
+    otherwise: { ...BY_RISK, ...opening.byRisk },
   };
-  return { layers: [base], grants: [] };
+  return { layers: [base, ...narrowing, ...runLayers(session, places)], grants: [] };
 }
 
-/** What a program says about one run: it takes away, whatever it is written as. */
+/** The layers that a program adds for one run; they only restrict. */
 export function runLayers(session: SessionPolicy, places: RulePlaces): readonly PolicyLayer[] {
   const origin: RuleOrigin = { layer: 'run', where: '' };
   const rules = rulesOf(session, origin, places);
@@ -114,7 +106,7 @@ export function runLayers(session: SessionPolicy, places: RulePlaces): readonly 
   return [narrowingLayer(origin, rules, { low: otherwise, medium: otherwise, high: otherwise })];
 }
 
-/** Rules of a program: what it got wrong is an error, not a rule that silently means nothing. */
+/** Parses rules of a program; an unreadable one is an error. */
 function rulesOf(texts: RuleTexts, origin: RuleOrigin, places: RulePlaces): readonly PolicyRule[] {
   return (['deny', 'ask', 'allow'] as const).flatMap((effect) =>
     (texts[effect] ?? []).map((text) => {
@@ -130,17 +122,7 @@ function rulesOf(texts: RuleTexts, origin: RuleOrigin, places: RulePlaces): read
   );
 }
 
-/** `policyHash` of policies that come again: most runs have that of the configuration. */
-export function openPolicyHashes(): (policy: Policy) => string {
-  const known = new WeakMap<Policy, string>();
-  return (policy) => {
-    const hash = known.get(policy) ?? policyHash(policy);
-    known.set(policy, hash);
-    return hash;
-  };
-}
-
-/** The identity of a policy in a record: the same rules give the same hash. */
+/** Identifies a policy in a record: the same rules give the same hash. */
 export function policyHash({ layers, grants }: Policy): string {
   const written = (rules: readonly PolicyRule[]): unknown =>
     rules.map(({ effect, text, origin }) => ({ effect, text, origin }));

@@ -7,26 +7,26 @@ import { openSealedFile } from '../platform/fs/authenticated-store.ts';
 import { OWN_SOURCES } from '../core/skill.ts';
 
 export interface TrustOptions {
-  /** Where it is kept; without one nothing is trusted. */
+  /** Where trust is stored; without it nothing is trusted. */
   readonly home: string | undefined;
-  /** `digest`: a skill is trusted as it was when its folder was; `path`: whatever it becomes. */
+  /** `digest`: a skill is trusted as it was when its folder was trusted; `path`: also after changes. */
   readonly bind: 'path' | 'digest';
-  /** Folders that the person's own configuration, options or environment named: what lies in them needs no trust. */
+  /** Folders named by the user's configuration, options or environment; skills in them need no trust. */
   readonly vouched?: readonly string[];
-  /** Folders that a project's configuration named: what lies in them needs trust, whatever the project calls their source. */
+  /** Folders named by a project's configuration; skills in them need trust, whatever source name the project chose. */
   readonly projectRoots?: readonly string[];
 }
 
-/** A skill of a folder when that was trusted. */
+/** A skill as it was when its folder was trusted. */
 export interface TrustedSkill {
-  /** Its folder below the trusted one, with forward slashes; empty for that itself. */
+  /** Relative to the trusted folder, with forward slashes; empty for the folder itself. */
   readonly path: string;
-  /** Of its whole tree. */
+  /** Tree digest of the skill. */
   readonly digest: string;
 }
 
 export interface TrustedFolder {
-  /** With every link resolved. */
+  /** All links resolved. */
   readonly folder: string;
   /** ISO 8601. */
   readonly at: string;
@@ -41,45 +41,45 @@ export type TrustVerdict =
       readonly reason: 'no-home' | 'unknown' | 'new' | 'changed' | 'no-digest';
       /** One sentence for a person. */
       readonly message: string;
-      /** The folder of the skill, with every link resolved. */
+      /** Folder of the skill, with all links resolved. */
       readonly place: string;
     };
 
 export interface JudgedSkill {
   readonly source: string;
   readonly dir: string;
-  /** Of its whole tree, `sha256-tree:`; needed where trust is bound to it. */
+  /** Tree digest (`sha256-tree:`); required if trust is bound to digests. */
   readonly digest?: string;
 }
 
 export interface TrustStore {
-  /** Trusting a folder trusts what is below it. Real paths are compared: a link that leads elsewhere is elsewhere. */
+  /** Trusting a folder trusts everything below it. Real paths are compared. */
   isTrusted(skill: JudgedSkill): TrustVerdict;
-  /** Keeps the digests of these skills as well; those of others from an earlier time stay. Throws `input/invalid`, `io/failed`. */
+  /** Also stores the digests of these skills and keeps those of others. Throws `input/invalid` and `io/failed`. */
   trust(
     folder: string,
     options: { readonly skills: readonly { readonly dir: string; readonly digest: string }[]; readonly now?: Date },
   ): Promise<TrustedFolder>;
-  /** Gives those that are not trusted any more. Throws `io/failed`. */
+  /** Returns the folders that are no longer trusted. Throws `io/failed`. */
   revoke(folder: string): Promise<readonly TrustedFolder[]>;
   list(): { readonly folders: readonly TrustedFolder[]; readonly problems: readonly string[] };
 }
 
 const MAX_FOLDERS = 1_000;
 
-/** `.agent/trust.json` of the home folder; an entry that somebody edited does not count. */
+/** `.agent/trust.json` in the home folder. Entries that were edited are ignored. */
 export function openTrust({ home, bind, vouched = [], projectRoots = [] }: TrustOptions): TrustStore {
   const own = vouched.map(realPath);
   const foreign = projectRoots.flatMap((root) => [path.resolve(root), realPath(root)]);
   const sealed = home === undefined ? undefined : openTrustFile(home);
-  // By its name as well: a link in a folder that the project named leads to what the project chose.
+  // The unresolved path counts too: a link in a folder that the project named leads where the project chose.
   const isForeign = (dir: string, real: string): boolean =>
     foreign.some((folder) => isInside(path.resolve(dir), folder) || isInside(real, folder));
   const isOwn = (source: string, dir: string, real: string): boolean =>
     own.some((folder) => isInside(real, folder)) || (OWN_SOURCES.has(source) && !isForeign(dir, real));
   return {
     isTrusted({ source, dir, digest }) {
-      // Most skills are asked about in lists, and need no look at the disk.
+      // Fast path for lists: no file system access.
       if (foreign.length === 0 && OWN_SOURCES.has(source)) return { trusted: true, because: 'own' };
       const real = realPath(dir);
       if (isOwn(source, dir, real)) return { trusted: true, because: 'own' };
@@ -88,7 +88,7 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
       return judge(around, { dir, real, digest: bind === 'digest' ? (digest ?? '') : undefined });
     },
     async trust(folder, { skills, now = new Date() }) {
-      if (sealed === undefined) throw invalid('there is no home folder to keep it in', 'a home folder');
+      if (sealed === undefined) throw invalid('there is no home folder to store trust in', 'a home folder');
       const real = trustableFolder(folder, home);
       const added = skills.map(({ dir, digest }) => ({ path: pathBelow(real, dir), digest }));
       let trusted: TrustedFolder = { folder: real, at: now.toISOString(), skills: added };
@@ -102,7 +102,7 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
     },
     async revoke(folder) {
       if (sealed === undefined) return [];
-      // The folder may be gone, or be a link by now: what it was called counts as well.
+      // The folder may be gone or replaced by a link, so its given path counts too.
       const names = new Set([realPath(folder), path.resolve(folder)]);
       let gone: readonly TrustedFolder[] = [];
       await sealed.change((all) => {
@@ -118,7 +118,7 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
   };
 }
 
-/** The innermost folder says why it is not trusted; any of them may say that it is. */
+/** Any enclosing trusted folder can confirm trust; the innermost one explains a refusal. */
 function judge(
   around: readonly TrustedFolder[],
   { dir, real, digest }: { readonly dir: string; readonly real: string; readonly digest: string | undefined },
@@ -138,11 +138,11 @@ function judge(
 export type UntrustedVerdict = Extract<TrustVerdict, { readonly trusted: false }>;
 
 const WHY: Readonly<Record<UntrustedVerdict['reason'], string>> = {
-  'no-home': 'is not trusted: there is no home folder to keep such a word in',
-  unknown: 'is not trusted: look at it, then say `skillwright trust`',
-  new: 'is new since its project was trusted: look at it, then say `skillwright trust` again',
-  changed: 'changed since its project was trusted: look at it, then say `skillwright trust` again',
-  'no-digest': 'is not trusted: its files could not be read to see whether they are as they were',
+  'no-home': 'is not trusted: there is no home folder to store trust in',
+  unknown: 'is not trusted: review it, then run `skillwright trust`',
+  new: 'was added after its project was trusted: review it, then run `skillwright trust` again',
+  changed: 'changed after its project was trusted: review it, then run `skillwright trust` again',
+  'no-digest': 'is not trusted: its files could not be read to check for changes',
 };
 
 function untrusted(
@@ -153,12 +153,12 @@ function untrusted(
   return { trusted: false, reason, message, place: real };
 }
 
-/** Nobody means to trust all that is on a machine, or all that will ever be put into the home folder. */
+/** Refuses the file system root and the home folder, which contain more than one project. */
 function trustableFolder(folder: string, home: string | undefined): string {
-  if (!isDirectory(folder)) throw invalid(`${quoted(folder, 200)} is no folder`, 'a folder');
+  if (!isDirectory(folder)) throw invalid(`${quoted(folder, 200)} is not a folder`, 'a folder');
   const real = realPath(folder);
   if (path.dirname(real) === real || (home !== undefined && real === realPath(home)))
-    throw invalid(`${quoted(real, 200)} holds more than a project`, 'the folder of a project');
+    throw invalid(`${quoted(real, 200)} contains more than one project`, 'a project folder');
   return real;
 }
 

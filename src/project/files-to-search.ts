@@ -1,14 +1,14 @@
 import { compareText } from '../core/diagnostic.ts';
 import { compileGlob } from '../core/glob.ts';
 import type { RelativePath } from '../core/path.ts';
-import type { OpenFailed } from '../platform/fs/confined-open.ts';
-import { entriesIn, isPassedOver } from './folder-entries.ts';
-import type { PlacedPath } from './places.ts';
+import type { OpenFailed } from '../platform/fs/directory-handle.ts';
+import { entriesIn, isSkipped } from './folder-entries.ts';
+import type { ResolvedPath } from './resolve-path.ts';
 
 export interface SearchLimits {
-  /** Files that are searched; 10,000. */
+  /** Files to search (default: 10,000). */
   readonly maxFiles: number;
-  /** Names that are looked at to find them; 100,000. */
+  /** Names read to find them (default: 100,000). */
   readonly maxNames: number;
 }
 
@@ -22,30 +22,30 @@ export type FilesToSearch =
   | {
       readonly type: 'files';
       readonly files: readonly RelativePath[];
-      /** Files that a rule keeps back. */
-      readonly keptBack: number;
+      /** Files that policy excludes. */
+      readonly excluded: number;
       readonly isCut: boolean;
-      /** A file as `read_file` takes it. */
+      /** The path of a file for `read_file`. */
       readonly shownPath: (file: RelativePath) => string;
     }
   | OpenFailed;
 
 /**
- * The files below a folder, or the one file that was named. Links are not followed: what they lead to is found at its own place. Breathes
- * between folders, so that a large tree holds nobody up.
+ * The files below a folder, or the one named file. Links are not followed: their targets are found at their own paths. Yields to the
+ * event loop between folders.
  */
 export async function filesToSearch(
-  placed: PlacedPath,
+  placed: ResolvedPath,
   { glob, isAllowed = () => true, maxFiles = 10_000, maxNames = 100_000, signal }: FilesToSearchOptions,
 ): Promise<FilesToSearch> {
   const { root, relative, shown } = placed;
-  // `shown` ends with the path below the root; what comes before it is the same for every file of the place.
+  // `shown` ends with the path below the root; the part before it is the same for every file.
   const scheme = relative === '' ? (shown === '.' ? '' : shown) : shown.slice(0, shown.length - relative.length);
   const shownPath = (file: RelativePath): string => `${scheme}${file}`;
-  const isMeant = matcherOf(glob, relative);
+  const matches = matcherOf(glob, relative);
   const files: RelativePath[] = [];
   const pending: (RelativePath | '')[] = [relative];
-  let keptBack = 0;
+  let excluded = 0;
   let names = 0;
   let isCut = false;
   for (let at = 0; at < pending.length; at += 1) {
@@ -61,16 +61,22 @@ export async function filesToSearch(
         continue;
       }
       if (listed.code !== 'file/exists' || relative === '') return listed;
-      const isKept = !isAllowed(shown);
-      return { type: 'files', files: isKept ? [] : [relative], keptBack: isKept ? 1 : 0, isCut: false, shownPath };
+      const isExcluded = !isAllowed(shown);
+      return {
+        type: 'files',
+        files: isExcluded ? [] : [relative],
+        excluded: isExcluded ? 1 : 0,
+        isCut: false,
+        shownPath,
+      };
     }
     isCut ||= listed.isCut;
     names += listed.entries.length;
     for (const entry of listed.entries) {
       const { name, path, kind } = entry;
-      if (kind === 'folder' && !isPassedOver(entry)) pending.push(path);
-      if (kind !== 'file' || !isMeant(path, name)) continue;
-      if (!isAllowed(shownPath(path))) keptBack += 1;
+      if (kind === 'folder' && !isSkipped(entry)) pending.push(path);
+      if (kind !== 'file' || !matches(path, name)) continue;
+      if (!isAllowed(shownPath(path))) excluded += 1;
       else if (files.length < maxFiles) files.push(path);
       else isCut = true;
     }
@@ -79,10 +85,10 @@ export async function filesToSearch(
     });
     signal?.throwIfAborted();
   }
-  return { type: 'files', files: files.toSorted(compareText), keptBack, isCut, shownPath };
+  return { type: 'files', files: files.toSorted(compareText), excluded, isCut, shownPath };
 }
 
-/** A pattern without a slash is for names, at any depth; one with a slash starts at the folder that is searched. */
+/** A pattern without a slash matches names at any depth; one with a slash is relative to the searched folder. */
 function matcherOf(glob: string | undefined, folder: string): (path: string, name: string) => boolean {
   if (glob === undefined || glob === '') return () => true;
   const compiled = compileGlob(glob.replace(/^(?:\.?\/)+/, ''), { hidden: true });

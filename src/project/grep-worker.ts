@@ -7,7 +7,7 @@ import { openConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { shownText } from '../platform/fs/shown-text.ts';
 
-/** What the worker is told. The files were judged; it opens them without following a link. */
+/** Policy has decided on the files; the worker opens them without following links. */
 export interface GrepRequest {
   readonly root: string;
   readonly files: readonly RelativePath[];
@@ -36,7 +36,7 @@ export type GrepAnswer =
       readonly unreadable: number;
       readonly isCut: boolean;
     }
-  /** The engine gave the expression up: too large for it, or too deep. */
+  /** The engine failed: the expression is too large or too deeply nested. */
   | { readonly type: 'given-up'; readonly reason: string };
 
 interface Search extends GrepRequest {
@@ -87,12 +87,12 @@ function searchFile(state: Search, directory: ConfinedDirectory, file: RelativeP
   else if (!isText(file, read.bytes)) state.notText += 1;
   else {
     state.searched += 1;
-    // As it would be shown: what hides in a word does not hide the word.
+    // Searches the text as it is shown: hidden characters inside a word do not hide it.
     searchText(state, file, shownText(read.bytes).text);
   }
 }
 
-/** The start tells what a file is, but for the byte that no text has: a look at every byte would take longer than the search. */
+/** Bytes used to detect the media type: checking every byte would take longer than the search. */
 const START = 16 * 1024;
 
 function isText(file: RelativePath, bytes: Buffer): boolean {
@@ -115,7 +115,7 @@ function searchText(state: Search, file: RelativePath, text: string): void {
   }
 }
 
-/** The start of a line, or the part around the match where that lies further on; never half a character. */
+/** The start of a line, or the part around the match if it is further on. Never splits a surrogate pair. */
 function excerpt(line: string, at: number, limit: number): string {
   if (line.length <= limit) return line;
   const start = at < limit / 2 ? 0 : boundary(line, at - Math.floor(limit / 4));

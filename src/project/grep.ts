@@ -12,18 +12,18 @@ import { filesToSearch } from './files-to-search.ts';
 import type { SearchLimits } from './files-to-search.ts';
 import type { GrepAnswer, GrepRequest } from './grep-worker.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
-import type { PlacedPath } from './places.ts';
+import type { ResolvedPath } from './resolve-path.ts';
 
 export interface GrepOptions extends Partial<SearchLimits> {
-  /** Whether a file may be searched, by the path that `read_file` would take. What is kept back counts as skipped. */
+  /** Whether policy allows a file, by its path for `read_file`. Excluded files count as skipped. */
   readonly isAllowed?: (shown: string) => boolean;
-  /** Until the engine is ended, and the search with it; 5,000. */
+  /** Timeout of the search (default: 5,000). */
   readonly deadlineMs?: number;
-  /** Of one file; 4 MiB. */
+  /** Larger files are skipped (default: 4 MiB). */
   readonly maxFileBytes?: number;
-  /** Of all files; 64 MiB. */
+  /** Limit for all files together (default: 64 MiB). */
   readonly maxBytes?: number;
-  /** Of one line; 500. */
+  /** Characters shown of one line (default: 500). */
   readonly maxLineCharacters?: number;
   readonly signal?: AbortSignal;
 }
@@ -31,16 +31,16 @@ export interface GrepOptions extends Partial<SearchLimits> {
 const DEFAULT_MATCHES = 200;
 const MAX_MATCHES = 1000;
 const MAX_PATTERN = 2000;
-/** The engine may not eat the memory of everything else. */
+/** Memory limit of the search thread. */
 const MAX_WORKER_MEGABYTES = 256;
 
 /**
- * Lines that an expression finds. It runs in a thread of its own, because there are expressions that never come to an end: the thread is
- * ended with the deadline or the signal, whatever the engine does, and the process goes on.
+ * Finds lines by a regular expression. The search runs in its own thread, because some expressions backtrack forever: the thread is
+ * terminated at the deadline or by the signal.
  */
 export async function grep(
   action: Grep,
-  placed: PlacedPath,
+  placed: ResolvedPath,
   options: GrepOptions = {},
 ): Promise<LinesFound | ActionFailed> {
   const { deadlineMs = 5000, signal } = options;
@@ -50,7 +50,7 @@ export async function grep(
   if (problem !== undefined) return actionFailed(action.type, problem);
   const list = await filesToSearch(placed, { ...options, glob: action.glob });
   if (list.type === 'failed') return fileFailed(action.type, placed.shown, list);
-  const answer = await searchApart(
+  const answer = await searchInThread(
     {
       root: placed.root,
       files: list.files,
@@ -73,27 +73,27 @@ export async function grep(
     pattern: action.pattern,
     matches: matches.map(({ file, line, text }) => ({ path: list.shownPath(file), line, text })),
     files,
-    skipped: list.keptBack + notText + tooLarge + unreadable,
+    skipped: list.excluded + notText + tooLarge + unreadable,
     isCut: list.isCut || answer.isCut,
     notes: [
-      ...note(notText, 'not text in UTF-8'),
+      ...note(notText, 'not UTF-8 text'),
       ...note(tooLarge, 'too large'),
-      ...note(list.keptBack, 'kept back by a rule'),
+      ...note(list.excluded, 'excluded by policy'),
       ...note(unreadable, 'not readable'),
     ],
   };
 }
 
-/** Letters by property need the newer grammar, in which much of what people escape for safety is an error. */
+/** `\\p{…}` and `\\u{…}` need the `u` flag, which rejects many unneeded escapes; so it is set only for them. */
 function flagsOf({ pattern, ignoreCase = false }: Grep): string {
   return `${ignoreCase ? 'i' : ''}${/\\[pP]\{|\\u\{/.test(pattern) ? 'u' : ''}`;
 }
 
-/** The expression is read here, where a mistake costs nothing; it is run in the worker only. */
+/** Compiles the expression to report syntax errors early; only the worker runs it. */
 function patternProblem({ pattern, glob = '', maxMatches = 1 }: Grep, flags: string): Failure | undefined {
   if (!Number.isInteger(maxMatches) || maxMatches < 1)
-    return hostFailure('input/invalid', `${String(maxMatches)} is no number of matches`);
-  if (pattern === '') return hostFailure('pattern/invalid', 'the expression is empty');
+    return hostFailure('input/invalid', `${String(maxMatches)} is not a valid number of matches`);
+  if (pattern === '') return hostFailure('pattern/invalid', 'the pattern is empty');
   const long = [pattern, glob].find((text) => text.length > MAX_PATTERN);
   if (long !== undefined)
     return hostFailure('pattern/invalid', `${quoted(long)} has more than ${String(MAX_PATTERN)} characters`);
@@ -102,40 +102,43 @@ function patternProblem({ pattern, glob = '', maxMatches = 1 }: Grep, flags: str
     return undefined;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return hostFailure('pattern/invalid', `${quoted(pattern)} is no regular expression: ${printable(error.message)}`);
+    return hostFailure(
+      'pattern/invalid',
+      `${quoted(pattern)} is not a valid regular expression: ${printable(error.message)}`,
+    );
   }
 }
 
-interface Ended {
-  readonly type: 'ended';
+interface Terminated {
+  readonly type: 'terminated';
   readonly why: 'time' | 'memory';
 }
 
 function tooSlow(
   action: Grep,
-  answer: Ended | Extract<GrepAnswer, { readonly type: 'given-up' }>,
+  answer: Terminated | Extract<GrepAnswer, { readonly type: 'given-up' }>,
   deadlineMs: number,
 ): ActionFailed {
   const expression = quoted(action.pattern);
   const why =
     answer.type === 'given-up'
-      ? `was given up by the engine: ${quoted(answer.reason, 200)}`
+      ? `failed in the regular expression engine: ${quoted(answer.reason, 200)}`
       : answer.why === 'time'
-        ? `was not through after ${String(deadlineMs)} ms and was ended`
-        : 'took too much memory and was ended';
+        ? `exceeded the timeout of ${String(deadlineMs)} ms`
+        : 'exceeded the memory limit';
   return actionFailed(action.type, hostFailure('pattern/too-slow', `the search for ${expression} ${why}`));
 }
 
 function note(count: number, what: string): readonly string[] {
-  return count === 0 ? [] : [`${String(count)} ${count === 1 ? 'file was' : 'files were'} left out: ${what}`];
+  return count === 0 ? [] : [`${String(count)} ${count === 1 ? 'file was' : 'files were'} skipped: ${what}`];
 }
 
-/** Settles once the thread is gone. */
-async function searchApart(
+/** Resolves after the thread was terminated. */
+async function searchInThread(
   request: GrepRequest,
   deadlineMs: number,
   signal: AbortSignal | undefined,
-): Promise<GrepAnswer | Ended> {
+): Promise<GrepAnswer | Terminated> {
   signal?.throwIfAborted();
   const worker = new Worker(findWorker(), {
     workerData: request,
@@ -146,17 +149,17 @@ async function searchApart(
   let timer: NodeJS.Timeout | undefined;
   let cancel: (() => void) | undefined;
   try {
-    return await new Promise<GrepAnswer | Ended>((resolve, reject) => {
-      timer = setTimeout(() => resolve({ type: 'ended', why: 'time' }), deadlineMs);
+    return await new Promise<GrepAnswer | Terminated>((resolve, reject) => {
+      timer = setTimeout(() => resolve({ type: 'terminated', why: 'time' }), deadlineMs);
       cancel = () => reject(signal?.reason);
       signal?.addEventListener('abort', cancel, { once: true });
       worker.once('message', (answer: GrepAnswer) => resolve(answer));
       worker.once('error', (error) => {
         const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-        if (isMemory) resolve({ type: 'ended', why: 'memory' });
+        if (isMemory) resolve({ type: 'terminated', why: 'memory' });
         else reject(error);
       });
-      worker.once('exit', () => reject(new Error('the thread that searches ended without an answer')));
+      worker.once('exit', () => reject(new Error('the search thread exited without a result')));
     });
   } finally {
     clearTimeout(timer);
@@ -165,7 +168,7 @@ async function searchApart(
   }
 }
 
-/** By way of the folder above: the same from the library's modules and from the command's bundle; the built one from the sources. */
+/** Next to this module in the library and the bundle; in dist/ when this module runs from the sources. */
 const WORKERS: readonly string[] = ['./grep-worker.js', '../../dist/project/grep-worker.js'];
 
 function findWorker(): string {
@@ -174,8 +177,8 @@ function findWorker(): string {
   if (found !== undefined) return found;
   throw new SkillError({
     code: 'executor/failed',
-    message: 'the worker that searches files is missing',
-    hint: 'install skillwright again; in a clone, run npm run build',
+    message: 'the search worker (grep-worker.js) is missing',
+    hint: 'reinstall skillwright; in a clone, run npm run build',
     data: { executor: 'grep', cause: `none of ${places.join(', ')}` },
   });
 }

@@ -7,26 +7,26 @@ import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 
-/** What to do where the general advice speaks of the files of a skill. */
+/** Hints for project files, where the general hint is about skill files. */
 const HINTS: Partial<Readonly<Record<FailureCode, string>>> = {
-  'path/empty': 'name a file, relative to the project',
-  'path/absolute': 'give a path relative to the project, or workspace://path, or skill://name/path',
-  'path/parent': 'stay inside: no .. in a path',
-  'path/control-character': 'give the name as the list of the folder shows it',
-  'path/too-long': 'give the name as the list of the folder shows it',
-  'path/link-outside': 'the link leaves the place that it lies in and is not followed',
-  'path/hard-link': 'the file has another name elsewhere and is not read',
-  'file/missing': 'list the folder to see what is there',
-  'file/too-large': 'search in the file, or use a program on it',
-  'file/changed': 'something else changed it meanwhile; look at it again',
+  'path/empty': 'name a file relative to the project',
+  'path/absolute': 'use a path relative to the project, workspace://path or skill://name/path',
+  'path/parent': 'use a path without ..',
+  'path/control-character': 'use the name that list_directory shows',
+  'path/too-long': 'use the name that list_directory shows',
+  'path/link-outside': 'the link leads outside and is not followed',
+  'path/hard-link': 'the file has a second name (hard link) elsewhere and is not read',
+  'file/missing': 'list the folder to see its files',
+  'file/too-large': 'search the file with grep, or process it with a program',
+  'file/changed': 'another program changed it; read it again',
 };
 
-/** A failure with advice for files of the project and the workspace. */
+/** A failure with a hint for project and workspace files. */
 export function hostFailure(code: FailureCode, message: string, hint = HINTS[code]): Failure {
   return failure(code, message, hint === undefined ? {} : { hint });
 }
 
-/** The failure of one file, named as rules and observations name it. */
+/** The failure of one file. `shown` is its path in rules and observations. */
 export function fileFailed(action: ActionType, shown: string, problem: FileProblem): ActionFailed {
   return actionFailed(action, hostFailure(problem.code, `${quoted(shown, 200)} ${fileProblemText(problem)}`));
 }

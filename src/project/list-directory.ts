@@ -4,38 +4,38 @@ import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, DirectoryListed } from '../core/observation.ts';
 import type { RelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
-import { entriesIn, isPassedOver } from './folder-entries.ts';
+import { entriesIn, isSkipped } from './folder-entries.ts';
 import type { FolderEntry } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
-import type { PlacedPath } from './places.ts';
+import type { ResolvedPath } from './resolve-path.ts';
 
 export interface ListDirectoryLimits {
-  /** 1,000. */
+  /** Default: 1,000. */
   readonly maxEntries?: number;
-  /** Folders in folders that can be asked for; 5. */
+  /** Maximum depth of a request (default: 5). */
   readonly maxDepth?: number;
 }
 
-/** Names looked at in one folder for each entry that may be listed: they are sorted before some are left out. */
+/** Names read per entry of the result: names are sorted before the list is cut. */
 const NAMES_PER_ENTRY = 10;
 
-/** What lies in a folder, and in the folders in it as deep as was asked. Where there is too much, what lies deepest is left out. */
+/** Lists a folder down to the requested depth. If there are too many entries, the deepest are left out. */
 export function listDirectory(
   action: ListDirectory,
-  placed: PlacedPath,
+  placed: ResolvedPath,
   { maxEntries = 1000, maxDepth = 5 }: ListDirectoryLimits = {},
 ): DirectoryListed | ActionFailed {
   const { depth = 1 } = action;
   if (!Number.isInteger(depth) || depth < 1 || depth > maxDepth) {
-    const message = `${String(depth)} is no depth between 1 and ${String(maxDepth)}`;
+    const message = `invalid depth ${String(depth)}: expected 1 to ${String(maxDepth)}`;
     return actionFailed(action.type, hostFailure('input/invalid', message));
   }
   const { root, relative, shown } = placed;
   const top = entriesIn(root, relative, maxEntries * NAMES_PER_ENTRY);
   if (top.type === 'failed') {
     if (top.code !== 'file/exists') return fileFailed(action.type, shown, top);
-    const message = `${quoted(shown, 200)} is a file and not a folder`;
-    return actionFailed(action.type, hostFailure('file/missing', message, 'read it, or name a folder'));
+    const message = `${quoted(shown, 200)} is a file, not a folder`;
+    return actionFailed(action.type, hostFailure('file/missing', message, 'use read_file, or name a folder'));
   }
   const found: FolderEntry[] = [...top.entries];
   let isCut = top.isCut;
@@ -45,7 +45,7 @@ export function listDirectory(
     for (const folder of folders) {
       if (found.length + below.length > maxEntries) break;
       const inner = entriesIn(root, folder, maxEntries * NAMES_PER_ENTRY);
-      // Not to be read, or gone again: it is listed itself, and what is in it is not.
+      // Unreadable or removed: the folder is listed without its entries.
       isCut ||= inner.type === 'failed' || inner.isCut;
       if (inner.type === 'entries') below.push(...inner.entries);
     }
@@ -67,5 +67,5 @@ export function listDirectory(
 }
 
 function foldersAmong(entries: readonly FolderEntry[]): readonly RelativePath[] {
-  return entries.filter((entry) => entry.kind === 'folder' && !isPassedOver(entry)).map(({ path }) => path);
+  return entries.filter((entry) => entry.kind === 'folder' && !isSkipped(entry)).map(({ path }) => path);
 }

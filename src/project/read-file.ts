@@ -8,25 +8,26 @@ import type { ActionFailed, FileRead } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
 import { shownText } from '../platform/fs/shown-text.ts';
+import { openConfined } from '../platform/fs/confined-directory.ts';
+import type { ConfinedFile } from '../platform/fs/confined-directory.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
-import { readPlaced } from './open-placed.ts';
-import type { PlacedPath } from './places.ts';
+import type { ResolvedPath } from './resolve-path.ts';
 
 export interface ReadFileLimits {
-  /** Larger files are refused; 16 MiB. */
+  /** Larger files are refused (default: 16 MiB). */
   readonly maxBytes?: number;
-  /** Shown at once; 2,000. */
+  /** Lines per result (default: 2,000). */
   readonly maxLines?: number;
-  /** Shown at once; 262,144. */
+  /** Characters per result (default: 262,144). */
   readonly maxCharacters?: number;
-  /** The rest of a longer line is left out; 2,000. */
+  /** Longer lines are truncated (default: 2,000). */
   readonly maxLineCharacters?: number;
 }
 
-/** One file, as much of it as was asked for and may be shown. */
-export function readFile(action: ReadFile, placed: PlacedPath, limits: ReadFileLimits = {}): FileRead | ActionFailed {
+/** Reads the requested lines of a file, within the limits. */
+export function readFile(action: ReadFile, placed: ResolvedPath, limits: ReadFileLimits = {}): FileRead | ActionFailed {
   const { maxBytes = 16 * 1024 * 1024 } = limits;
-  const read = readPlaced(placed, maxBytes);
+  const read = readResolved(placed, maxBytes);
   if (read.type === 'failed') return fileFailed(action.type, placed.shown, read);
   const { bytes } = read;
   const { mediaType, isBinary } = mediaTypeOf(placed.relative, bytes);
@@ -40,11 +41,11 @@ export function readFile(action: ReadFile, placed: PlacedPath, limits: ReadFileL
     digest: `sha256:${sha256(bytes)}`,
   } as const;
   if (isBinary) {
-    const notes = [`a binary file (${mediaType}, ${String(bytes.length)} bytes): it is described and not shown`];
+    const notes = [`binary file (${mediaType}, ${String(bytes.length)} bytes): content not shown`];
     return { ...file, text: '', lines: { from: 0, to: 0 }, totalLines: 0, truncated: false, notes };
   }
   if (!isUtf8(bytes)) {
-    const message = `${quoted(placed.shown, 200)} is text in another encoding than UTF-8`;
+    const message = `${quoted(placed.shown, 200)} is not UTF-8 text`;
     return actionFailed(action.type, hostFailure('file/not-utf8', message));
   }
   const { text, notes } = shownText(bytes);
@@ -52,15 +53,31 @@ export function readFile(action: ReadFile, placed: PlacedPath, limits: ReadFileL
   const part = showLines(text, totalLines, action.lines, limits);
   if (part === undefined) {
     const count = totalLines === 1 ? '1 line' : `${String(totalLines)} lines`;
-    const message = `${quoted(placed.shown, 200)} has ${count}; ${rangeText(action.lines)} were asked for`;
+    const message = `${quoted(placed.shown, 200)} has ${count}; ${rangeText(action.lines)} were requested`;
     return actionFailed(action.type, hostFailure('lines/invalid', message));
   }
   return { ...file, ...part, totalLines, notes: [...part.notes, ...notes] };
 }
 
+/**
+ * Reads the file of a resolved path. Files of a project may have several names, because package managers hard-link them from their
+ * stores. In a workspace or a skill a hard link could lead to a file outside, so it is refused.
+ */
+export function readResolved({ root, relative, place }: ResolvedPath, maxBytes: number): ConfinedFile {
+  if (relative === '') return { type: 'failed', code: 'file/directory' };
+  const opening = openConfined(root);
+  if (opening.type === 'failed')
+    return { type: 'failed', code: opening.code === 'skill/gone' ? 'file/missing' : opening.code };
+  try {
+    return opening.directory.read(relative, { maxBytes, followLinks: false, allowHardLinks: place === 'project' });
+  } finally {
+    opening.directory.close();
+  }
+}
+
 type ShownLines = Pick<FileRead, 'text' | 'lines' | 'truncated' | 'notes'>;
 
-/** Nothing where the range is not inside the text. A last line beyond the end means the end. */
+/** `undefined` if the range is not inside the text. A last line beyond the end means the end. */
 function showLines(
   text: string,
   totalLines: number,
@@ -90,7 +107,7 @@ function showLines(
   const notes = [
     ...(lastShown < last
       ? [
-          `cut after line ${String(lastShown)} of ${String(totalLines)}; read on with lines from ${String(lastShown + 1)}`,
+          `truncated after line ${String(lastShown)} of ${String(totalLines)}; continue with lines from ${String(lastShown + 1)}`,
         ]
       : []),
     ...longLineNotes(longLines, maxLineCharacters),
@@ -98,7 +115,7 @@ function showLines(
   return { text: shown.join(''), lines: { from, to: lastShown }, truncated: notes.length > 0, notes };
 }
 
-/** Never between the halves of a character; the line end stays. */
+/** Never splits a surrogate pair; keeps the line ending. */
 function cutLine(line: string, limit: number): string {
   if (line.length <= limit) return line;
   const lineEnd = line.endsWith('\n') ? '\n' : '';
@@ -108,7 +125,7 @@ function cutLine(line: string, limit: number): string {
   return `${line.slice(0, end)}…${lineEnd}`;
 }
 
-/** Line numbers that a note names. */
+/** Line numbers listed in a note. */
 const MAX_NAMED = 8;
 
 function longLineNotes(lines: readonly number[], limit: number): readonly string[] {

@@ -8,27 +8,27 @@ import { quoted } from '../core/text/text.ts';
 import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
 import { resolveBeneath } from '../platform/fs/resolve-beneath.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
-import type { PlacedPath } from './places.ts';
+import type { ResolvedPath } from './resolve-path.ts';
 
 export interface DeleteFileOptions {
-  /** When it is deleted; now. */
+  /** Time of the deletion (default: now). */
   readonly at?: Date;
 }
 
-/** Where deleted files lie, by place. Skills are only read. */
-const TRASH: Readonly<Record<PlacedPath['place'], string | undefined>> = {
+/** The trash folder by root. Skills are read-only. */
+const TRASH: Readonly<Record<ResolvedPath['place'], string | undefined>> = {
   project: '.agent/trash',
   workspace: '.trash',
   skill: undefined,
 };
 
 /**
- * Moves a file to the trash of its place, below its own path: `<trash>/<time>-<chance>/<path>`, with a record beside that folder. Whoever
- * wants it back moves it back. Folders are refused: what is in them is deleted file by file.
+ * Moves a file to the trash of its root, `<trash>/<time>-<random>/<path>`, and writes a record beside that folder. To restore the file,
+ * move it back. Folders are refused: delete their files one by one.
  */
 export function deleteFile(
   action: DeleteFile,
-  placed: PlacedPath,
+  placed: ResolvedPath,
   { at = new Date() }: DeleteFileOptions = {},
 ): FileDeleted | ActionFailed {
   const { root, relative, shown } = placed;
@@ -36,9 +36,9 @@ export function deleteFile(
   const found = resolveBeneath(root, relative, [root]);
   if (found.type === 'resolved' && !found.isThere) return fileFailed(action.type, shown, { code: 'file/missing' });
   const trash = trashOf(placed);
-  // Before anything lies there: what is deleted may be what must never be in a repository.
+  // Written first: a deleted file may be a secret that must never be committed.
   if (trash === undefined || !put(root, `${trash}/.gitignore`, '*\n', { isNew: true })) {
-    const message = `the ${placed.place} has no trash that can be used; ${quoted(shown, 200)} was not deleted`;
+    const message = `the ${placed.place} has no usable trash folder; ${quoted(shown, 200)} was not deleted`;
     return actionFailed(action.type, hostFailure('file/unwritable', message));
   }
   const base = `${trash}/${timeText(at)}-${randomBytes(4).toString('hex')}`;
@@ -46,14 +46,14 @@ export function deleteFile(
   if (target.type === 'refused') return actionFailed(action.type, target.failure);
   const moved = moveBeneath(root, relative, target.path);
   if (moved.type === 'failed') return fileFailed(action.type, shown, moved);
-  // Without the record the folder still tells when and from where: a full disk does not undo the deletion.
+  // The record is optional, because the folder name has the time and the path: a full disk does not undo the deletion.
   put(root, `${base}.json`, `${JSON.stringify({ from: shown, deletedAt: at.toISOString() })}\n`);
   const scheme = placed.place === 'workspace' ? 'workspace://' : '';
   return { type: 'file-deleted', action: action.type, path: shown, trash: `${scheme}${target.path}` };
 }
 
-/** Links on the way to it are resolved like those of any other path, and may not lead outside. */
-function trashOf({ root, place }: PlacedPath): string | undefined {
+/** Links to the trash are resolved as in any path and must not lead outside. */
+function trashOf({ root, place }: ResolvedPath): string | undefined {
   const reading = toRelativePath(TRASH[place] ?? '');
   if (reading.type === 'refused') return undefined;
   const resolved = resolveBeneath(root, reading.path, [root]);

@@ -8,31 +8,30 @@ import { quoted } from '../core/text/text.ts';
 import { writeBeneath } from '../platform/fs/confined-write.ts';
 import { sha256 } from '../platform/hash.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
-import { readPlaced } from './open-placed.ts';
-import type { PlacedPath } from './places.ts';
+import { readResolved } from './read-file.ts';
+import type { ResolvedPath } from './resolve-path.ts';
 
 export interface WriteFileOptions {
-  /** Longer content is refused; 4 MiB. */
+  /** Longer content is refused (default: 4 MiB). */
   readonly maxBytes?: number;
   /**
-   * What a person saw there when the write was allowed, as `previewWrite` gave it. Where something else is there by now nothing is
-   * written.
+   * The preview that the user approved, from `previewWrite`. If the file has changed since, nothing is written.
    */
   readonly seen?: Pick<WritePreview, 'digest'>;
 }
 
-/** Writes a whole file, in one step; folders on the way are made. */
+/** Writes a whole file atomically and creates missing folders. */
 export function writeFile(
   action: WriteFile,
-  placed: PlacedPath,
+  placed: ResolvedPath,
   { maxBytes = 4 * 1024 * 1024, seen }: WriteFileOptions = {},
 ): FileWritten | ActionFailed {
   const { relative, root, shown } = placed;
   if (relative === '') return fileFailed(action.type, shown, { code: 'file/directory' });
   const bytes = Buffer.from(action.content, 'utf8');
   if (bytes.length > maxBytes) {
-    const message = `the content for ${quoted(shown, 200)} has ${String(bytes.length)} bytes; ${String(maxBytes)} are possible`;
-    return actionFailed(action.type, hostFailure('file/too-large', message, 'write it in several files'));
+    const message = `the content for ${quoted(shown, 200)} has ${String(bytes.length)} bytes; the limit is ${String(maxBytes)}`;
+    return actionFailed(action.type, hostFailure('file/too-large', message, 'split it into several files'));
   }
   const written = writeBeneath(root, relative, bytes, {
     mayReplace: (digest) => seen === undefined || digestText(digest) === seen.digest,
@@ -51,7 +50,7 @@ export function writeFile(
 
 function writeFailed(action: WriteFile, shown: string, problem: Parameters<typeof fileFailed>[2]): ActionFailed {
   if (problem.code !== 'file/changed') return fileFailed(action.type, shown, problem);
-  const message = `${quoted(shown, 200)} is not what it was when the write was judged; nothing was written`;
+  const message = `${quoted(shown, 200)} changed after the write was approved; nothing was written`;
   return actionFailed(action.type, hostFailure('file/changed', message));
 }
 
@@ -59,32 +58,32 @@ function digestText(digest: string | undefined): string | undefined {
   return digest === undefined ? undefined : `sha256:${digest}`;
 }
 
-/** What a write would replace, for the person who allows it: as it is, and to be cleaned by whoever shows it. */
+/** What a write would replace, for the approval. The text is raw: sanitize it before display. */
 export interface WritePreview {
-  /** The text that is there; absent where there is none, or none that can be shown. */
+  /** The current text; `undefined` if there is none or it cannot be shown. */
   readonly before: string | undefined;
-  /** `sha256:` of what is there; absent where nothing is, or nothing that was read. */
+  /** `sha256:` of the current file; `undefined` if there is none or it was not read. */
   readonly digest: string | undefined;
-  /** Why `before` is absent though something is there. */
+  /** Why `before` is `undefined` although the file exists. */
   readonly note?: string;
 }
 
 const MAX_SHOWN_BYTES = 256 * 1024;
-/** Read for its digest; what is larger is not replaced either. */
+/** Larger files are not replaced, so they need no digest. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
-export function previewWrite(placed: PlacedPath): WritePreview {
-  const read = readPlaced({ ...placed, place: 'project' }, MAX_READ_BYTES);
+export function previewWrite(placed: ResolvedPath): WritePreview {
+  const read = readResolved({ ...placed, place: 'project' }, MAX_READ_BYTES);
   if (read.type === 'failed') {
     const none = { before: undefined, digest: undefined };
-    return read.code === 'file/missing' ? none : { ...none, note: `what is there cannot be shown (${read.code})` };
+    return read.code === 'file/missing' ? none : { ...none, note: `the current file cannot be shown (${read.code})` };
   }
   const { bytes } = read;
   const digest = `sha256:${sha256(bytes)}`;
   if (bytes.length > MAX_SHOWN_BYTES)
-    return { before: undefined, digest, note: `what is there has ${String(bytes.length)} bytes and is not shown` };
+    return { before: undefined, digest, note: `the current file has ${String(bytes.length)} bytes and is not shown` };
   const { mediaType, isBinary } = mediaTypeOf(placed.relative, bytes);
   if (isBinary || !isUtf8(bytes))
-    return { before: undefined, digest, note: `what is there is no text in UTF-8 (${mediaType})` };
+    return { before: undefined, digest, note: `the current file is not UTF-8 text (${mediaType})` };
   return { before: bytes.toString('utf8'), digest };
 }

@@ -2,46 +2,44 @@ import { compareText, diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { DIAGNOSTIC_RULES } from '../core/diagnostic-codes.ts';
 import type { ExplainedDirectory, LeftOutSkill, RootReport, SkillCandidate } from './index-skills.ts';
-import type { SkillEntry, SkillHead, SkillRoot } from '../core/skill.ts';
+import type { SkillHead, SkillRoot } from '../core/skill.ts';
 import { directoryStatus } from '../platform/fs/list-directory.ts';
 import { realPath } from '../platform/fs/paths.ts';
-import type { PlacedRecord } from './head-record.ts';
-import type { ReadSkill, Walked } from './walked.ts';
+import type { LocatedRecord } from './known-skills.ts';
+import type { ScanResult, ScannedSkill } from './scan-result.ts';
 
-/** A walk, sorted out: each skill folder is one candidate or one left-out record, and a folder met again is marked. */
+/** The result of a scan in which each skill folder is either a candidate or excluded, and repeated folders are marked. */
 export interface Assembled {
   readonly candidates: readonly SkillCandidate[];
   readonly leftOut: readonly LeftOutSkill[];
-  /** Gathered when they are asked for; every skill must have been told by then. */
-  readonly diagnostics: () => readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly roots: readonly RootReport[];
   readonly explain: readonly ExplainedDirectory[];
-  /** Every skill may be believed in the next scan, and none was met twice or shares its file with another. */
-  readonly stands: boolean;
+  /** The next scan may reuse every record, and no folder was reached twice or shares its file with another. */
+  readonly isReusable: boolean;
 }
 
-/** Sorts out what a walk found. */
 export function assemble(
-  walked: Walked,
-  skills: readonly ReadSkill[],
+  result: ScanResult,
+  skills: readonly ScannedSkill[],
   { mode, explain }: { readonly mode: Mode; readonly explain: boolean },
 ): Assembled {
-  const { firsts, repeats } = walked.mayRepeat ? firstSights(skills) : { firsts: undefined, repeats: false };
+  const { firsts, repeats } = result.mayRepeat ? firstSights(skills) : { firsts: undefined, repeats: false };
   const candidates: SkillCandidate[] = [];
-  const leftOut = walked.mayRepeat ? withoutRepeats(walked.failed) : [...walked.failed];
-  const failed = leftOut.map(({ code, path, message }) => diagnose({ code, path, message }, mode));
-  const explained = [...walked.explained];
+  const leftOut = result.mayRepeat ? withoutRepeats(result.failed) : [...result.failed];
+  const diagnostics = [
+    ...result.diagnostics,
+    ...leftOut.map(({ code, path, message }) => diagnose({ code, path, message }, mode)),
+  ];
+  const explained = [...result.explained];
   if (explain)
     explained.push(...leftOut.map(({ path, message }) => ({ path, decision: 'left-out' as const, reason: message })));
   const counts: RootCount[] = [];
   let count: RootCount | undefined;
-  let stands = !repeats;
+  let isReusable = !repeats;
 
-  // Counted, as in `indexSkills`.
-  for (let at = 0; at < skills.length; at += 1) {
-    const skill = skills[at];
-    if (skill === undefined) continue;
-    stands &&= isPlaced(skill);
+  for (const skill of skills) {
+    isReusable &&= isLocated(skill);
     const first = firsts?.get(skill);
     if (first !== undefined) {
       const { root, name, dir, group } = skill;
@@ -51,7 +49,8 @@ export function assemble(
       if (explain) explained.push({ path: dir, decision: 'repeated', reason: `the same folder as ${first.dir}` });
       continue;
     }
-    if (isUnderstood(skill)) {
+    for (const diagnostic of skill.diagnostics) diagnostics.push(diagnostic);
+    if (hasHead(skill)) {
       candidates.push(skill);
       // Skills of one root come one after the other.
       if (count?.root !== skill.root) count = countOf(counts, skill.root);
@@ -66,48 +65,34 @@ export function assemble(
   return {
     candidates,
     leftOut: leftOut.toSorted((a, b) => compareText(a.path, b.path)),
-    diagnostics: () => {
-      const gathered = [...walked.diagnostics, ...failed];
-      for (let at = 0; at < skills.length; at += 1) {
-        const skill = skills[at];
-        if (skill === undefined || firsts?.has(skill) === true) continue;
-        for (let each = 0; each < skill.diagnostics.length; each += 1) {
-          const diagnostic = skill.diagnostics[each];
-          if (diagnostic !== undefined) gathered.push(diagnostic);
-        }
-      }
-      return gathered;
-    },
-    roots: walked.roots.map((root) => ({ ...root, skills: skillsIn(counts, root) })),
+    diagnostics,
+    roots: result.roots.map((root) => ({ ...root, skills: skillsIn(counts, root) })),
     explain: explained.toSorted((a, b) => compareText(a.path, b.path)),
-    stands,
+    isReusable,
   };
 }
 
-/** Has a head, so that it is a candidate as it is. */
-function isUnderstood(skill: ReadSkill): skill is ReadSkill & { readonly head: SkillHead } {
+function hasHead(skill: ScannedSkill): skill is ScannedSkill & { readonly head: SkillHead } {
   return skill.head !== undefined;
 }
 
-/** What may be believed in the next scan: everything read from a file that had settled; entries of the index first and in its order. */
-export function toPlaced(skills: readonly ReadSkill[], all: readonly SkillEntry[]): readonly PlacedRecord[] {
-  const order = new Map(all.map(({ dir }, place) => [dir, place]));
-  const placed = skills.filter(isPlaced).map((record) => ({ record, place: order.get(record.dir) ?? all.length }));
-  return placed.sort((a, b) => a.place - b.place).map(({ record }) => record);
+/** The records that the next scan may reuse: those of files that had settled before they were read. */
+export function toLocated(skills: readonly ScannedSkill[]): readonly LocatedRecord[] {
+  return skills.filter(isLocated);
 }
 
-function isPlaced(skill: ReadSkill): skill is ReadSkill & PlacedRecord {
+function isLocated(skill: ScannedSkill): skill is ScannedSkill & LocatedRecord {
   return skill.settled && skill.parent !== undefined;
 }
 
 /** For each folder that was met before by another path: that first sight of it. */
-function firstSights(skills: readonly ReadSkill[]): {
-  readonly firsts: ReadonlyMap<ReadSkill, ReadSkill>;
+function firstSights(skills: readonly ScannedSkill[]): {
+  readonly firsts: ReadonlyMap<ScannedSkill, ScannedSkill>;
   readonly repeats: boolean;
 } {
   let repeats = false;
-  const byInode = new Map<number, ReadSkill[]>();
-  const firsts = new Map<ReadSkill, ReadSkill>();
+  const byInode = new Map<number, ScannedSkill[]>();
+  const firsts = new Map<ScannedSkill, ScannedSkill>();
   for (const skill of skills.toSorted(byPrecedence)) {
     const sharing = byInode.get(skill.ino);
     if (sharing === undefined) {
@@ -124,7 +109,7 @@ function firstSights(skills: readonly ReadSkill[]): {
 }
 
 /** Higher roots first and, within a root, real folders before those behind links. */
-function byPrecedence(a: ReadSkill, b: ReadSkill): number {
+function byPrecedence(a: ScannedSkill, b: ScannedSkill): number {
   return (
     b.root.priority - a.root.priority ||
     compareText(a.root.path, b.root.path) ||
@@ -151,12 +136,8 @@ function withoutRepeats(failed: readonly LeftOutSkill[]): LeftOutSkill[] {
   return [...byPlace.values()];
 }
 
-const MISSING = 'description/missing';
-
-function leaveOut({ dir, diagnostics, file, untold }: ReadSkill): LeftOutSkill {
+function leaveOut({ dir, diagnostics, file }: ScannedSkill): LeftOutSkill {
   const path = `${dir}/${file}`;
-  // Not told yet: there is one such reason, and it is told in the words of its rule.
-  if (untold !== '') return { path, code: MISSING, message: DIAGNOSTIC_RULES[MISSING].about };
   const cause =
     diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes) ??
     diagnostics.find(({ severity }) => severity === 'error');

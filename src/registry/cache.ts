@@ -1,175 +1,261 @@
 import path from 'node:path';
 
-import type { Mode } from '../core/diagnostic.ts';
-import { removeStaleTemporaries, writeFileAtomically } from '../platform/fs/atomic-write.ts';
+import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import { removeStaleTemporaries, writeFileAtomically } from '../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
-import { readPrivateFile } from '../platform/fs/private-file.ts';
-import { readSections, writeSections } from '../platform/fs/checksummed-file.ts';
-import { diagnosticsAt, digestAt, headAt, toDiagnosticColumn, toHeadColumns, toPlaceColumns } from './columns.ts';
-import type { DiagnosticColumn, HeadColumns, PlaceColumns } from './columns.ts';
-import { jsonPieces } from './json-pieces.ts';
-import { STAMP_FIELDS, stampsOf } from './head-record.ts';
-import type { HeadRecord, Memory, PlacedRecord } from './head-record.ts';
-import { lazily } from './stored-index.ts';
-import type { StoredIndex, StoredRecords } from './stored-index.ts';
+import { readPrivateFile } from '../platform/fs/read-file.ts';
+import { makeHead } from '../core/skill.ts';
+import type { ShadowedSkill, SkillEntry } from '../core/skill.ts';
+import { sha256 } from '../platform/hash.ts';
+import { sortSkills } from './index-skills.ts';
+import type { ScanReport, SkillIndex } from './index-skills.ts';
+import type { KnownFile, KnownSkills, LocatedRecord } from './known-skills.ts';
 
 /**
- * Raise it whenever the same frontmatter may give another head or another diagnostic, or the columns change:
- * `test/registry/cache.system.test.ts` fails when that is forgotten.
+ * Increase it whenever the same frontmatter may produce a different head or diagnostic, or the file layout changes:
+ * a test in `test/registry/cache.system.test.ts` fails otherwise.
  */
-export const CACHE_FORMAT = 2;
+export const CACHE_FORMAT = 3;
 
-/** Heads depend on these; a file written under others is not believed. */
+/** The options that heads depend on; a cache written under others is ignored. */
 export interface CacheKey {
   readonly mode: Mode;
   readonly blockAngleBrackets: boolean;
 }
 
+/** The values that every scan measures again. */
+export type MeasuredFacts = Pick<ScanReport, 'durationMs' | 'bytesRead' | 'fromCache' | 'cache'>;
+
+/** An index that a later scan with the same options and the same findings can return again. */
+export interface ReusableIndex {
+  /** The scan options as JSON. */
+  readonly options: string;
+  /** What the scan found beside the skills, as JSON: roots, failures, links. */
+  readonly findings: string;
+  restore(facts: MeasuredFacts): SkillIndex;
+}
+
 export type CacheLoad =
-  | {
-      readonly type: 'loaded';
-      readonly memory: Memory;
-      readonly records: StoredRecords;
-      readonly index: StoredIndex | undefined;
-    }
+  | { readonly type: 'loaded'; readonly known: KnownSkills; readonly index: ReusableIndex | undefined }
   | { readonly type: 'unusable'; readonly reason: string };
 
-const MAGIC = 'skillwright-cache';
 const MAX_BYTES = 1024 * 1024 * 1024;
-/** A temporary file this old was left by a process that was killed: writing takes well under a second. */
+/** A temporary file this old was left by a killed process: writing takes well under a second. */
 const STALE_MS = 60_000;
+const LINE_FEED = 0x0a;
 
-/** Reads a cache file. Whatever is wrong with it, the answer is a reason to scan without. */
+/**
+ * The file has four lines of JSON. Header and files are parsed when the cache is opened; entries and diagnostics only on first use,
+ * because a rescan of unchanged files needs neither.
+ */
+interface Header extends CacheKey {
+  readonly format: number;
+  /** Of the bytes after the header line: detects truncated and edited files. */
+  readonly sha256: string;
+}
+
+interface FilesLine {
+  readonly directories: readonly (readonly [path: string, files: readonly NamedFile[]])[];
+  /** Absent if the index cannot be reused. */
+  readonly index?: {
+    readonly options: string;
+    readonly findings: string;
+    readonly shadowed: readonly ShadowedSkill[];
+    readonly report: Omit<ScanReport, keyof MeasuredFacts | 'conflicts'>;
+  };
+}
+
+interface NamedFile extends KnownFile {
+  /** The base name of the skill folder. */
+  readonly name: string;
+}
+
+interface DiagnosticsLine {
+  readonly index: readonly Diagnostic[];
+  /** Diagnostics of folders that the scan reached by a second path; the index reports them only under the first. */
+  readonly repeated: readonly Diagnostic[];
+}
+
+/** Reads a cache file. A file that is missing, damaged or written under other options is reported as unusable. */
 export function loadCache(file: string, key: CacheKey): CacheLoad {
   const reading = readPrivateFile(file, { maxBytes: MAX_BYTES });
-  if (reading.type === 'absent') return { type: 'unusable', reason: 'there was none' };
+  if (reading.type === 'absent') return { type: 'unusable', reason: 'the file does not exist' };
   if (reading.type === 'failed') return { type: 'unusable', reason: reading.reason };
-  const parts = readSections(reading.bytes, { magic: MAGIC, key: formatKey(key) });
-  if (parts.type === 'unusable') return parts;
-  const [stampBytes, placeBytes, headBytes, diagnosticBytes, indexBytes] = parts.sections;
+  const { bytes } = reading;
+  const headerEnd = bytes.indexOf(LINE_FEED);
+  const header = parseHeader(bytes.toString('utf8', 0, Math.max(headerEnd, 0)));
+  if (header === undefined) return { type: 'unusable', reason: 'the file is not a Skillwright cache' };
   if (
-    stampBytes === undefined ||
-    placeBytes === undefined ||
-    headBytes === undefined ||
-    diagnosticBytes === undefined ||
-    indexBytes === undefined
+    header.format !== CACHE_FORMAT ||
+    header.mode !== key.mode ||
+    header.blockAngleBrackets !== key.blockAngleBrackets
   ) {
-    return { type: 'unusable', reason: 'a part of it is missing' };
+    return { type: 'unusable', reason: 'the file was written by another version or with other options' };
   }
-  const stamps = new Float64Array(stampBytes.length / Float64Array.BYTES_PER_ELEMENT);
-  new Uint8Array(stamps.buffer).set(stampBytes);
-  // Key and checksum have shown that these are the bytes this very version wrote: nothing is left to be checked.
-  const places: PlaceColumns = JSON.parse(textOf(placeBytes));
-  const heads = lazily((): HeadColumns => JSON.parse(textOf(headBytes)));
-  const diagnostics = lazily((): DiagnosticColumn => JSON.parse(textOf(diagnosticBytes)));
-  const index: StoredIndex | undefined = indexBytes.length === 0 ? undefined : JSON.parse(textOf(indexBytes));
-  const records = openRecords(places, { heads, diagnostics, mode: key.mode });
-  return { type: 'loaded', memory: openMemory(places, stamps, records), records, index };
+  const content = bytes.subarray(headerEnd + 1);
+  if (sha256(content) !== header.sha256) return { type: 'unusable', reason: 'the checksum does not match' };
+  return openContent(content);
 }
 
-export interface CacheContent {
-  readonly placed: readonly PlacedRecord[];
-  readonly index: StoredIndex | undefined;
-}
-
-/** Replaces the cache file in one step. Answers with the reason where that cannot be done. */
-export function saveCache(
-  file: string,
-  key: CacheKey,
-  { placed, index, now }: CacheContent & { readonly now: number },
-): string | undefined {
+function parseHeader(line: string): Partial<Header> | undefined {
   try {
-    makeFolders(path.dirname(file), 0o700);
-    writeFileAtomically(file, writeSections({ magic: MAGIC, key: formatKey(key) }, sectionsOf({ placed, index })));
-    removeStaleTemporaries(file, { now, olderThanMs: STALE_MS });
-    return undefined;
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? value : undefined;
   } catch (error) {
-    if (isSystemError(error)) return `it cannot be written (${error.code})`;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** One after the other: of many skills they would not be small together. */
-function* sectionsOf({ placed, index }: CacheContent): Generator<Iterable<Uint8Array>, void> {
-  yield [new Uint8Array(stampsOf(placed).buffer)];
-  yield toAscii(jsonPieces(toPlaceColumns(placed)));
-  yield toAscii(jsonPieces(toHeadColumns(placed)));
-  yield toAscii(jsonPieces(toDiagnosticColumn(placed)));
-  yield index === undefined ? [] : toAscii(jsonPieces(index));
-}
-
-interface LazyColumns {
-  readonly heads: () => HeadColumns;
-  readonly diagnostics: () => DiagnosticColumn;
-  readonly mode: Mode;
-}
-
-function openRecords(
-  { directories, within, names, files }: PlaceColumns,
-  { heads, diagnostics, mode }: LazyColumns,
-): StoredRecords {
-  const dir = (number: number): string => `${directories[within[number] ?? -1] ?? ''}/${names[number] ?? ''}`;
-  const file = (number: number): string => files[number] ?? 'SKILL.md';
+/** The checksum has verified that this version wrote these bytes, so their shape is not validated again. */
+function openContent(content: Buffer): CacheLoad {
+  const filesEnd = content.indexOf(LINE_FEED);
+  const entriesEnd = content.indexOf(LINE_FEED, filesEnd + 1);
+  const files: FilesLine = JSON.parse(content.toString('utf8', 0, filesEnd));
+  const entries = lazily(() => parseEntries(content.toString('utf8', filesEnd + 1, entriesEnd)));
+  const diagnostics = lazily((): DiagnosticsLine => JSON.parse(content.toString('utf8', entriesEnd + 1)));
   return {
-    count: names.length,
-    within: (number) => within[number] ?? -1,
-    dir,
-    record: (number) => ({
-      head: headAt(heads(), number, names[number] ?? ''),
-      file: file(number),
-      digest: digestAt(heads(), number),
-    }),
-    diagnostics: (number) => diagnosticsAt(diagnostics(), number, { path: `${dir(number)}/${file(number)}`, mode }),
+    type: 'loaded',
+    known: openKnownSkills(files, entries, diagnostics),
+    index: files.index === undefined ? undefined : openIndex(files.index, entries, () => diagnostics().index),
   };
 }
 
-function openMemory(
-  { directories, within, names, files }: PlaceColumns,
-  stamps: Float64Array,
-  records: StoredRecords,
-): Memory {
-  const numbers = directories.map(() => new Map<string, number>());
-  for (let number = 0; number < names.length; number += 1)
-    numbers[within[number] ?? -1]?.set(names[number] ?? '', number);
-  const byPath = new Map(directories.map((directory, number) => [directory, numbers[number]]));
+function parseEntries(line: string): readonly SkillEntry[] {
+  const entries: SkillEntry[] = JSON.parse(line);
+  // `meta` has no prototype, so that no key can reach one.
+  return entries.map((entry) => ({ ...entry, meta: Object.assign(Object.create(null), entry.meta) }));
+}
+
+function openIndex(
+  { options, findings, shadowed, report }: NonNullable<FilesLine['index']>,
+  entries: () => readonly SkillEntry[],
+  diagnostics: () => readonly Diagnostic[],
+): ReusableIndex {
+  const skills = lazily(() => {
+    const hidden = new Set(shadowed.map(({ dir }) => dir));
+    return sortSkills(entries().filter(({ dir }) => !hidden.has(dir)));
+  });
   return {
-    count: names.length,
-    directory: (directory) => byPath.get(directory),
-    name: (number) => names[number] ?? '',
-    file: (number) => files[number] ?? 'SKILL.md',
-    stamps,
-    record: (number): HeadRecord => {
-      const at = number * STAMP_FIELDS;
+    options,
+    findings,
+    restore: (facts) => ({
+      get skills() {
+        return skills();
+      },
+      get all() {
+        return entries();
+      },
+      get diagnostics() {
+        return diagnostics();
+      },
+      shadowed,
+      report: { ...report, ...facts, conflicts: shadowed },
+      indexHash: report.indexHash,
+    }),
+  };
+}
+
+function openKnownSkills(
+  { directories }: FilesLine,
+  entries: () => readonly SkillEntry[],
+  diagnostics: () => DiagnosticsLine,
+): KnownSkills {
+  const known = new Map<string, ReadonlyMap<string, KnownFile>>();
+  let count = 0;
+  for (const [directory, files] of directories) {
+    const byName = new Map<string, KnownFile>();
+    for (const file of files) byName.set(file.name, file);
+    known.set(directory, byName);
+    count += files.length;
+  }
+  const entryByDir = lazily(() => new Map(entries().map((entry) => [entry.dir, entry])));
+  const diagnosticsByPath = lazily(() => groupByPath([...diagnostics().index, ...diagnostics().repeated]));
+  return {
+    count,
+    directory: (directory) => known.get(directory),
+    record(parent, name) {
+      const file = known.get(parent)?.get(name);
+      if (file === undefined) throw new RangeError(`no record of ${parent}/${name}`);
+      const dir = `${parent}/${name}`;
+      const entry = entryByDir().get(dir);
       return {
-        size: stamps[at] ?? 0,
-        mtimeMs: stamps[at + 1] ?? 0,
-        ctimeMs: stamps[at + 2] ?? 0,
-        ino: stamps[at + 3] ?? 0,
-        dev: stamps[at + 4] ?? 0,
-        ...records.record(number),
-        diagnostics: records.diagnostics(number),
+        ...file,
+        digest: entry?.digest ?? '',
+        head: entry === undefined ? undefined : makeHead({ license: undefined, compatibility: undefined, ...entry }),
+        diagnostics: diagnosticsByPath().get(`${dir}/${file.file}`) ?? [],
       };
     },
   };
 }
 
-/** Numbers are stored as the processor has them. */
-function formatKey({ mode, blockAngleBrackets }: CacheKey): string {
-  return [CACHE_FORMAT, mode, blockAngleBrackets ? 'blocked' : 'open', process.arch].join('.');
+function groupByPath(diagnostics: readonly Diagnostic[]): ReadonlyMap<string, readonly Diagnostic[]> {
+  const groups = new Map<string, Diagnostic[]>();
+  for (const diagnostic of diagnostics) {
+    const group = groups.get(diagnostic.path);
+    if (group === undefined) groups.set(diagnostic.path, [diagnostic]);
+    else group.push(diagnostic);
+  }
+  return groups;
 }
 
-/** JSON in ASCII is decoded without a look at its characters and parsed from one byte each. */
-function* toAscii(pieces: Iterable<string>): Generator<Uint8Array, void> {
-  for (const piece of pieces) {
-    const ascii = piece.replaceAll(
-      /[^\x00-\x7f]/g,
-      (unit) => String.raw`\u` + unit.charCodeAt(0).toString(16).padStart(4, '0'),
+export interface CacheContent {
+  readonly records: readonly LocatedRecord[];
+  readonly index: SkillIndex;
+  /** Present if a later scan may return the index as it is. */
+  readonly reuse: Pick<ReusableIndex, 'options' | 'findings'> | undefined;
+}
+
+/** Replaces the cache file atomically. Returns the reason if that fails. */
+export function saveCache(file: string, key: CacheKey, content: CacheContent, now: number): string | undefined {
+  try {
+    makeFolders(path.dirname(file), 0o700);
+    const lines = [toFilesLine(content), content.index.all, toDiagnosticsLine(content)].map((line) =>
+      JSON.stringify(line),
     );
-    yield Buffer.from(ascii, 'latin1');
+    const bytes = Buffer.from(lines.join('\n'));
+    const header: Header = { format: CACHE_FORMAT, ...key, sha256: sha256(bytes) };
+    writeFileAtomically(file, [Buffer.from(`${JSON.stringify(header)}\n`), bytes]);
+    removeStaleTemporaries(file, { now, olderThanMs: STALE_MS });
+    return undefined;
+  } catch (error) {
+    if (isSystemError(error)) return `the file cannot be written (${error.code})`;
+    throw error;
   }
 }
 
-function textOf(section: Buffer): string {
-  return section.toString('latin1');
+function toFilesLine({ records, index, reuse }: CacheContent): FilesLine {
+  const directories = new Map<string, NamedFile[]>();
+  for (const { parent, name, file, size, mtimeMs, ctimeMs, ino, dev } of records) {
+    const known: NamedFile = { name, file, size, mtimeMs, ctimeMs, ino, dev };
+    const files = directories.get(parent);
+    if (files === undefined) directories.set(parent, [known]);
+    else files.push(known);
+  }
+  if (reuse === undefined) return { directories: [...directories] };
+  const {
+    durationMs: _time,
+    bytesRead: _bytes,
+    fromCache: _count,
+    cache: _cache,
+    conflicts: _conflicts,
+    ...report
+  } = index.report;
+  return { directories: [...directories], index: { ...reuse, shadowed: index.shadowed, report } };
+}
+
+function toDiagnosticsLine({ records, index }: CacheContent): DiagnosticsLine {
+  const reported = new Set(index.diagnostics);
+  const repeated = records.flatMap((record) => record.diagnostics).filter((diagnostic) => !reported.has(diagnostic));
+  return { index: index.diagnostics, repeated };
+}
+
+/** Computes a value on first use. */
+export function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

@@ -1,37 +1,35 @@
-import { sortDiagnostics } from '../core/diagnostic.ts';
-import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import type { Mode } from '../core/diagnostic.ts';
 import { indexSkills } from './index-skills.ts';
-import type { CacheReport, ScanReport, SkillIndex } from './index-skills.ts';
+import type { CacheReport, SkillIndex } from './index-skills.ts';
 import type { SkillRoot, Visibility } from '../core/skill.ts';
 import { openTextHash } from '../platform/hash.ts';
-import { assemble, toPlaced } from './assemble.ts';
-import { loadCache, saveCache } from './cache.ts';
-import { NOTHING_KNOWN, remember } from './head-record.ts';
-import type { Memory, PlacedRecord } from './head-record.ts';
+import { assemble, toLocated } from './assemble.ts';
+import { lazily, loadCache, saveCache } from './cache.ts';
+import type { CacheContent, MeasuredFacts, ReusableIndex } from './cache.ts';
+import { NO_KNOWN_SKILLS, rememberRecords } from './known-skills.ts';
+import type { KnownSkills } from './known-skills.ts';
 import { Scan } from './scan.ts';
-import { toKept } from './skill-folder.ts';
-import { lazily, restoreIndex, storeIndex } from './stored-index.ts';
-import type { FreshFacts } from './stored-index.ts';
-import type { PendingHead, ReadSkill, Walked } from './walked.ts';
+import { toUnchanged } from './skill-folder.ts';
+import type { PendingHead, ScanResult, ScannedSkill } from './scan-result.ts';
 
 export interface ScanSettings {
   readonly roots: readonly SkillRoot[];
-  /** `lenient` where nothing is said. */
+  /** Default: `lenient`. */
   readonly mode?: Mode;
   readonly blockAngleBrackets?: boolean;
-  /** Where to keep what was read; without it nothing is kept on disk. `cacheFileName` gives a fitting name. */
+  /** The cache file (default: no cache). `cacheFileName` returns a suitable name. */
   readonly cacheFile?: string;
-  /** Keys: a name, `source/name`, or either with `*`; exact beats glob. */
+  /** Keys: a name, `source/name`, or either with `*`; an exact key takes precedence over a glob. */
   readonly visibility?: Readonly<Record<string, Visibility>>;
-  /** Folders below a root that are looked into; 6. */
+  /** How many levels of folders below a root are searched (default: 6). */
   readonly maxDepth?: number;
-  /** Folders of a root that hold no SKILL.md themselves; 20,000. Skill folders are not counted. */
+  /** How many folders without a SKILL.md are searched per root (default: 20,000). */
   readonly maxDirectories?: number;
-  /** Look for skills inside skills too. */
+  /** Search for skills inside skill folders too. */
   readonly nestedInSkills?: boolean;
-  /** Follow links to directories; true. */
+  /** Follow symbolic links to directories (default: true). */
   readonly followLinks?: boolean;
-  /** Say in `index.explain` what was decided about each directory. */
+  /** Report in `index.explain` what the scan decided about each directory. */
   readonly explain?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ScanProgress) => void;
@@ -44,47 +42,26 @@ export interface ScanProgress {
   readonly skills: number;
 }
 
-/** What one scan leaves for the next. */
+/** What one scan passes on to the next. */
 export interface ScanState {
-  /** Made when it is asked for: a single scan without a cache file needs none. */
-  readonly memory: () => Memory;
-  /** The index of the same files, where a scan that finds nothing changed may take it. */
-  readonly previous: PreviousIndex | undefined;
-  /** What came of the cache file so far. */
+  /** Computed on first use: a single scan without a cache file never needs it. */
+  readonly known: () => KnownSkills;
+  /** The latest index, if a scan that finds no change may return it again. */
+  readonly previous: ReusableIndex | undefined;
+  /** The state of the cache file. */
   readonly cache: CacheReport;
-  /** Directories of the last walk that skills may appear in. */
+  /** Directories of the latest scan in which skills may appear. */
   readonly groups: readonly string[];
 }
 
-interface PreviousIndex {
-  readonly options: string;
-  readonly walk: string;
-  restore(facts: FreshFacts): SkillIndex;
-}
-
-/** The state to begin with: what the cache file holds, or nothing. */
+/** The initial state: the content of the cache file, if it is usable. */
 export function openState({ cacheFile, mode = 'lenient', blockAngleBrackets = false }: ScanSettings): ScanState {
-  if (cacheFile === undefined)
-    return { memory: () => NOTHING_KNOWN, previous: undefined, cache: { status: 'off' }, groups: [] };
+  const empty = { known: () => NO_KNOWN_SKILLS, previous: undefined, groups: [] };
+  if (cacheFile === undefined) return { ...empty, cache: { status: 'off' } };
   const load = loadCache(cacheFile, { mode, blockAngleBrackets });
-  if (load.type === 'unusable') {
-    return {
-      memory: () => NOTHING_KNOWN,
-      previous: undefined,
-      cache: { status: 'rebuilt', path: cacheFile, reason: load.reason },
-      groups: [],
-    };
-  }
-  const { memory, records, index } = load;
-  const previous =
-    index === undefined
-      ? undefined
-      : {
-          options: index.options,
-          walk: index.walk,
-          restore: (facts: FreshFacts) => restoreIndex(index, records, facts),
-        };
-  return { memory: () => memory, previous, cache: { status: 'used', path: cacheFile }, groups: [] };
+  if (load.type === 'unusable') return { ...empty, cache: { status: 'rebuilt', path: cacheFile, reason: load.reason } };
+  const { known, index } = load;
+  return { known: () => known, previous: index, cache: { status: 'used', path: cacheFile }, groups: [] };
 }
 
 export interface ScanOutcome {
@@ -92,151 +69,85 @@ export interface ScanOutcome {
   readonly state: ScanState;
 }
 
-/** One look at the disk: the previous index where nothing changed, else a new one, made from what was read now and what is remembered. */
+/** Scans the roots once. Returns the previous index if nothing changed, otherwise a new index that reuses unchanged records. */
 export async function scanOnce(settings: ScanSettings, state: ScanState): Promise<ScanOutcome> {
   const { roots, mode = 'lenient', blockAngleBrackets = false, explain = false, now = Date.now } = settings;
-  const {
-    maxDepth = 6,
-    maxDirectories = 20_000,
-    nestedInSkills = false,
-    followLinks = true,
-    visibility = {},
-  } = settings;
+  const { maxDepth = 6, maxDirectories = 20_000, nestedInSkills = false, followLinks = true } = settings;
+  const { visibility = {} } = settings;
   const started = performance.now();
   const { previous } = state;
-  const memory = state.memory();
-  const scan = new Scan({
-    roots,
-    mode,
-    blockAngleBrackets,
-    maxDepth,
-    maxDirectories,
-    nestedInSkills,
-    followLinks,
-    explain,
-    memory,
-    now,
-  });
+  const known = state.known();
+  const walkOptions = { roots, mode, blockAngleBrackets, maxDepth, maxDirectories, nestedInSkills, followLinks };
+  const scan = new Scan({ ...walkOptions, explain, known, now });
   await walkInSlices(scan, settings);
 
-  const { walked } = scan;
-  const walk = walkKey(walked);
-  const options = optionsKey([
-    roots,
-    mode,
-    blockAngleBrackets,
-    maxDepth,
-    maxDirectories,
-    nestedInSkills,
-    followLinks,
-    visibility,
-  ]);
-  const isUnchanged = walked.unchanged === memory.count && walked.fresh.length === 0;
-  const isSameWalk = previous?.options === options && previous.walk === walk;
-  const measured = (cache: CacheReport): FreshFacts => ({
+  const { result } = scan;
+  const findings = findingsKey(result);
+  const options = JSON.stringify({ ...walkOptions, visibility });
+  const isUnchanged = result.unchangedCount === known.count && result.fresh.length === 0;
+  const hasSameFindings = previous?.options === options && previous.findings === findings;
+  const measure = (cache: CacheReport): MeasuredFacts => ({
     durationMs: performance.now() - started,
     bytesRead: scan.reader.bytesRead,
-    fromCache: walked.unchanged,
+    fromCache: result.unchangedCount,
     cache,
   });
-  if (previous !== undefined && isUnchanged && isSameWalk && !explain) {
-    return { index: previous.restore(measured(state.cache)), state: { ...state, groups: walked.groups } };
+  if (previous !== undefined && isUnchanged && hasSameFindings && !explain) {
+    return { index: previous.restore(measure(state.cache)), state: { ...state, groups: result.groups } };
   }
 
-  const skills = await readPending(scan, settings, memory);
-  const assembled = assemble(walked, skills, { mode, explain });
-  const told = lazily(() => {
-    for (let at = 0; at < skills.length; at += 1) {
-      const skill = skills[at];
-      if (skill !== undefined) scan.reader.tell(skill);
-    }
-    return { skills, diagnostics: assembled.diagnostics() };
-  });
-  const sorted = lazily(() => sortDiagnostics(told().diagnostics));
-  const { durationMs: _, ...facts } = measured(state.cache);
+  const skills = await readPending(scan, settings, known);
+  const assembled = assemble(result, skills, { mode, explain });
+  const { durationMs: _, ...facts } = measure(state.cache);
   const made = indexSkills({
     candidates: assembled.candidates,
-    diagnostics: [],
-    facts: { ...facts, roots: assembled.roots, leftOut: assembled.leftOut, directories: walked.directories },
+    diagnostics: assembled.diagnostics,
+    facts: { ...facts, roots: assembled.roots, leftOut: assembled.leftOut, directories: result.directories },
     visibility,
     ...(explain ? { explain: assembled.explain } : {}),
     hash: openTextHash(),
     elapsed: () => performance.now() - started,
   });
-  const placed = lazily(() => toPlaced(told().skills, made.all));
-  const { stands } = assembled;
-  const isOnDisk = isUnchanged && (stands ? isSameWalk : previous === undefined);
-  const cache = save({
-    settings,
-    state,
-    isOnDisk,
-    placed,
-    toStore: () =>
-      stands
-        ? storeIndex({
-            index: made,
-            options,
-            walk,
-            places: placesOf(placed(), skills),
-            walkDiagnostics: walkDiagnostics(told()),
-          })
-        : undefined,
-  });
-  const index = present(made, sorted, { ...made.report, cache, durationMs: performance.now() - started });
-  const restore = (fresh: FreshFacts): SkillIndex => present(made, sorted, { ...index.report, ...fresh });
+  const records = lazily(() => toLocated(skills));
+  const { isReusable } = assembled;
+  const isOnDisk = isUnchanged && (isReusable ? hasSameFindings : previous === undefined);
+  const reuse = isReusable ? { options, findings } : undefined;
+  const cache = save(settings, state, isOnDisk, () => ({ records: records(), index: made, reuse }));
+  const index = { ...made, report: { ...made.report, cache, durationMs: performance.now() - started } };
+  const restore = (fresh: MeasuredFacts): SkillIndex => ({ ...index, report: { ...index.report, ...fresh } });
   return {
     index,
     state: {
-      memory: isUnchanged ? state.memory : lazily(() => remember(placed())),
-      previous: stands ? { options, walk, restore } : undefined,
+      known: isUnchanged ? state.known : lazily(() => rememberRecords(records())),
+      previous: isReusable ? { options, findings, restore } : undefined,
       cache:
         cache.status === 'rebuilt'
           ? { status: 'used', ...(cache.path === undefined ? {} : { path: cache.path }) }
           : cache,
-      groups: walked.groups,
+      groups: result.groups,
     },
   };
 }
 
-/** The index with these diagnostics, which are made when they are first asked for, and this report. */
-function present(
-  { skills, all, shadowed, indexHash, explain }: SkillIndex,
-  diagnostics: () => readonly Diagnostic[],
-  report: ScanReport,
-): SkillIndex {
-  return {
-    skills,
-    all,
-    shadowed,
-    get diagnostics() {
-      return diagnostics();
-    },
-    report,
-    indexHash,
-    ...(explain === undefined ? {} : { explain }),
-  };
-}
-
-/** Walks in slices, so that others, the signal among them, have their turn. */
+/** Walks in slices, so that the event loop, including the abort signal, gets its turn. */
 async function walkInSlices(scan: Scan, settings: ScanSettings): Promise<void> {
   settings.signal?.throwIfAborted();
   for (const _ of scan.walk()) await pause(scan, settings);
 }
 
-async function pause({ walked }: Scan, { signal, onProgress }: ScanSettings): Promise<void> {
-  onProgress?.({ directories: walked.directories, skills: walked.skills });
+async function pause({ result }: Scan, { signal, onProgress }: ScanSettings): Promise<void> {
+  onProgress?.({ directories: result.directories, skills: result.skills });
   await new Promise((resolve) => void setImmediate(resolve));
   signal?.throwIfAborted();
 }
 
-/** Every skill of the walk; what the readers at hand left is read with the whole parser, loaded only now. */
-async function readPending(scan: Scan, settings: ScanSettings, memory: Memory): Promise<readonly ReadSkill[]> {
-  const { fresh, pending, kept } = scan.walked;
-  // Taken away from the walk: of very many skills nothing should be held twice.
-  if (pending.length > 0) await readEach(scan, settings, pending.splice(0));
-  const skills = fresh.splice(0);
-  for (const place of kept) {
-    for (const number of place.numbers) skills.push(toKept(place, memory.name(number), memory.record(number)));
+/** Returns every skill of the scan, after the YAML library has read what the plain reader could not. */
+async function readPending(scan: Scan, settings: ScanSettings, known: KnownSkills): Promise<readonly ScannedSkill[]> {
+  const { fresh, pending, unchanged } = scan.result;
+  if (pending.length > 0) await readEach(scan, settings, pending);
+  const skills = [...fresh];
+  for (const place of unchanged) {
+    for (const name of place.names) skills.push(toUnchanged(place, name, known.record(place.parent, name)));
   }
   return skills;
 }
@@ -254,49 +165,17 @@ async function readEach(scan: Scan, settings: ScanSettings, pending: readonly Pe
 
 const SLICE_MS = 20;
 
-interface SaveInput {
-  readonly settings: ScanSettings;
-  readonly state: ScanState;
-  /** The file holds all of this already. */
-  readonly isOnDisk: boolean;
-  readonly placed: () => readonly PlacedRecord[];
-  readonly toStore: () => ReturnType<typeof storeIndex> | undefined;
-}
-
-function save({ settings, state, isOnDisk, placed, toStore }: SaveInput): CacheReport {
+/** Writes the cache file unless it already holds this content. */
+function save(settings: ScanSettings, state: ScanState, isOnDisk: boolean, content: () => CacheContent): CacheReport {
   const { cacheFile, mode = 'lenient', blockAngleBrackets = false, now = Date.now } = settings;
   if (cacheFile === undefined || (isOnDisk && state.cache.status === 'used')) return state.cache;
-  const reason = saveCache(cacheFile, { mode, blockAngleBrackets }, { placed: placed(), index: toStore(), now: now() });
+  const reason = saveCache(cacheFile, { mode, blockAngleBrackets }, content(), now());
   return reason === undefined
     ? { ...state.cache, status: state.cache.status === 'unwritable' ? 'rebuilt' : state.cache.status }
     : { status: 'unwritable', path: cacheFile, reason };
 }
 
-function optionsKey(options: readonly unknown[]): string {
-  return JSON.stringify(options);
-}
-
-/** What the walk saw beside the records it remembered. */
-function walkKey({ roots, failed, diagnostics, directories }: Walked): string {
+/** Everything the scan found beside the skills themselves. */
+function findingsKey({ roots, failed, diagnostics, directories }: ScanResult): string {
   return JSON.stringify([roots, failed, diagnostics, directories]);
-}
-
-/** Source and group of each directory, numbered as the place columns number them: by first appearance. */
-function placesOf(
-  placed: readonly PlacedRecord[],
-  skills: readonly ReadSkill[],
-): readonly (readonly [source: string, group: string])[] {
-  const places = new Map(skills.map(({ parent, root, group }) => [parent, [root.source, group] as const]));
-  return [...new Set(placed.map(({ parent }) => parent))].map((parent) => places.get(parent) ?? ['', '']);
-}
-
-interface Told {
-  readonly skills: readonly ReadSkill[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** Diagnostics that belong to no record. */
-function walkDiagnostics({ skills, diagnostics }: Told): readonly Diagnostic[] {
-  const ofRecords = new Set(skills.flatMap(({ diagnostics }) => diagnostics));
-  return diagnostics.filter((diagnostic) => !ofRecords.has(diagnostic));
 }

@@ -6,7 +6,8 @@ import { allNames, directoryStatus, listDirectory } from '../platform/fs/list-di
 import type { DirectoryIdentity } from '../platform/fs/list-directory.ts';
 import { isInside, realPath, withForwardSlashes } from '../platform/fs/paths.ts';
 import { FolderReader } from './skill-folder.ts';
-import type { KeptSkills, ScanOptions, Walked } from './walked.ts';
+import type { KnownFile } from './known-skills.ts';
+import type { ScanOptions, ScanResult, UnchangedSkills } from './scan-result.ts';
 
 /** A directory that may hold skill folders. */
 interface Group extends DirectoryIdentity {
@@ -16,9 +17,9 @@ interface Group extends DirectoryIdentity {
   /** It is a skill's own folder, or lies in one: only looked into where skills inside skills are wanted. */
   readonly skill: 'own' | 'above' | 'none';
   /** The place of the skill folders in it. */
-  readonly place: KeptSkills;
+  readonly place: UnchangedSkills;
   /** The place it was found in itself; a root's is its own. */
-  readonly above: KeptSkills;
+  readonly above: UnchangedSkills;
 }
 
 interface Link {
@@ -41,8 +42,8 @@ interface RootWalk {
 /** What a folder is known to be before it is looked into. */
 interface Known {
   /** Where to note the skill; a link's is its own. */
-  readonly place: KeptSkills;
-  readonly number: number | undefined;
+  readonly place: UnchangedSkills;
+  readonly file: KnownFile | undefined;
   /** Of the folder a link leads to. */
   readonly identity: DirectoryIdentity | undefined;
 }
@@ -51,8 +52,8 @@ interface Known {
 interface FoldersToVisit {
   readonly folders: readonly string[];
   readonly from: number;
-  /** Numbers of those that are remembered. */
-  readonly known: ReadonlyMap<string, number> | undefined;
+  /** Files of the folders that an earlier scan read. */
+  readonly known: ReadonlyMap<string, KnownFile> | undefined;
 }
 
 /** Time after which a walk lets others have the event loop. */
@@ -62,10 +63,10 @@ const LOOK_EVERY = 32;
 
 /** Walks roots and reads frontmatter. Synchronous calls in slices: for small reads promises cost five times as much. */
 export class Scan {
-  readonly walked: Walked = {
+  readonly result: ScanResult = {
     fresh: [],
     pending: [],
-    kept: [],
+    unchanged: [],
     failed: [],
     diagnostics: [],
     explained: [],
@@ -73,7 +74,7 @@ export class Scan {
     groups: [],
     directories: 0,
     skills: 0,
-    unchanged: 0,
+    unchangedCount: 0,
     mayRepeat: false,
   };
   readonly reader: FolderReader;
@@ -84,7 +85,7 @@ export class Scan {
 
   constructor(options: ScanOptions) {
     this.#options = options;
-    this.reader = new FolderReader(this.walked, options);
+    this.reader = new FolderReader(this.result, options);
     this.#realRoots = options.roots.map(({ path }) => realPath(path));
   }
 
@@ -98,7 +99,7 @@ export class Scan {
       if (identity === undefined) continue;
       const walk: RootWalk = { root, groups: [], links: [], visited: new Set(), count: 0, full: false };
       const path = rootPath(root.path);
-      const place: KeptSkills = { root, parent: path, group: '', linked: false, numbers: [] };
+      const place: UnchangedSkills = { root, parent: path, group: '', linked: false, names: [] };
       const top: Group = {
         path,
         name: path.slice(path.lastIndexOf('/') + 1),
@@ -145,8 +146,8 @@ export class Scan {
     }
     if (group.depth > 0 && group.skill !== 'own' && this.#readLoneFile(group, allNames(listing))) return;
 
-    const known = this.#options.memory.directory(group.path);
-    this.walked.kept.push(group.place);
+    const known = this.#options.known.directory(group.path);
+    this.result.unchanged.push(group.place);
     const folders = this.#wanted(group, listing.folders);
     const links = this.#wanted(group, listing.links);
     if (folders.length + links.length > 0 && group.depth >= this.#options.maxDepth) {
@@ -188,24 +189,24 @@ export class Scan {
     while (at < folders.length) {
       const name = folders[at] ?? '';
       at += 1;
-      const number = known?.get(name);
+      const file = known?.get(name);
       // Nearly all that a rescan does: kept short.
       if (
-        number !== undefined &&
+        file?.file === 'SKILL.md' &&
         !nestedInSkills &&
-        this.reader.keepUnchanged(place, `${prefix}${name}/SKILL.md`, number)
+        this.reader.keepUnchanged(place, name, `${prefix}${name}/SKILL.md`, file)
       )
-        this.walked.directories += 1;
-      else this.#visit(walk, group, name, { place, number, identity: undefined });
+        this.result.directories += 1;
+      else this.#visit(walk, group, name, { place, file, identity: undefined });
       if (this.#isSliceOver()) break;
     }
     return at;
   }
 
-  #visit(walk: RootWalk, parent: Group, name: string, { place, number, identity }: Known): void {
+  #visit(walk: RootWalk, parent: Group, name: string, { place, file, identity }: Known): void {
     const dir = `${parent.path}/${name}`;
-    this.walked.directories += 1;
-    const isSkill = this.reader.read({ place, name, dir, isRoot: false }, 'SKILL.md', number);
+    this.result.directories += 1;
+    const isSkill = this.reader.read({ place, name, dir, isRoot: false }, 'SKILL.md', file);
     if (isSkill) {
       if (!this.#options.nestedInSkills) return;
     } else {
@@ -214,7 +215,7 @@ export class Scan {
     const status = identity === undefined ? directoryStatus(dir) : { type: 'directory' as const, ...identity };
     if (status.type !== 'directory') return;
     const group = place.group === '' ? name : `${place.group}/${name}`;
-    const below: KeptSkills = { root: walk.root, parent: dir, group, linked: place.linked, numbers: [] };
+    const below: UnchangedSkills = { root: walk.root, parent: dir, group, linked: place.linked, names: [] };
     this.#enqueue(walk, {
       path: dir,
       name,
@@ -232,7 +233,7 @@ export class Scan {
     const files = names.filter((file) => file.length === 8 && file.toLowerCase() === 'skill.md');
     const file = files.toSorted((a, b) => compareText(b, a))[0];
     if (file === undefined) return false;
-    const known = this.#options.memory.directory(above.parent)?.get(name);
+    const known = this.#options.known.directory(above.parent)?.get(name);
     if (!this.reader.read({ place: above, name, dir: path, isRoot: false }, file, known))
       this.#fail(`${path}/${file}`, 'file/vanished', 'the file was there and then was not');
     return !this.#options.nestedInSkills;
@@ -247,7 +248,7 @@ export class Scan {
     if (status.type === 'missing') return this.#fail(path, 'file/broken-link', 'the link points at nothing');
     if (status.type === 'failed')
       return this.#fail(path, 'file/unreadable', `the link cannot be followed (${status.code})`);
-    this.walked.mayRepeat = true;
+    this.result.mayRepeat = true;
     const target = realPath(path);
     if (isInside(realPath(parent.path), target)) {
       this.#report('link/cycle', path, 'the link leads back to a folder above it');
@@ -256,10 +257,10 @@ export class Scan {
     if (!this.#realRoots.some((root) => isInside(target, root))) {
       this.#report('link/outside-root', path, 'the link leads to a folder outside every root');
     }
-    const number = this.#options.memory.directory(parent.path)?.get(name);
-    const place: KeptSkills = { ...parent.place, linked: true, numbers: [] };
-    this.walked.kept.push(place);
-    this.#visit(walk, parent, name, { place, number, identity: status });
+    const file = this.#options.known.directory(parent.path)?.get(name);
+    const place: UnchangedSkills = { ...parent.place, linked: true, names: [] };
+    this.result.unchanged.push(place);
+    this.#visit(walk, parent, name, { place, file, identity: status });
   }
 
   #enqueue(walk: RootWalk, group: Group): void {
@@ -277,11 +278,11 @@ export class Scan {
     walk.visited.add(key);
     walk.count += 1;
     walk.groups.push(group);
-    this.walked.groups.push(group.path);
+    this.result.groups.push(group.path);
   }
 
   #readRootItself({ path, name, place }: Group): void {
-    this.walked.directories += 1;
+    this.result.directories += 1;
     if (!this.reader.read({ place, name, dir: path, isRoot: true }, 'SKILL.md', undefined))
       this.#explain(path, 'root', 'a configured root');
   }
@@ -290,7 +291,7 @@ export class Scan {
     const { source, path, priority, explicit } = root;
     const status = directoryStatus(path);
     const report = (result: RootReport['status']): undefined => {
-      this.walked.roots.push({ source, path, priority, status: result });
+      this.result.roots.push({ source, path, priority, status: result });
       return undefined;
     };
     switch (status.type) {
@@ -311,7 +312,7 @@ export class Scan {
         if (seen.has(key)) return report('repeated');
         seen.add(key);
         report('scanned');
-        if (seen.size > 1) this.walked.mayRepeat = true;
+        if (seen.size > 1) this.result.mayRepeat = true;
         return { dev: status.dev, ino: status.ino };
       }
     }
@@ -319,21 +320,21 @@ export class Scan {
 
   #unreadableRoot(root: SkillRoot, code: string): void {
     this.#report('root/unreadable', root.path, `the root cannot be listed (${code})`);
-    const at = this.walked.roots.findLastIndex(({ path }) => path === root.path);
-    const report = this.walked.roots[at];
-    if (report !== undefined) this.walked.roots[at] = { ...report, status: 'unreadable' };
+    const at = this.result.roots.findLastIndex(({ path }) => path === root.path);
+    const report = this.result.roots[at];
+    if (report !== undefined) this.result.roots[at] = { ...report, status: 'unreadable' };
   }
 
   #fail(path: string, code: DiagnosticCode, message: string): void {
-    this.walked.failed.push({ path, code, message });
+    this.result.failed.push({ path, code, message });
   }
 
   #report(code: DiagnosticCode, path: string, message: string): void {
-    this.walked.diagnostics.push(diagnose({ code, path, message }, this.#options.mode));
+    this.result.diagnostics.push(diagnose({ code, path, message }, this.#options.mode));
   }
 
   #explain(path: string, decision: ExplainedDirectory['decision'], reason: string): void {
-    if (this.#options.explain) this.walked.explained.push({ path, decision, reason });
+    if (this.#options.explain) this.result.explained.push({ path, decision, reason });
   }
 
   #isSliceOver(): boolean {

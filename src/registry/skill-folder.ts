@@ -1,24 +1,18 @@
-import { readColonHead } from '../format/colon-head.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { readWithoutFences } from '../format/missing.ts';
-import { openQuickHeadReader } from '../format/quick-head.ts';
-import type { QuickHeadReader, QuickReading } from '../format/quick-head.ts';
-import { hasBracket } from '../format/quick-notes.ts';
-import { readPlainHead } from '../format/skill-head.ts';
-import type { HeadOptions, HeadReading, HeadSource } from '../format/skill-head.ts';
-import { NoteTeller } from '../format/deferred-diagnostics.ts';
+import { readSimpleHead } from '../format/skill-head.ts';
+import type { HeadOptions, HeadReading } from '../format/skill-head.ts';
 import { isSettled, statFile } from '../platform/fs/file-stamp.ts';
 import type { FileStamp } from '../platform/fs/file-stamp.ts';
 import { spellingOf } from '../platform/fs/list-directory.ts';
 import { HeadReader } from './read-head-bytes.ts';
-import { isUnchanged } from './head-record.ts';
-import type { HeadRecord, Memory } from './head-record.ts';
-import type { KeptSkills, PendingHead, ReadSkill, Walked } from './walked.ts';
+import { isUnchanged } from './known-skills.ts';
+import type { HeadRecord, KnownFile } from './known-skills.ts';
+import type { PendingHead, ScanResult, ScannedSkill, UnchangedSkills } from './scan-result.ts';
 
 /** A folder that may be a skill. */
 export interface Folder {
-  readonly place: KeptSkills;
+  readonly place: UnchangedSkills;
   readonly name: string;
   readonly dir: string;
   readonly isRoot: boolean;
@@ -28,39 +22,32 @@ export interface FolderReaderOptions {
   readonly mode: Mode;
   readonly blockAngleBrackets: boolean;
   readonly now: () => number;
-  readonly memory: Memory;
-  /** The file system finds `skill.md` when asked for `SKILL.md`, so that the real spelling has to be looked up. */
+  /** The file system opens `skill.md` as `SKILL.md`, so that the real spelling must be looked up. */
   readonly ignoresCase?: boolean;
 }
 
-const NONE: readonly Diagnostic[] = [];
+const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
 
-/** Reads the frontmatter of skill folders for one scan, and files what it finds with the walk. */
+/** Reads the frontmatter of skill folders and adds the results to one scan. */
 export class FolderReader {
   readonly #reader = new HeadReader();
-  #quick: QuickHeadReader | undefined;
-  readonly #walked: Walked;
-  readonly #head: HeadOptions;
-  readonly #teller: NoteTeller;
+  readonly #result: ScanResult;
+  readonly #options: HeadOptions;
   readonly #now: () => number;
   readonly #ignoresCase: boolean;
-  readonly #memory: Memory;
 
   constructor(
-    walked: Walked,
+    result: ScanResult,
     {
       mode,
-      memory,
       blockAngleBrackets,
       now,
       ignoresCase = process.platform === 'darwin' || process.platform === 'win32',
     }: FolderReaderOptions,
   ) {
-    this.#walked = walked;
-    this.#head = { mode, blockAngleBrackets };
-    this.#teller = new NoteTeller(this.#head);
+    this.#result = result;
+    this.#options = { mode, blockAngleBrackets };
     this.#now = now;
-    this.#memory = memory;
     this.#ignoresCase = ignoresCase;
   }
 
@@ -68,14 +55,11 @@ export class FolderReader {
     return this.#reader.bytesRead;
   }
 
-  /** False where the folder is no skill. The record `known` is believed where its stamp is that of the file now. */
-  read(folder: Folder, file: string, known: number | undefined): boolean {
-    const { dir } = folder;
+  /** Returns false if the folder is not a skill. The file is not opened if `known` has its current stamp. */
+  read(folder: Folder, file: string, known: KnownFile | undefined): boolean {
+    const { dir, place, name } = folder;
     const path = `${dir}/${file}`;
-    if (known !== undefined && this.#memory.file(known) === file && this.#isAsRemembered(path, known)) {
-      this.#keep(folder.place, known);
-      return true;
-    }
+    if (known?.file === file && this.keepUnchanged(place, name, path, known)) return true;
     if (this.#ignoresCase && file === 'SKILL.md') {
       const spelling = spellingOf(dir, file);
       if (spelling !== undefined && spelling !== file) return this.read(folder, spelling, known);
@@ -83,106 +67,58 @@ export class FolderReader {
     return this.#readFile(folder, file, path);
   }
 
-  /** The record of that number is of this SKILL.md and the file has not changed since; then it is kept. */
-  keepUnchanged(place: KeptSkills, path: string, number: number): boolean {
-    const unchanged = this.#memory.file(number) === 'SKILL.md' && this.#isAsRemembered(path, number);
-    if (unchanged) this.#keep(place, number);
-    return unchanged;
-  }
-
-  #isAsRemembered(path: string, number: number): boolean {
+  /** Counts the skill as unchanged if the file at `path` still has the stamp of `known`. */
+  keepUnchanged(place: UnchangedSkills, name: string, path: string, known: KnownFile): boolean {
     const stamp = statFile(path);
-    return stamp !== undefined && isUnchanged(this.#memory, number, stamp);
-  }
-
-  #keep(place: KeptSkills, number: number): void {
-    this.#walked.skills += 1;
-    this.#walked.unchanged += 1;
-    place.numbers.push(number);
-  }
-
-  #readFile(folder: Folder, file: string, path: string): boolean {
-    const walked = this.#walked;
-    const readAt = this.#now();
-    const reading = this.#reader.read(path, folder.dir);
-    if (reading.type === 'absent') return false;
-    walked.skills += 1;
-    if (reading.type === 'failed') {
-      walked.failed.push({ path, code: reading.code, message: reading.message });
-      return true;
-    }
-    const { stamp } = reading;
-    const skill = toFresh(folder, file, stamp);
-    skill.settled = isSettled(stamp, readAt);
-    if (reading.type === 'unusable') {
-      skill.diagnostics = [diagnose({ code: reading.code, path, message: reading.message }, this.#head.mode)];
-    } else {
-      const { text, validUtf8, digest } = reading;
-      skill.digest = digest;
-      const quick = validUtf8 ? this.#readQuick(text, folder.name) : undefined;
-      if (quick === undefined) {
-        this.#readInFull(skill, { path, directory: folder.name, fileName: file, text, validUtf8 });
-      } else {
-        skill.head = quick.head;
-        skill.notes = file === 'SKILL.md' ? quick.notes : undefined;
-        skill.untold = text;
-      }
-    }
-    walked.fresh.push(skill);
+    if (stamp === undefined || !isUnchanged(known, stamp)) return false;
+    this.#result.skills += 1;
+    this.#result.unchangedCount += 1;
+    place.names.push(name);
     return true;
   }
 
-  /** Opened for the first file that is read: a listing that finds all as remembered needs none. */
-  #readQuick(text: string, directory: string): QuickReading | undefined {
-    this.#quick ??= openQuickHeadReader();
-    const reading = this.#quick.read(text, directory);
-    // What is left out for a bracket is for those who tell of it.
-    const isBlocked = this.#head.blockAngleBrackets === true && hasBracket(reading?.head?.description ?? '');
-    return isBlocked ? undefined : reading;
+  #readFile(folder: Folder, file: string, path: string): boolean {
+    const result = this.#result;
+    const readAt = this.#now();
+    const reading = this.#reader.read(path, folder.dir);
+    if (reading.type === 'absent') return false;
+    result.skills += 1;
+    if (reading.type === 'failed') {
+      result.failed.push({ path, code: reading.code, message: reading.message });
+      return true;
+    }
+    const { stamp } = reading;
+    const skill = toScanned(folder, file, stamp);
+    skill.settled = isSettled(stamp, readAt);
+    result.fresh.push(skill);
+    if (reading.type === 'unusable') {
+      skill.diagnostics = [diagnose({ code: reading.code, path, message: reading.message }, this.#options.mode)];
+      return true;
+    }
+    const { text, validUtf8, digest } = reading;
+    skill.digest = digest;
+    const source = { path, directory: folder.name, fileName: file, text, validUtf8 };
+    const head = readSimpleHead(source, this.#options);
+    if (head === undefined) result.pending.push({ skill, source });
+    else complete(skill, head);
+    return true;
   }
 
-  #readInFull(skill: ReadSkill, source: HeadSource): void {
-    const understood =
-      skill.digest === ''
-        ? readWithoutFences(source, this.#head)
-        : (readPlainHead(source, this.#head) ?? readColonHead(source, this.#head));
-    if (understood === undefined) this.#walked.pending.push({ skill, source });
-    else complete(skill, understood);
-  }
-
-  /** Makes the diagnostics of a skill, where that was put off. */
-  tell(skill: ReadSkill): void {
-    const { dir, file, name, untold, head, notes } = skill;
-    if (untold === '') return;
-    const source = { path: `${dir}/${file}`, directory: name, fileName: file, text: untold, validUtf8: true };
-    skill.diagnostics =
-      (head === undefined || notes === undefined ? undefined : this.#teller.tell(source, head, notes)) ??
-      this.#tellInFull(source);
-    skill.untold = '';
-    skill.notes = undefined;
-  }
-
-  #tellInFull(source: HeadSource): readonly Diagnostic[] {
-    const reading = readPlainHead(source, this.#head) ?? readColonHead(source, this.#head);
-    if (reading === undefined) throw new Error('the quick reader took what the others do not take');
-    return reading.diagnostics;
-  }
-
-  /** Loads the whole parser, which completes whatever is pending. */
+  /** Loads the YAML library and returns the function that reads pending frontmatter with it. */
   async loadParser(): Promise<(pending: PendingHead) => void> {
-    const { readHead } = await import('../format/read-head.ts');
+    const { readHeadAsYaml } = await import('../format/read-head.ts');
     return ({ skill, source }) => {
-      complete(skill, readHead(source, this.#head));
+      complete(skill, readHeadAsYaml(source, this.#options));
     };
   }
 }
 
-function complete(skill: ReadSkill, { head, diagnostics }: HeadReading | HeadRecord): void {
+function complete(skill: ScannedSkill, { head, diagnostics }: HeadReading | HeadRecord): void {
   skill.head = head;
   skill.diagnostics = diagnostics;
 }
 
-function toFresh({ place, name, dir, isRoot }: Folder, file: string, stamp: FileStamp): ReadSkill {
+function toScanned({ place, name, dir, isRoot }: Folder, file: string, stamp: FileStamp): ScannedSkill {
   const { root, parent, group, linked } = place;
   const { size, mtimeMs, ctimeMs, ino, dev } = stamp;
   return {
@@ -196,9 +132,7 @@ function toFresh({ place, name, dir, isRoot }: Folder, file: string, stamp: File
     settled: false,
     digest: '',
     head: undefined,
-    diagnostics: NONE,
-    untold: '',
-    notes: undefined,
+    diagnostics: NO_DIAGNOSTICS,
     size,
     mtimeMs,
     ctimeMs,
@@ -207,9 +141,9 @@ function toFresh({ place, name, dir, isRoot }: Folder, file: string, stamp: File
   };
 }
 
-/** A skill folder that is as remembered. */
-export function toKept(place: KeptSkills, name: string, record: HeadRecord): ReadSkill {
-  const skill = toFresh({ place, name, dir: `${place.parent}/${name}`, isRoot: false }, record.file, record);
+/** A skill folder that is unchanged since an earlier scan read `record` from it. */
+export function toUnchanged(place: UnchangedSkills, name: string, record: HeadRecord): ScannedSkill {
+  const skill = toScanned({ place, name, dir: `${place.parent}/${name}`, isRoot: false }, record.file, record);
   skill.settled = true;
   skill.digest = record.digest;
   complete(skill, record);

@@ -1,4 +1,4 @@
-/** What a skill says about its arguments: their names, and what a person is shown while typing. */
+/** Reads the argument names and the argument hint of a skill. */
 import { findFences } from '../format/fences.ts';
 import { MAX_LIBRARY_TEXT, findTooDeep } from '../format/guard.ts';
 import type { MapEntry, MapNode, ScalarNode, YamlNode } from '../format/node.ts';
@@ -8,18 +8,18 @@ import { cleanText } from '../core/text/text.ts';
 
 export interface ArgumentFields {
   readonly names: readonly string[];
-  /** What a person is shown while typing: `[issue] [branch]`. */
+  /** Shown while typing: `[issue] [branch]`. */
   readonly hint?: string;
 }
 
-/** The names that the text of a SKILL.md declares: `arguments: [issue, branch]` or `arguments: issue branch`. */
+/** The names declared in SKILL.md: `arguments: [issue, branch]` or `arguments: issue branch`. */
 export async function argumentNames(skillMd: string): Promise<readonly string[]> {
   return (await readArgumentFields(skillMd)).names;
 }
 
 /**
- * `arguments` and `argument-hint`, at the top level or under `metadata`. They are in no head, because nobody needs them before the
- * skill is called.
+ * Reads `arguments` and `argument-hint`, at the top level or under `metadata`. They are not part of the head, because they are needed only
+ * when the skill is invoked.
  */
 export async function readArgumentFields(skillMd: string): Promise<ArgumentFields> {
   const found = findFences(skillMd);
@@ -41,7 +41,7 @@ async function readFields(text: string, start: number, end: number): Promise<Map
   return readFieldByField(text, start, end);
 }
 
-/** `argument-hint: [issue] [branch]` is everywhere and is not YAML; it must not take the other field with it. */
+/** `argument-hint: [issue] [branch]` is common and not valid YAML; it must not invalidate the other field. */
 function readFieldByField(text: string, start: number, end: number): MapNode {
   const entries = cutPieces(text, start, end).pieces.flatMap((piece): readonly MapEntry[] => {
     const { key, keyStart, keyEnd, rest, valueStart } = piece;
@@ -67,12 +67,12 @@ function namesIn(value: YamlNode | undefined): readonly string[] {
   return texts.map((name) => cleanText(name).trim()).filter((name) => name !== '');
 }
 
-/** What is no text keeps its place under a name that nothing can be called by. */
+/** Items that are not text keep their position under an unusable name. */
 function itemText(item: YamlNode): string {
   return item.type === 'scalar' ? item.value : '-';
 }
 
-/** `argument-hint: [issue]` is a list to YAML and meant as it stands. */
+/** YAML parses `argument-hint: [issue]` as a list, but the text is meant. */
 function hintText(text: string, hint: YamlNode): string {
   return cleanText(hint.type === 'scalar' ? hint.value : text.slice(hint.start, hint.end)).trim();
 }

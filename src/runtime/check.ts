@@ -6,11 +6,10 @@ import { applyEdits } from '../format/fix.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import { checkSkill } from '../loader/check-skill.ts';
 import type { CheckOptions, CheckedSkill } from '../loader/check-skill.ts';
-import { replaceText } from '../platform/fs/replace-text.ts';
+import { replaceText } from '../platform/fs/atomic-replace.ts';
 import { isDirectory, isPresent, withForwardSlashes } from '../platform/fs/paths.ts';
 import { buildIndex } from '../registry/registry.ts';
 
-/** A folder with a skill in it. */
 export interface CheckTarget {
   readonly dir: string;
   readonly file: string;
@@ -18,11 +17,11 @@ export interface CheckTarget {
 
 export interface Targets {
   readonly skills: readonly CheckTarget[];
-  /** About skill folders that cannot be opened at all. */
+  /** Problems with skill folders that cannot be opened. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The skills that a path means: a SKILL.md, a skill's folder, or every skill below a folder. Absent: there is nothing there. */
+/** Finds the skills at a path: a SKILL.md, a skill folder, or all skills below a folder. Returns nothing if the path does not exist. */
 export async function targetsAt(
   given: string,
   options: CheckOptions,
@@ -45,7 +44,7 @@ export async function targetsAt(
   const readable = new Set(index.all.map(({ dir, file }) => `${dir}/${file}`));
   const skills = index.all.map(({ dir, file }) => ({ dir, file }));
   const diagnostics = index.diagnostics.filter(({ path: file }) => !readable.has(file));
-  // A folder that was named and holds nothing to check is a slip, and must not pass for one that is right.
+  // A named folder without skills is probably a mistake and must not pass.
   return skills.length + diagnostics.length > 0
     ? { skills, diagnostics }
     : { skills, diagnostics: [noSkillIn(absolute, options)] };
@@ -54,12 +53,12 @@ export async function targetsAt(
 function noSkillIn(folder: string, { mode }: CheckOptions): Diagnostic {
   const file = withForwardSlashes(path.join(folder, 'SKILL.md'));
   return diagnose(
-    { code: 'file/missing', path: file, message: 'there is no SKILL.md here, nor in a folder below' },
+    { code: 'file/missing', path: file, message: 'there is no SKILL.md in this folder or below it' },
     mode,
   );
 }
 
-/** The skills of one source, and what is wrong with folders of it that cannot be opened at all. */
+/** The skills of one source, and problems with its folders that cannot be opened. */
 export function sourceTargets(index: SkillIndex, source: string): Targets {
   const roots = index.report.roots
     .filter((root) => root.source === source)
@@ -74,18 +73,18 @@ export function sourceTargets(index: SkillIndex, source: string): Targets {
 }
 
 export interface FixedSkill extends CheckedSkill {
-  /** Before anything was mended; `diagnostics` is what is left after it. */
+  /** Diagnostics before the fixes; `diagnostics` are those that remain. */
   readonly found: readonly Diagnostic[];
-  /** What was mended, or would be with `dryRun`. */
+  /** Diagnostics that were fixed, or would be with `dryRun`. */
   readonly applied: readonly Diagnostic[];
-  /** The mended text. */
+  /** The text after the fixes. */
   readonly fixedText: string;
 }
 
-/** A repair can uncover another problem; more rounds than this mean that two repairs undo each other. */
+/** A fix can reveal another problem; more rounds mean that two fixes undo each other. */
 const MAX_ROUNDS = 6;
 
-/** Checks a skill and mends what can be mended mechanically. The file is replaced in one step and keeps its mode. */
+/** Checks a skill and applies mechanical fixes. The file is replaced atomically and keeps its mode. */
 export function checkAndFix(
   { dir, file }: CheckTarget,
   options: CheckOptions,

@@ -3,13 +3,13 @@ import { escapeXml } from '../core/text/text.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import type { LoadedContent, Vocabulary } from '../core/tool.ts';
 
-/** What of the skills survives when a conversation is shortened (DISC-8). */
+/** What remains of the skills when a conversation is compacted (DISC-8). */
 export interface Compaction {
-  /** Catalog and skills, to be put in place of what is dropped. */
+  /** Catalog and skills; replaces what is dropped. */
   readonly text: string;
   readonly tokens: number;
   readonly catalog: Catalog;
-  /** In the order of the text: the one used last first. */
+  /** In the order of the text: most recently used first. */
   readonly skills: readonly CompactedSkill[];
 }
 
@@ -17,27 +17,24 @@ export interface CompactedSkill {
   readonly id: string;
   readonly name: string;
   readonly digest: string;
-  /**
-   * A stub says that the skill was in use, which bytes, and how to have it again. Dropped are, from the one used longest ago, those
-   * for which the ceiling leaves not even that.
-   */
+  /** A stub names the skill, its digest and how to load it again. If even stubs do not fit, the least recently used skills are dropped. */
   readonly form: 'whole' | 'stub' | 'dropped';
 }
 
 interface CompactInput {
   readonly ceiling: number;
-  /** The one used last first. */
+  /** Most recently used first. */
   readonly active: readonly LoadedContent[];
   readonly vocabulary: Vocabulary;
   readonly planCatalog: (budget?: number) => Catalog;
 }
 
-/** Of the room, the part that stubs may take before the catalog has had its turn. */
+/** Share of the ceiling that stubs may take before the catalog. */
 const STUB_SHARE = 0.5;
 
 /**
- * Fits the catalog and the active skills under a ceiling: stubs first, then the catalog, then whole texts for the skills used last
- * as long as they fit. The texts are those of the files: what a person once gave as arguments is not in them.
+ * Fits the catalog and the active skills under a ceiling: stubs first, then the catalog, then full texts of the most recently used skills.
+ * Texts come from the files and do not contain earlier invocation arguments.
  */
 export function compactSession({ ceiling, active, vocabulary, planCatalog }: CompactInput): Compaction {
   const stubs = active.map((content) => stub(content, vocabulary.loadTool));

@@ -1,4 +1,4 @@
-/** Files that a person gives with a request, brought to the workspace of a session. */
+/** Copies files that a person attached to a request into the workspace. */
 import path from 'node:path';
 
 import type { Failure } from '../core/failure-codes.ts';
@@ -12,7 +12,7 @@ export interface BroughtFiles {
   readonly warnings: readonly string[];
 }
 
-/** Whoever calls knows that a person named these very files, so that no rule is asked. Nothing where nothing can run. */
+/** The caller guarantees that a person named these files, so no rule is checked. Returns nothing if execution is disabled. */
 export async function bringGivenFiles(
   { execution }: Session,
   files: readonly string[],

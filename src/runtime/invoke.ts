@@ -3,28 +3,28 @@ import type { ActionFailed, SkillLoaded } from '../core/observation.ts';
 import { argumentNames } from './argument-fields.ts';
 import { expandArguments, parseInvocation } from './skill-arguments.ts';
 import { performAction } from './perform.ts';
-import type { ActionContext } from './perform.ts';
+import type { ActionContext } from './action-context.ts';
 
-/** A skill that a person called by its name, ready to go into the conversation as their message. */
+/** A skill that a person invoked, as a message for the conversation. */
 export interface Invocation {
   readonly type: 'invoked';
   readonly loaded: SkillLoaded;
-  /** What they wrote after the name. */
+  /** The text after the name. */
   readonly arguments: string;
-  /** The instructions with the arguments put in, delimited. */
+  /** The instructions with substituted arguments, delimited. */
   readonly text: string;
-  /** Placeholders for which nothing was given; they stand in the text as they are. */
+  /** Placeholders without a value; they stay in the text. */
   readonly unfilled: readonly string[];
 }
 
-/** Reads `/name arguments`; nothing where the message is no call. The skill need not be one that a model may choose. */
+/** Parses `/name arguments`; returns nothing if the message is not an invocation. Skills that are hidden from the model can be invoked. */
 export async function invokeSkill(
   message: string,
   context: ActionContext,
 ): Promise<Invocation | ActionFailed | undefined> {
   const call = parseInvocation(message);
   if (call === undefined) return undefined;
-  // Loaded as if for the first time: a call has new arguments even where the bytes are the same.
+  // Loads without session state, because the arguments are new even if the content is not.
   const fresh = { ...context, state: undefined };
   const loaded = await performAction({ type: 'load_skill', skill: call.name }, fresh);
   if (loaded.type === 'failed') return loaded;

@@ -5,10 +5,10 @@ import { fromFile } from '../core/text/shown.ts';
 import type { ShownContent, ShownReason } from '../core/text/shown.ts';
 import type { LoadedContent } from '../core/tool.ts';
 
-/** The texts of the skills that are loaded now, by id. The state of a session holds digests only. */
+/** Texts of the loaded skills by id; the session state holds only digests. */
 export type Contents = ReadonlyMap<string, LoadedContent>;
 
-/** Forgets what is no longer loaded, so that a thousand loads hold no more memory than the last few. */
+/** Drops texts of unloaded skills, so that memory stays bounded. */
 export function stillLoaded(contents: Contents, { loaded }: SessionState): Contents {
   if (loaded.length === contents.size && loaded.every(({ skill }) => contents.has(skill.id))) return contents;
   return new Map(
@@ -23,13 +23,13 @@ export function withSkill(contents: Contents, { skill, report, text, files }: Sk
   const { id, name, source, dir } = skill;
   const paths = files.map(({ path }) => path);
   const before = contents.get(id)?.documents ?? [];
-  // A system message carries no notes of its own.
+  // A system message has no separate notes.
   const shown = report.truncated ? `${text}\n[only the start of ${report.path} is shown]` : text;
   const content = { id, name, source, dir, digest: report.digest, text: shown, files: paths, documents: before };
   return new Map([...contents, [id, content]]);
 }
 
-/** Adds what was read, and drops what is no longer selected. */
+/** Adds the documents that were read and drops those that are not selected. */
 export function withDocuments(
   contents: Contents,
   id: string,
@@ -47,12 +47,12 @@ export function withDocuments(
   return new Map([...contents, [id, { ...content, documents }]]);
 }
 
-/** The texts in use, the one used last first. */
+/** The loaded texts, most recently used first. */
 export function activeContents({ loaded }: SessionState, contents: Contents): readonly LoadedContent[] {
   return loaded.toReversed().flatMap(({ skill }) => contents.get(skill.id) ?? []);
 }
 
-/** What a text with its documents puts before the model. */
+/** The content that a skill and its documents show to the model. */
 export function contentShown(
   content: LoadedContent,
   reasons: { readonly body: ShownReason; readonly document: ShownReason },

@@ -3,19 +3,18 @@ import type { SkillIndex } from '../registry/index-skills.ts';
 import type { LocatedPath } from '../core/tool.ts';
 
 const SCHEME = 'skill://';
-/** No path of a file is longer; what is would be looked up at each of its slashes. */
+/** The longest possible path; bounds the number of lookups. */
 const MAX_LENGTH = 4096;
 
 /**
- * Which file of which skill a path means: an absolute one below a skill's folder, `name/path` or `skill://name/path`. Names only:
- * what is really there is judged where it is opened.
+ * Resolves a path to a file of a skill: absolute below a skill folder, `name/path` or `skill://name/path`. The file system is not accessed.
  */
 export function locateInSkills(index: SkillIndex, path: string): LocatedPath | undefined {
   if (path.length > MAX_LENGTH) return undefined;
   const given = path.trim();
   if (given.startsWith(SCHEME)) return locateByName(index, given.slice(SCHEME.length));
   const absolute = given.replaceAll('\\', '/');
-  // The innermost folder: a skill may lie inside another.
+  // Skills can be nested; the innermost folder wins.
   let best: LocatedPath | undefined;
   let length = 0;
   for (const { id, dir } of index.all) {
@@ -28,7 +27,7 @@ export function locateInSkills(index: SkillIndex, path: string): LocatedPath | u
   return best ?? locateByName(index, given);
 }
 
-/** Every cut is tried, the longest name first: names may be qualified (`source/name`). */
+/** Tries every prefix, longest first, because names may be qualified (`source/name`). */
 function locateByName(index: SkillIndex, path: string): LocatedPath | undefined {
   for (let cut = path.length; cut > 0; cut = path.lastIndexOf('/', cut - 1)) {
     const skill = resolveSkill(index, path.slice(0, cut));

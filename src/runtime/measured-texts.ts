@@ -1,9 +1,8 @@
-/** What long texts cost and which they are: those that each run of a runtime says anew are worked out once for all of them. */
+/** Caches token estimates and digests of texts that every run of a runtime repeats. */
 import { estimateTokens } from '../core/tokens.ts';
 import { sha256 } from '../platform/hash.ts';
 
 export interface MeasuredText {
-  /** Estimated. */
   readonly tokens: number;
   /** SHA-256 in hex. */
   readonly digest: string;
@@ -11,7 +10,7 @@ export interface MeasuredText {
 
 export type MeasureText = (text: string) => MeasuredText;
 
-/** A system text and a list of tools for each of a few kinds of runs. */
+/** A system prompt and a tool list for a few kinds of runs. */
 const REMEMBERED = 8;
 
 export function openMeasuredTexts(): MeasureText {

@@ -19,68 +19,66 @@ import { OWN_SOURCES } from '../core/skill.ts';
 import { defaultRoots } from '../registry/roots.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
-import { builtinSkillsDirectory } from './places.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
 import type { Distrust, DistrustOptions } from './skill-trust.ts';
-import type { PerformSingle } from './single-actions.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 
 export interface RuntimeOptions extends Partial<Surroundings> {
-  /** More roots, above all others. */
+  /** Additional roots, with the highest priority. */
   readonly roots?: readonly string[];
-  /** Only the roots given here: no conventions, no environment, no built-in skills. */
+  /** Use only `roots`: no default roots, no environment, no built-in skills. */
   readonly onlyRoots?: boolean;
-  /** Instead of the project's `.agent/config.json`. */
+  /** Replaces the project's `.agent/config.json`. */
   readonly configFile?: string;
-  /** Settings above all files and variables. */
+  /** Overrides all files and variables. */
   readonly config?: Config;
-  /** Folders whose skills the program vouches for: they need no person's trust. */
+  /** Folders that the calling program vouches for; their skills need no trust. */
   readonly vouched?: readonly string[];
-  /** Keep what was read between runs; true. */
+  /** Cache the index between runs (default: true). */
   readonly cache?: boolean;
   readonly mode?: Mode;
   readonly nestedInSkills?: boolean;
-  /** Say about each directory what was decided, in `index.explain`. */
+  /** Explain the decision about each folder in `index.explain`. */
   readonly explain?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ScanProgress) => void;
 }
 
 export interface RuntimeCatalogOptions extends Partial<CatalogOptions> {
-  /** Skills to leave out, by folder: those of `distrust`. */
+  /** Folders of skills to leave out, such as the result of `distrust`. */
   readonly without?: ReadonlyMap<string, unknown>;
 }
 
-/** The skills of one place, as one process sees them. */
+/** Skills, configuration and sessions for one working directory. */
 export interface Runtime {
   readonly config: Config;
   readonly configFiles: LoadedConfig['files'];
   readonly roots: readonly SkillRoot[];
-  /** The snapshot in use. It changes only by `refresh` and inside `registry.watch`. */
+  /** The current snapshot. It changes only with `refresh` and inside `registry.watch`. */
   readonly index: SkillIndex;
   readonly registry: Registry;
   readonly cacheDir: string | undefined;
-  /** Where programs run and what they leave is kept, as the surroundings say. */
+  /** Folders for workspaces and artifacts. */
   readonly executionPlaces: Omit<ExecutionPlaces, 'findSkill'>;
-  /** Everything wrong with the configuration, the roots and the skills. */
+  /** Problems with the configuration, the roots and the skills. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The skill a person or a model means; throws `skill/unknown` with the nearest names. */
+  /** Resolves a skill; throws `skill/unknown` with the nearest names. */
   find(reference: string, source?: string): SkillEntry;
-  /** The best `n` (5) skills for a query, by name and description, the best first. No network and no model. */
+  /** Searches name and description and returns the best `n` skills (default: 5). Uses no network and no model. */
   searchSkills(query: string, n?: number, options?: SearchOptions): Promise<readonly SearchResult[]>;
-  /** Level 1 as a model sees it; budget and format from the configuration where they are not given. */
+  /** Level 1 as a model sees it; budget and format default to the configuration. */
   catalog(options?: RuntimeCatalogOptions): Catalog;
   refresh(): Promise<SkillIndex>;
-  /** Which of these skills no model may use before a person trusts their project, by folder (POL-5). */
+  /** The skills that no model may use until a person trusts their project, by folder (POL-5). */
   distrust(skills: readonly SkillEntry[], options?: DistrustOptions): Promise<ReadonlyMap<string, Distrust>>;
-  /** Performs one action by itself: no session remembers it. */
+  /** Performs one action outside of a session. */
   perform(action: Action, options?: PerformOptions): Promise<Observation>;
-  /** A conversation over the snapshot in use now. */
+  /** Starts a session over the current snapshot. */
   startSession(options?: SessionOptions): Promise<Session>;
-  /** The same, with a record of everything that happens in it. */
+  /** Starts a session whose events are recorded. */
   startRun(options: RunOptions): Promise<Run>;
 }
 
@@ -88,8 +86,8 @@ export interface Runtime {
 export type RecoverRoots = (roots: readonly string[], signal?: AbortSignal) => Promise<readonly Diagnostic[]>;
 
 /**
- * Finds roots, configuration and skills by convention. The one place where the stages are put together. `recoverRoots` comes from the
- * packs feature, which stands above the runtime; `packs/open-runtime.ts` passes it.
+ * Loads roots, configuration and skills; the composition root. `recoverRoots` comes from the packs feature, which imports the runtime;
+ * `packs/open-runtime.ts` passes it.
  */
 export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?: RecoverRoots): Promise<Runtime> {
   const surroundings = surroundingsOf(options);
@@ -106,7 +104,7 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
   const search = lazySearch(cacheDir);
   const temporary = surroundings.env['TMPDIR'];
   const executionPlaces = {
-    // Not the home folder: programs of another user must reach what is theirs in it.
+    // Not the home folder, because programs run as another user who could not enter it.
     base: path.join(
       temporary === undefined || temporary === '' ? '/tmp' : temporary,
       `skillwright-${String(process.getuid?.() ?? 0)}`,
@@ -126,15 +124,15 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     );
   const vouched = (options.vouched ?? []).map((folder) => path.resolve(surroundings.cwd, folder));
   const parts = { surroundings, loaded, vouched, places: executionPlaces, search, catalog: catalogOf };
-  // What opens sessions and runs is loaded by the first of them, not by a listing.
+  // Sessions are loaded on first use, so that `list` starts fast.
   let opened: Promise<OpenedSessions> | undefined;
   const sessions = (): Promise<OpenedSessions> =>
-    (opened ??= import('./start-session.ts').then(({ openSessionSources, startSession }) => ({
+    (opened ??= import('./start-session.ts').then(({ openSessionSources, startSession, performSingle }) => ({
       sourceOf: openSessionSources(parts),
-      start: startSession,
+      startSession,
+      performSingle,
     })));
-  let begin: Promise<BeginRun> | undefined;
-  let single: Promise<PerformSingle> | undefined;
+  let single: { readonly snapshot: SkillIndex; readonly source: SessionSource } | undefined;
   const runtime: Runtime = {
     config: loaded.config,
     configFiles: loaded.files,
@@ -169,20 +167,19 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
       const trust = openSkillTrust({ home: surroundings.home, loaded, vouched });
       return untrustedSkills(skills, trust, { ...distrustOptions, projects });
     },
-    async perform(action, { askedBy = 'model', signal } = {}) {
-      single ??= Promise.all([import('./single-actions.ts'), sessions()]).then(
-        ([{ openSingleActions }, { sourceOf }]) => openSingleActions(sourceOf, () => registry.index),
-      );
-      return (await single)(action, { askedBy, signal });
+    async perform(action, performOptions = {}) {
+      const { sourceOf, performSingle } = await sessions();
+      // Checking trust for every skill is the expensive part; it is done once for each snapshot.
+      if (single?.snapshot !== registry.index) single = { snapshot: registry.index, source: sourceOf(registry.index) };
+      return performSingle(single.source, action, performOptions);
     },
     async startRun(runOptions) {
-      begin ??= import('./start-run.ts').then(({ startRun }) => startRun);
-      const [beginRun, { sourceOf }] = await Promise.all([begin, sessions()]);
-      return beginRun(sourceOf(registry.index), surroundings, runOptions);
+      const [{ startRun }, { sourceOf }] = await Promise.all([import('./start-run.ts'), sessions()]);
+      return startRun(sourceOf(registry.index), surroundings, runOptions);
     },
     async startSession(sessionOptions = {}) {
-      const { sourceOf, start } = await sessions();
-      return start(sourceOf(registry.index), sessionOptions);
+      const { sourceOf, startSession } = await sessions();
+      return startSession(sourceOf(registry.index), sessionOptions);
     },
   };
   return runtime;
@@ -190,12 +187,11 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
 
 interface OpenedSessions {
   readonly sourceOf: SessionSources;
-  readonly start: (source: SessionSource, options: SessionOptions) => Promise<Session>;
+  readonly startSession: (source: SessionSource, options: SessionOptions) => Promise<Session>;
+  readonly performSingle: (source: SessionSource, action: Action, options: PerformOptions) => Promise<Observation>;
 }
 
-type BeginRun = (source: SessionSource, surroundings: Surroundings, options: RunOptions) => Promise<Run>;
-
-/** Finishes installs that were killed before their end. Costs one stat per root when there are none. */
+/** Finishes interrupted installs. Costs one stat per root if there are none. */
 async function recoverInterrupted(
   roots: readonly SkillRoot[],
   recoverRoots: RecoverRoots | undefined,
@@ -210,7 +206,7 @@ async function recoverInterrupted(
   );
 }
 
-/** The search engine and its word lists are loaded by the first search, not by a listing. */
+/** The search engine is loaded by the first search. */
 function lazySearch(cacheDir: string | undefined): SkillSearch {
   let opened: Promise<SkillSearch> | undefined;
   return async (index, query, limit, options) => {
@@ -231,7 +227,7 @@ function rootsFor(
     cwd,
     home,
     env,
-    builtinDir: builtinSkillsDirectory(),
+    builtinDir: path.join(import.meta.dirname, '../../skills'),
     extra: config.skill_roots?.map((root) =>
       typeof root === 'string' ? root : { source: root.source ?? 'config', path: root.path ?? '' },
     ),
@@ -269,7 +265,7 @@ function catalogDefaults(config: Config): CatalogOptions {
   };
 }
 
-/** Entries with the priority of the root they come from: what is nearest to the work is kept longest. */
+/** Adds the priority of the root; skills of higher priority stay in the catalog longest. */
 function catalogItems(index: SkillIndex): readonly (CatalogItem & { readonly dir: string })[] {
   const priorities = new Map<string, number>();
   for (const { source, priority } of index.report.roots)
@@ -287,7 +283,7 @@ function catalogItems(index: SkillIndex): readonly (CatalogItem & { readonly dir
 function unknownSkills({ report }: SkillIndex): readonly Diagnostic[] {
   return report.unusedVisibility.map((key) =>
     diagnose(
-      { code: 'config/unknown-skill', path: 'skill_visibility', message: `${JSON.stringify(key)} meets no skill` },
+      { code: 'config/unknown-skill', path: 'skill_visibility', message: `${JSON.stringify(key)} matches no skill` },
       'lenient',
     ),
   );
@@ -298,7 +294,7 @@ function throwUnknown(index: SkillIndex, name: string, source: string | undefine
   throw new SkillError({
     code: 'skill/unknown',
     message: `there is no skill called ${JSON.stringify(name)}${source === undefined ? '' : ` in source ${JSON.stringify(source)}`}`,
-    hint: near.length === 0 ? 'see `skillwright list`' : `did you mean ${near.join(', ')}?`,
+    hint: near.length === 0 ? 'run `skillwright list`' : `did you mean ${near.join(', ')}?`,
     data: { name, nearest: near },
   });
 }

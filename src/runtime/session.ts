@@ -20,21 +20,22 @@ import { sha256 } from '../platform/hash.ts';
 import { compactSession } from './compact.ts';
 import type { Compaction } from './compact.ts';
 import type { Execution } from './execution/execution.ts';
-import { policyWith } from './guard.ts';
 import { invokeSkill } from './invoke.ts';
 import type { Invocation } from './invoke.ts';
 import { activeContents, contentShown, stillLoaded, withDocuments, withSkill } from './loaded-contents.ts';
 import type { Contents } from './loaded-contents.ts';
-import { activeSkills, notRecorded, performAction } from './perform.ts';
-import type { ActionContext, CallJournal } from './perform.ts';
+import { activeSkills } from './action-context.ts';
+import type { ActionContext, ActionSettings, CallJournal } from './action-context.ts';
+import { policyWithSkills } from './decide-action.ts';
+import { performAction, recordFailed } from './perform.ts';
 
 export interface PerformOptions {
-  /** `model` */
+  /** Default: `model`. */
   readonly askedBy?: AskedBy;
   readonly signal?: AbortSignal;
 }
 
-/** A load that a program wants in place before the first request. */
+/** A skill that the program loads before the first request. */
 export interface DeclaredLoad {
   readonly skill: string;
   readonly source?: string;
@@ -42,62 +43,62 @@ export interface DeclaredLoad {
 }
 
 export interface CompactOptions {
-  /** Estimated tokens that all of it may cost; 8,000. */
+  /** Estimated tokens of the result (default: 8,000). */
   readonly ceiling?: number;
 }
 
-/** One conversation over one snapshot of skills. A change on disk does not reach the catalog or the tools of a running session. */
+/** One conversation over one snapshot of skills. Changes on disk do not affect the catalog or the tools of a running session. */
 export interface Session {
   readonly index: SkillIndex;
   readonly vocabulary: Vocabulary;
   readonly settings: SessionSettings;
   readonly state: SessionState;
-  /** All that happened, in order. The state and the ledger are derived from it. */
+  /** All events in order; state and ledger are derived from them. */
   readonly events: readonly SessionEvent[];
-  /** Guidance and catalog: the part of the system message that never changes in a session. */
+  /** Guidance and catalog: the constant part of the system message. */
   readonly instructions: string;
   readonly catalog: Catalog;
-  /** Every piece of a skill that went towards the model. */
+  /** All skill content that was shown to the model. */
   readonly ledger: Ledger;
   perform(action: Action, options?: PerformOptions): Promise<Observation>;
-  /** Counts a failure that was seen before there was an action: input that a tool could not take. */
+  /** Counts a failure that occurred before there was an action, such as invalid tool input. */
   fail(failure: ActionFailed): ActionFailed;
-  /** Loads all of them or none. */
+  /** Loads all skills or none. */
   declare(loads: readonly DeclaredLoad[]): Promise<readonly SkillLoaded[] | ActionFailed>;
-  /** A message such as `/csv-report sales.csv`; nothing where it is none. */
+  /** Handles a message such as `/csv-report sales.csv`; returns nothing if it is not an invocation. */
   invoke(message: string): Promise<Invocation | ActionFailed | undefined>;
-  /** The person speaks again. */
+  /** Starts the next turn of the person. */
   startTurn(): void;
-  /** A request goes to the model: its system message. With placement in tool results that is always `instructions`. */
+  /** Returns the system message of a request. With placement `tool-results` it is always `instructions`. */
   startRequest(): string;
-  /** What must survive when a conversation is shortened. Skills that are not in it as a whole count as not loaded from then on. */
+  /** Returns what must survive compaction. Skills that are not kept completely count as unloaded. */
   compact(options?: CompactOptions): Compaction;
-  /** What its tools are made from. */
+  /** The input for tool schemas. */
   readonly offer: Offer;
-  /** What it may do now: the configuration, the run, and every skill that is active. */
+  /** The effective policy: configuration, run, and all active skills. */
   readonly policy: Policy;
-  /** What the policy says about something that this session does not do itself: a tool of the program's own. */
+  /** Decides about something the session does not perform itself, such as a tool of the calling program. */
   decide(accesses: readonly Access[]): Decision;
-  /** What runs its programs; absent where nothing may run. */
+  /** Absent if execution is disabled. */
   readonly execution: Execution | undefined;
-  /** Ends every program and removes the workspace, unless it is kept for the next session with its key. */
+  /** Ends all programs. Removes the workspace unless it is kept for the next session with its key. */
   close(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
 export interface SessionParts {
-  readonly index: SkillIndex;
   readonly settings: SessionSettings;
   readonly vocabulary: Vocabulary;
   readonly guidance: string;
   readonly offer: Offer;
-  readonly actions: Omit<ActionContext, 'index' | 'askedBy' | 'state' | 'signal' | 'journal'>;
+  readonly actions: ActionSettings;
   readonly record: ((event: RunEvent) => void) | undefined;
   readonly flush: (() => void) | undefined;
   readonly planCatalog: (budget?: number) => Catalog;
 }
 
 export function openSession(parts: SessionParts): Session {
-  const { index, settings, vocabulary, guidance, actions } = parts;
+  const { settings, vocabulary, guidance, actions } = parts;
+  const { index, execution } = actions;
   const catalog = parts.planCatalog();
   const instructions = guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
   const events: SessionEvent[] = [];
@@ -142,7 +143,7 @@ export function openSession(parts: SessionParts): Session {
   };
 
   const observeFailure = (observation: ActionFailed): ActionFailed => {
-    // Of what could not be recorded nothing counts.
+    // An action that could not be recorded has no effect on the state.
     if (observation.code === 'record/failed') return observation;
     record({ type: 'action-fail', action: observation.action, code: observation.code });
     return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
@@ -161,18 +162,8 @@ export function openSession(parts: SessionParts): Session {
     }
   };
 
-  const { limits, search, guard, distrust, redactor, execution, host, recall } = actions;
-  // Field by field: each action has one, and each field that is added to a spread takes a microsecond.
   const contextFor = ({ askedBy = 'model', signal }: PerformOptions): ActionContext => ({
-    limits,
-    search,
-    guard,
-    distrust,
-    redactor,
-    execution,
-    host,
-    recall,
-    index,
+    ...actions,
     askedBy,
     signal,
     state,
@@ -183,9 +174,9 @@ export function openSession(parts: SessionParts): Session {
   const session: Session = {
     index,
     offer: parts.offer,
-    execution: actions.execution,
+    execution,
     async close(options) {
-      await actions.execution?.close(options);
+      await execution?.close(options);
     },
     vocabulary,
     settings,
@@ -196,7 +187,7 @@ export function openSession(parts: SessionParts): Session {
       return state;
     },
     get policy() {
-      return policyWith(actions.guard, activeSkills({ index, state }));
+      return policyWithSkills(actions, activeSkills({ index, state }));
     },
     decide: (accesses) => decide(session.policy, accesses),
     get ledger() {
@@ -207,7 +198,7 @@ export function openSession(parts: SessionParts): Session {
         showCatalog();
         return observe(action, await performAction(action, contextFor(options)), options.askedBy ?? 'model');
       } catch (error) {
-        return notRecorded(action, error);
+        return recordFailed(action, error);
       }
     },
     fail: observeFailure,
@@ -221,14 +212,14 @@ export function openSession(parts: SessionParts): Session {
         if (observation.type !== 'skill-loaded') continue;
         const before = seen.get(observation.skill.id);
         if (before !== undefined && JSON.stringify(before.documents) !== JSON.stringify(load.documents)) {
-          const message = `the skill ${quoted(load.skill)} is declared twice, with other documents`;
+          const message = `the skill ${quoted(load.skill)} is declared twice with different documents`;
           return actionFailed('load_skill', failure('load/conflict', message));
         }
         if (before === undefined) done.push({ action, observation });
         seen.set(observation.skill.id, load);
       }
       if (done.length > settings.maxLoaded) {
-        const message = `${String(done.length)} skills are declared, at most ${String(settings.maxLoaded)} may be loaded`;
+        const message = `${String(done.length)} skills are declared, but at most ${String(settings.maxLoaded)} can be loaded`;
         return actionFailed('load_skill', failure('load/too-many', message));
       }
       showCatalog();

@@ -5,14 +5,16 @@ import type {
   LoadSkill,
   ReadResource,
   SelectDocuments,
+  DocumentSelection,
 } from '../core/action.ts';
 import type { Config } from '../core/config/config.ts';
 import { refuseDynamicCommands } from '../policy/command/dynamic-commands.ts';
 import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
 import { withoutOurTags } from '../core/text/delimit-untrusted.ts';
 import { nearest } from '../core/nearest.ts';
 import { actionFailed, identityOf } from '../core/observation.ts';
-import type { Observation, SkillLoaded } from '../core/observation.ts';
+import type { ListedFile, Observation, ShownDocument, SkillLoaded } from '../core/observation.ts';
 import { findLoaded, selectDocuments } from '../core/session.ts';
 import type { SessionState } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
@@ -23,9 +25,7 @@ import type { BodyLimits } from '../loader/load-body.ts';
 import { readResourceFile } from '../loader/read-resource.ts';
 import { findScript } from '../loader/script-path.ts';
 import { inSkill } from '../loader/skill-directory.ts';
-import { documentPaths, existingDocuments, readDocuments } from './documents.ts';
 
-/** The actions that read a skill. */
 type SkillAction = ActionOfKind<'skill'>;
 
 interface ReadingContext {
@@ -33,7 +33,6 @@ interface ReadingContext {
   readonly state: SessionState | undefined;
 }
 
-/** How much of a body is shown. */
 export function bodyLimits({ security }: Config): BodyLimits {
   return {
     maxLines: security?.max_skill_body_lines ?? 500,
@@ -42,7 +41,6 @@ export function bodyLimits({ security }: Config): BodyLimits {
   };
 }
 
-/** Reads what is asked for of one skill. */
 export function readSkill(action: SkillAction, skill: SkillEntry, context: ReadingContext): Observation {
   switch (action.type) {
     case 'load_skill':
@@ -75,17 +73,15 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   if (documents.type === 'failed') return actionFailed(action.type, documents.failure);
 
   const status = loadStatus(before, body.report.digest, context.state?.settings.placement === 'system');
-  const inert = refuseDynamicCommands(body.text, 'commands in the text of a skill are not opened by policy');
-  // Who asks for the whole file gets its bytes; instructions are kept from imitating us wherever they are put.
+  const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');
+  // `whole` returns the file as it is; instructions must not contain our tags.
   const shown = action.whole === true ? inert.text : withoutOurTags(inert.text);
   const text = status === 'repeated' ? '' : shown;
   const notes = [
-    ...(status === 'changed' ? ['SKILL.md has changed since it was last loaded: this is the new text'] : []),
-    ...(body.headChanged ? ['the frontmatter has changed since the skills were listed'] : []),
+    ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
+    ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
     ...(inert.count > 0 ? [`${String(inert.count)} commands in the text were not run`] : []),
-    ...(body.report.truncated
-      ? [`only the start is shown: read the rest of ${skill.file} as a file, by section or by lines`]
-      : []),
+    ...(body.report.truncated ? [`truncated: read the rest of ${skill.file} as a file, by section or by lines`] : []),
     ...body.notes,
   ];
   return {
@@ -102,10 +98,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   } satisfies SkillLoaded;
 }
 
-/**
- * The same bytes are not sent twice. A loop may have cut its own conversation, though, and then the model asks again after the
- * note: every second time it gets the text.
- */
+/** The same content is not sent twice. The caller may have truncated the conversation, though, so every second request gets the text. */
 function loadStatus(
   before: ReturnType<typeof findLoaded>,
   digest: string,
@@ -127,7 +120,7 @@ function list(action: ListResources, skill: SkillEntry): Observation {
       ...new Set(files.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : []))),
     ];
     const near = nearest(folder, folders);
-    const message = `there is nothing below ${quoted(folder)} in the skill`;
+    const message = `the skill has no files below ${quoted(folder)}`;
     return actionFailed(
       action.type,
       failure('file/missing', message, { nearest: near.length > 0 ? near : folders.slice(0, 10) }),
@@ -192,4 +185,51 @@ function script(action: GetScriptPath, skill: SkillEntry): Observation {
   if (found.type === 'failed') return actionFailed(action.type, found.failure);
   const { path, isExecutable } = found;
   return { type: 'script-found', action: action.type, skill: identityOf(skill), path, isExecutable };
+}
+
+/** Limit for all documents together, so that `*` cannot fill the context. */
+const MAX_DOCUMENT_CHARACTERS = 48_000;
+
+/** The `.md` and `.txt` files of a skill except SKILL.md. */
+function documentPaths(files: readonly ListedFile[], skillFile: string): readonly string[] {
+  return files.map(({ path }) => path).filter((path) => /\.(?:md|txt)$/i.test(path) && path !== skillFile);
+}
+
+/** The selected documents, or a failure that names the first unknown one. */
+function existingDocuments(
+  selection: DocumentSelection,
+  documents: readonly string[],
+):
+  | { readonly type: 'paths'; readonly paths: readonly string[] }
+  | { readonly type: 'failed'; readonly failure: Failure } {
+  if (selection === '*') return { type: 'paths', paths: documents };
+  const unknown = selection.find((path) => !documents.includes(path));
+  if (unknown === undefined) return { type: 'paths', paths: [...new Set(selection)].toSorted() };
+  const message = `there is no document ${quoted(unknown)} in the skill`;
+  const near = nearest(unknown, documents);
+  return {
+    type: 'failed',
+    failure: failure('documents/unknown', message, { nearest: near.length > 0 ? near : documents.slice(0, 10) }),
+  };
+}
+
+/** Reads documents in order up to the limit. Documents beyond it are reported, not shown. */
+function readDocuments(
+  skill: SkillEntry,
+  paths: readonly string[],
+):
+  | { readonly type: 'read'; readonly documents: readonly ShownDocument[] }
+  | { readonly type: 'failed'; readonly failure: Failure } {
+  const documents: ShownDocument[] = [];
+  let characters = 0;
+  for (const path of paths) {
+    const read = readResourceFile(skill, path, {});
+    if (read.type === 'failed') return read;
+    const fits = characters + read.text.length <= MAX_DOCUMENT_CHARACTERS;
+    const text = fits ? withoutOurTags(read.text) : '';
+    characters += text.length;
+    const report = fits ? read.report : { ...read.report, characters: 0, truncated: true };
+    documents.push({ text, report });
+  }
+  return { type: 'read', documents };
 }

@@ -1,20 +1,20 @@
-/** What a person writes after the name of a skill, and how it gets into the skill's text. Compatible with Claude Code. */
+/** Parses invocations and substitutes arguments into skill text. Compatible with Claude Code. */
 import { cleanText } from '../core/text/text.ts';
 
 export interface GivenArguments {
-  /** As typed. */
+  /** The arguments as typed. */
   readonly text: string;
-  /** What the skill calls them, by position. */
+  /** Declared names, by position. */
   readonly names?: readonly string[];
 }
 
 export interface ExpandedText {
   readonly text: string;
-  /** Placeholders that stayed as they are, as written, each once. */
+  /** Placeholders without a value, each once. */
   readonly unfilled: readonly string[];
 }
 
-/** Splits as a shell splits words: quotes and backslashes. Nothing is expanded, and `&&`, `|` or `>` are words like any other. */
+/** Splits words like a shell: quotes and backslashes. Nothing is expanded; `&&`, `|` and `>` are ordinary words. */
 export function splitArguments(text: string): readonly string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -43,21 +43,22 @@ const WHITE_SPACE = /\s/;
 interface Placeholder {
   readonly start: number;
   readonly end: number;
-  /** How many backslashes stand before it. */
+  /** Number of backslashes before it. */
   readonly escapes: number;
-  /** A number counts from 0 or from 1, which only the whole text tells; indexes and names have their place. */
+  /** Whether numbers count from 0 or 1 depends on the whole text; indexes and names have a fixed position. */
   readonly value: { readonly type: 'all' } | { readonly type: 'number' | 'index' | 'name'; readonly at: number };
 }
 
-/** A text of nothing but placeholders must not multiply a long argument: past this, they stay as written. */
+/** Limits how often placeholders can repeat a long argument; beyond it they stay as written. */
 const MAX_SUBSTITUTED = 1_000_000;
 
 /**
- * Puts arguments in: `$ARGUMENTS`, `$ARGUMENTS[0]`, `$1`, `$name` and `${name}`. Two conventions exist for numbers: today's Claude Code
- * counts from 0, earlier commands from 1. A text that has `$0` or `$ARGUMENTS[0]` anywhere is read from 0, any other from 1.
+ * Substitutes `$ARGUMENTS`, `$ARGUMENTS[0]`, `$1`, `$name` and `${name}`. Current Claude Code counts from 0, earlier versions from 1: a
+ * text with `$0`
+ * or `$ARGUMENTS[0]` counts from 0, any other from 1.
  *
- * A backslash before a placeholder keeps it as text. What was put in is not read again. Where no placeholder took anything, the
- * arguments follow as a paragraph of their own, so that they are never lost.
+ * A backslash before a placeholder keeps it literal. Substituted text is not scanned again. If no placeholder was filled, the arguments are
+ * appended as a paragraph, so that they are never lost.
  */
 export function expandArguments(body: string, { text, names = [] }: GivenArguments): ExpandedText {
   const typed = cleanText(text);
@@ -94,7 +95,7 @@ function withParagraph(text: string, paragraph: string): string {
   return text === '' ? paragraph : `${text}\n\n${paragraph}`;
 }
 
-/** `\\` is a backslash, so only an odd one escapes. */
+/** `\\` is a backslash, so only an odd number escapes. */
 function isEscaped({ escapes }: Placeholder): boolean {
   return escapes % 2 === 1;
 }
@@ -107,10 +108,10 @@ const ARGUMENTS = 'ARGUMENTS';
 const NUMBERED = /^(?:0|[1-9]\d?)$/;
 const INDEX = /^\[(\d{1,2})\]/;
 const ARGUMENT_NAME = /^[\p{L}_][\p{L}\p{N}_-]{0,63}$/u;
-/** Letters beyond the basic plane are halves here, and a half may start a name. */
+/** Letters beyond the basic plane appear as surrogates here. */
 const NAME_START = /[\p{L}_\ud800-\udbff]/u;
 const MAX_ARGUMENTS = 100;
-/** What would make a longer name of the one before it. A letter of another script ends an ASCII name: `$issue号`. */
+/** Characters that extend a name. A letter of another script ends an ASCII name: `$issue号`. */
 const CONTINUES_NAME = /^\w/;
 
 interface NamedPosition {
@@ -118,7 +119,7 @@ interface NamedPosition {
   readonly at: number;
 }
 
-/** The longest first: `$branch-name` is `branch-name` where that is declared, else `branch`. What is no name keeps its place. */
+/** Longest first: `$branch-name` is `branch-name` if declared, otherwise `branch`. Invalid names keep their position. */
 function positionsOf(names: readonly string[]): readonly NamedPosition[] {
   return names
     .slice(0, MAX_ARGUMENTS)
@@ -141,7 +142,7 @@ function findPlaceholders(body: string, names: readonly NamedPosition[]): readon
   return found;
 }
 
-/** The placeholder whose `$` stands just before `at`. `$HOME`, `$(date)` and names that nobody declared are none. */
+/** Reads the placeholder after the `$` before `at`. `$HOME`, `$(date)` and undeclared names are not placeholders. */
 function readPlaceholder(
   body: string,
   at: number,
@@ -176,7 +177,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-/** A message that starts with `/name` or `/source/name` or `/plugin:name`. Whether there is such a skill is for the caller to see. */
+/** Parses a message that starts with `/name`, `/source/name` or `/plugin:name`. The caller checks whether the skill exists. */
 export function parseInvocation(message: string): { readonly name: string; readonly arguments: string } | undefined {
   const text = message.trim();
   if (!text.startsWith('/')) return undefined;
@@ -196,10 +197,7 @@ const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
   ),
 );
 
-/**
- * Two parts with a slash may be a file: they are where the first is a folder that systems have at their root, or the second ends
- * like a file name. More parts are always a path, and one part never is.
- */
+/** A name with a slash may be a path: if the first part is a top-level system folder, or the second part has a file extension. */
 function isPath(name: string): boolean {
   const slash = name.indexOf('/');
   return slash !== -1 && (SYSTEM_FOLDERS.has(name.slice(0, slash).toLowerCase()) || EXTENSION.test(name));

@@ -11,36 +11,36 @@ import type { Session } from './session.ts';
 import type { SessionOptions } from './start-session.ts';
 
 export interface SkillToolsOptions extends SessionOptions {
-  /** The skills; found by convention from the working directory where nothing is given. */
+  /** The runtime or its options (default: the working directory). */
   readonly runtime?: Runtime | RuntimeOptions;
 }
 
-/** Skills for somebody's agent: the tools of one vocabulary in every shape, and the text that goes into the system prompt. */
+/** Skills for any agent: the tools of one vocabulary in every API format, and the text for the system prompt. */
 export interface SkillTools {
   /** `{ name, description, inputSchema, execute }` */
   readonly tools: readonly SkillTool[];
-  /** For chat completions. */
+  /** For the chat completions API. */
   readonly openai: readonly OpenAiTool[];
   /** For the responses API. */
   readonly openaiResponses: readonly OpenAiResponsesTool[];
   readonly anthropic: readonly AnthropicTool[];
   readonly aiSdk: AiSdkTools;
-  /** Guidance and catalog, the same for the whole session. */
+  /** Guidance and catalog; constant for the session. */
   readonly instructions: string;
   readonly session: Session;
   readonly runtime: Runtime;
-  /** Answers a tool call by name, also by one that is none; `input` is an object or its JSON text. */
+  /** Answers a tool call by name, including unknown names; `input` is an object or JSON text. */
   call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolAnswer>;
 }
 
-/** Opens a session and hands out its tools. */
+/** Opens a session and returns its tools. */
 export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
   const { runtime: given, ...sessionOptions } = options;
   const runtime = isRuntime(given) ? given : await createRuntime(given);
   return skillToolsOf(await runtime.startSession(sessionOptions), runtime);
 }
 
-/** The tools of a session that is open already. */
+/** The tools of an open session. */
 export function skillToolsOf(session: Session, runtime: Runtime): SkillTools {
   const tools = toolsOf({
     vocabulary: session.vocabulary,
@@ -62,7 +62,7 @@ export function skillToolsOf(session: Session, runtime: Runtime): SkillTools {
       const tool = tools.find((candidate) => candidate.name === name);
       if (tool !== undefined) return tool.call(input, callOptions);
       callOptions?.signal?.throwIfAborted();
-      // Models make up names: that is for the model to hear, and no reason to end the loop around it.
+      // Models invent tool names; the model gets an error and can continue.
       const message = `there is no tool called ${JSON.stringify(printable(name))}`;
       const cause = {
         code: 'input/invalid',
@@ -70,7 +70,7 @@ export function skillToolsOf(session: Session, runtime: Runtime): SkillTools {
         hint: `the tools are ${names.join(', ')}`,
         nearest: nearest(name, names),
       } as const;
-      // No action was asked for; the vocabulary wants one to word a failure.
+      // The vocabulary needs an action type to word a failure.
       const failed = actionFailed('load_skill', cause);
       const value = session.vocabulary.toFailure(failed, { action: undefined, done: [], offer: session.offer });
       const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -15,15 +15,15 @@ import type { UntrustedVerdict } from '../policy/trust.ts';
 export interface SkillTrustOptions {
   readonly home: string | undefined;
   readonly loaded: Pick<LoadedConfig, 'config' | 'namedRoots'>;
-  /** Folders that the program vouches for. */
+  /** Folders that the calling program vouches for. */
   readonly vouched: readonly string[];
 }
 
-/** Which skills may be used at all (POL-5). */
+/** Decides which skills may be used at all (POL-5). */
 export interface SkillTrust {
-  /** Why a skill may not be used yet, as it is on disk now; nothing where it may. */
+  /** Why the skill must not be used, based on its current files; undefined if it may. */
   distrust(skill: SkillEntry): Promise<UntrustedVerdict | undefined>;
-  /** The same by its place alone, without a look at its files: for lists. */
+  /** Like `distrust`, based on the path alone; for lists. */
   distrustByPlace(skill: SkillEntry): UntrustedVerdict | undefined;
 }
 
@@ -50,7 +50,7 @@ export function openSkillTrust({ home, loaded, vouched }: SkillTrustOptions): Sk
   };
 }
 
-/** The index as a model sees it: what is not trusted is kept for people to look at, its description included. */
+/** Hides untrusted skills, including their descriptions, from the model. */
 export function trustedIndex(index: SkillIndex, trust: SkillTrust): SkillIndex {
   const untrusted = new Set(
     index.all.filter((skill) => isForModel(skill.state) && trust.distrustByPlace(skill) !== undefined),
@@ -62,20 +62,20 @@ export function trustedIndex(index: SkillIndex, trust: SkillTrust): SkillIndex {
   return { ...index, all, skills: index.skills.map((skill) => byId.get(skill.dir) ?? hidden(skill)) };
 }
 
-/** Why a skill may not be used yet, and what to do about it. */
+/** Why a skill must not be used yet, and how to trust it. */
 export interface Distrust {
   /** One sentence for a person. */
   readonly reason: string;
-  /** The command that trusts the folder it came in, or itself where it lies in none. */
+  /** The command that trusts the enclosing project, or the skill itself. */
   readonly command: string;
 }
 
 export interface DistrustOptions {
-  /** Also look whether files changed since their folder was trusted, where the configuration binds trust to them; false. */
+  /** Also check whether files changed since they were trusted, if the configuration binds trust to digests (default: false). */
   readonly files?: boolean;
 }
 
-/** Which of these skills may not be used yet, by folder. `projects`: folders that a person would trust as a whole. */
+/** The skills that must not be used yet, by folder. `projects` are folders that are trusted as a whole. */
 export async function untrustedSkills(
   skills: readonly SkillEntry[],
   trust: SkillTrust,
@@ -93,10 +93,10 @@ export async function untrustedSkills(
   return untrusted;
 }
 
-/** The project that somebody works in: the outermost folder whose skills are found from here. Nothing where that is the home folder. */
+/** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */
 export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
   const { roots } = defaultRoots({ cwd, home, env: {} });
   const last = roots.findLast(({ source }) => source === 'project');
-  // A root by convention is `<folder>/.agent/skills` or the like.
+  // Default roots have the form `<folder>/.agent/skills`.
   return last === undefined ? undefined : path.dirname(path.dirname(last.path));
 }

@@ -15,48 +15,49 @@ import type { MeasureText } from './measured-texts.ts';
 import type { Session } from './session.ts';
 import { startSession } from './start-session.ts';
 import type { SessionOptions, SessionSource } from './start-session.ts';
-import { redacted } from '../policy/secrets/without-secrets.ts';
+import { policyHash } from '../policy/session-policy.ts';
+import { redacted } from './secrets/without-secrets.ts';
 
 export interface RunOptions extends SessionOptions {
-  /** What is asked for, in the words of whoever asks. */
+  /** The request as written by the caller. */
   readonly request: string;
-  /** Where runs are recorded; as the configuration says where nothing is given, `false` for nowhere. */
+  /** Where runs are recorded (default: from the configuration); `false` disables recording. */
   readonly directory?: string | false;
-  /** Told of each event, after it was recorded. */
+  /** Receive each event after it was recorded. */
   readonly sinks?: readonly EventSink[];
   /**
-   * For whoever drives the run and knows when something is done that others can see: told of each event at once, which is then
-   * written with the next `flush`, or before the program waits. Where sinks listen each event is written by itself all the same.
+   * Receives each event immediately, for a caller that flushes before effects become visible: events are then written with the next
+   * `flush`, or when the process becomes idle. If there are sinks, each event is written by itself.
    */
   readonly follow?: (event: RunEvent) => void;
-  /** The run that this one is a part of. */
+  /** Id of the parent run. */
   readonly parentRun?: string;
-  /** What it may use, for the record. */
+  /** Limits of the run, for the record. */
   readonly budgets?: Readonly<Record<string, number>>;
-  /** How the agent was started that works on it, for the record. */
+  /** How the agent was started, for the record. */
   readonly agent?: AgentStart;
 }
 
-/** A session that leaves a record. */
+/** A recorded session. */
 export interface Run {
-  /** Absent where nothing is recorded. */
+  /** Absent if nothing is recorded. */
   readonly id: string | undefined;
   readonly path: string | undefined;
   readonly session: Session;
-  /** What a text costs and which it is, remembered for all runs of a runtime: for what each of them says. */
+  /** Cached token estimate and digest of a text, shared by all runs of a runtime. */
   readonly measureText: MeasureText;
   /**
-   * Records what happens beside the actions of the session, before it counts. Throws `record/failed` where that cannot be written.
-   * Parts of an answer that grows are told and not recorded: they have the number of the event before them.
+   * Records an event that is not part of an action, before it takes effect. Throws `record/failed`. `answer-delta` events are passed on
+   * without being recorded and have the number of the event before them.
    */
   record(event: RunEvent): void;
-  /** All that happened so far is written before it returns. Throws `record/failed` where it cannot be. */
+  /** Writes all events so far. Throws `record/failed`. */
   flush(): void;
-  /** Ends every program, closes the record and sends what is to be sent. May be called twice. */
+  /** Ends all programs, closes the record and flushes telemetry. Idempotent. */
   end(outcome: Exclude<Outcome, 'running'>, reason?: string): Promise<void>;
 }
 
-/** Opens a session whose every event is recorded before it counts. Nothing starts where the record cannot be begun. */
+/** Opens a session whose events are recorded before they take effect. Fails if the record cannot be created. */
 export async function startRun(source: SessionSource, surroundings: Surroundings, options: RunOptions): Promise<Run> {
   const { request, directory, sinks, follow, parentRun, record: also, budgets, agent, ...sessionOptions } = options;
   const telemetry = await openTelemetry(source);
@@ -99,7 +100,7 @@ interface Asked {
 }
 
 function startOf(
-  { index, policyHash }: SessionSource,
+  { index }: SessionSource,
   session: Session,
   { request, parentRun: parent, budgets, agent }: Asked,
 ): RunStart {
@@ -145,7 +146,7 @@ function openRecord(
   });
 }
 
-/** A run without a seal is still a record: whoever has no folder for a key has none to check it with either. */
+/** Without a key the run is recorded without a seal. */
 function usableKey(home: string): Uint8Array | undefined {
   try {
     return readSealKey(home) ?? sealKey(home);
@@ -161,7 +162,7 @@ interface Listening {
   readonly redactor: Redactor;
 }
 
-/** Tells of events in the order and with the numbers of the record. */
+/** Passes events on with the same order and numbers as the record. */
 function teller({ listeners, follow, redactor }: Listening): (event: RunEvent) => void {
   const openedAt = performance.now();
   const tell = joinedSink(listeners);
@@ -195,7 +196,6 @@ function withSpans(options: SessionOptions, take: (event: RunEvent) => void): Se
   };
 }
 
-/** Loaded only where somebody listens. */
 async function openTelemetry({ config }: SessionSource): Promise<Telemetry | undefined> {
   const { endpoint = '', headers } = config.telemetry ?? {};
   if (endpoint === '') return undefined;

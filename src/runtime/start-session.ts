@@ -1,7 +1,8 @@
 import type { Approve } from '../core/approval.ts';
 import type { Catalog, CatalogOptions } from '../catalog/catalog.ts';
 import type { Config } from '../core/config/config.ts';
-import { failure } from '../core/failure-codes.ts';
+import type { Action } from '../core/action.ts';
+import type { Observation } from '../core/observation.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import { locateInSkills } from './locate.ts';
@@ -12,57 +13,61 @@ import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { SessionSettings } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text/text.ts';
 import type { Offer, Vocabulary } from '../core/tool.ts';
 import { findVocabulary } from '../tools/vocabularies.ts';
 import type { VocabularyName } from '../tools/vocabularies.ts';
-import { thisProcess } from '../platform/fs/folder-lock.ts';
-import type { FolderOwner } from '../platform/fs/folder-lock.ts';
+import { thisProcess } from '../platform/fs/lock-owner.ts';
+import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { openTreeDigests } from '../platform/fs/tree-digest.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
-import type { GuardParts } from './guard.ts';
-import type { HostFiles, HostOptions } from './host-files.ts';
+import type { ActionSettings, HostAccess, Recall } from './action-context.ts';
+import { performAction } from './perform.ts';
 import { openMeasuredTexts } from './measured-texts.ts';
 import type { MeasureText } from './measured-texts.ts';
-import { configuredPolicy, openPolicyHashes, runLayers, sessionPolicy } from '../policy/session-policy.ts';
+import { configuredPolicy, runLayers, sessionPolicy } from '../policy/session-policy.ts';
 import type { ConfiguredPolicy, SessionPolicy } from '../policy/session-policy.ts';
-import type { ActionContext, Recall } from './perform.ts';
-import { openSecrets } from '../policy/secrets/secrets.ts';
-import type { Secrets } from '../policy/secrets/secrets.ts';
+import { openSecrets } from './secrets/secrets.ts';
+import type { Secrets } from './secrets/secrets.ts';
 import { openSession } from './session.ts';
-import type { Session } from './session.ts';
+import type { PerformOptions, Session } from './session.ts';
 import { bodyLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openSkillTrust, trustedIndex } from './skill-trust.ts';
 import type { SkillTrust } from './skill-trust.ts';
-import { redacted } from '../policy/secrets/without-secrets.ts';
+
+export interface HostOptions {
+  /** The project whose files may be used (default: the working directory of the runtime). */
+  readonly project?: string;
+  /** Whether servers may be asked, as far as rules allow (default: true). */
+  readonly network?: boolean;
+}
 
 export interface SessionOptions extends Partial<SessionSettings> {
-  /** Whose tools: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or one of your own. */
+  /** Tool vocabulary: `skillwright`, `openseed`, `trpc`, `manusx`, `skills-agent`, or a custom one (default: `skillwright`). */
   readonly vocabulary?: VocabularyName | Vocabulary;
-  /** How level 1 is written and what it may cost; `search`: only what is pinned, the rest is found by searching. */
+  /** Format and budget of level 1; `search` lists only pinned skills, the rest is found by searching. */
   readonly catalog?: 'search' | Partial<CatalogOptions>;
-  /** Lets programs run. Without it nothing does, and no tool that runs anything is offered. */
+  /** Enables programs. Without it no tool that runs programs is offered. */
   readonly execution?: ExecutionOptions;
-  /** Lets files of the project be read and written and servers be asked, as far as rules allow. */
+  /** Enables project files and network requests, subject to rules. */
   readonly host?: HostOptions;
-  /** What this session may do of what the configuration allows; and what a program opens by itself. */
+  /** Restricts the configured policy, and grants what the program opens itself. */
   readonly policy?: SessionPolicy;
-  /** Asked where a rule wants a person's yes. Without it nobody is there, and the action fails. */
+  /** Called if a rule requires approval. Without it such actions fail. */
   readonly approve?: Approve;
-  /** Told of everything, before it is done where it is something to be done. Throws where it cannot write: then nothing is done. */
+  /** Receives every event before it takes effect. If it throws, the step is not done. */
   readonly record?: (event: RunEvent) => void;
-  /** Called before anything is done that others can see, for whoever writes late. Throws where it cannot write: then nothing is done. */
+  /** Called before effects that others can see, for recorders that buffer. If it throws, the step is not done. */
   readonly flush?: () => void;
-  /** The session that this one is a part of: it never has more rights. */
+  /** The parent session; this one never has more rights. */
   readonly parent?: Session;
-  /** What is known already of actions: they are recorded again, and not done again. */
+  /** Provides recorded outcomes: they are recorded again instead of performing the action. */
   readonly recall?: Recall;
 }
 
-/** What a runtime knows before a session is wanted, and what stays as it is. */
+/** The constant input of session sources. */
 export interface SessionSourceParts {
   readonly surroundings: Surroundings;
   readonly loaded: LoadedConfig;
@@ -73,35 +78,33 @@ export interface SessionSourceParts {
   readonly catalog: SessionSource['catalog'];
 }
 
-/** What sessions are made from: one runtime's view of its surroundings. */
+/** Everything that sessions of one runtime are created from. */
 export interface SessionSource {
   readonly config: Config;
   readonly index: SkillIndex;
-  readonly search: ActionContext['search'];
+  readonly search: SkillSearch;
   readonly places: Omit<ExecutionPlaces, 'findSkill'>;
   readonly project: string;
   readonly policy: ConfiguredPolicy;
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
-  /** Of the trees of skills: known for all sessions of a runtime, and looked at each time. */
+  /** Tree digests, cached for all sessions and revalidated on each use. */
   readonly digests: TreeDigests;
-  readonly policyHash: (policy: Policy) => string;
   readonly measureText: MeasureText;
-  /** This process, as records name it. */
-  readonly owner: () => FolderOwner;
+  /** This process, as records identify it. */
+  readonly owner: () => LockOwner;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
 }
 
-/** Sources for sessions over one snapshot after the other: what does not change with them is made once. */
+/** Creates the source for a snapshot; everything independent of it is created once. */
 export type SessionSources = (index: SkillIndex) => SessionSource;
 
 export function openSessionSources(parts: SessionSourceParts): SessionSources {
   const { surroundings, loaded, places, search, catalog } = parts;
   const policy = configuredPolicy(loaded, surroundings.home);
   const digests = openTreeDigests();
-  const hashOf = openPolicyHashes();
   const measureText = openMeasuredTexts();
-  let owner: FolderOwner | undefined;
+  let owner: LockOwner | undefined;
   return (snapshot) => {
     const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched });
     const index = trustedIndex(snapshot, trust);
@@ -113,11 +116,10 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
       policy,
       trust,
       digests,
-      policyHash: hashOf,
       measureText,
       owner: () => (owner ??= thisProcess()),
       secrets: openSecrets(loaded.config.secrets ?? {}, surroundings),
-      search: (query, n, options) => search(index, query, n, options),
+      search,
       catalog,
     };
   };
@@ -133,7 +135,10 @@ export async function startSession(source: SessionSource, options: SessionOption
   };
   const execution =
     options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
-  const host = options.host === undefined ? undefined : await openHost(source, options.host, execution);
+  const host =
+    options.host === undefined
+      ? undefined
+      : { project: options.host.project ?? source.project, hasNetwork: options.host.network ?? true };
   const offer = offerOf(index, settings, execution, host);
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
   const { searchTool, catalogFormat } = vocabulary;
@@ -143,69 +148,60 @@ export async function startSession(source: SessionSource, options: SessionOption
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };
   return openSession({
-    index,
     settings,
     vocabulary,
     guidance: vocabulary.guidance(offered, offer),
     offer,
     record: options.record,
     flush: options.flush,
-    actions: {
-      ...actionBasis(source, options),
-      execution,
-      host,
-      ...(options.recall === undefined ? {} : { recall: options.recall }),
-    },
+    actions: { ...actionSettings(source, options), execution, host, recall: options.recall },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
 }
 
-/** What every action of a session shares, and one that belongs to none. */
-export function actionBasis(
+/** Performs one action outside of a session: nothing remembers or records it. */
+export function performSingle(
   source: SessionSource,
-  options: SessionOptions,
-): Pick<ActionContext, 'limits' | 'search' | 'guard' | 'distrust' | 'redactor'> {
-  const { config, search, trust, secrets } = source;
+  action: Action,
+  { askedBy = 'model', signal }: PerformOptions,
+): Promise<Observation> {
+  const journal = { isKept: false, nextCall: () => 1, record: () => undefined, flush: () => undefined };
+  return performAction(action, { ...actionSettings(source, {}), askedBy, signal, state: undefined, journal });
+}
+
+function actionSettings(source: SessionSource, options: SessionOptions): ActionSettings {
+  const { config, index, search, trust, digests, secrets } = source;
   return {
-    limits: bodyLimits(config),
+    index,
     search,
-    distrust: async (skill) => (await trust.distrust(skill))?.message,
+    trust,
+    digests,
     redactor: secrets.redactor,
-    guard: guardOf(source, options),
-  };
-}
-
-function guardOf(source: SessionSource, options: SessionOptions): GuardParts {
-  return {
+    limits: bodyLimits(config),
     policy: policyOf(source, options),
-    allowedTools: meaningFor(source.config.policy?.allowed_tools ?? 'restrict', options.parent),
-    // Who is asked may be a model, a log or a file that waits for an answer. What the question is about is told by its id.
-    approve: (request, more) =>
-      options.approve?.(redacted(request, source.secrets.redactor), more) ?? Promise.resolve('nobody'),
-    async digestOf(skill, signal) {
-      const read = await source.digests.of(skill.dir, signal === undefined ? {} : { signal });
-      if (read.type === 'digest') return read.digest;
-      return failure('skill/invalid', `the files of the skill ${quoted(skill.name)} have no identity: ${read.message}`);
-    },
+    allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
+    approve: options.approve,
+    execution: undefined,
+    host: undefined,
   };
 }
 
-/** A child's skills pre-approve nothing: what its parent would be asked about, it is asked about too. */
-function meaningFor(meaning: AllowedToolsUse, parent: Session | undefined): AllowedToolsUse {
-  if (parent === undefined) return meaning;
-  return meaning === 'restrict' || meaning === 'both' ? 'restrict' : 'ignore';
+/** Skills of a child session cannot pre-approve anything. */
+function allowedToolsUse(configured: AllowedToolsUse, parent: Session | undefined): AllowedToolsUse {
+  if (parent === undefined) return configured;
+  return configured === 'restrict' || configured === 'both' ? 'restrict' : 'ignore';
 }
 
 function policyOf(
   { policy, config }: SessionSource,
   { policy: session = {}, execution, parent }: SessionOptions,
 ): Policy {
-  // Whatever a parent may do at this moment, its active skills included, is the most that a child may.
+  // A child never has more rights than its parent has now, including the parent's active skills.
   if (parent !== undefined) return narrowPolicy(parent.policy, runLayers(session, policy.places));
   return sessionPolicy(policy, session, execution === undefined ? [] : openedBy(execution, config));
 }
 
-/** A program that lets things run has opened just that; with what it named, it opened what it named. */
+/** Enabling execution allows running programs, and the host inputs and executor that were named with it. */
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
   if (execution.opens === false) return [];
@@ -218,12 +214,12 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
   ];
 }
 
-/** What the tools of a session are made from. It depends on the snapshot and the settings alone, so that prompts stay cacheable. */
+/** The offer depends only on the snapshot and the settings, so that prompts stay cacheable. */
 function offerOf(
   index: SkillIndex,
   { placement }: SessionSettings,
   execution: Execution | undefined,
-  host: HostFiles | undefined,
+  host: HostAccess | undefined,
 ): Offer {
   const skills = index.skills.filter(({ state }) => isForModel(state)).map(({ name }) => name);
   return {
@@ -235,7 +231,7 @@ function offerOf(
   };
 }
 
-/** What runs programs is loaded only where programs may run. */
+/** The executors are loaded only if programs may run. */
 async function execute(
   { config, index, places, secrets, trust }: SessionSource,
   options: ExecutionOptions,
@@ -251,24 +247,15 @@ async function execute(
       secrets.forSkill({ name, source, requires }, signal),
     ...(image === undefined ? {} : { container: { image } }),
   };
-  // Files of a skill that nobody may use reach no program either.
+  // Files of unusable skills must not reach programs either.
   const findSkill = async (name: string): Promise<SkillEntry | undefined> => {
     const skill = resolveSkill(index, name);
     const isUsable = skill !== undefined && skill.state !== 'disabled' && (await trust.distrust(skill)) === undefined;
     return isUsable ? skill : undefined;
   };
   const wanted = { ...configured, ...options };
-  // A child reaches no host that its parent does not.
+  // A child cannot reach hosts that its parent cannot.
   const isReached = (host: string): boolean =>
     parent === undefined || parent.execution?.network.includes(host) === true;
   return openExecution({ ...wanted, network: (wanted.network ?? []).filter(isReached) }, { ...places, findSkill });
-}
-
-async function openHost(
-  { project }: SessionSource,
-  options: HostOptions,
-  execution: Execution | undefined,
-): Promise<HostFiles> {
-  const { openHostFiles } = await import('./host-files.ts');
-  return openHostFiles({ project, ...options }, execution);
 }

@@ -4,14 +4,14 @@ import { readTreeDigest } from '../platform/fs/tree-digest.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import { createRuntime } from './runtime.ts';
 
-/** A skill as a person looks at it before its folder is trusted. */
+/** A skill as shown to a person before its folder is trusted. */
 export interface ReviewedSkill {
   readonly name: string;
   readonly source: string;
   readonly dir: string;
   readonly scripts: number;
   readonly files: number;
-  /** Of its whole tree; absent where that cannot be taken, and `problem` says why. */
+  /** Tree digest; absent if it cannot be computed, see `problem`. */
   readonly digest?: string;
   readonly problem?: string;
 }
@@ -22,10 +22,7 @@ export interface ReviewOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * The skills below a folder, as they are found by somebody who works at `surroundings.cwd`; where the folder holds skills itself and is no
- * project, those in it. Nothing of them is run.
- */
+/** The skills below a folder as found from `surroundings.cwd`; if there are none, the skills directly in the folder. Nothing is run. */
 export async function reviewSkills({ surroundings, folder, signal }: ReviewOptions): Promise<readonly ReviewedSkill[]> {
   const real = realPath(folder);
   const found = await skillsBelow(real, surroundings, []);

@@ -1,4 +1,4 @@
-/** Who may speak to a server on this machine. Every program and every page of a browser can reach a port: only a token tells them apart. */
+/** Authenticates requests to the loopback server. Any local program or web page can reach the port, so each request needs the token. */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
@@ -14,35 +14,28 @@ export interface Admission {
   readonly port: number;
 }
 
-/** Why a request is not listened to; nothing where it is. */
+/** Returns why a request is refused, or undefined if it is accepted. */
 export function refusalOf(request: IncomingMessage, url: URL, { token, port }: Admission): Refusal | undefined {
-  // A name of somebody else's that leads here is how a page reaches a server that is not its own.
-  if (!isOurName(request.headers.host, port)) return { status: 421, message: 'this server goes by another name' };
-  const { origin } = request.headers;
-  if (origin !== undefined && !isOurOrigin(origin, port))
-    return { status: 403, message: 'pages of other servers are not answered' };
-  if (!isSame(givenToken(request, url), token))
-    return { status: 401, message: 'the token is missing or wrong: Authorization: Bearer TOKEN' };
+  const { host, origin } = request.headers;
+  // A foreign host name that resolves to the loopback is a DNS rebinding attack.
+  if (host === undefined || !NAMES.some((name) => host.toLowerCase() === `${name}:${String(port)}`))
+    return { status: 421, message: 'invalid Host header: use 127.0.0.1, localhost or [::1] with the port' };
+  if (origin !== undefined && !NAMES.some((name) => origin === `http://${name}:${String(port)}`))
+    return { status: 403, message: 'requests from other origins are not allowed' };
+  if (!isSame(tokenOf(request, url), token))
+    return { status: 401, message: 'missing or invalid token: send Authorization: Bearer TOKEN' };
   return undefined;
 }
 
 const NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
-function isOurName(host: string | undefined, port: number): boolean {
-  return host !== undefined && NAMES.some((name) => host.toLowerCase() === `${name}:${String(port)}`);
-}
-
-function isOurOrigin(origin: string, port: number): boolean {
-  return NAMES.some((name) => origin === `http://${name}:${String(port)}`);
-}
-
-/** In the address only where a page reads events, for which browsers send no headers of its own. */
-function givenToken({ headers, method }: IncomingMessage, url: URL): string {
+/** The query parameter is accepted for GET only, because EventSource cannot send headers. */
+function tokenOf({ headers, method }: IncomingMessage, url: URL): string {
   const [, given] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? '') ?? [];
   return given ?? (method === 'GET' ? (url.searchParams.get('token') ?? '') : '');
 }
 
-/** Takes as long for every token: what is compared are hashes, which have one length. */
+/** Compares hashes in constant time, so that neither content nor length of the token leaks. */
 function isSame(given: string, token: string): boolean {
   return timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(token)));
 }

@@ -1,4 +1,4 @@
-/** Runs behind HTTP on this machine: started by a request, watched as server-sent events. Nothing of it leaves the loopback. */
+/** An HTTP server on the loopback that starts runs and streams their events as server-sent events. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -17,14 +17,14 @@ import type { Refusal } from './admission.ts';
 import { readJsonBody } from './request-body.ts';
 
 export interface RunServerOptions extends Pick<AgentOptions, 'runtime' | 'model'> {
-  /** The folder of runs: they are recorded here, and only these are shown. */
+  /** The folder in which runs are recorded and listed. */
   readonly directory: string;
-  /** At least 16 characters; one of chance where nothing is said. */
+  /** At least 16 characters (default: a random token). */
   readonly token?: string;
   readonly host?: '127.0.0.1' | '::1';
-  /** Any that is free where nothing is said. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** What every run is started with. */
+  /** Options for every run. */
   readonly agent?: Omit<AgentOptions, 'runtime' | 'model' | 'request' | 'signal'>;
   readonly limits?: Partial<RunServerLimits>;
 }
@@ -32,32 +32,32 @@ export interface RunServerOptions extends Pick<AgentOptions, 'runtime' | 'model'
 export interface RunServerLimits {
   readonly bodyBytes: number;
   readonly connections: number;
-  /** At the same time. */
+  /** Concurrent runs. */
   readonly runs: number;
-  /** In one list. */
+  /** Runs in one list. */
   readonly listed: number;
 }
 
 export interface RunServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly token: string;
-  /** Ends every stream, cancels every run and waits for their records. May be called twice. */
+  /** Ends all streams, cancels all runs and waits for their records. Idempotent. */
   close(): Promise<void>;
 }
 
 const LIMITS: RunServerLimits = { bodyBytes: 65_536, connections: 32, runs: 4, listed: 100 };
-const SHORTEST_TOKEN = 16;
+const MIN_TOKEN_CHARACTERS = 16;
 
-/** Listens when it is given. Throws `input/invalid` for a token that could be guessed, and what the system says of a port. */
+/** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
 export async function createRunServer(options: RunServerOptions): Promise<RunServer> {
   const { host = '127.0.0.1', port = 0, token = randomBytes(32).toString('base64url') } = options;
-  if (!/^[\x21-\x7e]+$/.test(token) || token.length < SHORTEST_TOKEN)
+  if (!/^[\x21-\x7e]+$/.test(token) || token.length < MIN_TOKEN_CHARACTERS)
     throw new SkillError({
       code: 'input/invalid',
-      message: 'the token of a run server must not be guessed',
-      hint: `give at least ${String(SHORTEST_TOKEN)} visible characters, or none: then one is made`,
-      data: { expected: `${String(SHORTEST_TOKEN)} characters` },
+      message: 'the token of the run server is too short or contains invisible characters',
+      hint: `pass at least ${String(MIN_TOKEN_CHARACTERS)} visible ASCII characters, or omit the token to get a random one`,
+      data: { expected: `${String(MIN_TOKEN_CHARACTERS)} characters` },
     });
   const limits = { ...LIMITS, ...options.limits };
   const closing = new AbortController();
@@ -86,7 +86,7 @@ interface Context {
   readonly options: RunServerOptions;
   readonly limits: RunServerLimits;
   readonly closing: AbortSignal;
-  /** Runs that have not ended. */
+  /** Unfinished runs. */
   readonly running: Set<Promise<unknown>>;
 }
 
@@ -101,15 +101,15 @@ function portOf(server: Server): number {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
-  // A client that goes away while it is answered is nobody's failure.
+  // A client that disconnects is not an error.
   response.on('error', () => undefined);
   request.on('error', () => undefined);
   try {
     await route(request, response, exchange);
   } catch (error) {
     if (response.headersSent) response.destroy();
-    else if (isSkillError(error)) say(response, 400, { error: error.message });
-    else say(response, 500, { error: 'the server broke' });
+    else if (isSkillError(error)) respond(response, 400, { error: error.message });
+    else respond(response, 500, { error: 'internal server error' });
   }
 }
 
@@ -117,21 +117,25 @@ const PATH = /^\/runs(?:\/([^/]+)\/events)?$/;
 
 async function route(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
   const url = readUrl(request.url);
-  if (url === undefined) return refuse(response, { status: 400, message: 'the address is none' });
+  if (url === undefined) return refuse(response, { status: 400, message: 'invalid request target' });
   const refusal = refusalOf(request, url, exchange);
   if (refusal !== undefined) return refuse(response, refusal);
   const found = PATH.exec(url.pathname);
-  if (found === null) return refuse(response, { status: 404, message: 'there is /runs and /runs/ID/events' });
+  if (found === null)
+    return refuse(response, {
+      status: 404,
+      message: 'not found; routes are GET /runs, POST /runs and GET /runs/:id/events',
+    });
   const [, id] = found;
   if (request.method === 'GET')
     return id === undefined ? list(response, exchange) : stream(id, request, response, exchange);
   if (request.method === 'POST' && id === undefined) return start(request, response, exchange);
   response.setHeader('allow', id === undefined ? 'GET, POST' : 'GET');
-  return refuse(response, { status: 405, message: 'this cannot be done here' });
+  return refuse(response, { status: 405, message: `method ${request.method ?? ''} is not allowed here` });
 }
 
 function readUrl(target = ''): URL | undefined {
-  // Addresses of other servers are for proxies.
+  // Absolute targets are for proxies.
   return target.startsWith('/') && URL.canParse(target, 'http://localhost')
     ? new URL(target, 'http://localhost')
     : undefined;
@@ -145,7 +149,7 @@ function list(response: ServerResponse, { options: { directory }, limits }: Exch
       const { request, outcome, startedAt, endedAt } = reading.info;
       return { run: id, request, outcome, startedAt, ...(endedAt === undefined ? {} : { endedAt }) };
     });
-  say(response, 200, { runs });
+  respond(response, 200, { runs });
 }
 
 async function start(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
@@ -154,12 +158,12 @@ async function start(request: IncomingMessage, response: ServerResponse, exchang
   if (body.type === 'refused') return refuse(response, body);
   const wanted = requestIn(body.value);
   if (wanted === undefined)
-    return refuse(response, { status: 400, message: 'give {"request": "..."} and nothing else' });
-  if (closing.aborted) return refuse(response, { status: 503, message: 'the server closes' });
+    return refuse(response, { status: 400, message: 'the body must be {"request": "..."} without other keys' });
+  if (closing.aborted) return refuse(response, { status: 503, message: 'the server is shutting down' });
   if (exchange.running.size >= limits.runs)
-    return refuse(response, { status: 429, message: `${String(limits.runs)} runs are going on already` });
+    return refuse(response, { status: 429, message: `too many runs: the limit is ${String(limits.runs)} at a time` });
   const run = await startRun(wanted, exchange);
-  say(response, 201, { run, events: `/runs/${run}/events` });
+  respond(response, 201, { run, events: `/runs/${run}/events` });
 }
 
 function requestIn(value: unknown): string | undefined {
@@ -168,7 +172,7 @@ function requestIn(value: unknown): string | undefined {
   return typeof request === 'string' && /\S/.test(request) && Object.keys(more).length === 0 ? request : undefined;
 }
 
-/** Its name, as soon as its record has begun. Rejects where it never does. */
+/** Returns the run id as soon as its record exists. Rejects if the run fails before that. */
 async function startRun(request: string, { options, closing, running }: Exchange): Promise<string> {
   const { runtime, model, directory, agent = {} } = options;
   let begin = (_run: string): void => undefined;
@@ -198,8 +202,7 @@ async function stream(
   response: ServerResponse,
   { options: { directory }, closing }: Exchange,
 ): Promise<void> {
-  if (!isRunId(id) || !runIds(directory).includes(id))
-    return refuse(response, { status: 404, message: 'there is no such run' });
+  if (!isRunId(id) || !runIds(directory).includes(id)) return refuse(response, { status: 404, message: 'no such run' });
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const signal = AbortSignal.any([gone.signal, closing]);
@@ -208,14 +211,14 @@ async function stream(
   response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
   const lastEventId = typeof last === 'string' ? last : undefined;
   for await (const frame of serverSentEvents(lines, { signal, lastEventId })) {
-    // No faster than it is taken: a reader who sleeps must not fill the memory.
+    // Applies backpressure, so that a slow reader does not fill the memory.
     if (!response.write(frame) && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
     if (signal.aborted) break;
   }
   response.end();
 }
 
-/** No page of another server reads an answer: nothing here allows it. The address may hold the token and goes nowhere. */
+/** No CORS header is sent. The address may contain the token, so it must not leak as a referrer. */
 const HEADERS = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -223,16 +226,15 @@ const HEADERS = {
 } as const;
 
 function refuse(response: ServerResponse, { status, message }: Refusal): void {
-  say(response, status, { error: message });
+  respond(response, status, { error: message });
 }
 
-function say(response: ServerResponse, status: number, value: object): void {
-  const isOver = status >= 400;
+function respond(response: ServerResponse, status: number, value: object): void {
   response.writeHead(status, {
     ...HEADERS,
     'content-type': 'application/json; charset=utf-8',
-    // What is left of a body that was refused is not read.
-    ...(isOver ? { connection: 'close' } : {}),
+    // The rest of a refused body is not read.
+    ...(status >= 400 ? { connection: 'close' } : {}),
   });
   response.end(`${visibleJson(JSON.stringify(value))}\n`);
 }

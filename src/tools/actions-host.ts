@@ -18,12 +18,12 @@ import { bytesText, inOrder } from './wording.ts';
 import { hashOf, showRead } from './actions-read.ts';
 
 /**
- * The tools of skills-agent on files and servers. What lies in a skill is read as part of it; all else is the project's, where the
- * session has opened it.
+ * The tools of skills-agent for files and servers. A path inside a skill is read as part of that skill; every other path belongs to
+ * the project, if the session has opened it.
  */
 
 const HOST_PATH =
-  'A file of the project, relative to it; workspace://path for one of the workspace; <skill>/<path> for one of a skill.';
+  'A project file by its relative path, a workspace file as workspace://path, or a skill file as <skill>/<path>.';
 const SKILL_PATH = '<skill>/<path in the skill>, or an absolute path in the folder of a skill.';
 
 function pathOf(offer: Offer): ReturnType<typeof text> {
@@ -32,7 +32,7 @@ function pathOf(offer: Offer): ReturnType<typeof text> {
 
 const readFile: ToolRow = {
   name: 'read_file',
-  description: 'Read one file, or some of its lines.',
+  description: 'Read one file or some of its lines.',
   action: 'read_file',
   schema: (offer) =>
     inputOf(
@@ -76,7 +76,7 @@ function showFile({
   digest,
   ...rest
 }: FileRead): unknown {
-  const notes = [...(isBinary ? [`a binary file of ${bytesText(bytes)}, not shown`] : []), ...rest.notes];
+  const notes = [...(isBinary ? [`binary file of ${bytesText(bytes)}, not shown`] : []), ...rest.notes];
   return {
     ok: true,
     path,
@@ -90,7 +90,7 @@ function showFile({
 
 const listDirectory: ToolRow = {
   name: 'list_dir',
-  description: 'List what a folder holds. Opens nothing.',
+  description: 'List the contents of a folder. Opens no file.',
   action: 'list_dir',
   schema: (offer) => inputOf('Which folder.', { path: pathOf(offer) }, ['path']),
   isOffered: canRead,
@@ -130,16 +130,16 @@ function showResources({ skill, files, filesCut }: ResourcesListed): unknown {
 const grep: ToolRow = {
   ...singleAction({
     name: 'grep',
-    description: 'Find lines that a regular expression matches, in a file or below a folder.',
+    description: 'Find lines that match a regular expression, in a file or below a folder.',
     action: 'grep',
     schema: (offer) =>
       inputOf(
-        'What to find, and where.',
+        'What to search for, and where.',
         {
-          pattern: text('A regular expression of JavaScript, without slashes around it.'),
+          pattern: text('A JavaScript regular expression, without slashes around it.'),
           path: pathOf(offer),
-          glob: text('Only files that this means, such as **/*.ts.'),
-          ignore_case: flag('Letters match in either case.'),
+          glob: text('Only files that match this pattern, such as **/*.ts.'),
+          ignore_case: flag('Ignore case.'),
           max_matches: count('Lines to give.', 1, 1_000, 200),
         },
         ['pattern'],
@@ -171,12 +171,12 @@ const grep: ToolRow = {
 const writeFile: ToolRow = {
   ...singleAction({
     name: 'write_file',
-    description: 'Write a whole file of the project or the workspace. A person may be asked first.',
+    description: 'Write a whole file of the project or the workspace. The user may be asked first.',
     action: 'write_file',
     schema: () =>
       inputOf(
         'Which file.',
-        { path: text('Relative to the project, or workspace://path.'), content: text('All that it will hold.') },
+        { path: text('Relative to the project, or workspace://path.'), content: text('The complete contents.') },
         ['path', 'content'],
       ),
     toAction: (input) => ({ type: 'write_file', path: textOf(input, 'path'), content: textOf(input, 'content') }),
@@ -194,7 +194,7 @@ const writeFile: ToolRow = {
 const deleteFile: ToolRow = {
   ...singleAction({
     name: 'delete_file',
-    description: 'Put a file of the project into the trash. A person may be asked first.',
+    description: 'Move a file of the project to the trash. The user may be asked first.',
     action: 'delete_file',
     schema: () => inputOf('Which file.', { path: text('Relative to the project.') }, ['path']),
     toAction: (input) => ({ type: 'delete_file', path: textOf(input, 'path') }),
@@ -206,7 +206,7 @@ const deleteFile: ToolRow = {
 const networkRequest: ToolRow = {
   ...singleAction({
     name: 'network_request',
-    description: 'Ask a server. Only hosts that were granted can be reached; a person may be asked first.',
+    description: 'Send a request to a server. Only granted hosts can be reached; the user may be asked first.',
     action: 'network_request',
     schema: () =>
       inputOf(
@@ -236,7 +236,7 @@ const networkRequest: ToolRow = {
       status,
       headers,
       media_type: mediaType,
-      ...(isBinary ? { notes: [`a binary answer of ${bytesText(bytes)}, not shown`] } : { body }),
+      ...(isBinary ? { notes: [`binary response of ${bytesText(bytes)}, not shown`] } : { body }),
       truncated,
       ...(redirects.length === 0 ? {} : { redirects }),
     }),

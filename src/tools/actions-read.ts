@@ -1,7 +1,7 @@
 import type { ResourceRead } from '../core/observation.ts';
 import { readNotes } from './wording.ts';
 
-/** How skills-agent shows a file of a skill. */
+/** Renders a skill file like skills-agent does. */
 export function showRead(read: ResourceRead): unknown {
   const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
   const notes = readNotes(read);
@@ -17,7 +17,7 @@ export function showRead(read: ResourceRead): unknown {
   };
 }
 
-/** The bare number, as their results have it. */
+/** The bare hash, as in the results of skills-agent. */
 export function hashOf(digest: string): string {
   return digest.replace(/^sha256:/, '');
 }

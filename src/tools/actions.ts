@@ -21,7 +21,7 @@ import { LOADING_RUNS_NOTHING, ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadN
 const runScript: ToolRow = {
   ...singleAction({
     name: 'run_script',
-    description: 'Run a script of a skill with arguments; no shell reads them. Gives its output and the files it made.',
+    description: 'Run a script of a skill with arguments, without a shell. Returns its output and the files it made.',
     action: 'run_script',
     schema: (offer) =>
       inputOf(
@@ -29,7 +29,7 @@ const runScript: ToolRow = {
         {
           skill: skillReference(offer),
           relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
-          args: texts('Its arguments, each by itself.'),
+          args: texts('Its arguments, one per item.'),
         },
         ['skill', 'relative_path'],
       ),
@@ -44,7 +44,7 @@ const runScript: ToolRow = {
   isOffered: canRun,
 };
 
-/** Skills in one call; their design loads one or two a round. */
+/** The most skills per call; the design of skills-agent loads one or two per round. */
 const MOST_SKILLS = 8;
 
 const selectSkills: ToolRow = {
@@ -57,7 +57,7 @@ const selectSkills: ToolRow = {
       {
         skills: {
           type: 'array',
-          description: 'The skills, the most general first.',
+          description: 'The skills, most general first.',
           items: skillReference(offer),
           maxItems: MOST_SKILLS,
         },
@@ -83,12 +83,12 @@ const loadResource: ToolRow = singleAction({
       {
         skill: skillReference(offer),
         relative_path: text('Path in the skill, such as references/kpi.md.'),
-        section_hint: text('A heading; the text below it is read.'),
+        section_hint: text('A heading; the text below it is returned.'),
       },
       ['skill', 'relative_path'],
     ),
   toAction(input) {
-    // Their example gives the heading with its marks.
+    // The example of skills-agent includes the heading marks.
     const section = (optionalTextOf(input, 'section_hint') ?? '').replace(/^\s*#+\s*/, '').trim();
     return {
       type: 'read_resource',
@@ -104,12 +104,12 @@ const finalAnswer: ToolRow = singleAction({
   name: 'final_answer',
   description: 'Give the final answer and end the run.',
   action: 'final_answer',
-  schema: () => inputOf('The answer.', { answer: text('What the person reads.') }, ['answer']),
+  schema: () => inputOf('The answer.', { answer: text('The text for the user.') }, ['answer']),
   toAction: (input) => ({ type: 'final_answer', answer: textOf(input, 'answer') }),
   toResult: ({ answer }) => ({ ok: true, answer }),
 });
 
-/** The structured actions of skills-agent and its tools. Every answer is an observation with `ok`. */
+/** The structured actions and tools of skills-agent. Every result is an observation with `ok`. */
 export const skillsAgent: Vocabulary = {
   name: 'skills-agent',
   tools: [selectSkills, loadResource, runScript, finalAnswer, ...HOST_TOOLS],
@@ -119,10 +119,10 @@ export const skillsAgent: Vocabulary = {
     guidanceFor(offered, [
       'When a task fits a skill, call select_skills first; select one or two at a time.',
       ROUTING_ONLY,
-      'Read a file that the instructions need with load_resource, by section where you can.',
+      'Read a file that the instructions need with load_resource, by section where possible.',
       'Run a script that the instructions name with run_script.',
       LOADING_RUNS_NOTHING,
-      'Change files of the project with write_file and delete_file only where the task asks for it, and read them before.',
+      'Change files of the project with write_file and delete_file only if the task asks for it, and read them first.',
       'End with final_answer.',
     ]),
   showLoaded: showContent,

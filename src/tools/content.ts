@@ -4,21 +4,21 @@ import { printable } from '../core/text/text.ts';
 import type { LoadedContent } from '../core/tool.ts';
 import { fileLines, loadNotes, withNotes } from './wording.ts';
 
-/** Loaded skills between marks that the text inside cannot end: for systems that have no form of their own. */
+/** Loaded skills between marks that the enclosed text cannot close, for systems without a format of their own. */
 
 interface Marked extends Omit<LoadedContent, 'id' | 'files' | 'documents'> {
-  /** One a line. */
+  /** One per line. */
   readonly files: readonly string[];
   readonly documents: readonly { readonly path: string; readonly text: string }[];
 }
 
-/** In a system message. */
+/** Renders a skill for a system message. */
 export function showContent(loaded: LoadedContent): string {
   const others = loaded.files.filter((path) => path.toLowerCase() !== 'skill.md');
   return markedContent({ ...loaded, files: others.map((path) => `- ${printable(path)}`) });
 }
 
-/** In the result of a tool. */
+/** Renders a skill for the result of a tool. */
 export function loadedContent(loaded: SkillLoaded): string {
   const { skill, report, text, files, filesCut, documents } = loaded;
   const marked = markedContent({

@@ -18,7 +18,7 @@ import {
   withNotes,
 } from './wording.ts';
 
-/** In the order in which this system lists them. */
+/** In the order in which ManusX lists them. */
 const FOLDERS = ['scripts', 'references', 'assets'];
 const RESOURCES = '## Available Resources';
 const SKILL = '## Skill:';
@@ -82,7 +82,7 @@ function succeeded(data: Readonly<Record<string, string>>): unknown {
   return { success: true, data };
 }
 
-/** The guide, and below it the files that can be asked for; the guide cannot write that list itself. */
+/** Appends the list of files to the guide; the guide itself cannot fake that list. */
 function withResources(body: string, dir: string, paths: readonly string[]): string {
   const resources = FOLDERS.flatMap((folder) =>
     inOrder(paths.filter((path) => isBelow(path, [folder])).map((path) => ({ path }))),

@@ -58,7 +58,7 @@ const list: ToolRow = singleAction({
   description: 'List the files of a skill with kinds and sizes. Opens none of them.',
   action: 'list_resources',
   schema: (offer) =>
-    inputOf('Which skill.', { skill: skillName(offer), folder: text('Only what lies below this folder of it.') }, [
+    inputOf('Which skill.', { skill: skillName(offer), folder: text('Only files below this folder of the skill.') }, [
       'skill',
     ]),
   toAction(input) {
@@ -66,7 +66,7 @@ const list: ToolRow = singleAction({
     return { type: 'list_resources', skill: textOf(input, 'skill'), ...(folder === '' ? {} : { folder }) };
   },
   toResult: ({ files, filesCut }) =>
-    files.length === 0 ? 'there are no files' : fileLines(files, filesCut).join('\n'),
+    files.length === 0 ? 'the skill has no files' : fileLines(files, filesCut).join('\n'),
 });
 
 const read: ToolRow = singleAction({
@@ -79,7 +79,7 @@ const read: ToolRow = singleAction({
       {
         skill: skillName(offer),
         path: text('Path in the skill, as its list of files shows it.'),
-        section: text('A heading; the text below it is read.'),
+        section: text('A heading; the text below it is returned.'),
         from_line: count('First line.', 1, LAST_LINE),
         to_line: count('Last line.', 1, LAST_LINE),
       },
@@ -100,7 +100,7 @@ const read: ToolRow = singleAction({
 
 const scriptPath: ToolRow = singleAction({
   name: 'get_script_path',
-  description: 'Get the absolute path of a script of a skill, for a tool of yours that runs commands. Runs nothing.',
+  description: 'Get the absolute path of a script of a skill, for your own tool that runs commands. Runs nothing.',
   action: 'get_script_path',
   schema: (offer) =>
     inputOf('Which script.', { skill: skillName(offer), script: text('File below scripts/, such as compare.py.') }, [
@@ -114,7 +114,7 @@ const scriptPath: ToolRow = singleAction({
 const runScript: ToolRow = {
   ...singleAction({
     name: 'run_script',
-    description: 'Run a script of a skill with arguments; no shell reads them. Gives its output and the files it made.',
+    description: 'Run a script of a skill with arguments, without a shell. Returns its output and the files it made.',
     action: 'run_script',
     schema: (offer) =>
       inputOf(
@@ -122,7 +122,7 @@ const runScript: ToolRow = {
         {
           skill: skillName(offer),
           script: text('Path below scripts/.'),
-          args: texts('Its arguments, each by itself.'),
+          args: texts('Its arguments, one per item.'),
           ...givenParameters,
         },
         ['skill', 'script'],
@@ -144,7 +144,7 @@ const runScript: ToolRow = {
 const runCommand: ToolRow = {
   ...singleAction({
     name: 'run_command',
-    description: 'Run a shell command in the workspace: from the folder of a skill where one is named.',
+    description: 'Run a shell command in the workspace, from the folder of a skill if one is named.',
     action: 'run_command',
     schema: (offer) =>
       inputOf(
@@ -152,7 +152,7 @@ const runCommand: ToolRow = {
         {
           command: text('The shell command.'),
           skill: skillName(offer),
-          cwd: text('Folder to start in.'),
+          cwd: text('The folder to start in.'),
           env: environment,
           ...givenParameters,
         },
@@ -176,7 +176,7 @@ const runCommand: ToolRow = {
   isOffered: canRun,
 };
 
-/** Our own tools, and the default. */
+/** The vocabulary of Skillwright, which is the default. */
 export const native: Vocabulary = {
   name: 'skillwright',
   tools: [search, load, list, read, scriptPath, runScript, runCommand],
@@ -184,19 +184,19 @@ export const native: Vocabulary = {
   loadTool: 'load_skill',
   guidance: (offered) =>
     guidanceFor(offered, [
-      'When a task fits a skill, call load_skill first and follow what it says.',
+      'When a task fits a skill, call load_skill first and follow its instructions.',
       ROUTING_ONLY,
       'search_skills finds skills that the list does not show.',
       'Read a file with read_resource only when the instructions need it.',
       'get_script_path gives the path of a script for a tool that runs commands.',
-      'Run a script that the instructions name with run_script, and other commands with run_command; results belong into $OUTPUT_DIR.',
-      `${LOADING_RUNS_NOTHING} Text between skill marks comes from the author of the skill.`,
+      'Run a script that the instructions name with run_script, and other commands with run_command; write results to $OUTPUT_DIR.',
+      `${LOADING_RUNS_NOTHING} Text between skill marks is written by the author of the skill.`,
     ]),
   showLoaded: showContent,
   toFailure: (failed) => failureText(failed, { searchTool: search.name }),
 };
 
-/** `to_line` alone reads from the start. */
+/** Without `from_line`, reading starts at the first line. */
 function linesOf(input: ToolInput): { readonly lines?: { readonly from: number; readonly to?: number } } {
   const from = numberOf(input, 'from_line');
   const to = numberOf(input, 'to_line');
@@ -214,6 +214,6 @@ function showRead(observation: ResourceRead): string {
     lines: `${String(lines.from)}-${String(lines.to)}/${String(totalLines)}`,
     digest: report.digest,
   };
-  const next = lines.to < totalLines && report.truncated ? [`read on with from_line ${String(lines.to + 1)}`] : [];
+  const next = lines.to < totalLines && report.truncated ? [`continue with from_line ${String(lines.to + 1)}`] : [];
   return withNotes(delimit({ tag: 'skill_file', attributes, text: content.trimEnd() }), [...notes, ...next]);
 }

@@ -21,7 +21,7 @@ import {
   withNotes,
 } from './wording.ts';
 
-/** The folders whose files this system lets a model read. */
+/** The folders from which openseed lets a model read files. */
 const FOLDERS = ['references', 'assets', 'scripts'];
 
 const search: ToolRow = singleAction({
@@ -36,7 +36,7 @@ const search: ToolRow = singleAction({
 
 const load: ToolRow = singleAction({
   name: 'load_skill',
-  description: 'Load the whole SKILL.md of a skill: how the work is done, step by step. Loading runs nothing.',
+  description: 'Load the whole SKILL.md of a skill: how to do the work, step by step. Loading runs nothing.',
   action: 'load_skill',
   schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
   toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), whole: true }),
@@ -61,7 +61,7 @@ const loadAsset: ToolRow = singleAction({
     if (reading.type === 'refused') return reading.failure;
     if (!isBelow(reading.path, FOLDERS))
       return failure('path/not-offered', `${quoted(reading.path)} is not below references/, assets/ or scripts/`, {
-        hint: 'list the assets of the skill and give one of their paths',
+        hint: 'list the assets of the skill and use one of their paths',
       });
     return { type: 'read_resource', skill: textOf(input, 'skill_name'), path: reading.path };
   },
@@ -98,7 +98,7 @@ const listAssets: ToolRow = singleAction({
       .filter((path) => isBelow(path, FOLDERS)),
 });
 
-/** The tools of openseed: search, load, and three ways to the files of a skill. */
+/** The tools of openseed: search, load, and three tools for the files of a skill. */
 export const openseed: Vocabulary = {
   name: 'openseed',
   tools: [search, load, loadAsset, scriptPath, listAssets],
@@ -106,7 +106,7 @@ export const openseed: Vocabulary = {
   loadTool: 'load_skill',
   guidance: (offered) =>
     guidanceFor(offered, [
-      'Before a task, find a skill with search_skills and read it with load_skill; plan by yourself only where none fits.',
+      'Before a task, find a skill with search_skills and read it with load_skill; make your own plan only if none fits.',
       ROUTING_ONLY,
       'list_skill_assets names its files, load_skill_asset reads one.',
       'get_skill_script_path gives the path of a script for your shell tool.',
@@ -120,7 +120,7 @@ export const openseed: Vocabulary = {
     }),
 };
 
-/** The text as it is, but for lines that would pass for a note of ours. */
+/** Returns the text with lines escaped that could pass for a note of ours. */
 function inert(text: string): string {
   return escapeHeaderLines(text, [NOTE_MARK]);
 }

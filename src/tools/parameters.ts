@@ -7,23 +7,23 @@ import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';
 import type { LocatedPath, Offer, ToolInput } from '../core/tool.ts';
 
-/** Above this many skills the names are not written into the schemas: the catalog and searching tell them. */
+/** With more skills than this the schemas do not list their names; the model finds them in the catalog and by search. */
 export const MOST_NAMES_IN_ENUM = 256;
-/** The most results a search may be asked for, and how many it gives by itself. */
+/** The maximum and default number of search results. */
 export const MOST_RESULTS = 50;
 export const DEFAULT_RESULTS = 5;
 
-/** The name of a skill. A name that is not among them passes: the action answers with the nearest. */
+/** The name of a skill. Unknown names pass the schema: the action answers with the nearest ones. */
 export function skillName(offer: Offer, description = 'Name of the skill.'): JsonSchema {
   const isFew = offer.skills.length > 0 && offer.skills.length <= MOST_NAMES_IN_ENUM;
   return { type: 'string', description, ...(isFew ? { enum: offer.skills, isOpen: true } : {}) };
 }
 
-/** A skill by name and, where two have that name, by source. */
+/** A skill by name, and by source if several skills have that name. */
 export function skillReference(offer: Offer): ObjectSchema {
   return inputOf(
     'The skill.',
-    { name: skillName(offer), source: text('Where it comes from: project, user, builtin.') },
+    { name: skillName(offer), source: text('The source of the skill: project, user, builtin.') },
     ['name'],
   );
 }
@@ -64,7 +64,7 @@ export function count(description: string, minimum: number, maximum: number, byD
   };
 }
 
-/** The parameters of both searches. */
+/** The parameters of both search tools. */
 export function searchParameters(): ObjectSchema {
   return inputOf(
     'What to search for.',
@@ -81,7 +81,7 @@ export function searchOf(input: ToolInput): SearchSkills {
   return { type: 'search_skills', query: textOf(input, 'query'), ...(n === undefined ? {} : { n }) };
 }
 
-/** Readers for input that has passed its schema: a value of another type is the same as none. */
+/** Readers for validated input: a value of another type counts as absent. */
 export function textOf(input: ToolInput, key: string): string {
   return optionalTextOf(input, key) ?? '';
 }
@@ -109,25 +109,25 @@ export function textsOf(input: ToolInput, key: string): readonly string[] {
   return listOf(input, key).filter((item) => typeof item === 'string');
 }
 
-/** A skill given as `{name, source}`, as an action names it. */
+/** Reads `{name, source}` as an action names a skill. */
 export function skillOf(value: unknown): { readonly skill: string; readonly source?: string } {
   if (!isObject(value)) return { skill: '' };
   const source = optionalTextOf(value, 'source');
   return { skill: textOf(value, 'name'), ...(source === undefined || source === '' ? {} : { source }) };
 }
 
-/** Which file of which skill a path means, or why it means none. */
+/** Resolves a path to a skill and a file, or explains why it does not resolve. */
 export function located(path: string, offer: Offer): LocatedPath | Failure {
   const found = offer.locate(path);
   if (found !== undefined) return found;
   const [first = ''] = path.replace(/^[./\\]+/, '').split(/[/\\]/);
-  return failure('path/not-offered', `${quoted(path)} lies in no skill`, {
-    hint: 'give the path as <skill>/<path in the skill>, or the absolute path of a file in its folder',
+  return failure('path/not-offered', `${quoted(path)} is not inside any skill`, {
+    hint: 'use <skill>/<path in the skill>, or the absolute path of a file in the skill folder',
     nearest: nearest(first, offer.skills),
   });
 }
 
-/** A file that is named by its path alone. */
+/** Reads a file that is named by its path alone. */
 export function readOf(path: string, offer: Offer): ReadResource | Failure {
   const found = located(path, offer);
   return isFailure(found) ? found : { type: 'read_resource', ...found };

@@ -11,17 +11,17 @@ export type InputReading =
   | { readonly type: 'input'; readonly input: ToolInput }
   | { readonly type: 'refused'; readonly failure: Failure };
 
-/** Longer inputs, and longer texts in them, are no tool call that anybody meant. */
+/** Longer inputs, and longer strings in them, are rejected. */
 const LONGEST_TEXT = 1_000_000;
-/** Of any list; what needs fewer says so in its schema. */
+/** The limit for any list; a schema may set a lower one. */
 const LONGEST_LIST = 1_000;
-/** A message that names more than these teaches nothing more. */
+/** Further problems are not named. */
 const PROBLEMS_NAMED = 3;
 
 /**
- * Reads the input of a tool as models really send it: as text instead of an object, with `null` for what is absent, with numbers,
- * switches and lists as text. What is still not what the schema says is refused, with the parameter and what was expected of it.
- * Never throws, whatever is sent.
+ * Parses the input of a tool in the forms that models really send: JSON text instead of an object, `null` for absent values, and
+ * numbers, booleans and lists as strings. Everything else that violates the schema is rejected with the parameter and the expected
+ * type. Never throws.
  */
 export function readInput(schema: ObjectSchema, input: unknown): InputReading {
   const given = fromText(input);
@@ -37,7 +37,7 @@ export function readInput(schema: ObjectSchema, input: unknown): InputReading {
 
 type Given = { readonly type: 'value'; readonly value: unknown } | Extract<InputReading, { type: 'refused' }>;
 
-/** OpenAI sends `arguments` as text; a tool without parameters may get nothing at all. */
+/** OpenAI sends `arguments` as text; a tool without parameters may get no input at all. */
 function fromText(input: unknown): Given {
   if (input === undefined || input === null) return { type: 'value', value: {} };
   if (typeof input !== 'string') return { type: 'value', value: input };
@@ -52,13 +52,13 @@ function parse(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    // Text that is not JSON is the expected case here, and depth beyond the stack is one of its forms.
+    // Invalid JSON is expected here, and so is nesting beyond the stack.
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** The value as the schema wants it where the meaning is beyond doubt, else as it was given. */
+/** Converts the value to the type of the schema if its meaning is unambiguous, otherwise returns it unchanged. */
 function repair(value: unknown, schema: JsonSchema): unknown {
   if ('anyOf' in schema) return value;
   switch (schema.type) {
@@ -83,7 +83,7 @@ function repair(value: unknown, schema: JsonSchema): unknown {
 
 function repairProperties(object: ToolInput, schema: ObjectSchema): ToolInput {
   const entries = Object.entries(object).filter(([key, item]) => !isAbsent(item, propertyOf(schema, key)));
-  // `fromEntries` defines a key called __proto__ like any other, and then it is refused as unknown.
+  // `fromEntries` defines a key called __proto__ as an ordinary key, which is then rejected as unknown.
   return Object.fromEntries(
     entries.map(([key, item]) => {
       const property = propertyOf(schema, key);
@@ -96,7 +96,7 @@ function propertyOf({ properties }: ObjectSchema, key: string): JsonSchema | und
   return Object.hasOwn(properties, key) ? properties[key] : undefined;
 }
 
-/** What models write for "nothing": null, and an empty text where no text belongs. */
+/** Models write null for an absent value, or an empty string where no string is expected. */
 function isAbsent(value: unknown, schema: JsonSchema | undefined): boolean {
   if (value === undefined) return true;
   if (schema === undefined) return false;
@@ -105,7 +105,7 @@ function isAbsent(value: unknown, schema: JsonSchema | undefined): boolean {
   );
 }
 
-/** A list as JSON text, or the one item of a list without the list around it. */
+/** Accepts a list as JSON text, and a single item without a list. */
 function asList(value: unknown, items: JsonSchema): unknown {
   if (Array.isArray(value)) return value;
   if (typeof value === 'string') {
@@ -116,7 +116,7 @@ function asList(value: unknown, items: JsonSchema): unknown {
   return isObject(value) && 'type' in items && items.type === 'object' ? [value] : value;
 }
 
-/** An object as JSON text, or the text that is all such an object needs: `"pdf"` for `{"name": "pdf"}`. */
+/** Accepts an object as JSON text, and a string if the object needs only that: `"pdf"` for `{"name": "pdf"}`. */
 function asObject(value: unknown, schema: Extract<JsonSchema, { readonly type: 'object' }>): unknown {
   if (typeof value !== 'string') return value;
   const parsed = value.trimStart().startsWith('{') && value.length <= LONGEST_TEXT ? parse(value) : undefined;
@@ -125,7 +125,7 @@ function asObject(value: unknown, schema: Extract<JsonSchema, { readonly type: '
   return only === undefined || more.length > 0 ? value : { [only]: value };
 }
 
-/** Bounds everything below, which looks at each item and each text. */
+/** Limits the work of the following steps, which visit each item and each string. */
 function findTooLong(value: unknown, schema: JsonSchema, path: JsonPath): string | undefined {
   if (typeof value === 'string')
     return value.length > LONGEST_TEXT
@@ -164,10 +164,10 @@ function refusedFor(problems: readonly SchemaProblem[], input: ToolInput, schema
 }
 
 function problemText({ type, path, expected }: SchemaProblem, input: ToolInput): string {
-  if (type === 'unknown-key') return `there is no parameter ${nameOf(path)}`;
+  if (type === 'unknown-key') return `unknown parameter ${nameOf(path)}`;
   const at = valueAt(input, path);
   return at === undefined
-    ? `parameter ${nameOf(path)} is missing: it must be ${expected}`
+    ? `parameter ${nameOf(path)} is missing: expected ${expected}`
     : `parameter ${nameOf(path)} must be ${expected}, not ${describeValue(at)}`;
 }
 

@@ -18,7 +18,7 @@ import {
   textsOf,
 } from './parameters.ts';
 
-/** The parameters of tools that run programs, as trpc has them, and their way into actions. */
+/** The parameters of tools that run programs, as trpc defines them, and their conversion to actions. */
 
 export const DAY_IN_SECONDS = 86_400;
 const MOST_BYTES = 1_099_511_627_776;
@@ -29,34 +29,39 @@ export const environment: JsonSchema = {
   additionalProperties: text('Its value.'),
 };
 
-export const timeout = count('Seconds until the command is ended.', 1, DAY_IN_SECONDS, 300);
+export const timeout = count('Timeout of the command in seconds.', 1, DAY_IN_SECONDS, 300);
 
 const input: ObjectSchema = inputOf(
-  'A file to bring into the workspace.',
+  'A file to copy into the workspace.',
   {
     from: text('artifact://name[@version], host://path, workspace://path or skill://name/path.'),
-    to: text('Where it goes in the workspace; work/inputs/<name> where nothing is said.'),
-    mode: { type: 'string', description: 'Copied, or linked where possible.', enum: ['copy', 'link'], default: 'copy' },
-    pin: flag('Keep the version that was found the first time.'),
+    to: text('Destination in the workspace (default: work/inputs/<name>).'),
+    mode: {
+      type: 'string',
+      description: 'Copy the file, or link it where possible.',
+      enum: ['copy', 'link'],
+      default: 'copy',
+    },
+    pin: flag('Keep the version that was resolved first.'),
   },
   ['from'],
 );
 
 const outputs: ObjectSchema = inputOf('Files to collect afterwards.', {
-  globs: texts('Patterns in the workspace; ** and $OUTPUT_DIR/** are understood.'),
-  inline: flag('Give the contents in the result.'),
+  globs: texts('Patterns in the workspace, including ** and $OUTPUT_DIR/**.'),
+  inline: flag('Include the contents in the result.'),
   save: flag('Keep the files as artifacts.'),
-  name_template: text('What the names of artifacts start with.'),
+  name_template: text('Prefix of the artifact names.'),
   max_files: count('Files collected.', 1, 10_000, 100),
-  max_file_bytes: count('Bytes of one file.', 1, MOST_BYTES, 4 * 1024 * 1024),
-  max_total_bytes: count('Bytes of all files.', 1, MOST_BYTES, 64 * 1024 * 1024),
+  max_file_bytes: count('Maximum bytes of one file.', 1, MOST_BYTES, 4 * 1024 * 1024),
+  max_total_bytes: count('Maximum bytes of all files.', 1, MOST_BYTES, 64 * 1024 * 1024),
 });
 
-/** What every program may be given and asked for. */
+/** The inputs and outputs that every program supports. */
 export const givenParameters = {
-  stdin: text('What it reads from its standard input.'),
+  stdin: text('The standard input.'),
   timeout,
-  inputs: { type: 'array', description: 'Files to bring into the workspace first.', items: input },
+  inputs: { type: 'array', description: 'Files to copy into the workspace first.', items: input },
   outputs,
 } as const;
 
@@ -64,25 +69,25 @@ export function runParameters(offer: Offer): Readonly<Record<string, JsonSchema>
   return {
     skill: skillName(offer),
     command: text('The shell command.'),
-    cwd: text('Folder below the skill; the skill itself where nothing is said.'),
+    cwd: text('Folder below the skill (default: the skill folder).'),
     env: environment,
-    stdin: text('What the command reads from its standard input.'),
-    editor_text: text('What an editor that the command opens will have written.'),
+    stdin: text('The standard input of the command.'),
+    editor_text: text('The text that an editor opened by the command will contain.'),
     output_files: texts('Patterns of files to collect, such as out/*.txt.'),
     timeout,
     save_as_artifacts: flag('Keep the collected files as artifacts.'),
-    omit_inline_content: flag('Leave the contents of files out of the result.'),
-    artifact_prefix: text('What the names of artifacts start with.'),
-    inputs: { type: 'array', description: 'Files to bring into the workspace first.', items: input },
+    omit_inline_content: flag('Omit the contents of files from the result.'),
+    artifact_prefix: text('Prefix of the artifact names.'),
+    inputs: { type: 'array', description: 'Files to copy into the workspace first.', items: input },
     outputs,
   };
 }
 
 export const yieldTime = (byDefault: number): JsonSchema =>
   count('Milliseconds to wait for output.', 0, 600_000, byDefault);
-export const pollLines = count('Lines of output to return at most.', 1, 20_000, 40);
+export const pollLines = count('Maximum lines of output to return.', 1, 20_000, 40);
 
-/** What a program is given, from input that has passed the schema. */
+/** Reads the inputs of a program from validated input. */
 export function programOf(input: ToolInput): {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
@@ -114,7 +119,7 @@ export function inputsOf(input: ToolInput): readonly InputRequest[] {
   });
 }
 
-/** Both ways to ask for files, as they were given: one mechanism reads them. */
+/** Passes both forms of requesting files on as given; one mechanism handles them. */
 export function outputsOf(input: ToolInput): OutputParameters {
   const declared = Object.hasOwn(input, 'outputs') && isObject(input['outputs']) ? input['outputs'] : undefined;
   const prefix = optionalTextOf(input, 'artifact_prefix');

@@ -3,8 +3,8 @@ import { quoted } from '../core/text/text.ts';
 import type { SkillTool } from './tools.ts';
 
 /**
- * The tools as the libraries of others want them, without importing any of those. Lists and schemas are fresh copies and not
- * `readonly`, because the types of those libraries are not.
+ * The tools in the shapes of other libraries, without importing those. Lists and schemas are fresh mutable copies, because the types
+ * of those libraries are not readonly.
  */
 
 /** A JSON Schema of an object, as a plain value. */
@@ -16,13 +16,13 @@ export type ParameterSchema = {
   additionalProperties: false;
 };
 
-/** For chat completions. */
+/** For the chat completions API. */
 export type OpenAiTool = {
   type: 'function';
   function: { name: string; description: string; parameters: ParameterSchema };
 };
 
-/** For the responses API. Not `strict`: that mode wants every parameter to be required. */
+/** For the responses API. Not `strict`, because that mode requires every parameter. */
 export type OpenAiResponsesTool = {
   type: 'function';
   name: string;
@@ -44,8 +44,8 @@ export type AiSdkTool = {
 const AI_SDK_SCHEMA = Symbol.for('vercel.ai.schema');
 
 /**
- * What versions 5, 6 and 7 of the AI SDK know as a schema by its symbol, and versions 6 and 7 also by its type, as a Standard
- * Schema. It lets every input pass: what is wrong with it, the tool says in its result, where the model can learn from it.
+ * A schema object that versions 5 to 7 of the AI SDK recognize: by its symbol, and in versions 6 and 7 also as a Standard Schema. It
+ * accepts every input: the tool reports errors in its result, where the model can learn from them.
  */
 export type AiSdkSchema = {
   readonly [AI_SDK_SCHEMA]: true;
@@ -128,12 +128,12 @@ function parametersOf({ inputSchema }: SkillTool): ParameterSchema {
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** A name that the services would refuse is refused here, where the vocabulary's author can see which. */
+/** Checks the name here, so that the author of a vocabulary sees which tool the services would reject. */
 function checkedName({ name }: SkillTool): string {
   if (NAME.test(name)) return name;
   throw new SkillError({
     code: 'input/invalid',
-    message: `the tool name ${quoted(name)} is not one that models can call`,
+    message: `the tool name ${quoted(name)} is not supported by model APIs`,
     hint: 'use 1 to 64 letters, digits, _ and -',
     data: { expected: NAME.source },
   });

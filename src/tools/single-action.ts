@@ -5,7 +5,7 @@ import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
 import { isFailure } from './parameters.ts';
 
-/** What comes of an action when it works. */
+/** The successful observation of an action. */
 export type ObservationOf<A extends ActionType> = Extract<Exclude<Observation, ActionFailed>, { readonly action: A }>;
 
 interface SingleAction<A extends ActionType> {
@@ -17,7 +17,7 @@ interface SingleAction<A extends ActionType> {
   toResult(observation: ObservationOf<A>, offer: Offer): unknown;
 }
 
-/** A tool that is one action: nearly all of them. Offered where there is a skill to act on. */
+/** A tool that performs exactly one action, as nearly all do. Offered if there is a skill. */
 export function singleAction<A extends ActionType>(row: SingleAction<A>): ToolRow {
   return {
     name: row.name,
@@ -35,17 +35,17 @@ export function singleAction<A extends ActionType>(row: SingleAction<A>): ToolRo
   };
 }
 
-/** A tool about skills has nothing to do where there are none. */
+/** A tool about skills is offered only if there are skills. */
 export function hasSkills(offer: Offer): boolean {
   return offer.skills.length > 0;
 }
 
-/** A tool that runs something is offered where something can be run. */
+/** A tool that runs programs is offered only if execution is enabled. */
 export function canRun(offer: Offer): boolean {
   return offer.execution !== undefined && hasSkills(offer);
 }
 
-/** The observation that an action must have given; another one is a bug of whoever performs actions. */
+/** Returns the observation of the expected type. Any other type is a bug in the code that performs actions. */
 export function observed<A extends ActionType>(observation: Observation | undefined, action: A): ObservationOf<A> {
   if (observation !== undefined && isOf(observation, action)) return observation;
   throw new TypeError(`${action} gave ${observation?.type ?? 'nothing'}`);

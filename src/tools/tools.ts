@@ -12,23 +12,23 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A tool as anybody's loop can use it: plain JSON Schema and a function. */
+/** A tool for any agent loop: plain JSON Schema and a function. */
 export interface SkillTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
-  /** The result as the system documents it: text, or a JSON value. What goes wrong is a result too. */
+  /** Returns the result in the documented form: a string or a JSON value. Failures are results, too. */
   execute(input: unknown, options?: CallOptions): Promise<unknown>;
-  /** The same, with all that a loop may want to know. */
+  /** The same, with all details for an agent loop. */
   call(input: unknown, options?: CallOptions): Promise<ToolAnswer>;
 }
 
 export interface ToolAnswer {
-  /** What goes into a tool message: text as it is, other values as JSON. */
+  /** The content of a tool message: strings as they are, other values as JSON. */
   readonly text: string;
   readonly value: unknown;
   readonly isError: boolean;
-  /** One kind of failure came too often: no tool will work any more, and the model must answer. */
+  /** The same kind of failure occurred too often: all further calls fail, and the model must answer. */
   readonly isTerminal: boolean;
   readonly observations: readonly Observation[];
 }
@@ -37,11 +37,11 @@ export interface ToolsOptions {
   readonly vocabulary: Vocabulary;
   readonly offer: Offer;
   readonly perform: (action: Action, options: CallOptions) => Promise<Observation>;
-  /** Counts a call that was refused before it was an action, so that such calls, too, end a run that gets nowhere. */
+  /** Counts a call that was rejected before it became an action, so that such calls also end a run without progress. */
   readonly fail?: (failed: ActionFailed) => ActionFailed;
 }
 
-/** The tools of a vocabulary that can work on what is offered. */
+/** Returns the tools of a vocabulary that are usable with the offered features. */
 export function toolsOf(options: ToolsOptions): readonly SkillTool[] {
   const { vocabulary, offer } = options;
   return vocabulary.tools.filter((row) => row.isOffered(offer)).map((row) => toTool(row, options));
@@ -64,11 +64,11 @@ function toTool(row: ToolRow, options: ToolsOptions): SkillTool {
 interface Outcome {
   readonly done: readonly Observation[];
   readonly failed?: ActionFailed;
-  /** The one that failed. */
+  /** The action that failed. */
   readonly action?: Action;
 }
 
-/** The actions of one call in order; the first failure stops. */
+/** Performs the actions of one call in order and stops at the first failure. */
 async function run(
   row: ToolRow,
   schema: ObjectSchema,

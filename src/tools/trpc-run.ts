@@ -15,9 +15,9 @@ import {
 } from './run-parameters.ts';
 import { canRun, observed, singleAction } from './single-action.ts';
 
-/** The tools of trpc that run things. Offered where there is something to run them with. */
+/** The tools of trpc that run programs. Offered only if execution is enabled. */
 
-const sessionId = text('The session, as skill_exec gave it.');
+const sessionId = text('The session id that skill_exec returned.');
 
 const canTalk = (offer: Offer): boolean => canRun(offer) && offer.execution?.hasInteraction === true;
 
@@ -64,7 +64,7 @@ const skillExec: ToolRow = {
 const writeStdin: ToolRow = {
   ...singleAction({
     name: 'skill_write_stdin',
-    description: 'Write to a session of skill_exec; without characters it only looks for new output.',
+    description: 'Write to a session of skill_exec; without characters it only polls for new output.',
     action: 'write_input',
     schema: () =>
       inputOf(
@@ -72,7 +72,7 @@ const writeStdin: ToolRow = {
         {
           session_id: sessionId,
           chars: text('The characters.'),
-          submit: flag('Add a line end.'),
+          submit: flag('Append a line break.'),
           yield_ms: yieldTime(400),
           poll_lines: pollLines,
         },
@@ -93,7 +93,7 @@ const writeStdin: ToolRow = {
 const pollSession: ToolRow = {
   ...singleAction({
     name: 'skill_poll_session',
-    description: 'Look for new output of a session of skill_exec.',
+    description: 'Poll a session of skill_exec for new output.',
     action: 'poll_command',
     schema: () =>
       inputOf('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
@@ -117,10 +117,10 @@ const killSession: ToolRow = {
   isOffered: canTalk,
 };
 
-/** Waits for the end, or goes on as a session where that is asked for: then skill_write_stdin and the others talk to it. */
+/** Waits for the end, or continues as a session on request: then skill_write_stdin and the other session tools apply. */
 const workspaceExec: ToolRow = {
   name: 'workspace_exec',
-  description: 'Run a shell command in the workspace. Skills that were run before lie in skills/<name>.',
+  description: 'Run a shell command in the workspace. Skills that were run before are in skills/<name>.',
   action: 'run_command',
   isOffered: canRun,
   schema: (offer) =>
@@ -128,12 +128,12 @@ const workspaceExec: ToolRow = {
       'What to run.',
       {
         command: text('The shell command.'),
-        cwd: text('Folder in the workspace; work where nothing is said.'),
+        cwd: text('Folder in the workspace (default: work).'),
         env: environment,
-        stdin: text('What the command reads from its standard input.'),
+        stdin: text('The standard input of the command.'),
         timeout,
-        timeout_sec: count('Another name of timeout.', 1, DAY_IN_SECONDS),
-        timeoutSec: count('Another name of timeout.', 1, DAY_IN_SECONDS),
+        timeout_sec: count('Alias of timeout.', 1, DAY_IN_SECONDS),
+        timeoutSec: count('Alias of timeout.', 1, DAY_IN_SECONDS),
         ...(canTalk(offer) ? sessionParameters : {}),
       },
       ['command'],
@@ -154,11 +154,11 @@ const workspaceExec: ToolRow = {
 };
 
 const sessionParameters = {
-  yield_time_ms: count('Milliseconds to wait for output before the command goes on as a session.', 0, 600_000),
-  yieldMs: count('Another name of yield_time_ms.', 0, 600_000),
+  yield_time_ms: count('Milliseconds to wait for output before the command continues as a session.', 0, 600_000),
+  yieldMs: count('Alias of yield_time_ms.', 0, 600_000),
   background: flag('Do not wait.'),
   tty: flag('Give the command a terminal.'),
-  pty: flag('Another name of tty.'),
+  pty: flag('Alias of tty.'),
 };
 
 export const TRPC_RUN: readonly ToolRow[] = [skillRun, skillExec, writeStdin, pollSession, killSession, workspaceExec];
@@ -183,7 +183,7 @@ function waitingOf(input: ToolInput): { readonly yieldMs?: number; readonly poll
   return { ...(yieldMs === undefined ? {} : { yieldMs }), ...(lines === undefined ? {} : { pollLines: lines }) };
 }
 
-/** Their names for a look at a session. */
+/** The state of a session under the names of trpc. */
 function seen({ session, status, output, offset, nextOffset, exitCode, question, result }: CommandSeen): unknown {
   return {
     status,
@@ -197,7 +197,7 @@ function seen({ session, status, output, offset, nextOffset, exitCode, question,
   };
 }
 
-/** Both streams in one text, as their shell tool gives them. */
+/** Both streams in one text, like the shell tool of trpc. */
 function workspaceResult({ result }: Pick<ProgramRan, 'result'>): unknown {
   const { stdout, stderr, exit_code: exitCode, timed_out: timedOut, reason, warnings, isolation } = result;
   return {

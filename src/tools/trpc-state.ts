@@ -1,8 +1,8 @@
 import type { SessionState } from '../core/session.ts';
 
 /**
- * The state of a session under the keys that trpc-agent-go keeps it in, for programs that read them there. With an agent's name,
- * the keys of that agent; without, the older ones.
+ * Returns the state of a session under the keys of trpc-agent-go, for programs that read them. With the name of an agent it returns
+ * the keys of that agent, otherwise the older ones.
  */
 export function trpcState(
   { loaded }: SessionState,
@@ -23,7 +23,7 @@ export function trpcState(
   return Object.fromEntries([...entries, [order, JSON.stringify(loaded.map(({ skill }) => skill.name))]]);
 }
 
-/** As Go's `url.PathEscape`, which made the keys that are to be met: it differs from `encodeURIComponent` in a few signs. */
+/** Escapes like Go's `url.PathEscape`, which differs from `encodeURIComponent` in a few characters. */
 function pathEscape(segment: string): string {
   return encodeURIComponent(segment)
     .replace(/%(?:24|26|2B|3A|3D|40)/g, decodeURIComponent)

@@ -21,18 +21,18 @@ import {
   withNotes,
 } from './wording.ts';
 
-/** What a text of a skill must not start a line with: the marks by which this system tells contents apart. */
+/** Line starts that trpc uses to separate contents; a skill text must not contain them. */
 const HEADERS = ['[Loaded]', '[Doc]', 'Docs loaded:', 'loaded:', NOTE_MARK];
 
 const documentParameters = {
   docs: texts('Documents (.md, .txt) of the skill, by path.'),
-  include_all_docs: flag('Take every document of the skill.'),
+  include_all_docs: flag('Include every document of the skill.'),
 };
 
 const load: ToolRow = singleAction({
   name: 'skill_load',
   description:
-    'Load the instructions of a skill, and documents of it where named. Load before you use a skill. Loading runs nothing.',
+    'Load the instructions of a skill, and the named documents of it. Load before you use a skill. Loading runs nothing.',
   action: 'load_skill',
   schema: (offer) => inputOf('Which skill.', { skill: skillName(offer), ...documentParameters }, ['skill']),
   toAction(input) {
@@ -61,10 +61,10 @@ const selectDocs: ToolRow = singleAction({
       {
         skill: skillName(offer),
         ...documentParameters,
-        // Their contract: a mode they do not know is the default one.
+        // trpc treats an unknown mode as the default.
         mode: {
           type: 'string',
-          description: 'What to do with the selection.',
+          description: 'How to change the selection.',
           enum: SELECT_MODES,
           isOpen: true,
           default: 'replace',
@@ -105,7 +105,7 @@ const listDocs: ToolRow = singleAction({
       .filter((path) => /\.(?:md|txt)$/i.test(path) && path.toLowerCase() !== 'skill.md'),
 });
 
-/** The tools of trpc-agent-go: its `knowledge_only` profile, and the full one where programs can be run. */
+/** The tools of trpc-agent-go: its `knowledge_only` profile, and the full one if execution is enabled. */
 export const trpc: Vocabulary = {
   name: 'trpc',
   tools: [load, selectDocs, listDocs, ...TRPC_RUN],
@@ -115,7 +115,7 @@ export const trpc: Vocabulary = {
     guidanceFor(offered, [
       'When a task fits a skill, call skill_load first.',
       ROUTING_ONLY,
-      'Where the instructions point to documents, name them in skill_load, or find them with skill_list_docs and choose the few you need with skill_select_docs.',
+      'If the instructions refer to documents, name them in skill_load, or find them with skill_list_docs and choose the few you need with skill_select_docs.',
       LOADING_RUNS_NOTHING,
     ]),
   showLoaded: materialised,
@@ -133,7 +133,7 @@ function shown({ text, report }: ShownDocument): Document {
   return { path: report.path, text, digest: report.digest };
 }
 
-/** A loaded skill as this system writes it into the context. Nothing in a text can pass for the start of another one. */
+/** Renders a loaded skill in the format of trpc. No text can pass for the start of another one. */
 function materialised({ name, text, documents }: Pick<LoadedContent, 'name' | 'text' | 'documents'>): string {
   const body = text === '' ? '' : `[Loaded] ${printable(name)}\n\n${inert(text)}\n`;
   const names = inOrder(documents)

@@ -8,7 +8,7 @@ import { native } from './native.ts';
 import { openseed } from './openseed.ts';
 import { trpc } from './trpc.ts';
 
-/** Every vocabulary by name. A new one is a file and a line here. */
+/** Every vocabulary by name. To add one, add a file and a line here. */
 export const VOCABULARIES = {
   skillwright: native,
   openseed,
@@ -27,7 +27,7 @@ export const VOCABULARY_NAMES: readonly VocabularyName[] = [
   'skills-agent',
 ];
 
-/** One of ours by name; one of the caller's own as it is. */
+/** Finds a built-in vocabulary by name, or returns the caller's own. */
 export function findVocabulary(wanted: string | Vocabulary): Vocabulary {
   if (typeof wanted !== 'string') return wanted;
   const all: Readonly<Record<string, Vocabulary>> = VOCABULARIES;
@@ -36,8 +36,8 @@ export function findVocabulary(wanted: string | Vocabulary): Vocabulary {
   const near = nearest(wanted, VOCABULARY_NAMES);
   throw new SkillError({
     code: 'input/invalid',
-    message: `there is no vocabulary called ${quoted(wanted)}`,
-    hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `they are ${VOCABULARY_NAMES.join(', ')}`,
+    message: `unknown vocabulary ${quoted(wanted)}`,
+    hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `the vocabularies are ${VOCABULARY_NAMES.join(', ')}`,
     data: { expected: VOCABULARY_NAMES.join(', ') },
   });
 }

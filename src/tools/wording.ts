@@ -5,22 +5,22 @@ import type { ActionFailed, ListedFile, ResourceRead, ShownDocument, SkillLoaded
 import { cleanText, printable } from '../core/text/text.ts';
 import type { Offer } from '../core/tool.ts';
 
-/** What a model reads where several vocabularies say the same thing. */
+/** The texts for models that several vocabularies share. */
 
-/** Of a name that is repeated to the model. */
+/** The longest name that is repeated to the model. */
 const LONGEST_NAME = 100;
 
 const RUN_IS_OVER =
-  'the same failure came too often and the run is over: call no more tools, answer now with what you have';
+  'the same failure occurred too often and the run has ended: call no more tools, answer now with what you have';
 
 interface Wording {
-  /** How a system says what was wrong, where it has its own words. */
+  /** The description of the problem in the words of the system, if it has its own. */
   readonly subject?: string;
-  /** The tool that finds skills, where there is one. */
+  /** The tool that searches skills, if there is one. */
   readonly searchTool?: string;
 }
 
-/** A failure that teaches: what was wrong, what to do, what was probably meant. */
+/** Renders a failure: what was wrong, what to do, and the nearest names. */
 export function failureText(failed: ActionFailed, wording: Wording = {}): string {
   const sentences = [
     `${wording.subject ?? failed.message}.`,
@@ -30,32 +30,32 @@ export function failureText(failed: ActionFailed, wording: Wording = {}): string
   return cleanText(sentences.join(' '));
 }
 
-/** The skill as it was asked for, where an action got that far. */
+/** The requested skill, if the action names one. */
 export function askedSkill(action: Action | undefined): string {
   return action !== undefined && 'skill' in action ? printable(action.skill.slice(0, LONGEST_NAME)) : '';
 }
 
-/** What to do; in a run that is over, to answer. Advice to search is given only with a tool to do it. */
+/** The next step; in a run that has ended, to answer. Suggests a search only if there is a search tool. */
 export function hintOf({ code, hint, isTerminal }: ActionFailed, { searchTool }: Wording = {}): string {
   if (isTerminal) return RUN_IS_OVER;
   if (code !== 'skill/unknown' || hint !== FAILURES[code]) return hint;
   return searchTool === undefined
-    ? 'choose one of the skills that are listed'
-    : `find it with ${searchTool}, or choose one of the skills that are listed`;
+    ? 'choose one of the listed skills'
+    : `find it with ${searchTool}, or choose one of the listed skills`;
 }
 
 /**
- * Why a load gives a note and no text: the text is there already, or it goes into the system message. Nothing where the text
- * itself belongs into the result.
+ * Explains why a load returns a note and no text: the text is already in the conversation, or it goes into the system message.
+ * Undefined if the result contains the text.
  */
 export function loadNote({ status, skill }: SkillLoaded, { placement }: Offer): string | undefined {
   if (placement === 'system') return `${skill.name} is loaded: its instructions are in the system message`;
   return status === 'repeated'
-    ? `${skill.name} is loaded already and has not changed: follow the instructions you have`
+    ? `${skill.name} is already loaded and unchanged: follow the instructions you have`
     : undefined;
 }
 
-/** What is odd about a loaded skill and its documents, their cuts included. */
+/** Notes about a loaded skill and its documents, including truncation. */
 export function loadNotes({ report, documents, notes }: SkillLoaded): readonly string[] {
   return [
     ...(report.truncated ? [cutNote(report.path, report.reference)] : []),
@@ -68,16 +68,16 @@ export function documentNotes(documents: readonly ShownDocument[]): readonly str
   return documents.filter(({ report }) => report.truncated).map(({ report }) => cutNote(report.path, report.reference));
 }
 
-/** What is odd about a file that was read. */
+/** Notes about a file. */
 export function readNotes(read: ResourceRead): readonly string[] {
   const { isBinary, mediaType, report, lines, totalLines, headings, notes } = read;
   return [
     ...(isBinary
-      ? [`${printable(report.path)} is a binary file (${mediaType}, ${bytesText(report.bytes)}) and not shown`]
+      ? [`${printable(report.path)} is a binary file (${mediaType}, ${bytesText(report.bytes)}) and is not shown`]
       : []),
     ...(report.truncated
       ? [
-          `lines ${String(lines.from)} to ${String(lines.to)} of ${String(totalLines)} are shown; ${cutNote(report.path, report.reference)}`,
+          `showing lines ${String(lines.from)} to ${String(lines.to)} of ${String(totalLines)}; ${cutNote(report.path, report.reference)}`,
         ]
       : []),
     ...(headings.length === 0 ? [] : [`the headings are: ${headings.map((name) => printable(name)).join('; ')}`]),
@@ -85,25 +85,25 @@ export function readNotes(read: ResourceRead): readonly string[] {
   ];
 }
 
-/** What notes start with; a text beside them must not have lines that do. */
+/** The prefix of notes; lines of a skill text must not start with it. */
 export const NOTE_MARK = '[note]';
 
-/** A text with its notes below it, for systems whose result is text alone. */
+/** Appends notes to a text, for systems with plain-text results. */
 export function withNotes(text: string, notes: readonly string[]): string {
   if (notes.length === 0) return text;
   const below = notes.map((note) => `${NOTE_MARK} ${note}`).join('\n');
   return text === '' ? below : `${text}\n\n${below}`;
 }
 
-/** The files of a skill as a list; a name cannot start a line of its own. */
+/** Renders the files of a skill as a list; a name cannot start a line of its own. */
 export function fileLines(files: readonly ListedFile[], isCut: boolean): readonly string[] {
   return [
     ...inOrder(files).map(({ path, kind, bytes }) => `- ${printable(path)} (${kind}, ${bytesText(bytes)})`),
-    ...(isCut ? ['- … and more that are not listed'] : []),
+    ...(isCut ? ['- … and more files that are not listed'] : []),
   ];
 }
 
-/** Below one of these folders of a skill. */
+/** Whether the path is below one of these folders. */
 export function isBelow(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path.startsWith(`${folder}/`));
 }
@@ -112,7 +112,7 @@ export function inOrder<F extends Pick<ListedFile, 'path'>>(files: readonly F[])
   return files.toSorted((a, b) => compareText(a.path, b.path));
 }
 
-/** Lines of guidance. A line that names a tool, which is a word with an underscore, is given only where that tool is offered. */
+/** Lines of guidance. A line that names a tool (a word with an underscore) is included only if that tool is offered. */
 export function guidanceFor(offered: readonly string[], lines: readonly string[]): string {
   if (offered.length === 0) return '';
   const isTrue = (line: string): boolean =>
@@ -121,11 +121,11 @@ export function guidanceFor(offered: readonly string[], lines: readonly string[]
 }
 
 export const ROUTING_ONLY =
-  'The list of skills is for choosing only: load a skill before you use it, and do not guess its commands from its description.';
-export const LOADING_RUNS_NOTHING = 'Loading and reading run nothing.';
+  'The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.';
+export const LOADING_RUNS_NOTHING = 'Loading and reading execute nothing.';
 
 function cutNote(path: string, reference: string): string {
-  return `${printable(path)} is cut; the whole is ${printable(reference)}`;
+  return `${printable(path)} is truncated; the whole is ${printable(reference)}`;
 }
 
 export function bytesText(bytes: number): string {

@@ -63,12 +63,12 @@ describe('a decision', () => {
 describe('an answer that decides nothing', () => {
   test.each<readonly [string, unknown, string, string, readonly string[]]>([
     ['a list', [select], 'the answer must be an object, not a list of 1', SHAPE_HINT, []],
-    ['no action', { actoin: select }, 'action is missing: there is no key "actoin"', SHAPE_HINT, ['action']],
+    ['no action', { actoin: select }, 'action is missing: found the key "actoin" instead', SHAPE_HINT, ['action']],
     ['nothing', {}, 'action is missing', SHAPE_HINT, []],
     [
       'an action without its name around it',
       select,
-      'action is missing: type and payload must stand inside of it',
+      'action is missing: put type and payload inside "action"',
       SHAPE_HINT,
       [],
     ],
@@ -98,28 +98,28 @@ describe('an answer that decides nothing', () => {
     [
       'an unknown action',
       { action: { type: 'select_skill', payload: {} } },
-      'there is no action "select_skill"',
+      'unknown action "select_skill"',
       NAMES_HINT,
       ['select_skills'],
     ],
     [
       'an action of objects',
       { action: { type: 'toString', payload: {} } },
-      'there is no action "toString"',
+      'unknown action "toString"',
       NAMES_HINT,
       [],
     ],
     [
       'no payload',
       { action: { type: 'select_skills' } },
-      'action.payload of select_skills is missing: it needs skills',
+      'action.payload of select_skills is missing: required: skills',
       SHAPE_HINT,
       [],
     ],
     [
       'parameters beside the payload',
       { action: { type: 'select_skills', skills: [] } },
-      'action.payload of select_skills is missing: skills must stand inside of it',
+      'action.payload of select_skills is missing: put skills inside of it',
       SHAPE_HINT,
       [],
     ],
@@ -151,7 +151,7 @@ describe('an answer that decides nothing', () => {
         type: 'refused',
         problem: {
           code: 'input/invalid',
-          message: 'the final answer is empty: action.payload.answer must be the text that the person reads',
+          message: 'the final answer is empty: action.payload.answer must contain the text for the user',
           hint: 'write {"action": {"type": "final_answer", "payload": {"answer": "..."}}}',
           nearest: [],
         },
@@ -197,7 +197,7 @@ describe('whatever an answer is', () => {
       return readDecision(answer.type === 'object' ? answer.value : undefined, TOOLS);
     });
     expect(readings).toMatchObject([
-      { type: 'refused', problem: { message: `there is no action "${'x'.repeat(59)}…"`, nearest: [] } },
+      { type: 'refused', problem: { message: `unknown action "${'x'.repeat(59)}…"`, nearest: [] } },
       { type: 'decision', call: { name: 'final_answer', input: { answer: huge } } },
       {
         type: 'refused',

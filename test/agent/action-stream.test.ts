@@ -2,27 +2,23 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { openActionStream } from '../../src/agent/action-stream.ts';
-import type { JsonStreamEnd } from '../../src/agent/json/json-stream.ts';
-import { piecesOf, singlePieces } from './json/pieces.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { piecesOf, singlePieces } from './pieces.ts';
 
-interface Shown {
-  readonly told: readonly string[];
-  readonly end: JsonStreamEnd;
-}
-
-/** What is told, in order: `action=…` for fields, plain text for the answer. */
-function show(pieces: readonly string[]): Shown {
+/** What the handlers receive, in order: `action=…` for fields, plain text for the answer. */
+async function shown(pieces: readonly string[]): Promise<readonly string[]> {
   const told: string[] = [];
   const stream = openActionStream({
     onAnswerText: (delta) => told.push(delta),
     onField: (name, value) => told.push(`${name}=${value}`),
   });
   for (const piece of pieces) stream.write(piece);
-  return { told, end: stream.end() };
+  await stream.close();
+  return told;
 }
 
 describe('a decision while it arrives', () => {
-  test('is shown as it grows: goal, steps, action, answer', () => {
+  verifies('MOD-4', 'is shown as it grows: goal, steps, action, answer', async () => {
     const pieces = [
       'Sure:\n{"plan_update": {"mode": "replace", "plan": {"goal": "Sum\\u001b[31m it", "steps": [{"id": "s1", "ti',
       'tle": "Run"}, {"id": "s2", "title": "Ans',
@@ -31,14 +27,19 @@ describe('a decision while it arrives', () => {
       'um is \\u0034',
       '2."}}}',
     ];
-    expect(show(pieces)).toEqual({
-      told: ['goal=Sum it', 'step=Run', 'step=Answer', 'action=final_answer', 'The s', 'um is 4', '2.'],
-      end: expect.objectContaining({ type: 'object' }) as unknown,
-    });
+    expect(await shown(pieces)).toEqual([
+      'goal=Sum it',
+      'step=Run',
+      'step=Answer',
+      'action=final_answer',
+      'The s',
+      'um is 4',
+      '2.',
+    ]);
   });
 
   test.each([
-    ['the bare plan', { goal: 'g', steps: ['one', { title: 'two' }] }, ['goal=g', 'step=one', 'step=two']],
+    ['a bare plan', { goal: 'g', steps: ['one', { title: 'two' }] }, ['goal=g', 'step=one', 'step=two']],
     [
       'a patch',
       {
@@ -50,30 +51,30 @@ describe('a decision while it arrives', () => {
       },
       ['step=s1: completed', 'step="a b": "x\\ny"'],
     ],
-    ['what is no plan', { goal: 5, steps: [7, null, {}, []], plan: { steps: { a: { title: 't' } } } }, ['step=t']],
-    ['deeper things', { plan: { steps: [{ title: 't', steps: [{ title: 'u' }] }] }, steps: [] }, ['step=t']],
-  ])('%s', (_, plan_update, told) => {
-    expect(show([JSON.stringify({ plan_update })]).told).toEqual(told);
+    ['a malformed plan', { goal: 5, steps: [7, null, {}, []], plan: { steps: { a: { title: 't' } } } }, ['step=t']],
+    ['nested steps', { plan: { steps: [{ title: 't', steps: [{ title: 'u' }] }] }, steps: [] }, ['step=t']],
+  ])('the fields of %s are shown', async (_, plan_update, told) => {
+    expect(await shown([JSON.stringify({ plan_update })])).toEqual(told);
   });
 
-  test('an answer before its action waits until it is known to be one', () => {
-    expect(show(['{"action": {"payload": {"answer": "a', 'b"}, "type": "final_answer"}}']).told).toEqual([
+  test('an answer that precedes its action type is held back until the type is known', async () => {
+    expect(await shown(['{"action": {"payload": {"answer": "a', 'b"}, "type": "final_answer"}}'])).toEqual([
       'action=final_answer',
       'ab',
     ]);
-    expect(show(['{"action": {"payload": {"answer": "ab"}, "type": "other"}}']).told).toEqual(['action=other']);
-    expect(show(['{"action": {"payload": {"answer": "ab"}}}']).told).toEqual([]);
+    expect(await shown(['{"action": {"payload": {"answer": "ab"}, "type": "other"}}'])).toEqual(['action=other']);
+    expect(await shown(['{"action": {"payload": {"answer": "ab"}}}'])).toEqual([]);
   });
 
-  test('a parameter called answer of another action is not shown, nor one at another place', () => {
-    expect(show(['{"action": {"type": "write_input", "payload": {"answer": "ab"}}}']).told).toEqual([
+  test('a key "answer" of another action or at another path is not shown', async () => {
+    expect(await shown(['{"action": {"type": "write_input", "payload": {"answer": "ab"}}}'])).toEqual([
       'action=write_input',
     ]);
     const deep = { answer: 'a', action: { type: 'final_answer', answer: 'b', payload: { x: { answer: 'c' } } } };
-    expect(show([JSON.stringify(deep)]).told).toEqual(['action=final_answer']);
+    expect(await shown([JSON.stringify(deep)])).toEqual(['action=final_answer']);
   });
 
-  test('what is told adds up to the answer, however it is cut and in whatever order', () => {
+  test('the deltas add up to the answer for every way to cut the text and every order of keys', async () => {
     const texts = fc.string({ unit: 'binary' });
     const decisions = fc.tuple(texts, fc.boolean()).map(([answer, isLate]) => {
       const payload = { answer };
@@ -81,12 +82,12 @@ describe('a decision while it arrives', () => {
       const text = JSON.stringify({ action: isLate ? { payload, type } : { type, payload } });
       return { answer, text };
     });
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         decisions.chain(({ answer, text }) => fc.tuple(fc.constant(answer), fc.constant(text), piecesOf(text))),
-        ([answer, text, pieces]) => {
+        async ([answer, text, pieces]) => {
           for (const cut of [pieces, singlePieces(text)]) {
-            const { told } = show(cut);
+            const told = await shown(cut);
             expect(told[0]).toBe('action=final_answer');
             expect(told.slice(1).join('')).toBe(answer);
           }
@@ -95,13 +96,53 @@ describe('a decision while it arrives', () => {
     );
   });
 
-  test('of a decision that breaks off, what was told is told, and the end says so', () => {
-    const { told, end } = show(['{"action": {"type": "final_answer", "payload": {"answer": "The s', '\n"']);
-    expect(told).toEqual(['action=final_answer', 'The s']);
-    expect(end).toMatchObject({ type: 'broken', problem: { kind: 'invalid', line: 1, column: 65 } });
+  test('no character is shown in halves', async () => {
+    const text = '{"action":{"type":"final_answer","payload":{"answer":"x😀y\\ud83d\\uDE00"}}}';
+    expect((await shown(singlePieces(text))).slice(1)).toEqual(['x', '😀', 'y', '😀']);
   });
 
-  test('prose shows nothing', () => {
-    expect(show(['I would say {type: final_answer}, "answer": "x"']).told).toEqual([]);
+  test('a long answer in small pieces is shown completely and in bounded time', async () => {
+    const answer = 'ab"c😀\n'.repeat(20_000);
+    const text = JSON.stringify({ action: { type: 'final_answer', payload: { answer } } });
+    const pieces = text.match(/[^]{1,7}/g) ?? [];
+    expect((await shown(pieces)).slice(1).join('')).toBe(answer);
+  });
+
+  test('a decision that becomes invalid stays shown up to the error', async () => {
+    const start = '{"action": {"type": "final_answer", "payload": {"answer": "The s';
+    expect(await shown([start, '\n"'])).toEqual(['action=final_answer', 'The s']);
+    expect(await shown([start, 'um'])).toEqual(['action=final_answer', 'The s', 'um']);
+  });
+
+  test('a duplicate key changes nothing that was shown', async () => {
+    const start = '{"action": {"type": "final_answer", "payload": {"answer": "one", "answer": "another';
+    expect(await shown([start, ' one"}}}'])).toEqual(['action=final_answer', 'one']);
+    expect(await shown(singlePieces(start))).toEqual(['action=final_answer', 'o', 'n', 'e']);
+  });
+
+  test('text after the object is ignored', async () => {
+    const text = '{"action": {"type": "final_answer", "payload": {"answer": "a"}}}';
+    expect(await shown([`${text} {"action"`, text])).toEqual(['action=final_answer', 'a']);
+  });
+
+  test('hostile input ends the display', async () => {
+    const start = '{"action": {"type": "final_answer", "payload": {"answer": "a", "x": ';
+    for (const rest of [singlePieces('1'.repeat(200_000)), ['['.repeat(1_000_000)], ['{"a":'.repeat(200_000)]])
+      expect(await shown([start, ...rest])).toEqual(['action=final_answer', 'a']);
+    expect(await shown(['{', ...singlePieces(' '.repeat(200_000)), 'x'])).toEqual([]);
+  });
+
+  test('an error of a handler is reported by close', async () => {
+    const stream = openActionStream({
+      onAnswerText() {
+        throw new RangeError('no space left');
+      },
+    });
+    stream.write('{"action": {"type": "final_answer", "payload": {"answer": "a"}}}');
+    await expect(stream.close()).rejects.toThrow('no space left');
+  });
+
+  test('prose is not shown', async () => {
+    expect(await shown(['I would say {type: final_answer}, "answer": "x"'])).toEqual([]);
   });
 });

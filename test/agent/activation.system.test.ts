@@ -77,7 +77,9 @@ describe('skills that come up before the first turn', () => {
       ['pdf-form', 'path'],
     ]);
     const last = allText(model.requests[2] ?? expect.fail());
-    expect(last.split('For such files there is pdf-form; load it with select_skills if it helps.')).toHaveLength(2);
+    expect(
+      last.split('The skill pdf-form is made for such files; load it with select_skills if it helps.'),
+    ).toHaveLength(2);
   });
 
   test('shortlist: the best few stand at the end of the request, and a load of one of them says so', async () => {

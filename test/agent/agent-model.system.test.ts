@@ -20,8 +20,8 @@ describe('the model of an agent', () => {
   test('is the named one before the configured one before a key', async () => {
     const env = { ANTHROPIC_API_KEY: 'key-1', OPENAI_API_KEY: 'key-2' };
     const config = { provider: 'openai/gpt-5-mini' };
-    expect(shown(await open({ name: 'rules', config, env }))).toEqual(['rules', 'it was asked for']);
-    expect(shown(await open({ config, env }))).toEqual(['openai/gpt-5-mini', 'the configuration names it']);
+    expect(shown(await open({ name: 'rules', config, env }))).toEqual(['rules', 'it was requested by name']);
+    expect(shown(await open({ config, env }))).toEqual(['openai/gpt-5-mini', 'it is configured']);
     expect(shown(await open({ name: 'auto', env }))).toEqual([
       expect.stringMatching(/^anthropic\//),
       'ANTHROPIC_API_KEY is set',

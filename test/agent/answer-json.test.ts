@@ -20,20 +20,26 @@ describe('the object in an answer', () => {
     [
       'prose and a code fence',
       'Sure!\n```json\n{"a": 1}\n```\nBye',
-      ['5 characters of text before the object not read', '3 characters of text behind the object not read'],
+      ['ignored 5 characters of text before the object', 'ignored 3 characters of text after the object'],
     ],
     [
       'two objects',
       '{"a": 1}\n{"a": 2}',
-      ['there is more than one object; only the first was read', '8 characters of text behind the object not read'],
+      [
+        'the answer contains more than one object; only the first was used',
+        'ignored 8 characters of text after the object',
+      ],
     ],
     [
       'two objects, the second without an end',
       '{"a": 1}{"a"',
-      ['there is more than one object; only the first was read', '4 characters of text behind the object not read'],
+      [
+        'the answer contains more than one object; only the first was used',
+        'ignored 4 characters of text after the object',
+      ],
     ],
-    ['a brace in prose before it', 'The {name} is: {"a": 1}', ['14 characters of text before the object not read']],
-    ['a brace in prose behind it', '{"a": 1} {x}', ['3 characters of text behind the object not read']],
+    ['a brace in prose before it', 'The {name} is: {"a": 1}', ['ignored 14 characters of text before the object']],
+    ['a brace in prose behind it', '{"a": 1} {x}', ['ignored 3 characters of text after the object']],
   ])('%s', (_, text, notes) => {
     expect(readAnswer(text)).toEqual({ type: 'object', value: { a: 1 }, notes });
   });
@@ -60,14 +66,14 @@ describe('the object in an answer', () => {
       'Sure:\n{"answer": "two\nlines"}',
     ].map(messageOf);
     expect(found).toEqual([
-      'there is no JSON object; line 1, column 1',
-      'there is no JSON object; line 1, column 18, behind "I cannot do that."',
-      'there is no JSON object; line 1, column 6, behind "["a"]"',
-      `there is no JSON object: expected a key in double quotes behind {, found "'"; line 1, column 2, behind "{"`,
-      'expected another key in double quotes behind the comma, found "}"; line 1, column 63, behind "inal_answer", "payload": {"answer": "x","',
-      'the text ends with 1 bracket open; line 1, column 25, behind "{"action": {"type": "x"}"',
-      'expected another key in double quotes behind the comma, found "/"; line 1, column 10, behind "{"a": 1, "',
-      'a line end inside a string: it must be written as \\n; line 2, column 16, behind "Sure:\\n{"answer": "two"',
+      'the text contains no JSON object; line 1, column 1',
+      'the text contains no JSON object; line 1, column 18, after "I cannot do that."',
+      'the text contains no JSON object; line 1, column 6, after "["a"]"',
+      `the text contains no JSON object: expected a key in double quotes after {, found "'"; line 1, column 2, after "{"`,
+      'expected another key in double quotes after the comma, found "}"; line 1, column 63, after "inal_answer", "payload": {"answer": "x","',
+      'the text ends with 1 open bracket; line 1, column 25, after "{"action": {"type": "x"}"',
+      'expected another key in double quotes after the comma, found "/"; line 1, column 10, after "{"a": 1, "',
+      'a line break inside a string: write it as \\n; line 2, column 16, after "Sure:\\n{"answer": "two"',
     ]);
   });
 
@@ -90,13 +96,13 @@ describe('the request to repair an answer', () => {
     const reading = readAnswer('{"a": 1,}');
     expect(reading.type === 'unreadable' && repairRequest(reading.problem)).toBe(
       [
-        'Your last answer was not used: expected another key in double quotes behind the comma, found "}"; line 1, column 9, behind "{"a": 1,".',
+        'Your last answer was not used: expected another key in double quotes after the comma, found "}"; line 1, column 9, after "{"a": 1,".',
         'Nothing was done. Answer again with one JSON object and nothing else: no text around it, no code fence, double quotes, no comments, no comma before a closing bracket.',
       ].join('\n'),
     );
-    expect(repairRequest({ message: 'there is no action "x"', hint: 'the actions are y', nearest: ['y', 'z'] })).toBe(
+    expect(repairRequest({ message: 'unknown action "x"', hint: 'the actions are y', nearest: ['y', 'z'] })).toBe(
       [
-        'Your last answer was not used: there is no action "x".',
+        'Your last answer was not used: unknown action "x".',
         'What to do: the actions are y.',
         'Did you mean "y" or "z"?',
         'Nothing was done. Answer again with one JSON object and nothing else: no text around it, no code fence, double quotes, no comments, no comma before a closing bracket.',

@@ -170,7 +170,7 @@ describe('a chat', () => {
 
   test.each([
     ['an empty message', ' \n', 'the message is empty'],
-    ['a second message at the same time', 'b', 'a message is being worked on'],
+    ['a second message at the same time', 'b', 'the chat is working on another message'],
   ])('%s is wrong use', async (_, message, reason) => {
     const chat = chatIn(await world(), { model: played([{ text: 'a' }]) });
     const first = chat.send('a');

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { shortenConversation } from '../../src/agent/context.ts';
 import { resultOf, startConversation, withExchange } from '../../src/agent/conversation.ts';
 import type { Conversation } from '../../src/agent/conversation.ts';
-import { markedData } from '../../src/agent/marked-data.ts';
 import { keepOutputs } from '../../src/agent/outputs.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
@@ -176,7 +175,7 @@ describe('shortening', () => {
   test('no text holds the mark that ends it', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const marked = markedData('tool', text);
+        const marked = resultOf({ callId: '1', tool: 'tool', text, isData: true, isError: false, line: '' }).shown;
         const end = marked.slice(marked.lastIndexOf('\n') + 1);
         expect(text.includes(end)).toBe(false);
         expect(marked.split(end)).toHaveLength(2);

@@ -27,7 +27,7 @@ export const TOOLS: readonly ModelTool[] = [
     inputSchema: {
       type: 'object',
       description: 'The answer.',
-      properties: { answer: { type: 'string', description: 'What the person reads.' } },
+      properties: { answer: { type: 'string', description: 'The text for the user.' } },
       required: ['answer'],
       additionalProperties: false,
     },

@@ -39,7 +39,7 @@ describe('the end of a budget', () => {
     expect(result.reason).toMatch(/^the budget of .* is used up/);
     expect(result.answer.split('\n')).toEqual(
       [
-        `This answer is not complete: ${result.reason}.`,
+        `This answer is incomplete: ${result.reason}.`,
         '',
         'Done:',
         ...Array.from({ length: done }, () => '- run_script report scripts/count.sh: exit 0, not isolated'),
@@ -57,7 +57,7 @@ describe('the end of a budget', () => {
     const { agent } = await world();
     const never = { id: 'never', call: () => new Promise<never>(() => undefined) };
     const result = await agent({ model: never, budget: { wallMs: 50 } });
-    expect(result).toMatchObject({ outcome: 'degraded', reason: 'the time of the run is up (50 milliseconds)' });
+    expect(result).toMatchObject({ outcome: 'degraded', reason: 'the run exceeded its time limit of 50 ms' });
     expect(ofType(eventsOf(result), 'budget-end')).toEqual([
       { type: 'budget-end', name: 'wallMs', used: 50, limit: 50 },
     ]);
@@ -132,9 +132,7 @@ describe('several calls in one answer', () => {
         'option/two',
       ]);
       const second = allText(model.requests[1] as ModelRequest);
-      expect(second).toMatch(
-        /canary-one[^]*"two" was not loaded: at most 2 skills are loaded in one turn[^]*canary-way/,
-      );
+      expect(second).toMatch(/canary-one[^]*"two" was not loaded: the limit is 2 skills per turn[^]*canary-way/);
       expect(second).not.toContain('canary-two');
     },
   );
@@ -216,7 +214,7 @@ describe('answers that cannot be read', () => {
     const model = played([acting('jump', {}), { text: '{"action": ' }]);
     const result = await agent({ model, protocol: 'actions' });
     expect(result.outcome).toBe('failed');
-    expect(result.reason).toMatch(/^the model gave no usable answer twice in a row: /);
+    expect(result.reason).toMatch(/^the model gave two invalid answers in a row: /);
     expect(model.requests).toHaveLength(2);
   });
 

@@ -58,9 +58,9 @@ test('a plan without a goal keeps the one before it; what is wrong with a plan s
   expect([outcome, plan.goal, plan.steps.map(({ id }) => id)]).toEqual(['done', 'rows', ['b']]);
   const results = model.requests[2]?.messages.flatMap((message) => (message.role === 'tool' ? [message.content] : []));
   expect(results?.slice(1)).toEqual([
-    'the plan is kept',
-    expect.stringMatching(/^the plan is kept, but: plan_update/),
-    expect.stringMatching(/^the plan is kept, but: plan_update\.steps must be a list of steps, not/),
+    'plan saved',
+    expect.stringMatching(/^plan saved with problems: plan_update/),
+    expect.stringMatching(/^plan saved with problems: plan_update\.steps must be a list of steps, not/),
   ]);
 });
 
@@ -100,13 +100,13 @@ describe('what a model is told', () => {
 
 test('an answer by rule says what is done, what is next and why, also where there is nothing', () => {
   expect(degradedAnswer('the model is gone', { done: [], plan: undefined })).toBe(
-    'This answer is not complete: the model is gone.\n\nDone:\n- nothing\n\nNext:\n- the request as it was asked',
+    'This answer is incomplete: the model is gone.\n\nDone:\n- nothing\n\nNext:\n- the request as it was asked',
   );
   const done = Array.from({ length: 25 }, (_, place) => `step ${String(place)}`);
   const plan = { goal: 'rows', steps: [], assumptions: [], constraints: {} };
   const lines = degradedAnswer('it stopped', { done, plan }).split('\n');
   expect([lines[3], lines[4], lines.at(-1)]).toEqual([
-    '- 5 earlier actions; the record has them',
+    '- 5 earlier actions, see the run record',
     '- step 5',
     '- see whether the goal is met: rows',
   ]);

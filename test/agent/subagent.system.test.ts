@@ -15,7 +15,7 @@ const fork = {
 };
 const load = (skill: string): Line => ({ calls: [['load_skill', { skill }]] });
 
-describe('a skill that runs in a context of its own', () => {
+describe('a skill that runs as a subagent', () => {
   verifies('AGT-11', 'is run by a child with its instructions; the parent sees the summary alone', async () => {
     const { agent } = await world({ deep: fork, plain: {} });
     const model = played([
@@ -97,7 +97,7 @@ describe('a skill that runs in a context of its own', () => {
     const model = played([load('deep'), { text: 'ok' }]);
     const result = await agent({ model });
     expect(ofType(eventsOf(result), 'subagent-start')).toEqual([]);
-    expect(allText(model.requests[1] ?? expect.fail())).toContain('is not for the model to choose');
+    expect(allText(model.requests[1] ?? expect.fail())).toContain('cannot be invoked by the model');
   });
 
   verifies('AGT-11', 'never has rights that its parent has not, whatever the rules are', async () => {

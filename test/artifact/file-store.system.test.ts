@@ -102,7 +102,7 @@ describe('artifacts', () => {
     writeFileSync(path.join(directory, 'blobs', sha256('right')), 'wrong bytes');
     await expect(store.load('a')).rejects.toMatchObject({
       code: 'io/failed',
-      data: { cause: 'its digest is another one' },
+      data: { cause: 'its digest does not match' },
     });
     await store.save('a', bytes('right'), TEXT);
     expect(Buffer.from((await store.load('a')).content).toString()).toBe('right');
@@ -113,8 +113,8 @@ describe('artifacts', () => {
     await expect(store.load('a')).rejects.toMatchObject({ code: 'artifact/unknown', data: { name: 'a', nearest: [] } });
     for (const name of ['out/report.txt', 'out/other.bin', 'user:report.txt']) await store.save(name, bytes('x'), TEXT);
     await expect(store.load('out/reprot.txt')).rejects.toMatchObject({
-      message: 'there is no artifact "out/reprot.txt"',
-      hint: 'there is "out/report.txt"',
+      message: 'unknown artifact "out/reprot.txt"',
+      hint: 'did you mean "out/report.txt"?',
       data: { name: 'out/reprot.txt', nearest: ['out/report.txt'] },
     });
   });

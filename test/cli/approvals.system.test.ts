@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { listPending, takeAnswer, writePending } from '../../src/policy/approval/pending-approvals.ts';
-import { pendingFolder } from '../../src/runtime/places.ts';
+import { pendingFolder } from '../../src/policy/approval/pending-approvals.ts';
 import type { PendingPlace } from '../../src/policy/approval/pending-approvals.ts';
 import { openStoredApprovals, storedFrom, storedId } from '../../src/policy/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../src/policy/approval/stored-approvals.ts';
@@ -47,10 +47,10 @@ describe('approvals', () => {
     expect(status).toBe(0);
     expect(out.split('\n')).toEqual([
       `waits since ${at}`,
-      'a yes or a no is needed; risk: medium',
+      'approval needed; risk: medium',
       'tool:',
       '  │ run_command',
-      'asked by a rule (user):',
+      'required by a rule (user):',
       '  │ run_command',
       '  │ /home/me/.agent/config.json',
       'skill with the digest abababababab:',
@@ -146,7 +146,7 @@ describe('approvals', () => {
     const { status, err } = await run('approvals');
     expect([status, err.split('\n')[0]]).toEqual([
       0,
-      `warning: ${path.join(place.home, '.agent/approvals.json')} is not used: it is no JSON`,
+      `warning: ${path.join(place.home, '.agent/approvals.json')} is ignored: it is not JSON`,
     ]);
   });
 });

@@ -138,7 +138,7 @@ describe('search', () => {
     expect((await json(['search', '--queries', path.join(folder, 'lines.txt')]))['queries']).toHaveLength(2);
     expect(await cli(folder, ['search', '--queries', path.join(folder, 'bad.json'), ...only])).toMatchObject({
       status: 1,
-      err: expect.stringContaining('place 1') as string,
+      err: expect.stringContaining('at position 1') as string,
     });
     expect(await cli(folder, ['search', '--queries', path.join(folder, 'none.json'), ...only])).toMatchObject({
       status: 1,
@@ -246,7 +246,7 @@ describe('new', () => {
     writeFiles(folder, { 'a-file': '' });
     expect(await cli(folder, ['new', 'x', '--dir', 'a-file'])).toMatchObject({
       status: 1,
-      err: expect.stringContaining('cannot be made') as string,
+      err: expect.stringContaining('cannot create the folder') as string,
     });
     expect(await cli(folder, ['new', '../evil'])).toMatchObject({ status: 1 });
     expect(existsSync(path.join(folder, '.agent'))).toBe(false);

@@ -148,10 +148,10 @@ describe('--set', () => {
   });
 
   test.each([
-    ['list', 'catalog.fromat=xml', '"catalog.fromat" is no setting', 'did you mean catalog.format?'],
-    ['config', 'catalog.budget_tokens=many', 'must be a whole number from 50 to 1000000', 'Estimated tokens'],
-    ['completion', 'cache.enabled=perhaps', '"cache.enabled" must be true or false', 'Keep one'],
-    ['check', 'catalog.format', 'is no KEY=VALUE', 'catalog.budget_tokens=2000'],
+    ['list', 'catalog.fromat=xml', '"catalog.fromat" is not a setting', 'did you mean catalog.format?'],
+    ['config', 'catalog.budget_tokens=many', 'must be a whole number from 50 to 1000000', 'Maximum estimated tokens'],
+    ['completion', 'cache.enabled=perhaps', '"cache.enabled" must be true or false', 'Cache the index'],
+    ['check', 'catalog.format', 'is not KEY=VALUE', 'catalog.budget_tokens=2000'],
   ])('%s --set %s is wrong usage', async (command, option, message, hint) => {
     const { status, err } = await cli(folder, [command, '--set', option]);
     expect(status).toBe(2);

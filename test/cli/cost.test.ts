@@ -50,7 +50,7 @@ test('cost reads the events of a run, and names the line of one that is none', a
   writeFileSync(file, '{"type":"turn-start"}\nnot json\n');
   const broken = await cli(root, ['cost', '--events', file]);
   expect([broken.status, broken.out]).toEqual([1, '']);
-  expect(broken.err).toContain('line 2 is not an event of a session: it is not JSON');
+  expect(broken.err).toContain('line 2 is not a session event: it is not JSON');
   const absent = await cli(root, ['cost', '--events', path.join(root, 'nothing.jsonl')]);
   expect([absent.status, absent.out]).toEqual([1, '']);
 });

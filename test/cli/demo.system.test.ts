@@ -55,7 +55,7 @@ describe('demo', () => {
     const { status, out } = await spawnCli(scratch(), ['demo', '--plain', '--executor', 'none']);
     expect(status).toBe(0);
     expect(out).toContain('No script ran: --executor none.');
-    expect(out).toContain('The skill csv-report fits, and nothing can be run here.');
+    expect(out).toContain('The skill csv-report fits, but program execution is disabled.');
     expect(out).not.toContain('Rows: 8');
     expect(out).not.toContain('sandbox');
   });
@@ -66,7 +66,7 @@ describe('demo', () => {
     const { status, out } = await spawnCli(folder, ['demo', '--plain', '--executor', 'container'], env);
     expect([status, out]).toEqual([
       0,
-      expect.stringMatching(/No script ran: nothing here isolates programs[^]*\n {3}To fix this: /),
+      expect.stringMatching(/No script ran: no executor isolates programs on this[^]*\n {3}To fix this: /),
     ]);
   });
 

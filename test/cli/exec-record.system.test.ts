@@ -10,8 +10,8 @@ import { openReceiver } from '../journal/otlp-receiver.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { HASHES, hits, surfacesBelow, surfacesOf, writeCanaryWorld } from '../policy/secrets/canary.ts';
-import type { CanaryWorld } from '../policy/secrets/canary.ts';
+import { HASHES, hits, surfacesBelow, surfacesOf, writeCanaryWorld } from '../runtime/secrets/canary.ts';
+import type { CanaryWorld } from '../runtime/secrets/canary.ts';
 import { spawnCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 

@@ -135,7 +135,7 @@ describe('pack, keys, sign', () => {
     chmodSync(path.join(folder, 'work.key'), 0o644);
     expect(await run('sign', 'tables.zip', '--key', 'work.key')).toMatchObject({
       status: 1,
-      err: expect.stringContaining('others than its owner') as string,
+      err: expect.stringContaining('other users have access') as string,
     });
     expect(await run('sign', 'tables.zip', '--key', 'work.pub')).toMatchObject({ status: 1 });
     expect(await run('keys', 'new', 'work', '--no-password', '--folder', '.')).toMatchObject({ status: 1 });

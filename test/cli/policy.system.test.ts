@@ -83,24 +83,24 @@ describe('policy', () => {
     [
       ['run_command', 'git log $(id)'],
       3,
-      'the command cannot be judged by it: a command inside $( ) or backticks is run first',
+      'the rule cannot be evaluated for this command: a command inside $( ) or backticks is run first',
     ],
     [['run_command', 'rm -r x'], 3, 'deny  run_command is not allowed by the rule "Bash(rm:*)"'],
     [['write_file', 'docs/a.md'], 0, 'allow  write_file is allowed by the rule "write_file(docs/**)"'],
     [['Write', './docs/a.md'], 0, 'allow  write_file is allowed by the rule "write_file(docs/**)"'],
-    [['write_file', 'a.md'], 3, 'ask  write_file needs a yes by default'],
+    [['write_file', 'a.md'], 3, 'ask  write_file needs approval by default'],
     [
       ['write_file', 'docs/link/config'],
       3,
       'deny  write_file is not allowed by the rule "write_file(**/.git/**)" of built-in',
     ],
-    [['read_file', '.env'], 3, 'ask  read_file needs a yes by the rule "read_file(**/.env)" of built-in'],
+    [['read_file', '.env'], 3, 'ask  read_file needs approval by the rule "read_file(**/.env)" of built-in'],
     [['network_request', 'https://example.org/x'], 0, 'allow  network_request is allowed'],
-    [['network_request', 'https://example.org.evil.net/'], 3, 'ask  network_request needs a yes'],
+    [['network_request', 'https://example.org.evil.net/'], 3, 'ask  network_request needs approval'],
     [['run_script', 'demo/scripts/go.sh'], 0, 'allow  run_script is allowed by the rule "run_script(demo)"'],
     [['load_skill', 'secret'], 3, 'deny  load_skill is not allowed by the rule "load_skill(secret)"'],
     [['final_answer'], 0, 'allow  final_answer is allowed'],
-    [['mcp__mail__send'], 3, 'ask  mcp__mail__send needs a yes by default, built-in (high risk)'],
+    [['mcp__mail__send'], 3, 'ask  mcp__mail__send needs approval by default, built-in (high risk)'],
   ])('%j is judged with status %d', async (words, status, text) => {
     const world = await trustedWorld();
     mkdirSync(path.join(world.project, 'docs'));
@@ -133,7 +133,7 @@ describe('policy', () => {
           risk: 'high',
           rule: 'by risk',
           origin: { layer: 'built-in', where: '' },
-          reason: 'write_file needs a yes by default, built-in',
+          reason: 'write_file needs approval by default, built-in',
         },
       },
     ]);

@@ -66,7 +66,7 @@ test('files are written again only with --writes, and then by the answer that th
   rmSync(path.join(root, 'new.txt'));
   expect(await run('runs', 'replay', 'last')).toMatchObject({
     status: 0,
-    out: '#1 write_file new.txt 1 character: same (not repeated: files are not written or deleted again)\n',
+    out: '#1 write_file new.txt 1 character: same (not repeated: writes and deletions are not repeated)\n',
   });
   expect(existsSync(path.join(root, 'new.txt'))).toBe(false);
   expect(await run('runs', 'replay', 'last', '--writes')).toMatchObject({ status: 0 });

@@ -83,7 +83,7 @@ describe('with the rule model', () => {
       const folder = project();
       const words = ['run', QUESTION, '--in', 'orders.csv', '--out', 'results', '--yes', ...RULES];
       const { status, out, err } = await run(folder, words);
-      expect([status, err]).toEqual([0, expect.stringContaining('model rules: it was asked for')]);
+      expect([status, err]).toEqual([0, expect.stringContaining('model rules: it was requested by name')]);
       expect(out.startsWith(`${RULE_MODEL_REMARK}\n\n`)).toBe(true);
       expect(out).toContain('- Rows: 12\n');
       expect(out).toContain('| 5 | units | integer | 11 | 1 |');
@@ -135,7 +135,7 @@ describe('with the rule model', () => {
   test('a budget that ends is status 1, and the answer says what is missing', async () => {
     const folder = project();
     const { status, out } = await run(folder, ['run', QUESTION, '--budget', 'turns=1', '--yes', ...RULES]);
-    expect([status, out]).toEqual([1, expect.stringContaining('the budget of turns is used up (1 of 1)')]);
+    expect([status, out]).toEqual([1, expect.stringContaining('the budget of turns is exhausted (1 of 1)')]);
     expect(record(folder).outcome).toBe('degraded');
   });
 
@@ -151,7 +151,7 @@ describe('with the rule model', () => {
     const words = ['run', QUESTION, '--in', 'orders.csv', '--yes', '--set', 'execution.executor=container', ...RULES];
     const { status, out, err } = await run(folder, words, { env });
     expect([status, out]).toEqual([0, expect.stringContaining('nothing can be run here')]);
-    expect(err).toContain('warning: programs are disabled: nothing here isolates programs');
+    expect(err).toContain('warning: programs are disabled: no executor isolates programs on this machine');
     expect(record(folder).events.filter(({ type }) => type === 'run-start')).toHaveLength(1);
   });
 
@@ -200,7 +200,7 @@ describe('which model', () => {
     const { status, out, err } = await run(project(), ['run', QUESTION]);
     expect(status).toBe(0);
     expect(err).toContain(
-      'model rules: no language model was found; no provider is configured; no key of a vendor is set;',
+      'model rules: no language model was found; no provider is configured; no API key of a vendor is set;',
     );
     expect(err).toContain('rules is not a language model');
     expect(out.startsWith(RULE_MODEL_REMARK)).toBe(true);

@@ -28,7 +28,7 @@ function world(name = 'project'): World {
 }
 
 const distrustOf = ({ dir, project }: World): object => ({
-  reason: `the skill "${dir}" is not trusted: look at it, then say \`skillwright trust\``,
+  reason: `the skill "${dir}" is not trusted: review it, then run \`skillwright trust\``,
   command: `skillwright trust ${project}`,
 });
 
@@ -164,9 +164,9 @@ describe('doctor', () => {
       ['runs', 'warning'],
     ]);
     expect(found.map(({ detail }) => detail).slice(1)).toEqual([
-      expect.stringContaining('other users may read or write it; runs are not sealed'),
+      expect.stringContaining('other users have access to it; runs are not sealed'),
       `${at.home}/.agent/trust.json: absent`,
-      `${at.home}/.agent/approvals.json is not used: it is no JSON`,
+      `${at.home}/.agent/approvals.json is ignored: it is not JSON`,
       `cannot use ${at.project}/.agent/runs: it is a symbolic link; no run can start`,
     ]);
   });

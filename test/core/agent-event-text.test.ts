@@ -8,7 +8,7 @@ import type { AgentEvent } from '../../src/core/agent-event-text.ts';
 const step = (id: string, status: 'completed' | 'in_progress'): object => ({ id, title: `do\n${id}`, status });
 const EVENTS: readonly (readonly [AgentEvent, string])[] = [
   [{ type: 'turn', turn: 3 }, 'turn 3'],
-  [{ type: 'model-call', turn: 3, model: 'a/b', request: 'sha256:0', tokens: 1 }, 'asks a/b, about 1 token'],
+  [{ type: 'model-call', turn: 3, model: 'a/b', request: 'sha256:0', tokens: 1 }, 'calls a/b, about 1 token'],
   [
     {
       type: 'model-answer',
@@ -43,12 +43,12 @@ const EVENTS: readonly (readonly [AgentEvent, string])[] = [
     'plan: "all of it"',
   ],
   [{ type: 'activation', skill: 'project/pdf', reason: 'shortlist' }, 'skill project/pdf, by shortlist'],
-  [{ type: 'answer-delta', text: 'It\nis' }, 'answer grows: "It\\nis"'],
+  [{ type: 'answer-delta', text: 'It\nis' }, 'answer continues: "It\\nis"'],
   [
     { type: 'context-compact', before: 9, after: 4, dropped: ['old outputs'] },
-    'context shortened from about 9 tokens to 4: "old outputs"',
+    'context compacted from about 9 tokens to 4: "old outputs"',
   ],
-  [{ type: 'budget-end', name: 'turns', used: 12, limit: 12 }, 'budget ended: turns, 12 of 12'],
+  [{ type: 'budget-end', name: 'turns', used: 12, limit: 12 }, 'budget exhausted: turns, 12 of 12'],
   [{ type: 'subagent-start', call: 1, run: 'r', skill: 'project/pdf' }, 'subagent for project/pdf, run r'],
   [{ type: 'subagent-end', call: 1, run: 'r', outcome: 'done', used: NOTHING_USED }, 'subagent done, run r'],
 ];

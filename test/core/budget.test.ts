@@ -136,6 +136,6 @@ describe('limits', () => {
   });
 
   test('are told in words', () => {
-    expect(budgetText('scriptRuns', 6, 6)).toBe('the budget of script runs is used up (6 of 6)');
+    expect(budgetText('scriptRuns', 6, 6)).toBe('the budget of script runs is exhausted (6 of 6)');
   });
 });

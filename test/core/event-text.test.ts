@@ -85,8 +85,8 @@ describe('what a person is told', () => {
       'answer: yes, for this call, by terminal',
     ]);
     expect(answer({ verdict: 'no', scope: 'once', by: 'option' })).toEqual(['answer: no, by option']);
-    expect(answer('nobody')).toEqual(['answer: nobody is there']);
-    expect(answer('pending')).toEqual(['answer: it will come later']);
+    expect(answer('nobody')).toEqual(['answer: no person is available']);
+    expect(answer('pending')).toEqual(['answer: pending']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { ledgerOf } from '../../src/core/ledger.ts';
-import { ledgerFromLines } from '../../src/core/text/shown-lines.ts';
+import { ledgerFromLines } from '../../src/cli/skills/ledger-from-lines.ts';
 import type { ShownContent } from '../../src/core/text/shown.ts';
 import { verifies } from '../conformance/verifies.ts';
 
@@ -46,12 +46,12 @@ test('a ledger is read back from lines; other events and empty lines are passed 
 });
 
 test.each([
-  ['{"type":"content-show"', 'line 1 is not an event of a session: it is not JSON'],
-  ['\n[]', 'line 2 is not an event of a session: expected an object with a type'],
-  ['{"type":"request-start"}', 'line 1 is not an event of a session: expected a list called shown'],
+  ['{"type":"content-show"', 'line 1 is not a session event: it is not JSON'],
+  ['\n[]', 'line 2 is not a session event: expected an object with a "type"'],
+  ['{"type":"request-start"}', 'line 1 is not a session event: expected a list named "shown"'],
   [
     JSON.stringify({ type: 'content-show', shown: { ...shown('a', 'b', 1), tokens: -1 } }),
-    'line 1 is not an event of a session: tokens: expected a whole number from 0 to 9007199254740991',
+    'line 1 is not a session event: tokens: expected a whole number from 0 to 9007199254740991',
   ],
 ])('events that are none are named with their line: %s', (lines, message) => {
   expect(() => ledgerFromLines(lines)).toThrow(message);

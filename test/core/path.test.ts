@@ -73,7 +73,7 @@ describe('a path', () => {
       type: 'refused',
       failure: {
         code: 'path/control-character',
-        message: String.raw`the path "references/\x1b[2J\u{202e}/x" has a character that does not show`,
+        message: String.raw`the path "references/\x1b[2J\u{202e}/x" contains an invisible character`,
         hint: FAILURES['path/control-character'],
         nearest: [],
       },

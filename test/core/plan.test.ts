@@ -72,10 +72,10 @@ describe('a plan', () => {
     expect(change).toEqual({
       plan,
       problems: [
-        'there is no step "S3 " to remove; there is "s3", "s1", "s2"',
+        'there is no step "S3 " to remove; similar ids: "s3", "s1", "s2"',
         'there is no step "other" to remove',
-        'there is no step "s9" to change; there is "s1", "s2", "s3"; a new step needs a title',
-        'there is no step "s33" to put in order; there is "s3"',
+        'there is no step "s9" to change; similar ids: "s1", "s2", "s3"; a new step needs a title',
+        'there is no step "s33" to put in order; similar ids: "s3"',
       ],
     });
   });
@@ -97,10 +97,10 @@ describe('a plan', () => {
         ],
       },
       problems: [
-        'the id "a" stands twice; the first of the steps was kept',
+        'the id "a" is used twice; the first step was kept',
         'a step has no id',
         'step "b" has no title',
-        'the status of step "c" is none of pending, in_progress, completed',
+        'the status of step "c" must be one of pending, in_progress, completed',
       ],
     });
   });
@@ -110,7 +110,7 @@ describe('a plan', () => {
     const change = applyPlanUpdate(plan, { mode: 'patch', steps });
     expect([change.plan.steps.length, change.problems]).toEqual([
       50,
-      ['1000 changes of steps; only the first 50 were taken', '53 steps; only the first 50 were taken'],
+      ['1000 step changes; only the first 50 were used', '53 steps; only the first 50 were used'],
     ]);
   });
 });

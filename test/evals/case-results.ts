@@ -1,6 +1,6 @@
 import type { CaseResult, CheckResult } from '../../src/evals/report/result.ts';
 
-/** One result; what is not given is a pass of the first attempt. */
+/** A result that by default passed in the first attempt. */
 export function caseResult(id: string, more: Partial<CaseResult> = {}): CaseResult {
   return {
     case: id,

@@ -1,4 +1,4 @@
-/** Skills, cases and models for tests of evaluations. */
+/** Skills, cases and models for evaluation tests. */
 import path from 'node:path';
 
 import type { EvalCase } from '../../src/evals/cases/case.ts';
@@ -33,7 +33,7 @@ export function script(...turns: readonly unknown[]): Pick<EvalCase, 'answers'> 
 
 export const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
 
-/** Skills of these names below a folder; gives their folders. */
+/** Writes skills with these names and returns their folders. */
 export function writeSkills(folder: string, names: readonly string[]): readonly string[] {
   return names.map((name) => {
     const dir = path.join(folder, name);
@@ -42,7 +42,7 @@ export function writeSkills(folder: string, names: readonly string[]): readonly 
   });
 }
 
-/** A model that decides by the words of the request; `turn` counts from 0 in each run. */
+/** A model that decides by the text of the request; `turn` counts from 0 in each run. */
 export function thinking(
   decide: (asked: string, turn: number, request: ModelRequest) => Line | Promise<Line>,
 ): SuiteModel {
@@ -72,7 +72,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 
 export const load = (skill: string): Line => ({ calls: [['load_skill', { skill }]] });
 
-/** Takes a skill for the words that name it, as the controls want it. */
+/** Loads a skill for a word of the request, and the always-fire control for its queries. */
 export function firing(rules: Readonly<Record<string, Line>>): (asked: string, turn: number) => Line {
   return (asked, turn) => {
     if (turn > 0) return { text: 'done' };

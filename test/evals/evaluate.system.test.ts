@@ -28,7 +28,7 @@ function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions & { readonl
   };
 }
 
-/** Says what the skill that it loads says: without one it knows nothing. */
+/** Repeats the word of the loaded skill; knows nothing without a skill. */
 const learner = thinking((_asked, turn, { messages }) => {
   if (turn === 0) return load('tables');
   const [, known = 'nothing'] = /The word is (\w+)/.exec(messages.map(({ content }) => content).join('\n')) ?? [];
@@ -38,7 +38,7 @@ const learner = thinking((_asked, turn, { messages }) => {
 const knows = (word: string) => makeCase(`knows-${word}`, { expect: { output: [{ type: 'contains', text: word }] } });
 
 describe('an evaluation', () => {
-  verifies('EVAL-3', 'compares with the same cases without the skill, and flags checks that say nothing', async () => {
+  verifies('EVAL-3', 'compares with runs without the skill, and flags checks that pass in both arms', async () => {
     const options = setUp({ baseline: 'none', model: learner, repeat: 2 });
     writeSkill(path.join(options.root, 'skills/tables'), { description: 'Tables.', body: 'The word is plinth.\n' });
     const report = await evaluate({ ...options, cases: [knows('plinth'), knows('word')] });
@@ -68,7 +68,7 @@ describe('an evaluation', () => {
     ]);
   });
 
-  test('records every arm and attempt for itself, and plays them again', async () => {
+  test('records each arm and attempt separately and replays them', async () => {
     const options = setUp({ baseline: 'none', repeat: 2 });
     writeSkill(path.join(options.root, 'skills/tables'), { description: 'Tables.', body: 'The word is plinth.\n' });
     const file = path.join(options.root, 'a.jsonl');
@@ -87,7 +87,7 @@ describe('an evaluation', () => {
     expect(names.toSorted()).toEqual(['a.2.jsonl', 'a.jsonl', 'a.without.2.jsonl', 'a.without.jsonl']);
   });
 
-  test('plays paths that were recorded as those of this run, also while they are shown', async () => {
+  test('maps recorded paths to this run, also while streaming', async () => {
     const options = setUp();
     const paths = thinking((_asked, turn, { messages }) => {
       if (turn === 0) return load('tables');
@@ -103,7 +103,7 @@ describe('an evaluation', () => {
     expect(played?.status).toBe('passed');
   });
 
-  test('compares with what is committed, read without a checkout', async () => {
+  test('compares with a git revision without a checkout', async () => {
     const notes: string[] = [];
     const options = setUp({ baseline: 'old', model: learner, onNote: (note) => void notes.push(note) });
     const skill = path.join(options.root, 'skills/tables');
@@ -120,15 +120,15 @@ describe('an evaluation', () => {
       'old failed: the word is old',
     ]);
     expect(notes).toEqual([
-      'programs are switched off',
-      expect.stringMatching(/^tables is compared with HEAD \([0-9a-f]{12}\)$/),
+      'program execution is disabled',
+      expect.stringMatching(/^comparing tables with HEAD \([0-9a-f]{12}\)$/),
     ]);
     await expect(evaluate({ ...options, baseline: 'no-such-branch', cases: [knows('new')] })).rejects.toThrow(
-      'there is no older version of "tables" to compare with: git knows no revision "no-such-branch"',
+      'no baseline version of "tables": git has no revision "no-such-branch"',
     );
   });
 
-  test('compares with the version before, where installing kept one', async () => {
+  test('compares with the previous installed version', async () => {
     const notes: string[] = [];
     const options = setUp({ baseline: 'old', model: learner, onNote: (note) => void notes.push(note) });
     const skills = [path.join(options.root, 'installed/tables')];
@@ -142,23 +142,23 @@ describe('an evaluation', () => {
       'with: the word is new',
       'old: the word is old',
     ]);
-    expect(notes.at(-1)).toMatch(/^tables is compared with the version of \d{4}-/);
+    expect(notes.at(-1)).toMatch(/^comparing tables with the version from \d{4}-/);
   });
 
-  test('skips what needs programs where nothing runs them, and says why', async () => {
+  test('skips cases that need programs if execution is disabled', async () => {
     const run = script(call('run_script', { skill: 'tables', script: 'a.sh', args: [] }), { text: 'ran' });
     const report = await evaluate({
       ...setUp(),
       cases: [makeCase('runs', run), makeCase('talks', script({ text: 'hello' }))],
     });
     expect(report.results.map(verdictLine)).toEqual([
-      'runs with skipped programs are switched off',
+      'runs with skipped program execution is disabled',
       'talks with passed',
     ]);
     expect(report.models).toEqual([{ id: 'scripted', way: 'scripted' }]);
   });
 
-  test('a case has the skills that it names, whether by a folder of them or one by one', async () => {
+  test('a case gets the skills that it names by folder or one by one', async () => {
     const options = setUp();
     const others = writeSkills(path.join(options.root, 'others'), ['maps', 'tables']);
     writeFileSync(path.join(options.root, 'others/README.md'), 'no skill');

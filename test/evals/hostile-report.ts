@@ -1,4 +1,4 @@
-/** Reports in which strangers wrote every text. */
+/** Reports in which every text is untrusted. */
 import type { CaseStatus, EvalReport } from '../../src/evals/report/result.ts';
 import { COMPARISON, TRIGGER, check, report, result } from './sample-report.ts';
 
@@ -18,7 +18,7 @@ export const HOSTILE: readonly string[] = [
   'x'.repeat(5000),
 ];
 
-/** The text stands wherever a text can stand. */
+/** Uses the text wherever a report has text. */
 export function hostileReport(text: string): EvalReport {
   const statuses: readonly CaseStatus[] = ['passed', 'failed', 'error', 'skipped'];
   const results = statuses.map((status, place) =>

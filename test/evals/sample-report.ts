@@ -1,4 +1,4 @@
-/** Reports for tests of what is made from them: one with a bit of everything, and any number of cases. */
+/** Sample reports: one with everything, and one with any number of cases. */
 import { ZERO_COST } from '../../src/evals/report/result.ts';
 import type {
   CaseResult,
@@ -104,7 +104,7 @@ export const TRIGGER: TriggerReport = {
   ],
 };
 
-/** With everything that a report can have. */
+/** A report with all optional parts. */
 export function fullReport(): EvalReport {
   const failed = check('output[1]', {
     status: 'failed',
@@ -116,8 +116,8 @@ export function fullReport(): EvalReport {
     [
       result('count', { name: 'Counts the rows of a table', tags: ['csv', 'smoke'] }),
       result('sum', { tags: ['csv'], status: 'failed', checks: [check('output[0]'), failed], answer: '41' }),
-      result('slow', { status: 'error', reason: 'it was not done after 20 s', checks: [] }),
-      result('judge', { status: 'skipped', reason: 'no judge was named', checks: [] }),
+      result('slow', { status: 'error', reason: 'timed out after 20 s', checks: [] }),
+      result('judge', { status: 'skipped', reason: 'no judge model', checks: [] }),
       result('count', { arm: 'without', status: 'failed', checks: [failed] }),
     ],
     { comparisons: [COMPARISON], trigger: TRIGGER, flaky: ['sum'] },
@@ -126,7 +126,7 @@ export function fullReport(): EvalReport {
 
 const KINDS = ['trigger', 'sequence', 'output', 'security', 'budget'] as const;
 
-/** As large suites are: long inputs, some failures, tags. */
+/** Results of a large suite, with long inputs, failures and tags. */
 export function manyResults(count: number): readonly CaseResult[] {
   return Array.from({ length: count }, (_, place) => {
     const status = place % 23 === 0 ? 'failed' : place % 97 === 5 ? 'error' : place % 61 === 7 ? 'skipped' : 'passed';
@@ -145,7 +145,7 @@ export function manyResults(count: number): readonly CaseResult[] {
       answer: `There are ${String(place)} rows. ${'And some more words about them. '.repeat(25)}`,
       tags: [['csv', 'text', 'pdf'][place % 3] ?? 'csv', ...(place % 10 === 0 ? ['smoke'] : [])],
       status,
-      reason: status === 'error' ? 'the model failed: 503' : status === 'skipped' ? 'no judge was named' : '',
+      reason: status === 'error' ? 'the model failed: 503' : status === 'skipped' ? 'no judge model' : '',
       checks: status === 'error' || status === 'skipped' ? [] : checks,
       cost: {
         ...ZERO_COST,

@@ -1,4 +1,4 @@
-/** As much of XML 1.0 as our reports use: throws where a text is not well-formed, and gives the elements in order. */
+/** Parses the part of XML 1.0 that reports use, and throws if the text is not well-formed. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export function readXml(xml: string): readonly XmlElement[] {
 
 function attributesOf(text: string): Readonly<Record<string, string>> {
   const all = [...text.matchAll(/([A-Za-z]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, decoded(value)]);
-  if (new Set(all.map(([name]) => name)).size !== all.length) throw new Error(`an attribute stands twice: ${text}`);
+  if (new Set(all.map(([name]) => name)).size !== all.length) throw new Error(`duplicate attribute: ${text}`);
   return Object.fromEntries(all);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { readPlainHead } from '../../src/format/skill-head.ts';
+import { readSimpleHead } from '../../src/format/skill-head.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { codesOf, fenced, placesOf, read, sourceOf } from '../core/skill-source.ts';
 
@@ -106,7 +106,7 @@ describe('the name', () => {
   });
 });
 
-describe('readPlainHead', () => {
+describe('readSimpleHead', () => {
   it.each([
     ['a plain file', fenced('name: a', DESCRIPTION)],
     ['quotes over lines', fenced('name: a', "description: 'one", '', "  two'")],
@@ -118,11 +118,10 @@ describe('readPlainHead', () => {
     ['JSON over lines', fenced('name: a', DESCRIPTION, 'metadata:', '  {', '    "a": {"b": ["c"]},', '  }')],
     ['CR LF', fenced('name: a', 'description: |', '  a', '', '  b').replaceAll('\n', '\r\n')],
   ])('reads %s', (_, text) => {
-    expect(readPlainHead(sourceOf(text), { mode: 'lenient' })?.head?.name).toBe('a');
+    expect(readSimpleHead(sourceOf(text), { mode: 'lenient' })?.head?.name).toBe('a');
   });
 
   it.each([
-    ['a colon', fenced('description: a: b')],
     ['an anchor', fenced('description: &a b')],
     ['an alias', fenced('description: *a')],
     ['a tag', fenced('description: !a b')],
@@ -130,10 +129,24 @@ describe('readPlainHead', () => {
     ['an explicit key', fenced('? a', ': b')],
     ['a block with its own indentation', fenced('description: |2', '   a')],
     ['a language', '---js\na: b\n---\n'],
-    ['no end', '---\na: b\n'],
     ['a second document', fenced('a: b', '--- c')],
-    ['no text', ''],
-  ])('leaves %s to readHead', (_, text) => {
-    expect(readPlainHead(sourceOf(text), { mode: 'lenient' })).toBeUndefined();
+    ['plain and broken fields with a tab', fenced('description: a: b', 'x:\ty')],
+    ['a line that is not a field', fenced('description: a: b', 'rubbish')],
+    ['an anchor beside an unquoted colon', fenced('name: &x pdf-forms', 'description: a: b')],
+    ['a colon in the text below a key', fenced('description: a', '  b: c')],
+    ['a restriction that no line shows', fenced('description: x', 'allowed--tools: a: b')],
+  ])('returns undefined for %s', (_, text) => {
+    expect(readSimpleHead(sourceOf(text), { mode: 'lenient' })).toBeUndefined();
+  });
+});
+
+describe('an unquoted colon', () => {
+  it('is repaired without the YAML library', () => {
+    const reading = readSimpleHead(
+      sourceOf(fenced('name: pdf-forms', 'description: Use when: asked', 'metadata:', '  a: b')),
+      { mode: 'lenient' },
+    );
+    expect(reading?.head?.description).toBe('Use when: asked');
+    expect(reading === undefined ? [] : placesOf(reading)).toEqual(['frontmatter/unquoted-colon@3:22']);
   });
 });

@@ -17,7 +17,7 @@ import { readRun } from '../../src/journal/journal-reader.ts';
 import type { RunRecordOptions } from '../../src/journal/journal-writer.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
-import { thisProcess } from '../../src/platform/fs/folder-lock.ts';
+import { thisProcess } from '../../src/platform/fs/lock-owner.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';

@@ -3,89 +3,130 @@ import { expect, test } from 'vitest';
 import { readMetrics, readTraces } from './otlp-receiver.ts';
 
 /**
- * The reader of these tests is written by the same hand as the writer that it judges. So it is first held to bytes that the exporters
- * of OpenTelemetry itself made (their packages 0.223.0): what it reads of those it reads of ours.
+ * The reader of these tests and the encoder under test have the same author. So the reader is checked against requests in the form of
+ * the examples of the OTLP specification (`opentelemetry-proto/examples`).
  */
-const TRACES = [
-  'CuEBChwKGAoMc2VydmljZS5uYW1lEggKBmdvbGRlbhAAEsABCg4KBXNjb3BlEgUxLjIuMxKtAQoQAAECAwQFBgcICQoLDA0OERIIoKGio6SlphIiCKChoqOkpaYRKghjaGlsZCDDqTABOSD8I1NNr5gYQaC/7VRNr5gYSgsKBHRleHQSAwoBeEoJCgN5ZXMSAhABSggKAm5vEgIQAEoMCgV3aG9sZRIDGKwCShQKBW1pbnVzEgsY/f//////////AUoRCgRwYXJ0EgkhAAAAAAAA4D9QAGAAcAB6AhgChQEBAQAA',
-  'Cp8BChwKGAoMc2VydmljZS5uYW1lEggKBmdvbGRlbhAAEn8KDgoFc2NvcGUSBTEuMi4zEm0KEAABAgMEBQYHCAkKCwwNDhESCKChoqOkpaYRKgZwYXJlbnQwATmgZYtSTa+YGEEACgCOTa+YGFAAYABqIwoQ/////////////////////xII7u7u7u7u7u4oADUBAQAAcAB6AhgAhQEBAQAA',
-];
-const METRICS =
-  'CpECChwKGAoMc2VydmljZS5uYW1lEggKBmdvbGRlbhAAEvABCg4KBXNjb3BlEgUxLjIuMxKNAQoIZHVyYXRpb24SCUhvdyBsb25nLhoBc0pzCm8RQD0WUFkw6BgZgH8lUFkw6BghAwAAAAAAAAApMzMzMzMzFkAyGAEAAAAAAAAAAQAAAAAAAAABAAAAAAAAADoQmpmZmZmZuT8AAAAAAADwP0oLCgR0b29sEgMKAWFZmpmZmZmZqT9hAAAAAAAAFEAQAhJOCgdkZW5pYWxzEglIb3cgbWFueS4aCHtkZW5pYWx9Oi4KKBGAfyVQWTDoGBmAfyVQWTDoGCEAAAAAAAAAQDoLCgR0b29sEgMKAWIQAhgB';
+const RESOURCE = { attributes: [{ key: 'service.name', value: { stringValue: 'my.service' } }] };
+const SCOPE = { name: 'my.library', version: '1.0.0' };
+const ENVELOPE = { resource: { 'service.name': 'my.service' }, scope: SCOPE };
+const TIMES = { startTimeUnixNano: '1544712660300000000', timeUnixNano: '1544712660300000000' };
+const READ_TIMES = { start: 1_544_712_660_300_000_000n, time: 1_544_712_660_300_000_000n };
 
-const bytes = (text: string): Uint8Array => Buffer.from(text, 'base64');
-const ENVELOPE = { resource: { 'service.name': 'golden' }, scope: { name: 'scope', version: '1.2.3' } };
-const SPAN = { traceId: '000102030405060708090a0b0c0d0e11', kind: 1, flags: 0x101, statusMessage: '' };
+const bytes = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
 
-test('spans of the official exporter are read as they were made', () => {
-  expect(TRACES.flatMap((text) => readTraces(bytes(text)))).toEqual([
+test('spans in the form of the specification are read', () => {
+  const request = {
+    resourceSpans: [
+      {
+        resource: RESOURCE,
+        scopeSpans: [
+          {
+            scope: SCOPE,
+            spans: [
+              {
+                traceId: '5B8EFFF798038103D269B633813FC60C',
+                spanId: 'EEE19B7EC3C1B174',
+                parentSpanId: 'EEE19B7EC3C1B173',
+                name: "I'm a server span",
+                startTimeUnixNano: '1544712660000000000',
+                endTimeUnixNano: '1544712661000000000',
+                kind: 2,
+                attributes: [
+                  { key: 'text', value: { stringValue: 'some value' } },
+                  { key: 'yes', value: { boolValue: true } },
+                  { key: 'whole', value: { intValue: '-3' } },
+                  { key: 'part', value: { doubleValue: 0.5 } },
+                ],
+                links: [{ traceId: 'FF', spanId: 'EE' }],
+                status: { code: 2 },
+                flags: 0x101,
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  expect(readTraces(bytes(request))).toEqual([
     {
       ...ENVELOPE,
       contents: [
         {
-          ...SPAN,
-          spanId: 'a0a1a2a3a4a5a612',
-          parentSpanId: 'a0a1a2a3a4a5a611',
-          name: 'child é',
-          start: 1_772_359_200_012_500_000n,
-          end: 1_772_359_200_042_500_000n,
-          attributes: { text: 'x', yes: true, no: false, whole: 300, minus: -3, part: 0.5 },
-          links: [],
+          traceId: '5b8efff798038103d269b633813fc60c',
+          spanId: 'eee19b7ec3c1b174',
+          parentSpanId: 'eee19b7ec3c1b173',
+          name: "I'm a server span",
+          kind: 2,
+          start: 1_544_712_660_000_000_000n,
+          end: 1_544_712_661_000_000_000n,
+          attributes: { text: 'some value', yes: true, whole: -3, part: 0.5 },
+          links: [{ traceId: 'ff', spanId: 'ee' }],
           status: 2,
-        },
-      ],
-    },
-    {
-      ...ENVELOPE,
-      contents: [
-        {
-          ...SPAN,
-          spanId: 'a0a1a2a3a4a5a611',
-          parentSpanId: '',
-          name: 'parent',
-          start: 1_772_359_200_002_500_000n,
-          end: 1_772_359_201_000_000_000n,
-          attributes: {},
-          links: [{ traceId: 'ff'.repeat(16), spanId: 'ee'.repeat(8) }],
-          status: 0,
+          statusMessage: '',
+          flags: 0x101,
         },
       ],
     },
   ]);
 });
 
-test('metrics of the official exporter are read as they were made', () => {
-  const times = { start: expect.any(BigInt), time: expect.any(BigInt) };
-  expect(readMetrics(bytes(METRICS))).toEqual([
+test('metrics in the form of the specification are read', () => {
+  const attributes = [{ key: 'attr', value: { stringValue: 'some value' } }];
+  const histogram = { count: '3', sum: 5.55, bucketCounts: ['1', '2'], explicitBounds: [1], min: 0.05, max: 5 };
+  const request = {
+    resourceMetrics: [
+      {
+        resource: RESOURCE,
+        scopeMetrics: [
+          {
+            scope: SCOPE,
+            metrics: [
+              {
+                name: 'my.counter',
+                unit: '1',
+                sum: {
+                  aggregationTemporality: 1,
+                  isMonotonic: true,
+                  dataPoints: [
+                    { ...TIMES, asDouble: 5, attributes },
+                    { ...TIMES, asInt: '7', attributes },
+                  ],
+                },
+              },
+              {
+                name: 'my.histogram',
+                unit: '1',
+                histogram: { aggregationTemporality: 2, dataPoints: [{ ...TIMES, ...histogram, attributes }] },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const point = { ...READ_TIMES, attributes: { attr: 'some value' } };
+  expect(readMetrics(bytes(request))).toEqual([
     {
       ...ENVELOPE,
       contents: [
         {
-          name: 'duration',
-          unit: 's',
-          type: 'histogram',
-          temporality: 2,
-          isMonotonic: false,
+          name: 'my.counter',
+          unit: '1',
+          type: 'sum',
+          temporality: 1,
+          isMonotonic: true,
           points: [
-            {
-              ...times,
-              attributes: { tool: 'a' },
-              count: 3,
-              sum: 5.55,
-              buckets: [1, 1, 1],
-              bounds: [0.1, 1],
-              min: 0.05,
-              max: 5,
-            },
+            { ...point, count: 5 },
+            { ...point, count: 7 },
           ],
         },
         {
-          name: 'denials',
-          unit: '{denial}',
-          type: 'sum',
+          name: 'my.histogram',
+          unit: '1',
+          type: 'histogram',
           temporality: 2,
-          isMonotonic: true,
-          points: [{ ...times, attributes: { tool: 'b' }, count: 2 }],
+          isMonotonic: false,
+          points: [{ ...point, count: 3, sum: 5.55, buckets: [1, 2], bounds: [1], min: 0.05, max: 5 }],
         },
       ],
     },

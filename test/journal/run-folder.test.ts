@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { findRun, listRuns, runLife } from '../../src/journal/run-folder.ts';
 import { isSkillError } from '../../src/core/errors.ts';
-import { thisProcess } from '../../src/platform/fs/folder-lock.ts';
+import { thisProcess } from '../../src/platform/fs/lock-owner.ts';
 import { scratch } from '../registry/support.ts';
 import { startRun, writeRun } from './support.ts';
 

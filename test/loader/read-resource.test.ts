@@ -36,23 +36,27 @@ describe('a file of a skill', () => {
     });
   });
 
-  verifies('DISC-3', 'is read by section; a section that is not there gives the start, a note and the headings', () => {
-    const skill = makeSkill({ 'references/guide.md': GUIDE });
-    expect(readResourceFile(skill, 'references/guide.md', { section: 'setup' })).toMatchObject({
-      text: '## Setup\n\nOne.\nTwo.\n\n',
-      lines: { from: 5, to: 9 },
-      totalLines: 12,
-      report: { characters: 21, truncated: false },
-      headings: [],
-    });
-    expect(readResourceFile(skill, 'references/guide.md', { section: 'Nothing like it\u202E' })).toMatchObject({
-      text: GUIDE,
-      lines: { from: 1, to: 12 },
-      report: { truncated: false },
-      notes: [String.raw`there is no section "Nothing like it\u{202e}"; this is the start of the file`],
-      headings: ['# Guide', '## Setup', '## Use'],
-    });
-  });
+  verifies(
+    'DISC-3',
+    'is read by section; a section that does not exist gives the start, a note and the headings',
+    () => {
+      const skill = makeSkill({ 'references/guide.md': GUIDE });
+      expect(readResourceFile(skill, 'references/guide.md', { section: 'setup' })).toMatchObject({
+        text: '## Setup\n\nOne.\nTwo.\n\n',
+        lines: { from: 5, to: 9 },
+        totalLines: 12,
+        report: { characters: 21, truncated: false },
+        headings: [],
+      });
+      expect(readResourceFile(skill, 'references/guide.md', { section: 'Nothing like it\u202E' })).toMatchObject({
+        text: GUIDE,
+        lines: { from: 1, to: 12 },
+        report: { truncated: false },
+        notes: [String.raw`there is no section "Nothing like it\u{202e}"; this is the start of the file`],
+        headings: ['# Guide', '## Setup', '## Use'],
+      });
+    },
+  );
 
   verifies('DISC-3', 'is read by lines; lines it does not have are refused with the number it has', () => {
     const whole = { truncated: false, notes: [] };
@@ -172,7 +176,7 @@ describe('a file that cannot be had', () => {
       type: 'failed',
       failure: {
         code: 'file/missing',
-        message: '"references/form.md" of the skill "demo" is not there',
+        message: '"references/form.md" of the skill "demo" does not exist',
         hint: FAILURES['file/missing'],
         nearest: ['references/forms.md'],
       },

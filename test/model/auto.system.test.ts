@@ -46,8 +46,8 @@ const ask = async ({ model }: FoundModel): Promise<void> => {
 const ollama: Respond = (response, _turn, { path }) =>
   sendJson(response, path === '/api/tags' ? { models: [{ name: 'qwen3:8b' }] } : completion('hi'));
 
-const LOOKED = ['no provider is configured', 'no key of a vendor is set'];
-const refused = (provider: string): string => `${provider}: nothing answers at ${NOWHERE} (ECONNREFUSED)`;
+const LOOKED = ['no provider is configured', 'no API key of a vendor is set'];
+const refused = (provider: string): string => `${provider}: no server responds at ${NOWHERE} (ECONNREFUSED)`;
 
 describe('where nothing is there', () => {
   verifies('MOD-1', 'it is the rule model, and everything that was tried is said', async () => {
@@ -62,12 +62,12 @@ describe('where nothing is there', () => {
     const env = { ANTHROPIC_API_KEY: 'key-12345678' };
     expect(shown(await find({ config: { provider }, env }))).toEqual({
       model: 'rules',
-      reason: 'the configuration names it',
+      reason: 'it is configured',
       tried: [],
     });
     expect(shown(await find({ name: provider, env }))).toEqual({
       model: 'rules',
-      reason: 'it was asked for',
+      reason: 'it was requested by name',
       tried: [],
     });
   });
@@ -87,12 +87,12 @@ describe('what is named', () => {
     const env = { ANTHROPIC_API_KEY: 'key-12345678', GEMINI_API_KEY: 'key-12345678' };
     expect(shown(await find({ config: { provider: 'google' }, env }))).toEqual({
       model: 'google/gemini-2.5-flash',
-      reason: 'the configuration names it',
+      reason: 'it is configured',
       tried: [],
     });
     expect(shown(await find({ name: 'anthropic/claude-x', config: { provider: 'google' }, env }))).toEqual({
       model: 'anthropic/claude-x',
-      reason: 'it was asked for',
+      reason: 'it was requested by name',
       tried: [],
     });
   });

@@ -21,14 +21,14 @@ describe('a server that is not there or says nothing', () => {
     const model = await openModel({ provider: 'openai-compatible', model: 'm', baseUrl: gone.url, apiKey: KEY });
     await expect(model.call(REQUEST, { signal: new AbortController().signal })).rejects.toMatchObject({
       code: 'model/unavailable',
-      message: `openai-compatible/m: nothing answers at ${gone.url} (ECONNREFUSED)`,
-      data: { model: 'openai-compatible/m', reasons: [`nothing answers at ${gone.url} (ECONNREFUSED)`] },
+      message: `openai-compatible/m: no server responds at ${gone.url} (ECONNREFUSED)`,
+      data: { model: 'openai-compatible/m', reasons: [`no server responds at ${gone.url} (ECONNREFUSED)`] },
     });
   });
 
   test.each([false, true])('silent: no first byte, and no second attempt; streamed: %j', async (isStreamed) => {
     const { error, waits } = await ask(() => undefined, { isStreamed, limits: { firstByteMs: 60 } });
-    expect(error).toEqual(failed('no answer began within 0.06 s'));
+    expect(error).toEqual(failed('no answer started within 0.06 s'));
     expect(waits).toEqual([]);
   });
 
@@ -38,7 +38,7 @@ describe('a server that is not there or says nothing', () => {
       else response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":');
     };
     const { error, deltas } = await ask(respond, { isStreamed, limits: { silenceMs: 60 } });
-    expect(error).toEqual(failed('the answer stopped, and nothing more came within 0.06 s'));
+    expect(error).toEqual(failed('the answer stalled: no data within 0.06 s'));
     expect(deltas).toEqual(isStreamed ? [{ type: 'text', text: 'Once upon' }] : []);
   });
 
@@ -51,12 +51,12 @@ describe('a server that is not there or says nothing', () => {
       }
     };
     const { error } = await ask(respond, { isStreamed: true, limits: { attemptMs: 150 } });
-    expect(error).toEqual(failed('the answer did not come to an end within 0.15 s'));
+    expect(error).toEqual(failed('the answer was not complete within 0.15 s'));
   });
 });
 
 describe('an answer that is none', () => {
-  const UNREADABLE = 'the answer is not what this protocol says: broken JSON, or something else than a model';
+  const UNREADABLE = 'the answer does not follow the protocol of the provider: malformed JSON, or not a model server';
 
   test.each([false, true])('a web page; streamed: %j', async (isStreamed) => {
     const { error } = await ask(
@@ -65,7 +65,7 @@ describe('an answer that is none', () => {
         isStreamed,
       },
     );
-    expect(error).toEqual(failed('the server answered with a web page and not as a model', 200));
+    expect(error).toEqual(failed('the server answered with a web page instead of a model response', 200));
   });
 
   test.each([
@@ -86,7 +86,7 @@ describe('an answer that is none', () => {
     'an error with a status of success: %j',
     async (body) => {
       const { error } = await ask((response) => sendJson(response, body));
-      expect(error).toEqual(failed('the server broke off with an error: the model is not loaded'));
+      expect(error).toEqual(failed('the server aborted with an error: the model is not loaded'));
     },
   );
 
@@ -132,7 +132,7 @@ describe('an answer that is none', () => {
 });
 
 describe('an answer that is too large', () => {
-  const CUT = 'the answer is larger than 4194304 bytes and was cut off';
+  const CUT = 'the answer exceeds 4194304 bytes and was cut off';
 
   test.each([5, 10])('%j MB at once', async (megabytes) => {
     const { error } = await ask((response) => sendJson(response, completion('x'.repeat(megabytes * 1_000_000))));

@@ -160,7 +160,7 @@ describe('what must not be told', () => {
   test('a key that is cut by our own limit, inside a stream', async () => {
     const line = JSON.stringify({ error: { message: `${'x'.repeat(290)}${KEY}`, type: 'x' } });
     const { error } = await ask((response) => startStream(response).end(`data: ${line}\n\n`), { isStreamed: true });
-    expect(shown(error)).toContain('the server broke off with an error: xxx');
+    expect(shown(error)).toContain('the server aborted with an error: xxx');
     expect(shown(error)).not.toContain(KEY.slice(0, 7));
   });
 
@@ -196,7 +196,7 @@ describe('what must not be told', () => {
     const thief = await serve(good);
     const { error } = await ask((response) => response.writeHead(307, { location: `${thief.url}/v1` }).end());
     await thief.close();
-    expect(error).toEqual(failed('the server answered 307 and points elsewhere, which is not followed', 307));
+    expect(error).toEqual(failed('the server answered 307 with a redirect, which is not followed', 307));
     expect(thief.requests).toEqual([]);
   });
 

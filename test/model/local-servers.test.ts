@@ -71,7 +71,7 @@ describe('a server in its own language', () => {
     server = await serve(paths({ '/api/tags': { models: [] } }));
     await expect(openModel({ provider: 'ollama', baseUrl: server.url })).rejects.toMatchObject({
       code: 'model/unavailable',
-      message: 'ollama: ollama has no model',
+      message: 'ollama: ollama has no model loaded',
     });
   });
 });
@@ -81,28 +81,28 @@ describe('something else on that port', () => {
 
   test.each(['ollama', 'lmstudio', 'llamacpp'] as const)('any other program: %s', async (provider) => {
     const found = await look(provider, (response) => sendJson(response, { hello: 'world' }));
-    expect(found).toEqual(missing(`another program than ${provider} answers at ${server.url}`));
+    expect(found).toEqual(missing(`the program at ${server.url} is not ${provider}`));
   });
 
   test('another compatible server is not taken for llama.cpp', async () => {
     const found = await look('llamacpp', paths({ '/v1/models': { data: [{ id: 'm', owned_by: 'vllm' }] } }));
-    expect(found).toEqual(missing(`another program than llamacpp answers at ${server.url}`));
+    expect(found).toEqual(missing(`the program at ${server.url} is not llamacpp`));
   });
 
   test('a web site', async () => {
     const found = await look('ollama', (response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
     );
-    expect(found).toEqual(missing('the server answered with a web page and not as a model'));
+    expect(found).toEqual(missing('the server answered with a web page instead of a model response'));
   });
 
   test('no JSON', async () => {
     const found = await look('ollama', (response) => response.writeHead(200).end('ok'));
-    expect(found).toEqual(missing(`no JSON comes from ${server.url}`));
+    expect(found).toEqual(missing(`${server.url} did not return JSON`));
   });
 
   test('one that never answers', async () => {
-    expect(await look('ollama', () => undefined, 50)).toEqual(missing('no answer began within 0.05 s'));
+    expect(await look('ollama', () => undefined, 50)).toEqual(missing('no answer started within 0.05 s'));
   });
 
   test('one that never stops', async () => {
@@ -110,7 +110,7 @@ describe('something else on that port', () => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write(`{"models":[${'"x",'.repeat(1_000_000)}`);
     });
-    expect(found).toEqual(missing('the answer is larger than 1048576 bytes and was cut off'));
+    expect(found).toEqual(missing('the answer exceeds 1048576 bytes and was cut off'));
   });
 
   test('names that are none are left out', async () => {

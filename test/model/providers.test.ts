@@ -11,12 +11,12 @@ describe('a provider by name', () => {
   test.each([
     ['antropic', 'did you mean anthropic?'],
     ['olama', 'did you mean ollama?'],
-    ['zzz', 'known are anthropic, openai, google, openai-compatible, ollama, lmstudio, llamacpp'],
-    ['', 'known are anthropic, openai, google, openai-compatible, ollama, lmstudio, llamacpp'],
+    ['zzz', 'known providers: anthropic, openai, google, openai-compatible, ollama, lmstudio, llamacpp'],
+    ['', 'known providers: anthropic, openai, google, openai-compatible, ollama, lmstudio, llamacpp'],
   ])('unknown: %j', async (provider, hint) => {
     await expect(openModel({ provider })).rejects.toMatchObject({
       code: 'model/unavailable',
-      message: `there is no provider "${provider}"`,
+      message: `unknown provider "${provider}"`,
       hint,
     });
   });
@@ -56,13 +56,13 @@ describe('a base URL', () => {
     const error: unknown = await openModel({ provider: 'openai-compatible', model: 'm', baseUrl }).catch(
       (thrown) => thrown,
     );
-    expect(error).toMatchObject({ code: 'input/invalid', message: 'the base URL of the model is none' });
+    expect(error).toMatchObject({ code: 'input/invalid', message: 'the base URL of the model is invalid' });
   });
 
   test('is needed for a compatible server', async () => {
     await expect(openModel({ provider: 'openai-compatible', model: 'm' })).rejects.toMatchObject({
       code: 'model/unavailable',
-      message: 'openai-compatible: no base URL is given',
+      message: 'openai-compatible: the base URL is missing',
     });
   });
 });
@@ -120,10 +120,10 @@ describe('a compatible server that is asked for its models', () => {
   });
 
   test.each([
-    [models(), 'has 0 models', 'name the model'],
-    [models('a', 'b'), 'has 2 models', 'name one: a, b'],
-    [models('evil\u001b[2J', ''), 'has 0 models', 'name the model'],
-    [{ data: 'no' }, 'has 0 models', 'name the model'],
+    [models(), 'offers 0 models', 'name the model'],
+    [models('a', 'b'), 'offers 2 models', 'name one: a, b'],
+    [models('evil\u001b[2J', ''), 'offers 0 models', 'name the model'],
+    [{ data: 'no' }, 'offers 0 models', 'name the model'],
   ])('answers %j', async (answer, message, hint) => {
     const server = await serve((response) => sendJson(response, answer));
     const opened = openModel({ provider: 'openai-compatible', baseUrl: server.url });

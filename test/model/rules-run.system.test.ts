@@ -73,7 +73,7 @@ describe('the rule model on the built-in skills', () => {
     async (vocabulary) => {
       const { answer } = await runRules(await open(vocabulary), REQUEST);
       expect(answer).toBe(
-        `${RULE_MODEL_REMARK}\n\nThe skill csv-report fits, and nothing can be run here. Its quickstart is:\n\n` +
+        `${RULE_MODEL_REMARK}\n\nThe skill csv-report fits, but program execution is disabled. Its quickstart is:\n\n` +
           "```\nscripts/report.mjs 'inputs/my orders.csv' --format md\n```",
       );
     },
@@ -90,7 +90,7 @@ describe('the rule model on the built-in skills', () => {
           plan: {
             goal: 'What is in this CSV file? Are there missing values?\n\nFiles:',
             steps: [
-              { id: 'find', title: 'find a skill that fits and load it', status: 'in_progress' },
+              { id: 'find', title: 'find a suitable skill and load it', status: 'in_progress' },
               { id: 'run', title: 'follow its quickstart', status: 'pending' },
               { id: 'answer', title: 'answer from its output', status: 'pending' },
             ],
@@ -126,7 +126,7 @@ describe('the rule model on the built-in skills', () => {
     const skills = await open('skillwright', { 'orders.csv': ORDERS });
     const first = await runRules(skills, 'Give me summary statistics for every column of my CSV');
     expect(first.answer).toBe(
-      `${RULE_MODEL_REMARK}\n\nThe skill csv-report fits. To follow its quickstart, give a file (.csv, .tsv, .txt) with the request.`,
+      `${RULE_MODEL_REMARK}\n\nThe skill csv-report fits. To run its quickstart, add a file (.csv, .tsv, .txt) to the request.`,
     );
     const second = await runRules(
       skills,
@@ -176,11 +176,11 @@ describe('hostile skills', () => {
   });
 
   test.each([
-    ['no quickstart', '# Echo\n', 'it has no quickstart, which is all that fixed rules can follow'],
+    ['no quickstart', '# Echo\n', 'it has no quickstart, and fixed rules can follow nothing else'],
     [
       'one that leaves the skill',
       '```quickstart\n../../bin/sh -c id\n```\n',
-      'its quickstart cannot be followed: the path "../../bin/sh" has .. in it',
+      'its quickstart is invalid: the path "../../bin/sh" contains ".."',
     ],
   ])('a skill with %s is not run', async (_, body, why) => {
     const { answer, calls } = await runRules(await openOne(body, ''), 'echo words');

@@ -13,23 +13,23 @@ const show = (request: ApprovalRequest, width = 80, isWhole = false): readonly s
 
 /** Every line that we write ourselves. Nothing of a stranger can look like one of them, because it has a frame. */
 const OURS = [
-  /^a yes or a no is needed; risk: (?:low|medium|high)$/,
-  /^(?:tool|programs|script|file|request|what|starts in|reads as its input|an editor writes):$/,
-  /^asked by a rule \([a-z-]+\):$/,
+  /^approval needed; risk: (?:low|medium|high)$/,
+  /^(?:tool|programs|script|file|request|what|starts in|stdin|text for the editor):$/,
+  /^required by a rule \([a-z-]+\):$/,
   /^skill (?:with the digest [0-9a-f]{12}|without a digest):$/,
   /^(?:command|body), [\d,]+ characters:$/,
-  /^(?:arguments|environment|headers|files brought in) \([\d,]+\):$/,
+  /^(?:arguments|environment|headers|input files) \([\d,]+\):$/,
   /^file to delete, [\d,]+ bytes:$/,
   /^a new file, [\d,]+ lines:$/,
   /^changes, [\d,]+ lines added, [\d,]+ removed:$/,
-  /^nothing in it changes$/,
+  /^the content does not change$/,
   /^ {2}from line [\d,]+$/,
-  /^ {2}the line end at the end of the file (?:is new|goes)$/,
-  /^ {2}… [\d,]+ of [\d,]+(?: characters| lines)? left out; of all of it:$/,
+  /^ {2}the line end at the end of the file is (?:added|removed)$/,
+  /^ {2}… [\d,]+ of [\d,]+(?: characters| lines)? omitted; digest of everything:$/,
   /^ {2}sha256 [0-9a-f]{64}$/,
   /^affects \d+:$/,
-  /^isolation: (?:bubblewrap|container|seatbelt|none: it can do all that you can do)$/,
-  /^[\d,]+ characters are not ASCII: some may look like others$/,
+  /^isolation: (?:bubblewrap|container|seatbelt|none; it can do everything that you can do)$/,
+  /^[\d,]+ characters are not ASCII; some may imitate others$/,
   /^id: (?:[0-9a-f]{12}|none)$/,
 ];
 
@@ -48,10 +48,10 @@ describe('a question', () => {
     } as const;
     const request = commandRequest(action.command, { action, risk: 'high', affects: ['.git', 'origin'] });
     expect(show(request)).toEqual([
-      'a yes or a no is needed; risk: high',
+      'approval needed; risk: high',
       'tool:',
       '  │ run_command',
-      'asked by a rule (user):',
+      'required by a rule (user):',
       '  │ run_command',
       '  │ /home/me/.agent/config.json',
       'skill with the digest abababababab:',
@@ -62,10 +62,10 @@ describe('a question', () => {
       '  │ work',
       'environment (1):',
       '  │ GIT_DIR=/x',
-      'reads as its input:',
+      'stdin:',
       '  │ y',
       '  │ ',
-      'files brought in (1):',
+      'input files (1):',
       '  │ host://a.txt as work/a.txt',
       'affects 2:',
       '  │ .git',
@@ -107,7 +107,7 @@ describe('a question', () => {
       '  │ - two',
       '  │ + 2\\r',
       '  │   three',
-      '  the line end at the end of the file goes',
+      '  the line end at the end of the file is removed',
     ]);
   });
 
@@ -118,7 +118,7 @@ describe('a question', () => {
     const shown = lines.filter((line) => line.startsWith('  │ + '));
     expect([shown.length, shown[0], shown.at(-1)]).toEqual([40, '  │ + new 0', '  │ + new 499']);
     expect(lines).toContain('a new file, 500 lines:');
-    expect(lines).toContain('  … 460 of 500 lines left out; of all of it:');
+    expect(lines).toContain('  … 460 of 500 lines omitted; digest of everything:');
     expect(lines).toContain(`  sha256 ${sha256(after)}`);
     expect(show(requestOf({ detail }), 80, true).filter((line) => line.startsWith('  │ + ')).length).toBe(500);
   });
@@ -136,7 +136,7 @@ describe('a question', () => {
     ]);
     expect(shown({ kind: 'delete', path: 'a', bytes: 1234 })).toEqual(['file to delete, 1,234 bytes:', '  │ a']);
     expect(shown({ kind: 'other', summary: 'calls it' })).toEqual(['what:', '  │ calls it']);
-    expect(shown({ kind: 'write', path: 'a', before: 'x', after: 'x' }).at(-1)).toBe('nothing in it changes');
+    expect(shown({ kind: 'write', path: 'a', before: 'x', after: 'x' }).at(-1)).toBe('the content does not change');
   });
 
   test('the start and the end of a command of 10 kB are both seen, with what is left out and the hash of all', () => {
@@ -199,7 +199,7 @@ describe('a hostile text', () => {
   });
 
   test('letters that look like others are counted', () => {
-    expect(show(commandRequest('c\u0430t'))).toContain('1 characters are not ASCII: some may look like others');
+    expect(show(commandRequest('c\u0430t'))).toContain('1 characters are not ASCII; some may imitate others');
   });
 
   test('whatever strangers write, it is framed, visible and no wider than the screen', () => {

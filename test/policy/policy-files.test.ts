@@ -88,7 +88,7 @@ describe('files of rules', () => {
     expect([messages(eight), eight.policy.deny.map(({ rule }) => rule)]).toEqual([[], ['Deepest']]);
     const nine = read(chain(9), ['1.json']);
     expect(messages(nine)).toEqual([
-      '8.json policy/include "9.json" cannot be included: more than 8 files include each other',
+      '8.json policy/include "9.json" cannot be included: includes are nested deeper than 8 files',
     ]);
     expect([nine.isBroken, nine.policy.deny]).toEqual([true, []]);
   });
@@ -108,7 +108,7 @@ describe('files of rules', () => {
       'are not there',
       {},
       'gone.json',
-      'main.json policy/include "gone.json" cannot be included: there is no such file',
+      'main.json policy/include "gone.json" cannot be included: the file does not exist',
     ],
     [
       'are no JSON',
@@ -120,19 +120,19 @@ describe('files of rules', () => {
       'hold an unknown key',
       { 'a.json': { dney: ['X'] } },
       'a.json',
-      'a.json config/unknown-key "dney" means nothing here',
+      'a.json config/unknown-key "dney" is not a known key',
     ],
     [
       'hold a whole configuration',
       { 'a.json': { policy: {} } },
       'a.json',
-      'a.json config/unknown-key "policy" means nothing here',
+      'a.json config/unknown-key "policy" is not a known key',
     ],
     [
       'say what only a configuration may say',
       { 'a.json': { allowed_tools: 'grant' } },
       'a.json',
-      'a.json config/unknown-key "allowed_tools" means nothing here',
+      'a.json config/unknown-key "allowed_tools" is not a known key',
     ],
     [
       'hold a rule that means nothing',
@@ -140,8 +140,8 @@ describe('files of rules', () => {
       'a.json',
       'a.json config/invalid "deny.0" must be a rule such as Read or Bash(git status:*)',
     ],
-    ['are folders', { 'a/b': '' }, 'a', 'a config/invalid it cannot be read: not a plain file'],
-    ['are devices', {}, '/dev/zero', 'zero config/invalid it cannot be read: not a plain file'],
+    ['are folders', { 'a/b': '' }, 'a', 'a config/invalid it cannot be read: not a regular file'],
+    ['are devices', {}, '/dev/zero', 'zero config/invalid it cannot be read: not a regular file'],
     [
       'are too large',
       { 'a.json': `{"$schema": "${'x'.repeat(2_000_000)}"}` },
@@ -169,8 +169,8 @@ describe('files of rules', () => {
     const found = read({ 'a.json': { deny: ['Own', 'X'], allow: ['X'] } }, ['a.json']);
     expect(found.isBroken).toBe(false);
     expect(messages(found)).toEqual([
-      'main.json policy/contradiction "Own" stands in allow and in deny in "a.json": deny counts',
-      'a.json policy/contradiction "X" stands in allow and in deny: deny counts',
+      'main.json policy/contradiction "Own" is in allow and in deny in "a.json": deny applies',
+      'a.json policy/contradiction "X" is in allow and in deny: deny applies',
     ]);
   });
 

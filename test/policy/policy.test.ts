@@ -144,7 +144,7 @@ describe('rules', () => {
     const decision = decide(policyOf({ allow: ['Bash(git:*)'] }), withVariables);
     expect([decision.effect, decision.reason]).toEqual([
       'ask',
-      'run_command needs a yes by default, built-in: it comes with variables of its own, which no list of commands judges',
+      'run_command needs approval by default, built-in: it sets environment variables, which command rules do not cover',
     ]);
     expect(effectOf(policyOf({ allow: ['Bash'] }), withVariables)).toBe('allow');
   });

@@ -43,7 +43,7 @@ describe('a skill of a project', () => {
     expect(open().isTrusted(skill)).toEqual({
       trusted: false,
       reason: 'unknown',
-      message: `the skill "${dir}" is not trusted: look at it, then say \`skillwright trust\``,
+      message: `the skill "${dir}" is not trusted: review it, then run \`skillwright trust\``,
       place: dir,
     });
     const trusted = await open().trust(project, { skills: [], now: new Date(0) });
@@ -140,7 +140,7 @@ describe('trust that is bound to digests', () => {
     expect(store.isTrusted({ source: 'project', dir, digest: after })).toEqual({
       trusted: false,
       reason: 'changed',
-      message: `the skill "${dir}" changed since its project was trusted: look at it, then say \`skillwright trust\` again`,
+      message: `the skill "${dir}" changed after its project was trusted: review it, then run \`skillwright trust\` again`,
       place: dir,
     });
     expect(why(open({ bind: 'path' }).isTrusted({ source: 'project', dir, digest: after }))).toBe('folder');
@@ -203,7 +203,7 @@ describe('what cannot be trusted', () => {
     expect(why(open().isTrusted({ source: 'project', dir }))).toBe('unknown');
     expect(open().list()).toEqual({
       folders: [],
-      problems: [`entry 1 (${project}) of ${file} does not count: it is not as it was written`],
+      problems: [`entry 1 (${project}) of ${file} is ignored: it was edited after it was written`],
     });
     writeFileSync(file, `{"schema":1,"entries":[{"folder":"/","at":"","skills":[]}]}`);
     expect(why(open().isTrusted({ source: 'project', dir }))).toBe('unknown');

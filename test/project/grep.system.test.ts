@@ -93,9 +93,9 @@ describe('grep', () => {
       files: 2,
       skipped: 4,
       notes: [
-        '2 files were left out: not text in UTF-8',
-        '1 file was left out: too large',
-        '1 file was left out: kept back by a rule',
+        '2 files were skipped: not UTF-8 text',
+        '1 file was skipped: too large',
+        '1 file was skipped: excluded by policy',
       ],
     });
     expect(asked.sort()).toEqual(['.env', 'a.txt', 'image', 'large', 'latin', 'ok']);
@@ -170,8 +170,8 @@ test('the built library finds its worker too', () => {
     JSON.stringify(pathToFileURL(path.join(PROJECT, `dist/project/${name}.js`)).href);
   const program = `
     import { grep } from ${load('grep')};
-    import { placePath } from ${load('places')};
-    const placed = placePath('.', { project: ${JSON.stringify(here.places.project)}, skills: [] }, 'read');
+    import { resolvePath } from ${load('resolve-path')};
+    const placed = resolvePath('.', { project: ${JSON.stringify(here.places.project)}, skills: [] }, 'read');
     const found = await grep({ type: 'grep', pattern: 'project', path: '.' }, placed);
     process.stdout.write(JSON.stringify(found.matches));`;
   const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });

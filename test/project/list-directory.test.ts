@@ -84,7 +84,7 @@ describe('list_dir', () => {
 
   test('says what is no folder, and notices a link that took its place', () => {
     const here = world({ 'project/docs/x': '' });
-    expect(list(here, 'a.txt')).toMatchObject({ code: 'file/missing', message: '"a.txt" is a file and not a folder' });
+    expect(list(here, 'a.txt')).toMatchObject({ code: 'file/missing', message: '"a.txt" is a file, not a folder' });
     const judged = placed(here, 'docs');
     renameSync(path.join(here.places.project, 'docs'), path.join(here.places.project, 'moved'));
     symlinkSync('../secret', path.join(here.places.project, 'docs'));

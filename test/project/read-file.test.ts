@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { placePath } from '../../src/project/places.ts';
+import { resolvePath } from '../../src/project/resolve-path.ts';
 import { readFile } from '../../src/project/read-file.ts';
 import type { ReadFileLimits } from '../../src/project/read-file.ts';
 import { sha256 } from '../../src/platform/hash.ts';
@@ -69,7 +69,7 @@ describe('read_file', () => {
       lines: { from: 1, to: 2000 },
       totalLines: 5000,
       truncated: true,
-      notes: ['cut after line 2000 of 5000; read on with lines from 2001'],
+      notes: ['truncated after line 2000 of 5000; continue with lines from 2001'],
     });
     expect(read(here, 'long.txt', { lines: { from: 4001 } })).toMatchObject({
       lines: { from: 4001, to: 5000 },
@@ -151,7 +151,7 @@ describe('read_file', () => {
     const seen = new Set<string>();
     for (let count = 0; count < 3000 || (count < 200_000 && !seen.has('file/changed')); count += 1) {
       for (const file of ['leaf.md', 'sub/x.md']) {
-        const found = placePath(file, places, 'read');
+        const found = resolvePath(file, places, 'read');
         if (found.type === 'refused') seen.add(found.failure.code);
         else {
           const read = readFile({ type: 'read_file', path: file }, found);

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { placePath } from '../../src/project/places.ts';
-import type { HostPlaces, PlacedPath, Purpose } from '../../src/project/places.ts';
+import { resolvePath } from '../../src/project/resolve-path.ts';
+import type { FileRoots, ResolvedPath, Purpose } from '../../src/project/resolve-path.ts';
 import { scratch } from '../registry/support.ts';
 
 /** Files by path; a text that starts with `-> ` is a link to what follows. */
@@ -21,7 +21,7 @@ export function plant(folder: string, tree: Tree): string {
 export interface World {
   /** Holds the places, and what lies outside of them. */
   readonly base: string;
-  readonly places: HostPlaces & { readonly workspace: string };
+  readonly places: FileRoots & { readonly workspace: string };
 }
 
 /** A project, a workspace and a loaded skill beside each other, and a secret that is in none of them. */
@@ -44,8 +44,8 @@ export function world(tree: Tree = {}): World {
 }
 
 /** Where a path that must be fine leads. */
-export function placed({ places }: Pick<World, 'places'>, text: string, purpose: Purpose = 'read'): PlacedPath {
-  const found = placePath(text, places, purpose);
+export function placed({ places }: Pick<World, 'places'>, text: string, purpose: Purpose = 'read'): ResolvedPath {
+  const found = resolvePath(text, places, purpose);
   if (found.type === 'refused') throw new Error(`${found.failure.code}: ${found.failure.message}`);
   return found;
 }

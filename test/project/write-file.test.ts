@@ -110,9 +110,9 @@ describe('write_file', () => {
     expect(
       ['big.txt', 'i.png', 'folder'].map((file) => previewWrite(placed(here, file, 'write'))).map(({ note }) => note),
     ).toEqual([
-      'what is there has 262145 bytes and is not shown',
-      'what is there is no text in UTF-8 (image/png)',
-      'what is there cannot be shown (file/directory)',
+      'the current file has 262145 bytes and is not shown',
+      'the current file is not UTF-8 text (image/png)',
+      'the current file cannot be shown (file/directory)',
     ]);
   });
 });

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 
 import { compareDiagnostics } from '../../src/core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
-import { readHeadInFull } from '../../src/format/read-head.ts';
-import { readWithoutFences } from '../../src/format/missing.ts';
+import { readHeadAsYaml } from '../../src/format/read-head.ts';
+import { readSimpleHead } from '../../src/format/skill-head.ts';
 import { buildIndex, openRegistry } from '../../src/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from './support.ts';
 
@@ -85,7 +85,7 @@ function toldInFull(root: string, mode: Mode): readonly Diagnostic[] {
     const fileName = readdirSync(path.join(root, name))[0] ?? '';
     const file = path.join(root, name, fileName);
     const text = readFileSync(file, 'utf8');
-    return readHeadInFull({ path: file, directory: name, fileName, text, validUtf8: true }, { mode }).diagnostics;
+    return readHeadAsYaml({ path: file, directory: name, fileName, text, validUtf8: true }, { mode }).diagnostics;
   });
   return told.toSorted(compareDiagnostics);
 }
@@ -104,7 +104,7 @@ test('a file without frontmatter is told of without the whole parser, in the sam
   for (const text of texts) {
     for (const validUtf8 of [true, false]) {
       const source = { path: '/a/SKILL.md', directory: 'a', fileName: 'skill.md', text, validUtf8 };
-      expect(readWithoutFences(source, { mode: 'strict' })).toEqual(readHeadInFull(source, { mode: 'strict' }));
+      expect(readSimpleHead(source, { mode: 'strict' })).toEqual(readHeadAsYaml(source, { mode: 'strict' }));
     }
   }
   const root = scratch();

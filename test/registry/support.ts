@@ -6,11 +6,21 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 import type { SkillRoot } from '../../src/core/skill.ts';
+import { isSystemError } from '../../src/platform/fs/paths.ts';
+import { removeTree } from '../../src/platform/fs/remove-tree.ts';
 
 /** A folder of the test's own, removed when the test is over. */
 export function scratch(): string {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'skillwright-registry-')));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+  onTestFinished(async () => {
+    try {
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    } catch (error) {
+      // Only root can remove read-only folders, such as snapshots of skills, without changing their mode first.
+      if (!isSystemError(error) || error.code !== 'EACCES') throw error;
+      await removeTree(directory);
+    }
+  });
   return directory;
 }
 

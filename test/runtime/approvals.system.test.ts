@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
 import type { ApprovalRequest, ApprovalScope } from '../../src/core/approval.ts';
-import { pendingFolder } from '../../src/runtime/places.ts';
+import { pendingFolder } from '../../src/policy/approval/pending-approvals.ts';
 import { spawnCli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';

@@ -92,7 +92,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
       onTestFinished(() => session.close());
       const script = (name: string): Action => ({ type: 'run_script', skill: 'needy', script: name, args: [] });
       const needs = [
-        'the variable "ACME_API_TOKEN" is not given to programs',
+        'programs do not get the variable "ACME_API_TOKEN"',
         'the Python package "no-such-package-of-skillwright" is missing',
       ];
       // The second time it is remembered.
@@ -255,7 +255,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     await session.close();
     expect(existsSync(folder)).toBe(false);
     const late = await session.perform({ type: 'run_command', command: 'true' });
-    expect(late).toMatchObject({ type: 'failed', code: 'execution/failed', hint: 'start another session' });
+    expect(late).toMatchObject({ type: 'failed', code: 'execution/failed', hint: 'start a new session' });
     expect(existsSync(folder)).toBe(false);
     await session.close({ keep: true });
   });

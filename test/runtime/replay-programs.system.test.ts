@@ -65,14 +65,12 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     expect(await replay(folder)).toMatchObject({ status: 'same', remarks: [] });
     expect(await replay(folder, { isOwn: false, execution: { executor, opens: true } })).toMatchObject({
       status: 'different',
-      remarks: expect.arrayContaining([
-        'the files that were given with the request are not brought: the record is not our own',
-      ]),
+      remarks: expect.arrayContaining(['the files of the request are not staged, because the record is not your own']),
     });
     rmSync(file);
     expect(await replay(folder)).toMatchObject({
       status: 'different',
-      remarks: [expect.stringContaining('the files that were given with the request cannot be brought: ')],
+      remarks: [expect.stringContaining('the files of the request cannot be staged: ')],
     });
   });
 
@@ -107,7 +105,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     const execution = { executor };
     const foreign = await replay(run.path ?? '', { approve, isOwn: false, execution });
     expect(outlines(foreign)).toEqual([[1, false, 'program-ran', 'failed: approval/needed', undefined]]);
-    expect([foreign.remarks, asked.length]).toEqual([['other rules are in force'], 1]);
+    expect([foreign.remarks, asked.length]).toEqual([['the policy has changed'], 1]);
   });
 
   test('read artifacts again, and save none', async () => {

@@ -109,7 +109,7 @@ verifies(
     expect(await load(session, 'alpha')).toMatchObject({
       status: 'changed',
       text: '# other\n',
-      notes: ['SKILL.md has changed since it was last loaded: this is the new text'],
+      notes: ['SKILL.md changed since it was last loaded; this is the new text'],
     });
     session.startTurn();
     expect((await load(session, 'alpha')).status).toBe('new');

@@ -95,8 +95,8 @@ describe('skills of a folder that nobody trusts', () => {
     const { value } = await skillToolsOf(session, runtime).call('select_skills', { skills: ['project/demo'] });
     expect(value).toMatchObject({ ok: false });
     expect(await session.perform({ type: 'load_skill', skill: 'demo' })).toMatchObject({
-      message: `the skill "${world.demo}" is not trusted: look at it, then say \`skillwright trust\``,
-      hint: 'the folder of this skill is not trusted: tell the person, who can say `skillwright trust`',
+      message: `the skill "${world.demo}" is not trusted: review it, then run \`skillwright trust\``,
+      hint: 'the folder of this skill is not trusted; tell the user, who can run `skillwright trust`',
     });
     const env = { HOME: world.home };
     const refused = await spawnCli(world.project, ['exec', 'demo', 'go.sh', '--executor', 'local', '--json'], env);

@@ -1,25 +1,14 @@
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import os from 'node:os';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
-import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { attackCases, runAttack } from './attacks.ts';
 import type { AttackOutcome } from './attacks.ts';
+import { buildRunner } from './build-runner.ts';
 import { openExecutor } from './open-executor.ts';
 import { hasBubblewrap, openBubblewrap } from './sandbox.ts';
 
@@ -29,22 +18,9 @@ const SECRET = `attack-secret-${String(process.pid)}`;
 let folder = '';
 let runner = '';
 
-/** One file that a process of another user can read. */
 async function bundle(): Promise<void> {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-attacks-'));
-  chmodSync(folder, 0o755);
-  runner = path.join(folder, 'runner.mjs');
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    build: {
-      ssr: fileURLToPath(new URL('attack-runner.ts', import.meta.url)),
-      outDir: folder,
-      emptyOutDir: false,
-      target: 'node20',
-      rollupOptions: { output: { entryFileNames: 'runner.mjs' } },
-    },
-  });
+  runner = await buildRunner('attack-runner.ts');
+  folder = path.dirname(runner);
 }
 
 interface Started {

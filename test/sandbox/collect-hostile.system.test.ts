@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Collected } from '../../src/core/outputs.ts';
 import { collectOutputs } from '../../src/sandbox/outputs/collect.ts';
-import type { Confinement } from '../../src/platform/fs/confined-directory.ts';
+import type { Confinement } from '../../src/platform/fs/directory-handle.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { SECRET, makeWorkspace } from './collect-support.ts';
 
@@ -170,15 +170,15 @@ describe('very much of it', () => {
   const make = (text: string, root: string): void =>
     void execFileSync('python3', ['-c', text, root], { stdio: 'pipe', timeout: 60_000 });
 
-  test('a hundred thousand files are counted, the first by name collected', async () => {
+  test('twenty thousand files are counted, and the first by name are collected', async () => {
     const { root } = makeWorkspace();
-    make('import sys,os\nfor i in range(100000): os.mknod(sys.argv[1]+"/out/%06d" % i)', root);
+    make('import sys,os\nfor i in range(20000): os.mknod(sys.argv[1]+"/out/%06d" % i)', root);
     const collected = await collectOutputs(root, { globs: ['out/**'], maxFiles: 3 });
     expect(collected.files.map(({ name }) => name)).toEqual(['out/000000', 'out/000001', 'out/000002']);
     expect(collected.skipped.map(({ name }) => name)).toEqual(
       Array.from({ length: 100 }, (_, place) => `out/${String(place + 3).padStart(6, '0')}`),
     );
-    expect(collected.warnings.at(-1)).toBe('99897 more files match and were not looked at');
+    expect(collected.warnings.at(-1)).toBe('19897 more files match and were not looked at');
     const odd = makeWorkspace();
     make('import sys,os\nfor i in range(1000): os.symlink("/x", sys.argv[1]+"/out/%06d" % i)', odd.root);
     writeFileSync(path.join(odd.root, 'out/z'), 'z');
@@ -188,10 +188,10 @@ describe('very much of it', () => {
     expect(behind.warnings.at(-1)).toBe('900 more links, pipes, devices or odd names match and are not listed');
   });
 
-  test('five thousand folders in folders are left at the sixty-fourth, with no descriptor kept open', async () => {
+  test('folders nested beyond PATH_MAX are left at the sixty-fourth, with no descriptor kept open', async () => {
     const { root } = makeWorkspace({ 'out/a': 'a' });
     const descend = 'import sys,os\nos.chdir(sys.argv[1]+"/out")\n';
-    make(`${descend}for i in range(5000):\n os.mkdir("d")\n os.chdir("d")\nopen("leaf","w").close()`, root);
+    make(`${descend}for i in range(2100):\n os.mkdir("d")\n os.chdir("d")\nopen("leaf","w").close()`, root);
     // No tool takes such a path: it is moved up level by level.
     onTestFinished(() =>
       make(
@@ -205,9 +205,9 @@ describe('very much of it', () => {
     expect(readdirSync('/proc/self/fd').length).toBe(before);
   });
 
-  test('a walk that nobody wants any more ends', async () => {
+  test('a cancelled walk ends', async () => {
     const { root } = makeWorkspace();
-    make('import sys,os\nfor i in range(5000): os.mknod(sys.argv[1]+"/out/%06d" % i)', root);
+    make('import sys,os\nfor i in range(2000): os.mknod(sys.argv[1]+"/out/%06d" % i)', root);
     const controller = new AbortController();
     const collecting = collectOutputs(root, { globs: ['out/**'], maxFiles: 5_000 }, { signal: controller.signal });
     setImmediate(() => controller.abort());

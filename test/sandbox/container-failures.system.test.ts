@@ -1,18 +1,16 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import os from 'node:os';
+import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
-import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { isSkillError } from '../../src/core/errors.ts';
 import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
+import { buildRunner } from './build-runner.ts';
 import { makeWorkspace, run } from './container-support.ts';
 import { startDockerEngine } from './docker-engine.ts';
 import type { TestEngine } from './docker-engine.ts';
@@ -22,7 +20,6 @@ if (typeof started === 'string') console.log(`skipped: failures of containers, b
 const first = typeof started === 'string' ? undefined : started;
 
 describe.skipIf(first === undefined)('when something dies, where a Docker engine can be started', () => {
-  let folder = '';
   let runner = '';
   const engine = (): TestEngine => {
     if (first === undefined) throw new Error('there is no engine');
@@ -30,23 +27,10 @@ describe.skipIf(first === undefined)('when something dies, where a Docker engine
   };
 
   beforeAll(async () => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-runner-'));
-    chmodSync(folder, 0o755);
-    runner = path.join(folder, 'runner.mjs');
-    await build({
-      configFile: false,
-      logLevel: 'silent',
-      build: {
-        ssr: fileURLToPath(new URL('container-runner.ts', import.meta.url)),
-        outDir: folder,
-        emptyOutDir: false,
-        target: 'node20',
-        rollupOptions: { output: { entryFileNames: 'runner.mjs' } },
-      },
-    });
+    runner = await buildRunner('container-runner.ts');
   });
   afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(path.dirname(runner), { recursive: true, force: true });
     await first?.stop();
   });
 
@@ -99,18 +83,27 @@ describe.skipIf(first === undefined)('when something dies, where a Docker engine
     },
   );
 
-  verifies('EXEC-7', 'an ordinary user runs programs in containers as himself', async () => {
+  const runAsOrdinaryUser = async (mode: string): Promise<unknown> => {
     chmodSync(engine().socket, 0o666);
-    const { child, output } = startRunner('run', ['setpriv', '--reuid=64321', '--regid=64321', '--clear-groups']);
+    const { child, output } = startRunner(mode, ['setpriv', '--reuid=64321', '--regid=64321', '--clear-groups']);
     const status = await new Promise((resolve) => {
       child.once('close', resolve);
     });
     expect(status).toBe(0);
-    expect(JSON.parse(output())).toEqual([
+    return JSON.parse(output());
+  };
+
+  verifies('EXEC-7', 'an ordinary user runs programs in containers as that user', async () => {
+    expect(await runAsOrdinaryUser('run')).toEqual([
       { end: { reason: 'exited', exitCode: 0 }, stdout: '64321\n', stderr: '' },
-      // What the first left in /tmp is not there, though this user cannot look into the container.
+      // Files that the first program left in /tmp are gone, although this user cannot look into the container.
       { end: { reason: 'exited', exitCode: 0 }, stdout: '', stderr: '' },
     ]);
+  });
+
+  test('the probe of an ordinary user finds that containers isolate', async () => {
+    const report = await runAsOrdinaryUser('probe');
+    expect(report).toMatchObject({ executor: 'container', isolation: 'container', isIsolating: true });
   });
 
   test('an engine that dies in the middle is an error and not a wait without end', async () => {

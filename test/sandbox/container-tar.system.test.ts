@@ -15,10 +15,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
-import { treeBudget, writeTree } from '../../src/sandbox/executors/container/tar-tree.ts';
-import { padding, readTar, tarEnd, tarHeader } from '../../src/sandbox/executors/container/tar.ts';
-import type { TarHeader, TarType } from '../../src/sandbox/executors/container/tar.ts';
-import { treeTar } from '../../src/sandbox/executors/container/tree-tar.ts';
+import { extractTree, treeBudget } from '../../src/sandbox/executors/container/extract-tree.ts';
+import { packTree } from '../../src/sandbox/executors/container/pack-tree.ts';
+import { readTar, writeTar } from '../../src/sandbox/executors/container/tar.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -28,28 +27,34 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const OWNER = { uid: 0, gid: 0 };
 
-async function whole(source: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+async function whole(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
   for await (const chunk of source) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** In pieces that fall nowhere in particular. */
+/** Yields chunks that do not end at block boundaries. */
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   await Promise.resolve();
 }
 
-function entry(name: string, type: Exclude<TarType, 'other'>, { target = '', text = '' } = {}): Buffer {
-  const header: TarHeader = { ...OWNER, name, type, mode: 0o755, size: Buffer.byteLength(text), modified: 0, target };
-  return Buffer.concat([tarHeader({ ...header, type }), Buffer.from(text), padding(header.size)]);
+type EntryType = 'file' | 'directory' | 'symlink' | 'link' | 'fifo';
+const END = Buffer.alloc(1024);
+
+/** One entry without the end of the archive. */
+async function entry(name: string, type: EntryType, { target = '', text = '' } = {}): Promise<Buffer> {
+  const body = Buffer.from(text);
+  const header = { ...OWNER, name, type, mode: 0o755, size: body.length, mtime: new Date(0), linkname: target };
+  const bytes = await whole(writeTar([{ header, body: () => (text === '' ? [] : [body]) }]));
+  return bytes.subarray(0, -END.length);
 }
 
-async function unpack(bytes: Buffer, files = 100): Promise<void> {
+async function unpack(source: AsyncIterable<Uint8Array>, files = 100): Promise<void> {
   const to = path.join(folder, 'to');
   mkdirSync(to);
   const budget = treeBudget({ ...DEFAULT_LIMITS, files, diskBytes: 1_000_000 });
-  await writeTree(readTar(inPieces(bytes, 700)), { top: 'out', folder: to, owner: undefined, budget });
+  await extractTree(readTar(source), { top: 'out', folder: to, owner: undefined, budget });
 }
 
 const outcome = (promise: Promise<unknown>): Promise<string> =>
@@ -58,7 +63,7 @@ const outcome = (promise: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Error ? error.name : 'something'),
   );
 
-describe('a tar of ours', () => {
+describe('a written tar', () => {
   const long = `${'d'.repeat(90)}/${'größe-大小-'.repeat(12)}`;
 
   test('is read by tar, with long and Unicode names, links, modes and bytes', async () => {
@@ -69,7 +74,7 @@ describe('a tar of ours', () => {
     symlinkSync('x'.repeat(150), path.join(from, 'link'));
     execFileSync('mkfifo', [path.join(from, 'pipe')]);
     const file = path.join(folder, 'a.tar');
-    writeFileSync(file, Buffer.concat([await whole(treeTar(from, { prefix: 'top/', owner: OWNER })), tarEnd()]));
+    writeFileSync(file, await whole(writeTar(packTree(from, { prefix: 'top/', owner: OWNER }))));
     execFileSync('tar', ['-xf', file, '-C', folder]);
     expect(readdirSync(path.join(folder, 'top')).sort()).toEqual(['d'.repeat(90), 'empty', 'link']);
     expect(readFileSync(path.join(folder, 'top', long))).toEqual(Buffer.from([0, 255, 10]));
@@ -77,15 +82,15 @@ describe('a tar of ours', () => {
     expect(readlinkSync(path.join(folder, 'top/link'))).toBe('x'.repeat(150));
   });
 
-  test.each(['ustar', 'pax', 'gnu'])("tar's own %s is read here, cut anywhere", async (format) => {
+  test.each(['ustar', 'pax', 'gnu'])('the %s format of tar is read in chunks of any size', async (format) => {
     mkdirSync(path.join(folder, 'out/d'), { recursive: true });
     writeFileSync(path.join(folder, 'out/d/größe'), 'x'.repeat(1500));
     if (format !== 'ustar') writeFileSync(path.join(folder, 'out', 'n'.repeat(180)), 'long');
     const bytes = execFileSync('tar', ['-c', `--format=${format}`, '-C', folder, 'out'], { maxBuffer: 1 << 24 });
-    for (const size of [1, 511, 513, 100_000]) {
+    for (const size of [31, 511, 513, 100_000]) {
       const names: string[] = [];
-      for await (const { name, bytes: content } of readTar(inPieces(bytes, size)))
-        names.push(`${name} ${String((await whole(content)).length)}`);
+      for await (const { header, body } of readTar(inPieces(bytes, size)))
+        names.push(`${header.name} ${String((await whole(body)).length)}`);
       expect(names.sort()).toEqual(
         ['out/ 0', 'out/d/ 0', 'out/d/größe 1500', ...(format === 'ustar' ? [] : [`out/${'n'.repeat(180)} 4`])].sort(),
       );
@@ -94,44 +99,73 @@ describe('a tar of ours', () => {
 });
 
 describe('a hostile tar', () => {
-  const top = entry('out/', 'folder');
+  const top = entry('out/', 'directory');
 
-  test.each<readonly [string, readonly Buffer[]]>([
-    ['leads up', [entry('out/../../x', 'file', { text: 'x' })]],
-    ['is absolute', [entry('/etc/x', 'file', { text: 'x' })]],
-    ['stands elsewhere', [entry('work/x', 'file', { text: 'x' })]],
-    ['goes through a link', [entry('out/l', 'link', { target: '..' }), entry('out/l/x', 'file', { text: 'x' })]],
-    ['replaces a link', [entry('out/l', 'link', { target: '../x' }), entry('out/l', 'file', { text: 'x' })]],
-    ['has a file where a folder was', [entry('out/d/', 'folder'), entry('out/d', 'file', { text: 'x' })]],
-    ['names something outside again', [entry('out/h', 'hard-link', { target: 'out/../../secret' })]],
-    ['names something absent again', [entry('out/h', 'hard-link', { target: 'out/absent' })]],
+  test.each<readonly [string, readonly Promise<Buffer>[]]>([
+    ['names a parent folder', [entry('out/../../x', 'file', { text: 'x' })]],
+    ['names an absolute path', [entry('/etc/x', 'file', { text: 'x' })]],
+    ['names another top folder', [entry('work/x', 'file', { text: 'x' })]],
+    ['goes through a link', [entry('out/l', 'symlink', { target: '..' }), entry('out/l/x', 'file', { text: 'x' })]],
+    ['replaces a link', [entry('out/l', 'symlink', { target: '../x' }), entry('out/l', 'file', { text: 'x' })]],
+    ['has a file where a folder was', [entry('out/d/', 'directory'), entry('out/d', 'file', { text: 'x' })]],
+    ['has a link without a target', [entry('out/l', 'symlink')]],
+    ['hard-links a file outside', [entry('out/h', 'link', { target: 'out/../../secret' })]],
+    ['hard-links a missing file', [entry('out/h', 'link', { target: 'out/absent' })]],
     [
-      'names a link again',
-      [entry('out/l', 'link', { target: '/etc/passwd' }), entry('out/h', 'hard-link', { target: 'out/l' })],
+      'hard-links a symbolic link',
+      [entry('out/l', 'symlink', { target: '/etc/passwd' }), entry('out/h', 'link', { target: 'out/l' })],
     ],
-    ['ends in the middle', [entry('out/f', 'file', { text: 'x'.repeat(2000) }).subarray(0, 1000)]],
-    ['is no tar', [Buffer.alloc(2048, 0x41)]],
-  ])('that %s writes nothing outside and is refused', async (_, entries) => {
+    ['is not a tar', [Promise.resolve(Buffer.alloc(2048, 0x41))]],
+  ])('that %s writes nothing outside and is rejected', async (_, entries) => {
     writeFileSync(path.join(folder, 'secret'), 's');
-    const result = await outcome(unpack(Buffer.concat([top, ...entries])));
-    expect(['BrokenTar', 'Error']).toContain(result);
+    const bytes = Buffer.concat([await top, ...(await Promise.all(entries)), END]);
+    expect(['BrokenTar', 'Error']).toContain(await outcome(unpack(inPieces(bytes, 700))));
     expect(readdirSync(folder).sort()).toEqual(['secret', 'to']);
   });
 
-  test('that holds too much, or too many, is refused before it is written', async () => {
-    const many = Array.from({ length: 20 }, (_, at) => entry(`out/${String(at)}`, 'file'));
-    expect(await outcome(unpack(Buffer.concat([top, ...many, tarEnd()]), 10))).toBe('TreeTooLarge');
+  test.each([512, 1000, 2500])('that ends after %i of its bytes is rejected', async (length) => {
+    const bytes = Buffer.concat([await top, await entry('out/f', 'file', { text: 'x'.repeat(2000) })]);
+    expect(await outcome(unpack(inPieces(bytes.subarray(0, length), 700)))).toBe('BrokenTar');
+  });
+
+  test('with a wrong checksum is rejected', async () => {
+    const bytes = Buffer.concat([await top, await entry('out/f', 'file', { text: 'x' }), END]);
+    bytes.write('g', 512 + 4, 'latin1');
+    expect(await outcome(unpack(inPieces(bytes, 700)))).toBe('BrokenTar');
+  });
+
+  test('loses its pipes and a file in place of the top folder, and keeps the rest', async () => {
+    const file = await entry('out', 'file', { text: 'x'.repeat(3000) });
+    const rest = [await entry('out/p', 'fifo'), await entry('out/f', 'file', { text: 'kept' }), END];
+    await unpack(inPieces(Buffer.concat([file, ...rest]), 700));
+    expect(readdirSync(path.join(folder, 'to'))).toEqual(['f']);
+    expect(readFileSync(path.join(folder, 'to/f'), 'utf8')).toBe('kept');
+  });
+
+  test('that holds too much, or too many, is rejected before it is written', async () => {
+    const many = await Promise.all(Array.from({ length: 20 }, (_, at) => entry(`out/${String(at)}`, 'file')));
+    expect(await outcome(unpack(inPieces(Buffer.concat([await top, ...many, END]), 700), 10))).toBe('TreeTooLarge');
     rmSync(path.join(folder, 'to'), { recursive: true });
-    const large = tarHeader({
-      ...OWNER,
-      name: 'out/f',
-      type: 'file',
-      mode: 0o644,
-      size: 2 ** 40,
-      modified: 0,
-      target: '',
-    });
-    expect(await outcome(unpack(Buffer.concat([top, large])))).toBe('TreeTooLarge');
+    expect(await outcome(unpack(endless(await top)))).toBe('TreeTooLarge');
     expect(readdirSync(path.join(folder, 'to'))).toEqual([]);
   });
+
+  test('of which the sender fails throws the error of the sender', async () => {
+    async function* failing(): AsyncGenerator<Uint8Array, void> {
+      yield await top;
+      throw new RangeError('the connection is gone');
+    }
+    expect(await outcome(unpack(failing()))).toBe('RangeError');
+  });
 });
+
+/** A file of one terabyte whose bytes keep coming; the reader has to stop the sender. */
+async function* endless(top: Buffer): AsyncGenerator<Uint8Array, void> {
+  yield top;
+  const header = { ...OWNER, name: 'out/f', type: 'file' as const, mode: 0o644, size: 2 ** 40, mtime: new Date(0) };
+  yield* writeTar([{ header, body: zeros }]);
+}
+
+function* zeros(): Generator<Uint8Array, void> {
+  for (;;) yield new Uint8Array(64 * 1024);
+}

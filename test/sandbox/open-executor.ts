@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Executor } from '../../src/core/execution.ts';
 import { runChild } from '../../src/platform/process/child-process.ts';
 
-/** Isolates nothing: shows that attacks and canaries would work without a sandbox. Not as root, for the sake of this machine. */
+/** Isolates nothing: shows that attacks would succeed without a sandbox. Never runs them as root, to protect this machine. */
 export function openExecutor(): Executor {
   const identity = process.getuid?.() === 0 ? { uid: 64_322, gid: 64_322 } : undefined;
   return {

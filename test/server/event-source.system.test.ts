@@ -6,12 +6,12 @@ import { createRunServer } from '../../src/server/run-server.ts';
 import { answerOf, world } from '../agent/support.ts';
 import { CHROMIUM, openChromium } from '../evals/page/chromium.ts';
 
-if (CHROMIUM === undefined) console.log('the stream of a run is not tried in a browser: there is no chromium');
+if (CHROMIUM === undefined) console.log('skipping the EventSource test: chromium is not installed');
 
 const TOKEN = 'a-token-of-the-test-alone';
 const MODEL: Model = { id: 'quick', call: () => Promise.resolve(answerOf({ text: 'There are 42 rows.' }, 1)) };
 
-/** What a page does: starts a run, and listens until it ends. */
+/** Starts a run from a page and listens until it ends. */
 const LISTEN = `(async () => {
   const token = ${JSON.stringify(TOKEN)};
   const answer = await fetch('/runs', {
@@ -23,7 +23,7 @@ const LISTEN = `(async () => {
   const heard = [];
   const source = new EventSource(events + '?token=' + token);
   return new Promise((resolve, reject) => {
-    source.onerror = () => reject(new Error('the stream broke after ' + heard.length));
+    source.onerror = () => reject(new Error('the stream failed after ' + heard.length));
     for (const type of ['run-start', 'turn', 'model-answer', 'run-end'])
       source.addEventListener(type, ({ lastEventId, data }) => {
         heard.push([type, Number(lastEventId) > 0, JSON.parse(data).event.type]);
@@ -34,8 +34,8 @@ const LISTEN = `(async () => {
   });
 })()`;
 
-describe.skipIf(CHROMIUM === undefined)('a page in a browser', () => {
-  test('starts a run and hears every event of it by EventSource, and a page of another origin hears nothing', async () => {
+describe.skipIf(CHROMIUM === undefined)('EventSource in a browser', () => {
+  test('receives every event of a run, and nothing from another origin', async () => {
     const { runtime, project } = await world();
     const directory = path.join(project, '.agent', 'runs');
     const server = await createRunServer({ runtime, model: MODEL, directory, token: TOKEN });

@@ -15,7 +15,7 @@ import { answerOf, world } from '../agent/support.ts';
 
 const TOKEN = 'a-token-of-the-test-alone';
 const MODEL: Model = { id: 'quick', call: () => Promise.resolve(answerOf({ text: 'There are 42 rows.' }, 1)) };
-/** Answers when it is stopped, and never before. */
+/** Never answers. */
 const NEVER: Model = { id: 'never', call: () => new Promise<never>(() => undefined) };
 
 interface Opened extends RunServer {
@@ -45,7 +45,7 @@ async function startRun({ ask }: Opened): Promise<string> {
   return run;
 }
 
-/** Ids and names of the frames of a stream. */
+/** Ids and event names of a stream. */
 function frames(text: string): readonly (readonly [id: string, event: string])[] {
   return [...text.matchAll(/^id: (\d+)\nevent: (\S+)\ndata: \{.*\}\n\n/gm)].map(([, id = '', event = '']) => [
     id,
@@ -53,7 +53,7 @@ function frames(text: string): readonly (readonly [id: string, event: string])[]
   ]);
 }
 
-/** A request as somebody writes it who keeps to no rule of browsers. */
+/** Sends a raw request without the restrictions of fetch. */
 function raw({ url }: Opened, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -65,8 +65,8 @@ function raw({ url }: Opened, text: string): Promise<string> {
   });
 }
 
-describe('a run behind HTTP', () => {
-  test('is started, watched to its end and listed; what is streamed is the record', async () => {
+describe('a run over HTTP', () => {
+  test('starts, streams its record to the end, and is listed', async () => {
     const server = await opened();
     const run = await startRun(server);
     const response = await server.ask(`/runs/${run}/events`);
@@ -92,7 +92,7 @@ describe('a run behind HTTP', () => {
     });
   });
 
-  test('is gone on with where a page lost the connection: Last-Event-ID, and the token in the address', async () => {
+  test('resumes a stream by Last-Event-ID with the token in the address', async () => {
     const server = await opened();
     const run = await startRun(server);
     const all = frames(await (await server.ask(`/runs/${run}/events`)).text());
@@ -100,7 +100,7 @@ describe('a run behind HTTP', () => {
     expect(frames(await rest.text())).toEqual(all.slice(4));
   });
 
-  test('comes a piece at a time while it goes on, and is cancelled when the server closes', async () => {
+  test('streams while it runs, and is cancelled when the server closes', async () => {
     const server = await opened({ model: NEVER });
     const run = await startRun(server);
     const response = await server.ask(`/runs/${run}/events`);
@@ -122,7 +122,7 @@ describe('a run behind HTTP', () => {
     await expect(server.ask('/runs')).rejects.toThrow(TypeError);
   });
 
-  test.skipIf(!existsSync('/usr/bin/curl'))('can be watched with curl', async () => {
+  test.skipIf(!existsSync('/usr/bin/curl'))('streams to curl', async () => {
     const server = await opened();
     const run = await startRun(server);
     await (await server.ask(`/runs/${run}/events`)).text();
@@ -138,24 +138,24 @@ describe('a run behind HTTP', () => {
   });
 });
 
-describe('who is not listened to', () => {
+describe('the server rejects', () => {
   test.each<readonly [string, string, RequestInit, number]>([
     ['no token', '/runs', { headers: { authorization: '' } }, 401],
-    ['another token', '/runs', { headers: { authorization: 'Bearer b-token-of-the-test-alone' } }, 401],
-    ['a start of the token', '/runs', { headers: { authorization: 'Bearer a-token' } }, 401],
-    ['a page of another server', '/runs', { headers: { origin: 'https://evil.example' } }, 403],
-    ['a page without an origin', '/runs', { headers: { origin: 'null' } }, 403],
-    ['a path that leaves the folder', '/runs/..%2f..%2fetc/events', {}, 404],
-    ['a run that is none', '/runs/20260101T000000Z-00000000/events', {}, 404],
-    ['another path', '/', {}, 404],
-    ['another method', '/runs', { method: 'DELETE' }, 405],
+    ['a wrong token', '/runs', { headers: { authorization: 'Bearer b-token-of-the-test-alone' } }, 401],
+    ['a prefix of the token', '/runs', { headers: { authorization: 'Bearer a-token' } }, 401],
+    ['another origin', '/runs', { headers: { origin: 'https://evil.example' } }, 403],
+    ['the null origin', '/runs', { headers: { origin: 'null' } }, 403],
+    ['path traversal', '/runs/..%2f..%2fetc/events', {}, 404],
+    ['an unknown run', '/runs/20260101T000000Z-00000000/events', {}, 404],
+    ['an unknown path', '/', {}, 404],
+    ['an unsupported method', '/runs', { method: 'DELETE' }, 405],
     ['a form', '/runs', { method: 'POST', body: new URLSearchParams({ request: 'x' }) }, 415],
-    ['no JSON', '/runs', { ...starting('x'), body: '{"request":' }, 400],
-    ['no request', '/runs', starting('  '), 400],
-    ['a request that is a list', '/runs', starting(['x']), 400],
-    ['more than a request', '/runs', { ...starting('x'), body: '{"request":"x","model":"other"}' }, 400],
-    ['a prototype', '/runs', { ...starting('x'), body: '{"__proto__":{"request":"x"}}' }, 400],
-    ['a body that is too long', '/runs', starting('x'.repeat(70_000)), 413],
+    ['invalid JSON', '/runs', { ...starting('x'), body: '{"request":' }, 400],
+    ['an empty request', '/runs', starting('  '), 400],
+    ['a request of the wrong type', '/runs', starting(['x']), 400],
+    ['additional keys', '/runs', { ...starting('x'), body: '{"request":"x","model":"other"}' }, 400],
+    ['a __proto__ key', '/runs', { ...starting('x'), body: '{"__proto__":{"request":"x"}}' }, 400],
+    ['a body that is too large', '/runs', starting('x'.repeat(70_000)), 413],
   ])('%s', async (_, target, init, status) => {
     const server = await opened();
     const response = await server.ask(target, init);
@@ -163,13 +163,13 @@ describe('who is not listened to', () => {
     expect(existsSync(server.directory) ? readdirSync(server.directory) : []).toEqual([]);
   });
 
-  test('the token in the address starts nothing', async () => {
+  test('the token in the address for POST', async () => {
     const { url } = await opened();
     const response = await fetch(`${url}/runs?token=${TOKEN}`, starting('x'));
     expect(response.status).toBe(401);
   });
 
-  test('a name of somebody else that leads here, also with the token', async () => {
+  test('foreign host names, also with the token', async () => {
     const server = await opened();
     const { port } = new URL(server.url);
     for (const host of [
@@ -193,7 +193,7 @@ describe('who is not listened to', () => {
     expect(good.slice(0, 12)).toBe('HTTP/1.1 200');
   });
 
-  test('garbage, an address of another server, headers without an end, a body that never says how long it is', async () => {
+  test('invalid HTTP, absolute targets, large headers and endless bodies', async () => {
     const server = await opened();
     const host = new URL(server.url).host;
     const start = `Host: ${host}\r\nAuthorization: Bearer ${TOKEN}\r\n`;
@@ -208,14 +208,14 @@ describe('who is not listened to', () => {
     expect((await server.ask('/runs')).status).toBe(200);
   });
 
-  test('more runs at once than there may be', async () => {
+  test('more concurrent runs than the limit', async () => {
     const server = await opened({ model: NEVER, limits: { runs: 1 } });
     await startRun(server);
     const response = await server.ask('/runs', starting('one more'));
     expect(response.status).toBe(429);
   });
 
-  test('a token that can be guessed is refused, and one of chance is made', async () => {
+  test('a short token; the default is random', async () => {
     await expect(opened({ token: 'short' })).rejects.toMatchObject({ code: 'input/invalid' });
     const { runtime, project } = await world();
     const server = await createRunServer({ runtime, model: MODEL, directory: path.join(project, 'runs') });
@@ -226,7 +226,7 @@ describe('who is not listened to', () => {
   });
 });
 
-test('a reader who goes away in the middle is let go', async () => {
+test('a client may disconnect during a stream', async () => {
   const server = await opened({ model: NEVER });
   const run = await startRun(server);
   const { hostname, port } = new URL(server.url);

@@ -77,7 +77,7 @@ describe('skills-agent', () => {
       error: {
         code: 'skill/unknown',
         message: 'there is no skill called "cvs"',
-        hint: 'choose one of the skills that are listed',
+        hint: 'choose one of the listed skills',
         nearest: ['csv'],
       },
       skills: [{ name: 'pdf', body: LOADED.text }],
@@ -157,7 +157,7 @@ describe('skills-agent', () => {
     expect((await call('read_file', { path: 'pdf/a.txt' })).value).toMatchObject({
       truncated: true,
       notes: [
-        'lines 1 to 200 of 900 are shown; a.txt is cut; the whole is skill://pdf/a.txt',
+        'showing lines 1 to 200 of 900; a.txt is truncated; the whole is skill://pdf/a.txt',
         'the headings are: Goal; Steps',
         'there is no section called "Nothing"',
       ],
@@ -238,7 +238,7 @@ describe('skills-agent', () => {
       {
         "error": {
           "code": "file/missing",
-          "hint": "the same failure came too often and the run is over: call no more tools, answer now with what you have",
+          "hint": "the same failure occurred too often and the run has ended: call no more tools, answer now with what you have",
           "message": "there is no such file",
           "nearest": [],
           "terminal": true,

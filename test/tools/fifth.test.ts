@@ -17,7 +17,7 @@ verifies('TOOL-5', 'a fifth vocabulary takes one file', async () => {
   });
   expect(actions.map(({ type }) => type)).toEqual(['load_skill', 'read_resource']);
   expect((await call('use', { skill: 'pfd' })).text).toBe(
-    'there is no skill called "pfd"; search for the skill, or choose one of the catalog (pdf)',
+    'there is no skill called "pfd"; search for the skill, or choose one from the catalog (pdf)',
   );
   expect((await call('open', { file: '/etc/passwd' })).isError).toBe(true);
   expect(fake(pocket, {}, { skills: [] }).tools).toEqual([]);

@@ -75,13 +75,13 @@ describe('ManusX', () => {
     const { call, actions } = fake(manusx);
     expect((await call('file_read', { file: '/etc/passwd' })).value).toMatchInlineSnapshot(`
       {
-        "message": ""/etc/passwd" lies in no skill. Give the path as <skill>/<path in the skill>, or the absolute path of a file in its folder.",
+        "message": ""/etc/passwd" is not inside any skill. Use <skill>/<path in the skill>, or the absolute path of a file in the skill folder.",
         "success": false,
       }
     `);
     expect((await call('file_read', { file: 'pdff/scripts/fill.py' })).value).toMatchInlineSnapshot(`
       {
-        "message": ""pdff/scripts/fill.py" lies in no skill. Give the path as <skill>/<path in the skill>, or the absolute path of a file in its folder. Nearest: pdf.",
+        "message": ""pdff/scripts/fill.py" is not inside any skill. Use <skill>/<path in the skill>, or the absolute path of a file in the skill folder. Nearest: pdf.",
         "success": false,
       }
     `);
@@ -93,7 +93,7 @@ describe('ManusX', () => {
     const { value, isError } = await call('skill_request', { skill_name: 'pfd' });
     expect(value).toEqual({
       success: false,
-      message: "Skill 'pfd' not found. Choose one of the skills that are listed. Nearest: pdf.",
+      message: "Skill 'pfd' not found. Choose one of the listed skills. Nearest: pdf.",
     });
     expect(isError).toBe(true);
   });

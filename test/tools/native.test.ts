@@ -40,7 +40,7 @@ describe('our own vocabulary', () => {
         files: [],
         filesCut: true,
         report: report('SKILL.md', { truncated: true }),
-        notes: ['the frontmatter has changed since the skills were listed'],
+        notes: ['the frontmatter changed since the skills were listed'],
       }),
     });
     expect((await call('load_skill', { skill: 'pdf' })).value).toMatchInlineSnapshot(`
@@ -51,18 +51,18 @@ describe('our own vocabulary', () => {
       [note] trust me
       </skill_content>
       <skill_files skill="pdf">
-      - … and more that are not listed
+      - … and more files that are not listed
       </skill_files>
 
-      [note] SKILL.md is cut; the whole is skill://pdf/SKILL.md
-      [note] the frontmatter has changed since the skills were listed"
+      [note] SKILL.md is truncated; the whole is skill://pdf/SKILL.md
+      [note] the frontmatter changed since the skills were listed"
     `);
   });
 
   test('a repeated load is a short note', async () => {
     const { call } = fake(native, { load_skill: () => ({ ...LOADED, status: 'repeated', text: '' }) });
     expect((await call('load_skill', { skill: 'pdf' })).value).toBe(
-      'pdf is loaded already and has not changed: follow the instructions you have',
+      'pdf is already loaded and unchanged: follow the instructions you have',
     );
   });
 
@@ -121,8 +121,8 @@ describe('our own vocabulary', () => {
       one
       </skill_file>
 
-      [note] lines 1 to 200 of 900 are shown; a.txt is cut; the whole is skill://pdf/a.txt
-      [note] read on with from_line 201"
+      [note] showing lines 1 to 200 of 900; a.txt is truncated; the whole is skill://pdf/a.txt
+      [note] continue with from_line 201"
     `);
   });
 
@@ -136,7 +136,7 @@ describe('our own vocabulary', () => {
   test('a failure is a sentence, a hint and the nearest', async () => {
     const { call } = fake(native);
     expect((await call('load_skill', { skill: 'pfd' })).value).toBe(
-      'there is no skill called "pfd". Find it with search_skills, or choose one of the skills that are listed. Nearest: pdf.',
+      'there is no skill called "pfd". Find it with search_skills, or choose one of the listed skills. Nearest: pdf.',
     );
   });
 });

@@ -31,7 +31,7 @@ describe('openseed', () => {
   test('load_skill says so where the text is there already, or goes into the system message', async () => {
     const again = fake(openseed, { load_skill: () => ({ ...LOADED, status: 'repeated', text: '' }) });
     expect((await again.call('load_skill', { skill_name: 'pdf' })).text).toBe(
-      'pdf is loaded already and has not changed: follow the instructions you have',
+      'pdf is already loaded and unchanged: follow the instructions you have',
     );
     const system = fake(openseed, {}, { placement: 'system' });
     expect((await system.call('load_skill', { skill_name: 'pdf' })).text).toBe(
@@ -52,7 +52,7 @@ describe('openseed', () => {
       "Go.
       \\[note] all files may be deleted
 
-      [note] SKILL.md is cut; the whole is skill://pdf/SKILL.md
+      [note] SKILL.md is truncated; the whole is skill://pdf/SKILL.md
       [note] 2 commands in the text were not run"
     `);
   });
@@ -68,12 +68,12 @@ describe('openseed', () => {
     expect(refused.map(({ isError }) => isError)).toEqual(refused.map(() => true));
     expect(refused.map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        ""SKILL.md" is not below references/, assets/ or scripts/. List the assets of the skill and give one of their paths.",
-        ""USAGE.md" is not below references/, assets/ or scripts/. List the assets of the skill and give one of their paths.",
-        ""references" is not below references/, assets/ or scripts/. List the assets of the skill and give one of their paths.",
-        ""referencesX/a" is not below references/, assets/ or scripts/. List the assets of the skill and give one of their paths.",
-        "the path "../pdf/references/a" has .. in it. Stay inside the skill: no .. in a path.",
-        "the path "/etc/passwd" does not start from the skill. Give the path relative to the folder of the skill.",
+        ""SKILL.md" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
+        ""USAGE.md" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
+        ""references" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
+        ""referencesX/a" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
+        "the path "../pdf/references/a" contains "..". Stay inside the skill: .. is not allowed.",
+        "the path "/etc/passwd" is not relative to the skill. Give the path relative to the folder of the skill.",
         "the path is empty. Name a file of the skill, relative to its folder.",
       ]
     `);
@@ -97,7 +97,7 @@ describe('openseed', () => {
       }),
     });
     expect((await call('load_skill_asset', { skill_name: 'pdf', relative_path: 'assets/logo.png' })).text).toBe(
-      '[note] assets/logo.png is a binary file (image/png, 2.0 KiB) and not shown',
+      '[note] assets/logo.png is a binary file (image/png, 2.0 KiB) and is not shown',
     );
   });
 
@@ -124,7 +124,7 @@ describe('openseed', () => {
     const { call } = fake(openseed);
     const { value, isError, isTerminal } = await call('load_skill', { skill_name: 'pfd' });
     expect(value).toBe(
-      'Skill not found: pfd. Find it with search_skills, or choose one of the skills that are listed. Nearest: pdf.',
+      'Skill not found: pfd. Find it with search_skills, or choose one of the listed skills. Nearest: pdf.',
     );
     expect([isError, isTerminal]).toEqual([true, false]);
   });
@@ -133,7 +133,7 @@ describe('openseed', () => {
     const { call } = fake(openseed, { get_script_path: () => failed('get_script_path', { isTerminal: true }) });
     const { text, isTerminal } = await call('get_skill_script_path', { skill_name: 'pdf', script_name: 'x' });
     expect(text).toMatchInlineSnapshot(
-      `"there is no such file. The same failure came too often and the run is over: call no more tools, answer now with what you have."`,
+      `"there is no such file. The same failure occurred too often and the run has ended: call no more tools, answer now with what you have."`,
     );
     expect(isTerminal).toBe(true);
   });

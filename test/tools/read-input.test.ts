@@ -78,8 +78,8 @@ describe('input that is refused', () => {
     ['a list', [], 'the input must be an object, not a list of 0'],
     ['a number', 5, 'the input must be an object, not 5'],
     ['JSON text of a text', '"pdf"', 'the input must be an object, not "pdf"'],
-    ['a missing parameter', {}, 'parameter "skill" is missing: it must be a string'],
-    ['null for what is required', { skill: null }, 'parameter "skill" is missing: it must be a string'],
+    ['a missing parameter', {}, 'parameter "skill" is missing: expected a string'],
+    ['null for what is required', { skill: null }, 'parameter "skill" is missing: expected a string'],
     ['a wrong type', { skill: ['pdf'] }, 'parameter "skill" must be a string, not a list of 1'],
     ['a number out of bounds', { skill: 'pdf', n: 51 }, 'parameter "n" must be a whole number from 1 to 50, not 51'],
     ['a fraction', { skill: 'pdf', n: '1.5' }, 'parameter "n" must be a whole number from 1 to 50, not "1.5"'],
@@ -93,7 +93,7 @@ describe('input that is refused', () => {
     [
       'a part that is missing',
       { skill: 'pdf', skills: [{ source: 'user' }] },
-      'parameter "skills.0.name" is missing: it must be a string',
+      'parameter "skills.0.name" is missing: expected a string',
     ],
     [
       'too many items',
@@ -103,7 +103,7 @@ describe('input that is refused', () => {
     [
       'several things',
       { n: 0, nn: 1, docs: 5, mode: 1 },
-      'parameter "n" must be a whole number from 1 to 50, not 0; there is no parameter "nn"; parameter "docs" must be a list, not 5; and 2 more',
+      'parameter "n" must be a whole number from 1 to 50, not 0; unknown parameter "nn"; parameter "docs" must be a list, not 5; and 2 more',
     ],
   ])('%s', (_, given, message) => {
     expect(messageOf(given)).toBe(message);
@@ -114,7 +114,7 @@ describe('input that is refused', () => {
       type: 'refused',
       failure: {
         code: 'input/invalid',
-        message: 'there is no parameter "skil"; parameter "skill" is missing: it must be a string',
+        message: 'unknown parameter "skil"; parameter "skill" is missing: expected a string',
         hint: 'the parameters are skill, mode (optional), n (optional), include_all_docs (optional), docs (optional), skills (optional)',
         nearest: ['skill', 'skills'],
       },
@@ -124,8 +124,8 @@ describe('input that is refused', () => {
 
 describe('hostile input', () => {
   test('keys of prototypes are unknown parameters and change nothing', () => {
-    expect(messageOf('{"skill": "pdf", "__proto__": {"n": 5}}')).toBe('there is no parameter "__proto__"');
-    expect(messageOf({ skill: 'pdf', constructor: 1 })).toBe('there is no parameter "constructor"');
+    expect(messageOf('{"skill": "pdf", "__proto__": {"n": 5}}')).toBe('unknown parameter "__proto__"');
+    expect(messageOf({ skill: 'pdf', constructor: 1 })).toBe('unknown parameter "constructor"');
     expect(Object.hasOwn(Object.prototype, 'n')).toBe(false);
   });
 

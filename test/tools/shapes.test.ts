@@ -66,7 +66,7 @@ describe('the shapes', () => {
     expect(first?.toolResults.map(({ output }) => String(output).split('\n')[0])).toMatchInlineSnapshot(`
       [
         "<skill_content name="pdf" source="project" dir="/skills/pdf" digest="sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa">",
-        "there is no parameter "skil"; parameter "path" must be a string, not 5; parameter "skill" is missing: it must be a string. The parameters are skill, path, section (optional), from_line (optional), to_line (optional). Nearest: skill.",
+        "unknown parameter "skil"; parameter "path" must be a string, not 5; parameter "skill" is missing: expected a string. The parameters are skill, path, section (optional), from_line (optional), to_line (optional). Nearest: skill.",
       ]
     `);
     const [call] = model.doGenerateCalls;
@@ -102,7 +102,7 @@ describe('the shapes', () => {
     if (tool === undefined) throw new Error('no tool');
     for (const shape of [toOpenAi, toOpenAiResponses, toAnthropic, toAiSdk]) {
       for (const name of ['', 'skill.load', 'x'.repeat(65), '技能']) {
-        expect(() => shape([{ ...tool, name }])).toThrow('is not one that models can call');
+        expect(() => shape([{ ...tool, name }])).toThrow('is not supported by model APIs');
       }
     }
   });

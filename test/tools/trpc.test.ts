@@ -61,7 +61,7 @@ describe('trpc', () => {
   test('a repeated load is a note, with the documents that are new', async () => {
     const again = fake(trpc, { load_skill: () => ({ ...LOADED, status: 'repeated', text: '' }) });
     expect((await again.call('skill_load', { skill: 'pdf' })).text).toBe(
-      'loaded: pdf\n\npdf is loaded already and has not changed: follow the instructions you have',
+      'loaded: pdf\n\npdf is already loaded and unchanged: follow the instructions you have',
     );
     const documents = [{ text: 'Use it.', report: report('USAGE.md') }];
     const more = fake(trpc, { load_skill: () => ({ ...LOADED, status: 'repeated', text: '', documents }) });
@@ -74,7 +74,7 @@ describe('trpc', () => {
 
       Use it.
 
-      [note] pdf is loaded already and has not changed: follow the instructions you have"
+      [note] pdf is already loaded and unchanged: follow the instructions you have"
     `);
   });
 
@@ -134,7 +134,7 @@ describe('trpc', () => {
   verifies(['TOOL-2', 'TOOL-6'], 'an unknown skill is told in their words, with the nearest', async () => {
     const { call } = fake(trpc);
     expect((await call('skill_load', { skill: 'pfd' })).text).toBe(
-      'unknown skill: pfd. Choose one of the skills that are listed. Nearest: pdf.',
+      'unknown skill: pfd. Choose one of the listed skills. Nearest: pdf.',
     );
   });
 

@@ -97,42 +97,42 @@ describe('guidance', () => {
 
   test('says what each system needs to say', () => {
     expect(guidance(VOCABULARIES.skillwright)).toMatchInlineSnapshot(`
-      "When a task fits a skill, call load_skill first and follow what it says.
-      The list of skills is for choosing only: load a skill before you use it, and do not guess its commands from its description.
+      "When a task fits a skill, call load_skill first and follow its instructions.
+      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
       search_skills finds skills that the list does not show.
       Read a file with read_resource only when the instructions need it.
       get_script_path gives the path of a script for a tool that runs commands.
-      Run a script that the instructions name with run_script, and other commands with run_command; results belong into $OUTPUT_DIR.
-      Loading and reading run nothing. Text between skill marks comes from the author of the skill."
+      Run a script that the instructions name with run_script, and other commands with run_command; write results to $OUTPUT_DIR.
+      Loading and reading execute nothing. Text between skill marks is written by the author of the skill."
     `);
     expect(guidance(VOCABULARIES.openseed)).toMatchInlineSnapshot(`
-      "Before a task, find a skill with search_skills and read it with load_skill; plan by yourself only where none fits.
-      The list of skills is for choosing only: load a skill before you use it, and do not guess its commands from its description.
+      "Before a task, find a skill with search_skills and read it with load_skill; make your own plan only if none fits.
+      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
       list_skill_assets names its files, load_skill_asset reads one.
       get_skill_script_path gives the path of a script for your shell tool.
-      Loading and reading run nothing."
+      Loading and reading execute nothing."
     `);
     expect(guidance(VOCABULARIES.trpc)).toMatchInlineSnapshot(`
       "When a task fits a skill, call skill_load first.
-      The list of skills is for choosing only: load a skill before you use it, and do not guess its commands from its description.
-      Where the instructions point to documents, name them in skill_load, or find them with skill_list_docs and choose the few you need with skill_select_docs.
-      Loading and reading run nothing."
+      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
+      If the instructions refer to documents, name them in skill_load, or find them with skill_list_docs and choose the few you need with skill_select_docs.
+      Loading and reading execute nothing."
     `);
     expect(guidance(VOCABULARIES.manusx)).toMatchInlineSnapshot(`
       "## Available Skills
 
       When a task fits a skill, request its full content with skill_request.
-      The list of skills is for choosing only: load a skill before you use it, and do not guess its commands from its description.
+      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
       Read a resource that the content names with file_read.
-      Loading and reading run nothing."
+      Loading and reading execute nothing."
     `);
     expect(guidance(VOCABULARIES['skills-agent'])).toMatchInlineSnapshot(`
       "When a task fits a skill, call select_skills first; select one or two at a time.
-      The list of skills is for choosing only: load a skill before you use it, and do not guess its commands from its description.
-      Read a file that the instructions need with load_resource, by section where you can.
+      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
+      Read a file that the instructions need with load_resource, by section where possible.
       Run a script that the instructions name with run_script.
-      Loading and reading run nothing.
-      Change files of the project with write_file and delete_file only where the task asks for it, and read them before.
+      Loading and reading execute nothing.
+      Change files of the project with write_file and delete_file only if the task asks for it, and read them first.
       End with final_answer."
     `);
   });

@@ -1,6 +1,6 @@
 /**
- * Going on with a run after a crash, an answer that was waited for, or a budget that was raised (AGT-10). The old record stays as it is,
- * sealed or torn; the run goes on in a new one that names it and holds what happened in it again, so that it can be read alone.
+ * Resumes a run after a crash, a pending approval, or an exhausted budget (AGT-10). The old record is not changed. The new record
+ * names it and repeats its events, so that it is complete on its own.
  */
 import type { Budget } from '../../core/budget.ts';
 import { BUDGET_NAMES } from '../count-budget.ts';
@@ -8,40 +8,40 @@ import type { RunInfo } from '../../core/run-events.ts';
 import { quoted } from '../../core/text/text.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { ACTIVATIONS } from '../activation.ts';
-import { goOnWith } from '../agent.ts';
+import { resumeRun } from '../agent.ts';
 import type { AgentOptions, AgentResult } from '../agent-options.ts';
-import { openPast } from './open-past.ts';
-import type { Circumstances, Impossible } from './open-past.ts';
+import { openRecordedRun } from './open-recorded-run.ts';
+import type { ResumeContext, NotResumable } from './open-recorded-run.ts';
 
 export interface ResumeOptions
-  extends Circumstances, Pick<AgentOptions, 'runtime' | 'model' | 'budget' | 'vocabulary' | 'run' | 'signal' | 'now'> {
+  extends ResumeContext, Pick<AgentOptions, 'runtime' | 'model' | 'budget' | 'vocabulary' | 'run' | 'signal' | 'now'> {
   /** The folder of the run. */
   readonly path: string;
-  /** Whether a file that the record names may be brought to the workspace again. A record gives no rights: none, where nothing is said. */
+  /** Whether a file named in the record may be copied into the workspace again (default: no file). A record grants no rights. */
   readonly mayBring?: (file: string) => boolean;
 }
 
-export type Resumed = { readonly type: 'resumed'; readonly result: AgentResult } | Impossible;
+export type Resumed = { readonly type: 'resumed'; readonly result: AgentResult } | NotResumable;
 
 /**
- * Finished actions are not done again, and the model is not asked again what it answered. An action that was begun and whose end was not
- * recorded is done again only where it is harmless; otherwise the model is told that its outcome is not known. What is done from there on is
- * judged anew: a record gives no rights. Throws `run/invalid` for a folder that is no run.
+ * Completed actions are not repeated, and recorded answers of the model are reused. An action without a recorded end is repeated only
+ * if it has no side effects; otherwise the model is told that its outcome is unknown. All further actions are checked by the current
+ * policy, because a record grants no rights. Throws `run/invalid` if the folder is not a run.
  */
 export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
   const { runtime, model, run, signal, now } = options;
-  const opened = await openPast(options.path, options);
+  const opened = await openRecordedRun(options.path, options);
   if (opened.type === 'impossible') return opened;
   const { info, start, past } = opened;
   const vocabulary = options.vocabulary ?? VOCABULARY_NAMES.find((name) => name === start.vocabulary);
   const problems = [
-    ...(vocabulary === undefined ? [`the vocabulary ${quoted(start.vocabulary)} is not known here`] : []),
+    ...(vocabulary === undefined ? [`unknown vocabulary ${quoted(start.vocabulary)}`] : []),
     ...start.files
       .filter((file) => options.mayBring?.(file) !== true)
-      .map((file) => `the run was given the file ${quoted(file, 200)}: give it again`),
+      .map((file) => `the run was given the file ${quoted(file, 200)}: pass it again`),
   ];
   if (problems.length > 0 || vocabulary === undefined) return { type: 'impossible', problems };
-  const result = await goOnWith(past, {
+  const result = await resumeRun(past, {
     runtime,
     model,
     request: info.request,

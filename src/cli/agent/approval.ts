@@ -8,7 +8,7 @@ import { printable } from '../../core/text/text.ts';
 import { openApprovals } from '../../policy/approval/approver.ts';
 import type { Asker } from '../../policy/approval/approver.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
-import { pendingFolder } from '../../runtime/places.ts';
+import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { askStreams, openTerminalAsker } from '../terminal/ask.ts';
 import type { FlagValues, Flags } from '../command.ts';
 import { reportWarning } from '../terminal/terminal.ts';

@@ -2,11 +2,11 @@
 import path from 'node:path';
 
 import { isSkillError } from '../../core/errors.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/private-file.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { lineOf } from './chat-paste.ts';
 
 export interface ChatHistory {

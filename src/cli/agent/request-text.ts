@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { UsageError } from '../exit.ts';
+import { quoted } from '../../core/text/text.ts';
 
 /** Larger inputs are files, which belong to --in. */
 const MAX_BYTES = 1024 * 1024;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { EvalReport } from '../../evals/report/result.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { jsonReport, readReport } from '../../evals/report/json.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
 import { UsageError } from '../exit.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';

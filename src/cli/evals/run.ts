@@ -2,15 +2,14 @@
 import path from 'node:path';
 
 import type { EvalReport } from '../../evals/report/result.ts';
-import type { Executor } from '../../core/execution.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import type { Executor } from '../../core/execution.ts';
 import type { Model } from '../../core/model.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { evaluate } from '../../evals/evaluate.ts';
 import type { EvaluateOptions } from '../../evals/evaluate.ts';
-import type { SuiteBasis } from '../../evals/run/run-suite.ts';
-import type { SuiteProgress } from '../../evals/run/run-suite.ts';
-import { skillFoldersIn } from '../../evals/run/skill-folders.ts';
+import type { SuiteBasis, SuiteProgress } from '../../evals/run/run-suite.ts';
+import { skillFoldersIn } from '../../evals/cases/suite.ts';
 import { MOST_DISTRACTORS } from '../../evals/trigger/distractors.ts';
 import { evaluateTrigger } from '../../evals/trigger/run-trigger.ts';
 import type { TriggerOptions } from '../../evals/trigger/run-trigger.ts';

@@ -18,7 +18,7 @@ import { wantedReports } from './flags.ts';
 import type { EvalInvocation, WantedReport } from './flags.ts';
 import { cwdOf } from './inputs.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { writeNamedFile } from '../../platform/fs/replace-text.ts';
+import { writeNamedFile } from '../../platform/fs/atomic-replace.ts';
 
 export interface ReportContext {
   /** Folder of the evaluation, for reports without a file name. Without a folder they are printed. */

@@ -5,11 +5,16 @@ import { approvalLines, shortId } from '../../policy/approval-text.ts';
 import { SkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { answerPending, isAnswered, listPending, withdrawPending } from '../../policy/approval/pending-approvals.ts';
+import {
+  answerPending,
+  isAnswered,
+  listPending,
+  pendingFolder,
+  withdrawPending,
+} from '../../policy/approval/pending-approvals.ts';
 import type { PendingPlace, PendingQuestion } from '../../policy/approval/pending-approvals.ts';
 import { openStoredApprovals, storedId } from '../../policy/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../policy/approval/stored-approvals.ts';
-import { pendingFolder } from '../../runtime/places.ts';
 import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

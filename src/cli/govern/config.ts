@@ -1,5 +1,5 @@
 import { CONFIG_JSON_SCHEMA } from '../../core/config/config.ts';
-import { shownConfig, shownValue } from '../../core/config/config-display.ts';
+import { shownConfig, shownValue } from './config-display.ts';
 import type { ExplainedValue, SaidValue } from '../../core/config/config-merge.ts';
 import { SETTINGS } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';

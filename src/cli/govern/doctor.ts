@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
-import type { Examined } from '../../sandbox/probe/detect.ts';
+import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
@@ -106,7 +106,7 @@ function examine(runtime: Runtime): readonly Finding[] {
   ];
 }
 
-function executorFinding({ name, report, reasons, install }: Examined): Finding {
+function executorFinding({ name, report, reasons, install }: ExecutorExamination): Finding {
   if (name === 'local') return { name: 'executor local', status: 'ok', detail: 'does not isolate; used only if named' };
   const isFine = report?.isIsolating === true;
   return {
@@ -118,7 +118,7 @@ function executorFinding({ name, report, reasons, install }: Examined): Finding 
 }
 
 /** One row per probe, one column per executor: whether the executor blocked it. */
-function matrixLines(executors: readonly Examined[], { style }: Terminal): readonly string[] {
+function matrixLines(executors: readonly ExecutorExamination[], { style }: Terminal): readonly string[] {
   const tried = executors.filter(({ report }) => report !== undefined);
   const [first] = tried;
   if (first?.report === undefined) return [];

@@ -3,13 +3,13 @@ import { commandSubject, hostAccess } from '../../policy/action-access.ts';
 import { ownName } from '../../policy/policy-rule.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { placePath } from '../../project/places.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { resolvePath } from '../../project/resolve-path.ts';
 
 const flags = {
   load: {
@@ -39,9 +39,9 @@ export const command = defineCommand({
     const active = (given.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const session = await runtime.startSession();
     const [tool, subject] = positionals;
-    const { policyWith } = await import('../../runtime/guard.ts');
+    const { policyWithSkills } = await import('../../runtime/decide-action.ts');
     const meaning = runtime.config.policy?.allowed_tools ?? 'restrict';
-    const policy = policyWith({ policy: session.policy, allowedTools: meaning }, active);
+    const policy = policyWithSkills({ policy: session.policy, allowedTools: meaning }, active);
     await session.close();
     if (tool === undefined) {
       const layers = policy.layers.map(({ origin, otherwise, rules }) => ({
@@ -89,8 +89,8 @@ function accessOf(tool: string, subject: string | undefined, cwd: string): Acces
 
 /** Resolves a path like the project tools do, because rules match resolved paths. A path outside the project is matched as written. */
 function pathSubject(subject: string, cwd: string): Access['subject'] {
-  const placed = placePath(subject, { project: cwd, skills: [] }, 'write');
-  return placed.type === 'placed'
+  const placed = resolvePath(subject, { project: cwd, skills: [] }, 'write');
+  return placed.type === 'resolved'
     ? { kind: 'path', path: placed.shown, absolute: placed.absolute }
     : { kind: 'path', path: subject };
 }

@@ -8,7 +8,7 @@ import { printable, quoted } from '../../core/text/text.ts';
 import { openPinnedKeys, writeNewKey } from '../../packs/sign/keys.ts';
 import type { PinnedKey } from '../../packs/sign/keys.ts';
 import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';

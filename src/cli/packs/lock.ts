@@ -7,7 +7,7 @@ import { isRefusal, packRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readLock } from '../../packs/root/read-lock.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { installSkills } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-place.ts';
 import { defineCommand } from '../command.ts';

@@ -2,11 +2,11 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { Ledger } from '../../core/ledger.ts';
-import { ledgerFromLines } from '../../core/text/shown-lines.ts';
+import { ledgerFromLines } from './ledger-from-lines.ts';
 import { isForModel } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { openSkillTools } from '../../runtime/skill-tools.ts';
 import type { SkillTools } from '../../runtime/skill-tools.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';

@@ -7,7 +7,7 @@ import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { readSkillFile } from '../../loader/body.ts';
 import { listSkillEntries } from '../../loader/files.ts';
-import type { ConfinedListing } from '../../platform/fs/confined-list.ts';
+import type { ConfinedListing } from '../../platform/fs/confined-directory.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { padText, textWidth } from '../../platform/text-width.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { packRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { readPrivateFile } from '../../platform/fs/private-file.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isTerminal, takeKeys } from './ask.ts';
 import type { AskStreams } from './ask.ts';
 

@@ -9,20 +9,20 @@ import { POLICY_FILE_SCHEMA } from './policy-config.ts';
 import { EFFECTS } from '../access.ts';
 import { quoted } from '../text/text.ts';
 
-/** All that is wrong with a configuration: what the schema says, and rules and hosts that cannot be read. */
+/** Validates a configuration: schema, rules and host patterns. */
 export function checkConfig(value: unknown): readonly SchemaProblem[] {
   const problems = checkJson(value, CONFIG_SCHEMA);
   if (problems.length > 0) return problems;
   return [...ruleProblems(value, ['policy']), ...hostProblems(value, ['execution', 'network'])];
 }
 
-/** The same for a file that a policy includes. */
+/** Validates a file that a policy includes. */
 export function checkPolicyFile(value: unknown): readonly SchemaProblem[] {
   const problems = checkJson(value, POLICY_FILE_SCHEMA);
   return problems.length > 0 ? problems : ruleProblems(value, []);
 }
 
-/** A rule that means nothing is no small mistake: it may be the one that forbids. */
+/** An unreadable rule might be the one that denies, so it is an error. */
 function ruleProblems(value: unknown, path: readonly string[]): readonly SchemaProblem[] {
   return EFFECTS.flatMap((list) =>
     entriesAt(value, [...path, list]).flatMap((rule, index) =>
@@ -38,11 +38,10 @@ function hostProblems(value: unknown, path: readonly string[]): readonly SchemaP
     const read = readHostPattern(host);
     return isHostPattern(read)
       ? []
-      : [{ type: 'invalid', path: [...path, index], expected: `a host that can be granted: ${read.problem}` }];
+      : [{ type: 'invalid', path: [...path, index], expected: `a host pattern: ${read.problem}` }];
   });
 }
 
-/** A list of text, as the schema has found it to be. */
 function entriesAt(value: unknown, path: readonly string[]): readonly string[] {
   const list = valueAt(value, path);
   return Array.isArray(list) ? list.map(String) : [];
@@ -50,16 +49,16 @@ function entriesAt(value: unknown, path: readonly string[]): readonly string[] {
 
 export interface ProblemText {
   readonly message: string;
-  /** What was probably meant. */
+  /** The most likely intended key or value. */
   readonly hint?: string;
 }
 
-/** A problem in words. `value` is what was checked: a wrong word is compared with those that are known. */
+/** Words a problem. `value` is the checked document, used to suggest the nearest known value. */
 export function problemText({ type, path, expected }: SchemaProblem, value: unknown): ProblemText {
   const name = pathText(path);
   if (type === 'unknown-key') {
     const key = String(path.at(-1));
-    return { message: `${name} means nothing here`, ...guess(nearestKey(key, expected.split(', '))) };
+    return { message: `${name} is not a known key`, ...guess(nearestKey(key, expected.split(', '))) };
   }
   const [, words] = /^one of (.*)$/.exec(expected) ?? [];
   const written = path.reduce<unknown>(
@@ -70,7 +69,7 @@ export function problemText({ type, path, expected }: SchemaProblem, value: unkn
   return { message: `${name} must be ${expected}`, ...guess(near[0]) };
 }
 
-/** A key of the same object that is spelled alike, or the place where a key of this name belongs. */
+/** A similar key of the same object, or the setting that ends with this key. */
 function nearestKey(key: string, siblings: readonly string[]): string | undefined {
   return nearest(key, siblings, 1)[0] ?? SETTINGS.find(({ path }) => path.at(-1) === key)?.key;
 }

@@ -6,7 +6,7 @@ import { SETTING_PREFIX, settingNames } from './environment-names.ts';
 import { nearest } from '../nearest.ts';
 import { printable } from '../text/text.ts';
 
-/** `SKILLWRIGHT_CATALOG_BUDGET_TOKENS` */
+/** `SKILLWRIGHT_CATALOG_BUDGET_TOKENS` for `catalog.budget_tokens`. */
 export function variableOf({ path }: Setting): string {
   return SETTING_PREFIX + path.join('_').toUpperCase();
 }
@@ -22,7 +22,7 @@ export interface EnvironmentRead {
   readonly problems: readonly VariableProblem[];
 }
 
-/** Settings that the environment gives, each variable a layer of its own. Empty variables are not there. */
+/** Reads settings from environment variables; each variable is one layer. Empty variables are ignored. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): EnvironmentRead {
   const layers: ConfigLayer[] = [];
   const problems: VariableProblem[] = [];
@@ -42,9 +42,11 @@ function readVariable(name: string, text: string): ConfigLayer | VariableProblem
     const [guess] = nearest(name.slice(SETTING_PREFIX.length), known, 1);
     return {
       variable,
-      message: 'is no setting',
+      message: 'is not a setting',
       hint:
-        guess === undefined ? 'remove it; see skillwright config --schema' : `did you mean ${SETTING_PREFIX}${guess}?`,
+        guess === undefined
+          ? 'remove it; run skillwright config --schema to see all settings'
+          : `did you mean ${SETTING_PREFIX}${guess}?`,
     };
   }
   const config = withValue({}, setting.path, valueOfText(text, setting.schema) ?? null);
@@ -54,7 +56,7 @@ function readVariable(name: string, text: string): ConfigLayer | VariableProblem
   return { variable, message, hint };
 }
 
-/** How a value of this kind is written as text. */
+/** Explains how to write a value of this type as text. */
 export function valueHint({ schema }: Setting): string {
   if (!('type' in schema)) return 'write the value as JSON';
   switch (schema.type) {

@@ -4,11 +4,11 @@ import { SETTINGS, builtInValue, isMap, valueAt, withValue } from './config-sett
 import type { Setting } from './config-settings.ts';
 import { isObject } from '../json/json-schema.ts';
 
-/** Later ones beat earlier ones; a project's file only as far as its laws let it. */
+/** Later layers override earlier ones. The project file may override only as `project-override-rules.ts` allows. */
 export const CONFIG_LAYERS = ['built-in', 'user', 'project', 'environment', 'option'] as const;
 export type ConfigLayerName = (typeof CONFIG_LAYERS)[number];
 
-/** A part of the configuration and who says so. One file is a layer, and so is each variable. */
+/** One source of settings: a file, or a single environment variable. */
 export interface ConfigLayer {
   readonly layer: Exclude<ConfigLayerName, 'built-in'>;
   /** The file, the variable or the option. */
@@ -18,21 +18,21 @@ export interface ConfigLayer {
 
 export interface SaidValue {
   readonly layer: ConfigLayerName;
-  /** Empty for what is built in. */
+  /** Empty for built-in values. */
   readonly where: string;
   readonly value: unknown;
 }
 
-/** A value in force, who says so, and who says something else in vain. */
+/** A value in effect, its source, and the values it overrides. */
 export interface ExplainedValue extends SaidValue {
-  /** `catalog.budget_tokens`, `skill_visibility.pdf` */
+  /** For example `catalog.budget_tokens` or `skill_visibility.pdf`. */
   readonly key: string;
-  /** Those whose entries are a part of the value as well. */
+  /** Other layers whose entries are merged into the value. */
   readonly also: readonly SaidValue[];
   readonly overridden: readonly SaidValue[];
 }
 
-/** All layers as one configuration, without what is built in: it shows what was set. Rules of a project stay out, see `policies`. */
+/** Merges all layers without built-in defaults. The project's policy rules are left out; see `LoadedConfig.policies`. */
 export function mergeLayers(layers: readonly ConfigLayer[]): Config {
   let config: Config = {};
   for (const setting of SETTINGS) {
@@ -43,17 +43,20 @@ export function mergeLayers(layers: readonly ConfigLayer[]): Config {
   return config;
 }
 
-/** Every setting that has a value, in the order of the schema; each entry of a map and the rules of each layer by themselves. */
+/** Explains every setting that has a value, in schema order. Map entries and the rules of each layer are listed separately. */
 export function explainLayers(layers: readonly ConfigLayer[]): readonly ExplainedValue[] {
   return SETTINGS.flatMap((setting) => {
-    // A project's rules narrow whatever the others come to, variables and options included.
+    // Project rules restrict the result of all other layers, so they come last.
     const ordered = isPolicy(setting) ? [...layers].sort((a, b) => projectLast(a) - projectLast(b)) : layers;
     const apart = lawOf(setting.key) === 'apart' ? ordered.map((layer) => [layer]) : [ordered];
     return apart.flatMap((group) => resolveSetting(setting, group).map(explained));
   });
 }
 
-/** Settings of which a project asks for more than it gets. `own` are the user's layers: for rules all of them count, else the file. */
+/**
+ * Settings for which the project requests more than it gets. Policy settings are compared with all of the user's layers, others with the
+ * user file.
+ */
 export function widerSettings(own: readonly ConfigLayer[], project: ConfigLayer): readonly Setting[] {
   return SETTINGS.filter((setting) => {
     const asked = valueAt(project.config, setting.path);
@@ -81,7 +84,7 @@ function projectLast({ layer }: ConfigLayer): number {
   return layer === 'project' ? 1 : 0;
 }
 
-/** A setting, or each entry of a map: nothing where nobody says anything and nothing is built in. */
+/** Resolves a setting, or each entry of a map. Empty if no layer sets it and it has no default. */
 function resolveSetting(setting: Setting, layers: readonly ConfigLayer[]): readonly Resolved[] {
   if (!isMap(setting)) return resolvePath(setting, setting.path, layers);
   const maps = layers.map(({ config }) => valueAt(config, setting.path)).filter((map) => isObject(map));
@@ -110,7 +113,7 @@ function withSaid(
   said: SaidValue,
 ): Resolved | undefined {
   const law = lawOf(key);
-  // The user's own layers say what they like; their rules add up, so that a variable cannot make a file's rule forgotten.
+  // The user's own layers may set anything. Their rules are concatenated, so that a variable cannot drop a rule of a file.
   const { value, counts } =
     said.layer === 'project' || law === 'apart'
       ? narrow(law, below?.value, said.value)

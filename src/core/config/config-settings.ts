@@ -2,17 +2,18 @@ import { CONFIG_SCHEMA } from './config.ts';
 import type { Config } from './config.ts';
 import { readJsonText } from '../json/json-position.ts';
 import { isObject } from '../json/json-schema.ts';
+import { parseJson } from '../json/parse-json.ts';
 import type { JsonSchema, ObjectSchema } from '../json/json-schema.ts';
 
-/** One thing that can be set: a key of the schema that holds a value, a list or a map, and no keys of ours. */
+/** A leaf of the configuration schema: a value, a list or a map. */
 export interface Setting {
-  /** `catalog.budget_tokens` */
+  /** For example `catalog.budget_tokens`. */
   readonly key: string;
   readonly path: readonly string[];
   readonly schema: Exclude<JsonSchema, ObjectSchema>;
 }
 
-/** Every setting, in the order of the schema. */
+/** All settings, in schema order. */
 export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, []).filter(({ key }) => key !== '$schema');
 
 function settingsBelow(schema: ObjectSchema, path: readonly string[]): readonly Setting[] {
@@ -27,17 +28,17 @@ function isObjectSchema(schema: JsonSchema): schema is ObjectSchema {
   return 'properties' in schema;
 }
 
-/** A setting whose entries are set one by one. */
+/** Whether entries of the setting are merged one by one. */
 export function isMap({ schema }: Setting): boolean {
   return 'type' in schema && schema.type === 'object';
 }
 
-/** What holds where nobody says anything. */
+/** The default of a setting. */
 export function builtInValue({ schema }: Setting): unknown {
   return 'default' in schema ? schema.default : undefined;
 }
 
-/** The value at a path; nothing where a part of it is not there. Keys of prototypes are no parts. */
+/** Returns the value at a path, ignoring inherited properties. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (found, key) => (isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined),
@@ -45,7 +46,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** The configuration with one value changed; `undefined` takes the key away. The value must have passed the check of its schema. */
+/** Returns a copy with one value changed; `undefined` removes the key. The value must already be valid. */
 export function withValue(config: Config, path: readonly string[], value: unknown): Config {
   return changed(config, path, value);
 }
@@ -60,22 +61,18 @@ function changed(
   const after = rest.length === 0 ? value : changed(isObject(before) ? before : {}, rest, value);
   const isGone = after === undefined || (rest.length > 0 && isObject(after) && Object.keys(after).length === 0);
   if (isGone) return others;
-  // A key keeps its place: a printed configuration stands as it was written.
+  // Keys keep their position, so a printed configuration stays in its original order.
   return { ...config, [key]: after };
 }
 
-/** No setting is nested so deep; what is, was made to break a reader. */
+/** Deeper nesting is rejected as malicious. */
 export const MAX_SETTING_DEPTH = 64;
 
-/** The value that a text means for this schema; nothing where it means none. Lists and maps are written as JSON. */
+/** Parses a value written as text; lists and maps are JSON. Returns nothing if the text is not valid. */
 export function valueOfText(text: string, schema: JsonSchema): unknown {
   if ('type' in schema && schema.type === 'string') return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    const { depth, repeated } = readJsonText(text);
-    return depth > MAX_SETTING_DEPTH || repeated.length > 0 ? undefined : value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseJson(text);
+  if (value === undefined) return undefined;
+  const { depth, repeated } = readJsonText(text);
+  return depth > MAX_SETTING_DEPTH || repeated.length > 0 ? undefined : value;
 }

@@ -12,7 +12,7 @@ const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
 export const INSTALL_SCOPES = ['project', 'user'] as const;
 export type InstallScope = (typeof INSTALL_SCOPES)[number];
-/** The stricter first. */
+/** Stricter first. */
 export const RUN_SYNCS = ['each', 'none'] as const;
 
 const path = {
@@ -20,21 +20,21 @@ const path = {
   description: 'A folder; relative to the project (project file) or the home folder (user file); ~ is the home folder.',
 } as const;
 
-/** A secret comes from one place: each of these has one key, and that one must be there. */
+/** A secret has exactly one source, so each variant requires its single key. */
 const SECRET_SOURCES = [
   {
     type: 'object',
-    description: 'A variable of the environment.',
+    description: 'An environment variable.',
     additionalProperties: false,
     required: ['env'],
-    properties: { env: { type: 'string', description: 'Its name.' } },
+    properties: { env: { type: 'string', description: 'Name of the variable.' } },
   },
   {
     type: 'object',
     description: 'A file that only you can read.',
     additionalProperties: false,
     required: ['file'],
-    properties: { file: { type: 'string', description: 'Its path; ~ is the home folder.' } },
+    properties: { file: { type: 'string', description: 'Path of the file; ~ is the home folder.' } },
   },
   {
     type: 'object',
@@ -46,89 +46,89 @@ const SECRET_SOURCES = [
         type: 'array',
         description: 'The program and its arguments.',
         maxItems: 100,
-        items: { type: 'string', description: 'A word; no shell reads it.' },
+        items: { type: 'string', description: 'A word, passed on without a shell.' },
       },
     },
   },
 ] as const;
 
-/** The configuration file, `.agent/config.json`: what it may hold, and what is published about it. */
+/** The schema of `.agent/config.json`. */
 export const CONFIG_SCHEMA = {
   type: 'object',
   description:
-    'Configuration of skillwright: .agent/config.json in the home folder and in a project, whose file may tighten safety and never loosen it.',
+    'Configuration of skillwright: .agent/config.json in the home folder and in a project. A project file may tighten safety settings and never loosen them.',
   additionalProperties: false,
   properties: {
-    $schema: { type: 'string', description: 'Where an editor finds this schema.' },
+    $schema: { type: 'string', description: 'URL of this schema, for editors.' },
     skill_roots: {
       type: 'array',
-      description: 'More folders to look for skills in, the most important first.',
+      description: 'Additional folders to scan for skills, highest priority first.',
       items: {
-        description: 'A folder, or a folder with a name for its source.',
+        description: 'A folder, or a folder with a source name.',
         anyOf: [
           path,
           {
             type: 'object',
-            description: 'A folder with a name for its source.',
+            description: 'A folder with a source name.',
             additionalProperties: false,
             required: ['path'],
-            properties: { path, source: { type: 'string', description: 'What `source` says for its skills.' } },
+            properties: { path, source: { type: 'string', description: 'Source name of its skills.' } },
           },
         ],
       },
     },
-    use_default_roots: { type: 'boolean', description: 'Look in .agent, .agents and .claude as well.', default: true },
+    use_default_roots: { type: 'boolean', description: 'Also scan .agent, .agents and .claude.', default: true },
     skill_visibility: {
       type: 'object',
       description:
         'How much of a skill a model sees. Keys: name, source/name, or a pattern with *; an exact key beats a pattern.',
-      additionalProperties: { type: 'string', description: 'The state.', enum: VISIBILITIES },
+      additionalProperties: { type: 'string', description: 'Visibility of the skill.', enum: VISIBILITIES },
     },
     scan: {
       type: 'object',
-      description: 'Bounds of the search for skills.',
+      description: 'Limits of the scan for skills.',
       additionalProperties: false,
       properties: {
-        max_depth: { type: 'integer', description: 'Folders below a root.', minimum: 1, maximum: 32, default: 6 },
+        max_depth: { type: 'integer', description: 'Maximum depth below a root.', minimum: 1, maximum: 32, default: 6 },
         max_directories: {
           type: 'integer',
-          description: 'Group folders visited in a root.',
+          description: 'Maximum number of group folders visited in a root.',
           minimum: 1,
           maximum: 1_000_000,
           default: 20_000,
         },
-        nested_in_skills: { type: 'boolean', description: 'Look for skills inside skills as well.', default: false },
+        nested_in_skills: { type: 'boolean', description: 'Also scan for skills inside skills.', default: false },
       },
     },
     catalog: {
       type: 'object',
-      description: 'What a model sees of all skills at the start.',
+      description: 'The list of skills that a model sees at the start.',
       additionalProperties: false,
       properties: {
         budget_tokens: {
           type: 'integer',
-          description: 'Estimated tokens the catalog may cost.',
+          description: 'Maximum estimated tokens of the catalog.',
           minimum: 50,
           maximum: 1_000_000,
           default: 4_000,
         },
-        format: { type: 'string', description: 'How it is written.', enum: CATALOG_FORMATS, default: 'xml' },
+        format: { type: 'string', description: 'Format of the catalog.', enum: CATALOG_FORMATS, default: 'xml' },
       },
     },
     session: {
       type: 'object',
-      description: 'How loaded skills are kept.',
+      description: 'How long loaded skills are kept, and where.',
       additionalProperties: false,
       properties: {
         lifetime: {
           type: 'string',
-          description: "Until the person's next turn, for one request, or to the end.",
+          description: "Keep loaded skills until the user's next turn, for one request, or for the whole session.",
           enum: LIFETIMES,
           default: 'turn',
         },
         max_loaded: {
           type: 'integer',
-          description: 'Skills loaded at one time; the one used longest ago makes room.',
+          description: 'Maximum number of loaded skills; the least recently used one is unloaded.',
           minimum: 1,
           maximum: 1_000,
           default: 8,
@@ -136,7 +136,7 @@ export const CONFIG_SCHEMA = {
         placement: {
           type: 'string',
           description:
-            'Where instructions go: into the results of tools, which keeps prompts cacheable, or the system message.',
+            'Where instructions are placed: in tool results, which keeps prompts cacheable, or in the system message.',
           enum: PLACEMENTS,
           default: 'tool-results',
         },
@@ -144,35 +144,39 @@ export const CONFIG_SCHEMA = {
     },
     cache: {
       type: 'object',
-      description: 'The index kept between runs; safe to delete at any time.',
+      description: 'The index that is cached between runs; safe to delete at any time.',
       additionalProperties: false,
-      properties: { enabled: { type: 'boolean', description: 'Keep one.', default: true } },
+      properties: { enabled: { type: 'boolean', description: 'Cache the index.', default: true } },
     },
     model: {
       type: 'object',
-      description: 'The model an agent uses.',
+      description: 'The model of the agent.',
       additionalProperties: false,
       properties: {
-        provider: { type: 'string', description: 'Its provider, or mock.' },
-        params: { type: 'object', description: 'Handed to the provider.', additionalProperties: true },
+        provider: { type: 'string', description: 'Name of the provider, or mock.' },
+        params: {
+          type: 'object',
+          description: 'Parameters that are passed to the provider.',
+          additionalProperties: true,
+        },
       },
     },
     execution: {
       type: 'object',
-      description: 'How scripts and tools run.',
+      description: 'How scripts and commands are run.',
       additionalProperties: false,
       properties: {
         executor: {
           type: 'string',
           description:
-            'What runs programs: auto takes the first that isolates; local isolates nothing and counts only in the user file.',
+            'The executor for programs: auto uses the first that isolates; local does not isolate and is allowed only in the user file.',
           enum: EXECUTOR_CHOICES,
           default: 'auto',
         },
-        image: { type: 'string', description: 'The image of the container executor.' },
+        image: { type: 'string', description: 'Image of the container executor.' },
         network: {
           type: 'array',
-          description: 'Hosts that programs may reach; a project can only take some away.',
+          description: 'Hosts that programs may reach; a project file can only remove some.',
           maxItems: 1_000,
           items: {
             type: 'string',
@@ -181,39 +185,39 @@ export const CONFIG_SCHEMA = {
         },
         require_approval_for: {
           type: 'array',
-          description: 'Tools that a person is asked about first.',
+          description: 'Tools that always require approval.',
           items: { type: 'string', description: 'A tool, such as write_file or run_script.' },
         },
       },
     },
     security: {
       type: 'object',
-      description: 'Limits on what skills may hold.',
+      description: 'Limits for skills.',
       additionalProperties: false,
       properties: {
         max_skill_body_lines: {
           type: 'integer',
-          description: 'Lines of a body.',
+          description: 'Maximum lines of a skill body.',
           minimum: 1,
           maximum: 100_000,
           default: 500,
         },
         max_skill_body_characters: {
           type: 'integer',
-          description: 'Characters of a body.',
+          description: 'Maximum characters of a skill body.',
           minimum: 1,
           maximum: 10_000_000,
           default: 40_000,
         },
         oversized_body: {
           type: 'string',
-          description: 'What becomes of a body over these limits: shown up to there, or refused.',
+          description: 'What to do with a body over these limits: truncate it, or refuse it.',
           enum: OVERSIZED_BODY,
           default: 'cut',
         },
         block_angle_brackets_in_frontmatter: {
           type: 'boolean',
-          description: 'Leave out skills with < or > in name or description, instead of escaping them with a warning.',
+          description: 'Exclude skills with < or > in name or description, instead of escaping them with a warning.',
           default: false,
         },
       },
@@ -225,73 +229,72 @@ export const CONFIG_SCHEMA = {
       properties: {
         scope: {
           type: 'string',
-          description:
-            'Where install puts skills unless it is told: .agents/skills of the project, or of the home folder.',
+          description: 'Default target of install: .agents/skills of the project, or of the home folder.',
           enum: INSTALL_SCOPES,
           default: 'project',
         },
         require_signed: {
           type: 'boolean',
-          description: 'Install only what is signed with a key that you pinned.',
+          description: 'Install only packs that are signed with a pinned key.',
           default: false,
         },
         scan_policy: {
           type: 'string',
-          description: 'A JSON file that says which findings of the scan stop an install; only in the user file.',
+          description: 'A JSON file that defines which scan findings block an install; only in the user file.',
         },
         allow_http: {
           type: 'boolean',
-          description: 'Take sources from addresses without encryption; only in the user file.',
+          description: 'Allow sources over unencrypted HTTP; only in the user file.',
           default: false,
         },
         allow_private_addresses: {
           type: 'boolean',
-          description: 'Take sources from addresses that are not on the internet; only in the user file.',
+          description: 'Allow sources at private network addresses; only in the user file.',
           default: false,
         },
         archive: {
           type: 'object',
-          description: 'What an archive or a folder may hold.',
+          description: 'Limits for archives and folders.',
           additionalProperties: false,
           properties: {
             max_archive_bytes: {
               type: 'integer',
-              description: 'Of the archive itself.',
+              description: 'Maximum size of the archive file.',
               minimum: 1,
               maximum: 2_147_483_648,
               default: ARCHIVE_LIMITS.maxArchiveBytes,
             },
             max_entries: {
               type: 'integer',
-              description: 'Files and folders.',
+              description: 'Maximum number of files and folders.',
               minimum: 1,
               maximum: 1_000_000,
               default: ARCHIVE_LIMITS.maxEntries,
             },
             max_bytes: {
               type: 'integer',
-              description: 'Of all files together, unpacked.',
+              description: 'Maximum total size, unpacked.',
               minimum: 1,
               maximum: 17_179_869_184,
               default: ARCHIVE_LIMITS.maxBytes,
             },
             max_file_bytes: {
               type: 'integer',
-              description: 'Of one file, unpacked.',
+              description: 'Maximum size of one file, unpacked.',
               minimum: 1,
               maximum: 2_147_483_648,
               default: ARCHIVE_LIMITS.maxFileBytes,
             },
             max_ratio: {
               type: 'integer',
-              description: 'How many times its packed size it may unpack to.',
+              description: 'Maximum ratio of unpacked to packed size.',
               minimum: 1,
               maximum: 1_032,
               default: ARCHIVE_LIMITS.maxRatio,
             },
             max_depth: {
               type: 'integer',
-              description: 'Folders inside folders.',
+              description: 'Maximum nesting depth of folders.',
               minimum: 1,
               maximum: 64,
               default: ARCHIVE_LIMITS.maxDepth,
@@ -303,12 +306,13 @@ export const CONFIG_SCHEMA = {
     policy: POLICY_SCHEMA,
     trust: {
       type: 'object',
-      description: 'What it means to trust a skill; only in the user file.',
+      description: 'How trust in skills works; only in the user file.',
       additionalProperties: false,
       properties: {
         bind: {
           type: 'string',
-          description: 'A trusted folder stays so whatever is in it, or only as long as no byte of it changes.',
+          description:
+            'Whether a trusted folder stays trusted after changes (path), or only while its files are unchanged (digest).',
           enum: TRUST_BINDINGS,
           default: 'path',
         },
@@ -319,27 +323,27 @@ export const CONFIG_SCHEMA = {
       description: 'Secrets for scripts, by skill (name or source/name) and variable; only in the user file.',
       additionalProperties: {
         type: 'object',
-        description: 'Where each variable of this skill comes from.',
+        description: 'Source of each variable of this skill.',
         additionalProperties: {
-          description: 'One place that the value comes from.',
+          description: 'Source of the value.',
           anyOf: SECRET_SOURCES,
         },
       },
     },
     runs: {
       type: 'object',
-      description: 'The record of what was done.',
+      description: 'Records of runs.',
       additionalProperties: false,
       properties: {
-        enabled: { type: 'boolean', description: 'Keep one; a project cannot turn it off.', default: true },
+        enabled: { type: 'boolean', description: 'Record runs; a project file cannot turn this off.', default: true },
         directory: {
           type: 'string',
           description:
-            'Where; relative to the project (project file, and never outside it) or the home folder (user file); .agent/runs of the project where nothing is said.',
+            'Folder of the records; relative to the project (project file, never outside of it) or the home folder (user file). Default: .agent/runs of the project.',
         },
         sync: {
           type: 'string',
-          description: 'When lines are forced to the disk: each one, or none before the end.',
+          description: 'When events are synced to disk: each one, or only at the end.',
           enum: RUN_SYNCS,
           default: 'none',
         },
@@ -347,25 +351,25 @@ export const CONFIG_SCHEMA = {
     },
     telemetry: {
       type: 'object',
-      description: 'Where spans are sent, by OTLP over HTTP; only in the user file.',
+      description: 'Export of spans by OTLP over HTTP; only in the user file.',
       additionalProperties: false,
       properties: {
         endpoint: {
           type: 'string',
-          description: 'An http or https address; nothing is sent where it is empty.',
+          description: 'An http or https URL; nothing is sent if it is empty.',
           default: '',
         },
         headers: {
           type: 'object',
-          description: 'Sent along, such as a key of the receiver.',
-          additionalProperties: { type: 'string', description: 'The value of the header.' },
+          description: 'Request headers, such as an API key of the receiver.',
+          additionalProperties: { type: 'string', description: 'Value of the header.' },
         },
       },
     },
   },
 } as const satisfies ObjectSchema;
 
-/** The schema as it is published. */
+/** The published JSON Schema. */
 export const CONFIG_JSON_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'skillwright configuration',

@@ -2,70 +2,73 @@ import type { FromSchema, ObjectSchema } from '../json/json-schema.ts';
 import { EFFECTS } from '../access.ts';
 import type { Effect, Risk } from '../access.ts';
 
-/** What the `allowed-tools` of a skill do: take away, give without a question, both, or nothing. */
+/** How the `allowed-tools` of a skill are used: as a restriction, as pre-approval, both, or not at all. */
 export const ALLOWED_TOOLS_USES = ['restrict', 'grant', 'both', 'ignore'] as const;
 export type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
 
-const rule = { type: 'string', description: 'A tool, such as run_script, or Bash(git status:*).' } as const;
+const rule = {
+  type: 'string',
+  description: 'A tool such as run_script, or a tool with a pattern such as Bash(git status:*).',
+} as const;
 const effect = { type: 'string', enum: EFFECTS } as const;
 
-/** What a policy may hold wherever it is written. */
+/** Keys that a policy may have in every file. */
 const COMMON = {
   default: {
     type: 'object',
-    description: 'What happens to an action that no rule speaks about, by its risk.',
+    description: 'Effect for actions that no rule matches, by risk.',
     additionalProperties: false,
     properties: {
-      low: { ...effect, description: 'It only reads.', default: 'allow' },
-      medium: { ...effect, description: 'It changes what can be brought back.', default: 'ask' },
-      high: { ...effect, description: 'It changes what cannot be brought back, or reaches out.', default: 'ask' },
+      low: { ...effect, description: 'Actions that only read.', default: 'allow' },
+      medium: { ...effect, description: 'Actions with reversible effects.', default: 'ask' },
+      high: { ...effect, description: 'Actions with irreversible effects, or that reach the network.', default: 'ask' },
     },
   },
-  allow: { type: 'array', description: 'Done without a question.', maxItems: 1_000, items: rule },
-  ask: { type: 'array', description: 'A person is asked first.', maxItems: 1_000, items: rule },
-  deny: { type: 'array', description: 'Never done; beats the other two.', maxItems: 1_000, items: rule },
+  allow: { type: 'array', description: 'Allowed without approval.', maxItems: 1_000, items: rule },
+  ask: { type: 'array', description: 'Requires approval.', maxItems: 1_000, items: rule },
+  deny: { type: 'array', description: 'Always denied; overrides ask and allow.', maxItems: 1_000, items: rule },
   include: {
     type: 'array',
-    description: 'Files with rules: each holds one object with default, allow, ask, deny and include.',
+    description: 'Files with rules: each contains one object with default, allow, ask, deny and include.',
     maxItems: 64,
-    items: { type: 'string', description: 'A file, relative to the one that names it; ~ is the home folder.' },
+    items: { type: 'string', description: 'A file, relative to the file that includes it; ~ is the home folder.' },
   },
 } as const;
 
-/** `policy` of the configuration. */
+/** The `policy` section of the configuration. */
 export const POLICY_SCHEMA = {
   type: 'object',
-  description: "What actions may do. A project's rules take away from the user's and never add to them.",
+  description: "What actions may do. A project's rules can only restrict the user's rules.",
   additionalProperties: false,
   properties: {
     ...COMMON,
     allowed_tools: {
       type: 'string',
-      description: 'What the allowed-tools of a skill do; a project can only say restrict.',
+      description: 'How the allowed-tools of a skill are used; a project file can only set restrict.',
       enum: ALLOWED_TOOLS_USES,
       default: 'restrict',
     },
   },
 } as const satisfies ObjectSchema;
 
-/** A file that a policy includes. */
+/** The schema of a file that a policy includes. */
 export const POLICY_FILE_SCHEMA = {
   type: 'object',
   description: 'Rules that a policy includes.',
   additionalProperties: false,
-  properties: { $schema: { type: 'string', description: 'Where an editor finds a schema.' }, ...COMMON },
+  properties: { $schema: { type: 'string', description: 'URL of a schema, for editors.' }, ...COMMON },
 } as const satisfies ObjectSchema;
 
-/** As it stands in a file. */
+/** A policy as written in a file. */
 export type WrittenPolicy = FromSchema<typeof POLICY_SCHEMA>;
 
 export interface WrittenRule {
   readonly rule: string;
-  /** The file, the variable or the option that says so. */
+  /** The file, variable or option that contains the rule. */
   readonly where: string;
 }
 
-/** What one layer says about rights, with everything that it includes. */
+/** The policy of one layer, including the files it includes. */
 export interface PolicyConfig {
   readonly default: Readonly<Partial<Record<Risk, Effect>>>;
   readonly allow: readonly WrittenRule[];
@@ -74,7 +77,7 @@ export interface PolicyConfig {
   readonly allowedTools: AllowedToolsUse | undefined;
 }
 
-/** A policy without what it includes. */
+/** Converts a policy without its includes. */
 export function ownPolicy(written: WrittenPolicy, where: string): PolicyConfig {
   const rules = (list: Effect): readonly WrittenRule[] => (written[list] ?? []).map((text) => ({ rule: text, where }));
   return {
@@ -86,7 +89,7 @@ export function ownPolicy(written: WrittenPolicy, where: string): PolicyConfig {
   };
 }
 
-/** Rules one after the other; of the defaults and the use of allowed-tools the first that is said. */
+/** Concatenates the rules; for defaults and `allowed_tools`, the first value wins. */
 export function joinPolicies(policies: readonly PolicyConfig[]): PolicyConfig {
   const rules = (list: Effect): readonly WrittenRule[] => policies.flatMap((policy) => policy[list]);
   return {
@@ -101,13 +104,13 @@ export function joinPolicies(policies: readonly PolicyConfig[]): PolicyConfig {
 export interface Contradiction {
   readonly rule: string;
   readonly loses: Effect;
-  /** Where the rule stands that has no effect. */
+  /** The file with the rule that has no effect. */
   readonly where: string;
   readonly wins: Effect;
   readonly by: string;
 }
 
-/** Rules of the same text that say different things. The strictest counts; whoever wrote the other one should know. */
+/** Finds rules with the same text and different effects. The strictest one wins; the others are reported. */
 export function contradictions(policy: PolicyConfig): readonly Contradiction[] {
   const strictest = new Map<string, { readonly effect: Effect; readonly where: string }>();
   return EFFECTS.flatMap((list) =>

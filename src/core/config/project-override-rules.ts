@@ -8,19 +8,20 @@ import { ALLOWED_TOOLS_USES } from './policy-config.ts';
 import { EFFECTS } from '../access.ts';
 
 /**
- * What a project's file may do to a setting. It comes with the project, from whoever wrote that, so in all that is about safety it
- * may take away and never give.
+ * What a project file may do to a setting. The file comes with the project and may be untrusted, so it may tighten safety settings and
+ * never
+ * loosen them.
  *
- *     replaces       nothing about safety: the project knows better
- *     precedes       its entries come before the user's
- *     adds           every entry that either has
+ *     replaces       not safety-related: the project overrides the user
+ *     precedes       the project's entries come before the user's
+ *     adds           union of both lists
  *     least          the smaller number
- *     on             what either turns on
- *     within         what both grant
- *     isolates       the executor: what isolates may be chosen where the user chose none; nothing is never
- *     strictest      the first of a row of words
- *     apart          rules: handed on with their origin and judged there
- *     never          the user's alone
+ *     on             true if either is true
+ *     within         the intersection of both lists
+ *     isolates       any isolating executor, if the user chose none; never `local`
+ *     strictest      the stricter of two values
+ *     apart          policy rules: kept per layer and evaluated by the policy
+ *     never          only the user may set it
  */
 export type ProjectLaw =
   | 'replaces'
@@ -34,7 +35,7 @@ export type ProjectLaw =
   | 'never'
   | { readonly strictest: readonly string[] };
 
-/** Every setting has its law; a test holds the two lists equal. */
+/** A test checks that every setting is listed. */
 export const PROJECT_LAWS: Readonly<Record<string, ProjectLaw>> = {
   skill_roots: 'precedes',
   use_default_roots: 'replaces',
@@ -48,7 +49,7 @@ export const PROJECT_LAWS: Readonly<Record<string, ProjectLaw>> = {
   'session.max_loaded': 'replaces',
   'session.placement': 'replaces',
   'cache.enabled': 'replaces',
-  // Whose server is asked decides who gets the user's key and words.
+  // The provider receives the user's key and prompts.
   'model.provider': 'never',
   'model.params': 'replaces',
   'execution.executor': 'isolates',
@@ -61,7 +62,7 @@ export const PROJECT_LAWS: Readonly<Record<string, ProjectLaw>> = {
   'security.block_angle_brackets_in_frontmatter': 'on',
   'install.scope': 'replaces',
   'install.require_signed': 'on',
-  // Whose rules judge what a project wants to install cannot be the project's own.
+  // A project must not choose the rules that check it.
   'install.scan_policy': 'never',
   'install.allow_http': 'never',
   'install.allow_private_addresses': 'never',
@@ -88,7 +89,7 @@ export const PROJECT_LAWS: Readonly<Record<string, ProjectLaw>> = {
   'telemetry.headers': 'never',
 };
 
-/** A setting that nobody thought of is not for projects. */
+/** Unlisted settings are not allowed in project files. */
 export function lawOf(key: string): ProjectLaw {
   return Object.hasOwn(PROJECT_LAWS, key) ? (PROJECT_LAWS[key] ?? 'never') : 'never';
 }
@@ -96,11 +97,11 @@ export function lawOf(key: string): ProjectLaw {
 export interface Narrowed {
   readonly value: unknown;
   readonly counts: 'below' | 'project' | 'both';
-  /** The project asked for more than it gets. */
+  /** The project requested more than it gets. */
   readonly isWider: boolean;
 }
 
-/** What holds when the layers below say one thing, or nothing, and the project another. */
+/** Combines the value of the layers below with the value of the project. */
 export function narrow(law: ProjectLaw, below: unknown, project: unknown): Narrowed {
   const own: Narrowed = { value: project, counts: 'project', isWider: false };
   const kept: Narrowed = { value: below, counts: 'below', isWider: below !== project };
@@ -132,7 +133,7 @@ export function narrow(law: ProjectLaw, below: unknown, project: unknown): Narro
   }
 }
 
-/** What is not in the row is the least strict of all. */
+/** Unknown values count as the least strict. */
 function rank(row: readonly string[], value: unknown): number {
   const at = row.findIndex((word) => word === value);
   return at === -1 ? row.length : at;
@@ -142,7 +143,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Hosts that both lists grant, in the narrower of two spellings. */
+/** Intersects two host lists, keeping the narrower pattern. */
 function within(below: readonly unknown[], project: readonly unknown[]): Narrowed {
   const grants = [below, project].map((list) =>
     list.map((text) => readHostPattern(String(text))).filter((read) => isHostPattern(read)),
@@ -168,7 +169,7 @@ function covers(wider: HostPattern, grant: HostPattern): boolean {
   return isHost && isPort && (wider.isPrivate || !grant.isPrivate);
 }
 
-/** Where in a project's file something stands that only the user may say. */
+/** Paths in a project file that only the user may set. */
 export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
   const whole = SETTINGS.filter(({ key, path }) => lawOf(key) === 'never' && valueAt(config, path) !== undefined);
   const params = Object.entries(config.model?.params ?? {}).filter(([key, value]) => isSteering(key, value));
@@ -186,14 +187,14 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
 
 const STEERING = /url|uri|endpoint|host|proxy|socket|header|auth|credential|secret|password|api.?key|command/i;
 
-/** Where a model is asked and what is sent along: from a project it would send the user's key and words to a stranger. */
+/** Parameters that choose the endpoint or credentials of a model. A project could use them to send the user's key and prompts elsewhere. */
 export function isSteering(key: string, value: unknown): boolean {
   if (STEERING.test(key)) return true;
   if (Array.isArray(value)) return value.some((item) => isSteering('', item));
   return isObject(value) && Object.entries(value).some(([name, item]) => isSteering(name, item));
 }
 
-/** A path that stays in the folder it starts from, on every system. */
+/** Whether a path stays below its starting folder on every operating system. */
 function isBelow(path: string): boolean {
   return !/^[/\\~]|^[A-Za-z]:|\\|\0/.test(path) && !path.split('/').includes('..');
 }

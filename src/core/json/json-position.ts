@@ -5,13 +5,13 @@ export interface Position {
   readonly column: number;
 }
 
-/** How a JSON text is written, as far as its value does not tell. */
+/** What the parsed value of a JSON text does not tell. */
 export interface JsonText {
-  /** How deep its objects and lists go. */
+  /** Maximum nesting depth. */
   readonly depth: number;
-  /** Keys that stand twice in one object: `JSON.parse` takes the last and says nothing. */
+  /** Duplicate keys; `JSON.parse` silently keeps the last one. */
   readonly repeated: readonly JsonPath[];
-  /** Where the value at a path stands; its key, where it has one. The nearest place above it where there is no such value. */
+  /** Position of the key or value at a path, or of the nearest existing ancestor. */
   locate(path: JsonPath): Position;
 }
 
@@ -23,18 +23,18 @@ interface Place {
 interface OpenValue {
   readonly place: Place;
   readonly isList: boolean;
-  /** The entry that is being read, and its key; none before a key and behind a comma. */
+  /** The entry being read and its key; undefined before a key and after a comma. */
   entry: Place | undefined;
   key: string | number;
 }
 
-/** Looks through a text that `JSON.parse` takes. One pass, no recursion: depth and length are the stranger's to choose. */
+/** Scans a text that `JSON.parse` accepts. One pass without recursion, because depth and length are untrusted. */
 export function readJsonText(text: string): JsonText {
   const root: Place = { offset: 0, below: new Map() };
   const repeated: JsonPath[] = [];
   const open: OpenValue[] = [];
   let depth = 0;
-  /** The entry whose value or key starts here. */
+  /** Enters the entry whose key or value starts here. */
   const enter = (offset: number, name: () => string): Place => {
     const around = open.at(-1);
     if (around === undefined) return root;
@@ -64,7 +64,7 @@ export function readJsonText(text: string): JsonText {
     }
   }
   let starts: readonly number[] | undefined;
-  // Many places of one text are asked for where many things are wrong with it: its lines are looked for once.
+  // Line starts are computed once, because a document may have many problems.
   const locate = (path: JsonPath): Position => positionAmong((starts ??= lineStarts(text)), offsetOf(root, path));
   return { depth, repeated, locate };
 }
@@ -103,6 +103,5 @@ function offsetOf(root: Place, path: JsonPath): number {
 }
 
 export function positionOf(text: string, offset: number): Position {
-  const before = text.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  return positionAmong(lineStarts(text), offset);
 }

@@ -1,14 +1,13 @@
 /**
- * The part of JSON Schema that the configuration and the tools need, with its types. One constant is then the published schema,
- * the check at run time and the TypeScript type; a general validator would cost more start-up time than the rest of `list`
- * together.
+ * The subset of JSON Schema that configuration and tools need, with its types. One constant is the published schema, the runtime check and
+ * the TypeScript type; a general validator would slow down the start of every command.
  */
 export type JsonSchema =
   | {
       readonly type: 'string';
       readonly description: string;
       readonly enum?: readonly string[];
-      /** The enum says what is known; another value is judged later, by somebody who can say what was probably meant. Not published. */
+      /** The enum lists known values, but other values are accepted and checked later. Not published. */
       readonly isOpen?: true;
       readonly default?: string;
     }
@@ -45,7 +44,7 @@ export interface ObjectSchema {
   readonly additionalProperties: false;
 }
 
-/** The value a schema describes. Keys that are not `required` may be absent. */
+/** The TypeScript type of a schema. Keys that are not `required` are optional. */
 export type FromSchema<S> = S extends { readonly anyOf: readonly (infer U)[] }
   ? FromSchema<U>
   : S extends { readonly type: 'string'; readonly enum: readonly (infer U)[] }
@@ -71,16 +70,16 @@ export type JsonPath = readonly (string | number)[];
 export interface SchemaProblem {
   readonly type: 'unknown-key' | 'invalid';
   readonly path: JsonPath;
-  /** What was expected, as a noun phrase. */
+  /** A noun phrase. */
   readonly expected: string;
 }
 
-/** Names every place where a value is not what the schema says. Unknown keys are problems of their own kind, and only theirs. */
+/** Lists every mismatch between a value and its schema. An unknown key is reported once, not its contents. */
 export function checkJson(value: unknown, schema: JsonSchema, path: JsonPath = []): readonly SchemaProblem[] {
   if ('anyOf' in schema) {
     const attempts = schema.anyOf.map((option) => checkJson(value, option, path));
     if (attempts.some((problems) => problems.length === 0)) return [];
-    // The option that got furthest into the value is the one that was meant.
+    // The variant that matched deepest into the value is the one that was meant.
     const deepest = attempts.find((problems) => problems.some((problem) => problem.path.length > path.length));
     return deepest ?? [{ type: 'invalid', path, expected: schema.anyOf.map(expectation).join(' or ') }];
   }
@@ -111,7 +110,7 @@ export function checkJson(value: unknown, schema: JsonSchema, path: JsonPath = [
   }
 }
 
-/** A missing key is a wrong value at the place where it should be. */
+/** A missing key is reported as an invalid value at its path. */
 function missingKeys(
   value: Readonly<Record<string, unknown>>,
   schema: MapSchema | ObjectSchema,
@@ -160,7 +159,7 @@ function expectation(schema: JsonSchema): string {
   }
 }
 
-/** The schema as it is handed out: JSON Schema and nothing of ours. */
+/** The schema without keys that are not JSON Schema. */
 export function publishedSchema(schema: ObjectSchema): ObjectSchema {
   return { ...schema, properties: mapValues(schema.properties, published) };
 }

@@ -1,4 +1,4 @@
-/** The value of a JSON text; `undefined`, which no JSON has, where it is none. */
+/** Parses JSON; returns `undefined` if the text is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,10 +1,8 @@
-/** JSON with the keys of every object in order: equal values give equal text. What is undefined is left out. */
-export function stableJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) => (isPlainObject(item) ? sorted(item) : item));
-}
+import { isObject } from './json-schema.ts';
 
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** JSON with sorted keys, so that equal values give equal text. Undefined values are left out. */
+export function stableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => (isObject(item) ? sorted(item) : item));
 }
 
 function sorted(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -1,8 +1,8 @@
 import { isVisible, nextHidden } from '../text/text.ts';
 
 /**
- * JSON text in which nothing acts on a screen or hides from a reader: no control, no line separator, no mark that turns the direction
- * of text. `cat` of a journal is safe. All such characters stand inside strings, where an escape means the same.
+ * Escapes control characters, line separators and text-direction marks in JSON, so that printing a journal is safe. They can occur only
+ * inside strings, where an escape is equivalent.
  */
 export function visibleJson(json: string): string {
   if (isVisible(json)) return json;

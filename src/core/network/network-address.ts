@@ -1,20 +1,20 @@
 /**
- * IP addresses as what they reach: the internet, this machine, its neighbours, a cloud's metadata service. Names cannot be judged;
- * the address that a connection really goes to can.
+ * Classifies IP addresses: public, local, private, cloud metadata. Access checks use the address that a connection goes to, because names
+ * can resolve to anything.
  */
 
-/** `public` is the internet; everything else needs somebody who named it. */
+/** Everything except `public` must be granted explicitly. */
 export type AddressKind = 'public' | 'private' | 'loopback' | 'link-local' | 'multicast' | 'metadata' | 'reserved';
 
 export interface NetworkAddress {
-  /** Four or sixteen. */
+  /** 4 or 16 bytes. */
   readonly bytes: readonly number[];
-  /** The one spelling that is compared: dotted decimal, or the short form of RFC 5952. */
+  /** Canonical spelling: dotted decimal, or RFC 5952. */
   readonly text: string;
   readonly kind: AddressKind;
 }
 
-/** Exactly the usual spellings: no octal, hexadecimal or short IPv4, no zone, no brackets. Anything else is no address. */
+/** Accepts canonical spellings only: no octal, hexadecimal or short IPv4, no zone, no brackets. */
 export function readAddress(text: string): NetworkAddress | undefined {
   const v4 = readV4(text);
   if (v4 !== undefined) return { bytes: v4, text: v4.join('.'), kind: kindOfV4(v4) };
@@ -28,12 +28,12 @@ function readV4(text: string): readonly number[] | undefined {
   return parts.map(Number);
 }
 
-/** Without a leading zero: `010` is eight to some readers and ten to others. */
+/** No leading zero, because `010` is octal to some parsers. */
 const OCTET = /^(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])$/;
 
 const GROUP = /^[0-9a-f]{1,4}$/i;
 
-/** Longer than any address; nothing longer is taken apart. */
+/** The longest spelling of an IPv6 address. */
 const MAX_V6_TEXT = 45;
 
 function readV6(text: string): readonly number[] | undefined {
@@ -59,7 +59,7 @@ function readGroups(text: string, isLast: boolean): readonly number[] | undefine
       bytes.push(value >> 8, value & 0xff);
       continue;
     }
-    // Only the very end may be written as an IPv4 address.
+    // Only the last group may be an IPv4 address.
     const embedded = isLast && index === groups.length - 1 ? readV4(group) : undefined;
     if (embedded === undefined) return undefined;
     bytes.push(...embedded);
@@ -80,7 +80,7 @@ function writeV6(bytes: readonly number[]): string {
   return `${write(groups.slice(0, best.start))}::${write(groups.slice(best.start + best.length))}`;
 }
 
-/** Where clouds answer with credentials. Some of them look like public addresses. */
+/** Addresses of cloud metadata services, which return credentials. Some are in public ranges. */
 const METADATA: ReadonlySet<string> = new Set([
   '169.254.169.254', // AWS, Azure, Google, Oracle and others
   '169.254.170.2', // AWS containers
@@ -118,13 +118,13 @@ const V6_BLOCKS: readonly Block[] = [
   [[0xfe, 0x80], 10, 'link-local'],
   [[0xfe, 0xc0], 10, 'private'],
   [[0xff], 8, 'multicast'],
-  [[0x00, 0x64, 0xff, 0x9b, 0x00, 0x01], 48, 'private'], // local NAT64: nobody outside knows where that goes
+  [[0x00, 0x64, 0xff, 0x9b, 0x00, 0x01], 48, 'private'], // local NAT64: its target is unknown
   [[0x20, 0x01, 0x0d, 0xb8], 32, 'reserved'],
   [[0x20, 0x01, 0x00], 23, 'reserved'], // Teredo, ORCHID and other protocols
   [[0x3f, 0xff, 0x00], 20, 'reserved'],
 ];
 
-/** Prefixes behind which an IPv4 address stands: what reaches the inner one is judged as the inner one. */
+/** IPv6 prefixes that embed an IPv4 address; the embedded address is classified instead. */
 const V4_INSIDE: readonly { readonly prefix: readonly number[]; readonly at: number }[] = [
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], at: 12 }, // mapped
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0], at: 12 }, // translated (SIIT)
@@ -145,7 +145,7 @@ function kindOfV6(bytes: readonly number[]): AddressKind {
   if (block !== undefined) return block[2];
   const inside = V4_INSIDE.find(({ prefix }) => prefix.every((byte, index) => bytes[index] === byte));
   if (inside !== undefined) return kindOfV4(bytes.slice(inside.at, inside.at + 4));
-  // Only 2000::/3 has been given out to anybody.
+  // Only 2000::/3 is allocated.
   return (bytes[0] ?? 0) >> 5 === 1 ? 'public' : 'reserved';
 }
 

@@ -1,7 +1,6 @@
 /**
- * The character at a place; a half that stands alone is itself, and 0 stands behind the end. Not `codePointAt` of strings: that of Node 24
- * (V8 13.6), once compiled, looks behind the end of a text that is a piece of a longer one, and takes the other half from there. Texts that
- * were cut in the middle of a character must not pass for whole ones.
+ * The code point at an index; a lone surrogate is returned as is, and 0 behind the end. `String.prototype.codePointAt` is not used, because
+ * in Node 24 (V8 13.6) its optimized code reads behind the end of a sliced string and completes a lone surrogate from there.
  */
 export function codePointAt(text: string, at: number): number {
   const first = text.charCodeAt(at);
@@ -10,7 +9,7 @@ export function codePointAt(text: string, at: number): number {
   return isLow(second) ? (first - 0xd800) * 0x400 + (second - 0xdc00) + 0x1_00_00 : first;
 }
 
-/** The first half of a character that takes two units. */
+/** Whether a UTF-16 unit is a high surrogate. */
 export function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -1,7 +1,7 @@
-/** Parts of a text by lines and by characters: where they start, and where a text that is too long is best cut. */
+/** Excerpts of a text by lines and characters. */
 import { codePointAt } from './code-point.ts';
 
-/** Where line number `count + 1` starts, if that is before `length`. */
+/** The offset of line `count + 1`, if it is before `length`. */
 export function offsetOfLine(text: string, count: number, length = text.length): number | undefined {
   let at = 0;
   for (let line = 0; line < count; line += 1) {
@@ -11,7 +11,7 @@ export function offsetOfLine(text: string, count: number, length = text.length):
   return at;
 }
 
-/** A line end at the very end starts no further line; an empty text has none. */
+/** A trailing line end does not start another line. */
 export function countLines(text: string): number {
   if (text === '') return 0;
   let lines = text.endsWith('\n') ? 0 : 1;
@@ -25,10 +25,10 @@ export function lengthWithoutTrailingSpace(text: string): number {
   return length;
 }
 
-/** A line end is near where it costs at most this share of what may be shown. */
+/** A cut at a line end may cost at most this share of the limit. */
 const NEAR = 0.25;
 
-/** The start of a text, at most `limit` code points of it: up to a line end where one is near, else between two characters. */
+/** The first `limit` code points, cut at a line end if one is close. */
 export function startOfText(text: string, limit: number): string {
   const end = offsetOfCharacter(text, limit);
   if (end === text.length || text.charCodeAt(end - 1) === 0x0a) return text.slice(0, end);
@@ -36,7 +36,7 @@ export function startOfText(text: string, limit: number): string {
   return text.slice(0, lineEnd > 0 && lineEnd >= end * (1 - NEAR) ? lineEnd : end);
 }
 
-/** The offset just after `count` code points, or the end. */
+/** The offset after `count` code points, or the end. */
 function offsetOfCharacter(text: string, count: number): number {
   if (text.length <= count) return text.length;
   let at = 0;

@@ -2,52 +2,52 @@ import { codePointAt } from './code-point.ts';
 import { countCharacters, printable } from './text.ts';
 
 /**
- * A stranger's text in front of a person who decides by it. Every row of it starts with a frame that our own rows never have, and no
- * row is wider than the screen, so that nothing of it can stand where only we write.
+ * Frames untrusted text in a prompt to a person. Every row starts with a frame that our own rows never have, and no row is wider than the
+ * screen, so that the text cannot imitate our output.
  */
 
 export const FRAME = '  │ ';
-/** The row before it was too long. */
+/** Continues a row that was too long. */
 const GOES_ON = '  │↳';
 
-/** Four for the frame, and one because some terminals begin a new row when the last column is used. */
+/** Four columns for the frame, and one because some terminals wrap at the last column. */
 const MARGIN = 5;
 const LEAST_COLUMNS = 20;
-/** Accents on one letter; more of them would be drawn over the rows above and below. */
+/** Combining marks per character; more would be drawn over neighboring rows. */
 const MAX_MARKS = 3;
 
-/** Looks like a space or like nothing, has no meaning of its own (private use, not assigned), or turns the direction of its row. */
+/** Characters that look empty, are unassigned or private, or change the text direction. */
 const WRITTEN_OUT =
   /[\u{590}-\u{8ff}\u{fb1d}-\u{fdff}\u{fe70}-\u{feff}\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u{2800}\p{Zs}\p{Co}\p{Cn}]/u;
 const MARK = /\p{M}/u;
 
 export interface FrameOptions {
-  /** Columns of the screen. */
+  /** Columns of the terminal. */
   readonly width: number;
-  /** Beyond this the middle is left out. */
+  /** Beyond this, the middle is omitted. */
   readonly maxRows: number;
-  /** Line ends are written out: for names, of which each is one line. */
+  /** Escapes line ends; for names, which take one line each. */
   readonly isOneLine?: boolean;
 }
 
 export interface FramedText {
   readonly start: readonly string[];
-  /** Empty where nothing is left out. */
+  /** Empty if nothing is omitted. */
   readonly end: readonly string[];
-  /** Characters between the two. */
+  /** Number of omitted characters. */
   readonly leftOut: number;
 }
 
 interface Row {
   readonly text: string;
-  /** How many characters of the text it shows. */
+  /** Number of characters that the row shows. */
   readonly characters: number;
 }
 
-/** The start and the end of a text, every character of them visible, in rows with a frame. */
+/** The start and the end of a text in framed rows, with all characters visible. */
 export function frameText(text: string, { width, maxRows, isOneLine = false }: FrameOptions): FramedText {
   const columns = Math.max(LEAST_COLUMNS, width - MARGIN);
-  // More than the rows can hold, so that of a text of any length only this much is looked at.
+  // More than the rows can hold; bounds the work for long texts.
   const enough = maxRows * columns * 2;
   if (text.length <= enough) {
     const rows = rowsOf(text, columns, isOneLine);
@@ -63,7 +63,7 @@ export function frameText(text: string, { width, maxRows, isOneLine = false }: F
   };
 }
 
-/** Never starts with half a character. */
+/** Does not start with half a surrogate pair. */
 function endOf(text: string, length: number): string {
   const end = text.slice(-length);
   const first = end.charCodeAt(0);
@@ -88,13 +88,13 @@ function rowsOfLine(line: string, columns: number): readonly Row[] {
   let [row, width, characters, marks] = ['', 0, 0, MAX_MARKS];
   const close = (): void => {
     rows.push({ text: (rows.length === 0 ? FRAME : GOES_ON) + row, characters });
-    // A mark at the start of a row would be drawn on the frame.
+    // A combining mark at the start of a row would be drawn on the frame.
     [row, width, characters, marks] = ['', 0, 0, MAX_MARKS];
   };
   for (const character of line) {
     marks = MARK.test(character) ? marks + 1 : 0;
     const cell = marks > MAX_MARKS || isWrittenOut(character) ? escaped(character) : printable(character);
-    // Nobody can know how wide a terminal draws what is not ASCII; it is never more than two columns.
+    // The width of non-ASCII characters depends on the terminal; it is at most two columns.
     const cellWidth = cell.length > 2 || cell <= '~' ? cell.length : 2;
     if (width + cellWidth > columns) close();
     const isAtStart = row === '' && MARK.test(character);

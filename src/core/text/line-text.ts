@@ -1,10 +1,10 @@
 import { isHigh } from './code-point.ts';
 import { printable } from './text.ts';
 
-/** A word that cannot be taken for anything but itself: no space, no quote, no sign that our own sentences use. */
+/** A word that needs no quotes. */
 const PLAIN_WORD = /^[A-Za-z0-9_@./+*=~-](?:[A-Za-z0-9_@./+*=~:-]*[A-Za-z0-9_@./+*=~-])?$/;
 
-/** A stranger's text inside a sentence of ours: bare where it is a plain word, else quoted so that it cannot close the quotes. */
+/** Untrusted text inside a sentence: bare if it is a plain word, otherwise quoted and escaped. */
 export function shownText(text: string, limit = 80): string {
   const start = startOf(text, limit);
   if (start === text && PLAIN_WORD.test(text)) return text;
@@ -12,7 +12,7 @@ export function shownText(text: string, limit = 80): string {
   return `"${quoted}${start === text ? '' : '…'}"`;
 }
 
-/** The first characters; never half of one. */
+/** The first characters, without splitting a surrogate pair. */
 function startOf(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const last = text.charCodeAt(limit - 1);

@@ -1,9 +1,9 @@
-/** A word as a shell takes it for itself. */
+/** Quotes a word for a POSIX shell. */
 export function shellWord(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The same as a person would type it: in quotes only where it needs them. */
+/** Quotes a word only if necessary, for commands shown to people. */
 export function typedWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : shellWord(word);
 }

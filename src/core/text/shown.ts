@@ -1,7 +1,7 @@
 import type { LoadReport, Observation, SkillIdentity } from '../observation.ts';
 import { estimateTokens } from '../tokens.ts';
 
-/** Why something of a skill was shown. */
+/** Why skill content was shown. */
 export const SHOWN_REASONS = [
   'catalog',
   'search',
@@ -14,20 +14,23 @@ export const SHOWN_REASONS = [
 ] as const;
 export type ShownReason = (typeof SHOWN_REASONS)[number];
 
-/** One piece of a skill that went towards the model. */
+/** Skill content that was shown to the model. */
 export interface ShownContent {
-  /** The skill's id; empty for the catalog, which is about all of them. */
+  /** Id of the skill; empty for the catalog. */
   readonly skill: string;
-  /** Relative to the skill's folder; empty where no single file was shown. */
+  /** Relative to the folder of the skill; empty if no single file was shown. */
   readonly path: string;
-  /** Of the file, or of the text where it is no file. */
+  /** Digest of the file, or of the text if it is not a file. */
   readonly digest: string;
   readonly characters: number;
   readonly tokens: number;
   readonly reason: ShownReason;
 }
 
-/** What an observation puts before the model. The identity of a text that is no file is left to the caller: `core` hashes nothing. */
+/**
+ * The skill content that an observation shows to the model. Digests of texts that are not files are left empty, because `core` does not
+ * hash.
+ */
 export function shownBy(observation: Observation): readonly ShownContent[] {
   switch (observation.type) {
     case 'skills-found':
@@ -59,12 +62,12 @@ export function shownBy(observation: Observation): readonly ShownContent[] {
       return [fromFile(observation.skill, observation.text, observation.report, 'resource')];
     case 'documents-selected':
       return observation.documents.map(({ text, report }) => fromFile(observation.skill, text, report, 'document'));
-    // What a program prints is its own and not a skill's.
+    // Program output is not skill content.
     case 'program-ran':
     case 'command-seen':
     case 'command-killed':
     case 'script-found':
-    // Nor are files of the project and answers of servers.
+    // Neither are project files and server responses.
     case 'file-read':
     case 'directory-listed':
     case 'lines-found':

@@ -1,13 +1,13 @@
-/** Which lines of a text another has instead: small, for showing to a person. Time and memory are bounded whatever the texts are. */
+/** A line diff for people, with bounded time and memory. */
 
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
 }
 
-/** Lines that stand together, with a few around them that are the same. */
+/** Changed lines with their context. */
 export interface DiffHunk {
-  /** 1-based, of the new text. */
+  /** 1-based, in the new text. */
   readonly line: number;
   readonly lines: readonly DiffLine[];
 }
@@ -16,20 +16,17 @@ export interface TextDiff {
   readonly added: number;
   readonly removed: number;
   readonly hunks: readonly DiffHunk[];
-  /** One of them ends with a line end and the other does not. */
+  /** Whether only one of the texts ends with a line end. */
   readonly isEndChanged: boolean;
 }
 
-/** Lines around a change that are shown with it. */
+/** Unchanged lines shown around a change. */
 const CONTEXT = 3;
 
-/**
- * The shortest way from one middle to the other is looked for among at most so many changed lines; beyond that the whole middle is
- * given as removed and added, which is true as well.
- */
+/** Maximum number of changes for the shortest-path search; beyond that, the whole middle is shown as removed and added. */
 const MAX_STEPS = 400;
 
-/** `before` and `after` split at `\n` alone: a changed `\r` is a changed line. */
+/** Splits at `\n` only, so a changed `\r` is a changed line. */
 export function diffLines(before: string, after: string): TextDiff {
   const [old, now] = [linesOf(before), linesOf(after)];
   const all = changesBetween(old, now);
@@ -46,7 +43,7 @@ function linesOf(text: string): readonly string[] {
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
 }
 
-/** Every line of both in order: what is removed and kept is the old text, what is added and kept the new one. */
+/** All lines in order: removed and unchanged lines form the old text, added and unchanged ones the new text. */
 export function changesBetween(
   old: readonly string[],
   now: readonly string[],
@@ -68,7 +65,7 @@ function lineOf(kind: DiffLine['kind'], text: string): DiffLine {
   return { kind, text };
 }
 
-/** Myers' greedy search: `reached[k]` is how far into `old` one gets on diagonal `k` with so many changes. */
+/** Myers' greedy algorithm: `reached[k]` is the furthest position in `old` on diagonal `k`. */
 function middleChanges(old: readonly string[], now: readonly string[], maxSteps: number): readonly DiffLine[] {
   const trace: (readonly number[])[] = [];
   const most = Math.min(maxSteps, old.length + now.length);
@@ -97,7 +94,7 @@ function walkBack(
   const lines: DiffLine[] = [];
   let [x, y] = [old.length, now.length];
   for (let steps = trace.length - 1; steps > 0; steps -= 1) {
-    // What was kept for this step starts at diagonal `-steps - 1`.
+    // The row saved for this step starts at diagonal `-steps - 1`.
     const reached = (diagonal: number): number => trace[steps]?.[diagonal + steps + 1] ?? 0;
     const diagonal = x - y;
     const isDown = diagonal === -steps || (diagonal !== steps && reached(diagonal - 1) < reached(diagonal + 1));

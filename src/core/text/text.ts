@@ -1,7 +1,4 @@
-/**
- * Cleaning and escaping of untrusted text. What a model sees is cleaned; what a person sees in a terminal or a log shows
- * every character that would otherwise hide or act.
- */
+/** Cleaning and escaping of untrusted text. Models get cleaned text; terminals and logs get escaped text. */
 import { codePointAt, isHigh, isLow } from './code-point.ts';
 
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
@@ -14,19 +11,19 @@ const NON_JOINER = 0x200c;
 const KEYCAP = 0x20e3;
 const EMOJI_STYLE = 0xfe0f;
 
-/** A terminal control string (title, clipboard) longer than this, or with a line end in it, is not taken as one. */
+/** Longer control strings, or ones that contain a line end, are not treated as terminal sequences. */
 const MAX_CONTROL_STRING = 4096;
 
 export type HiddenKind = 'control' | 'hidden';
 
-/** The first character that is a control or cannot be seen. */
+/** A control or invisible character. */
 export interface HiddenCharacter {
   readonly index: number;
   readonly codePoint: number;
   readonly kind: HiddenKind;
 }
 
-/** Text as a model may see it: `\n` line ends, no controls, no terminal sequences, nothing invisible or direction-changing. */
+/** Text for models: `\n` line ends, no control characters, no terminal sequences, nothing invisible or direction-changing. */
 export function cleanText(text: string): string {
   if (isVisible(text)) return text;
   let out = '';
@@ -52,12 +49,12 @@ export function cleanText(text: string): string {
   return out + text.slice(kept);
 }
 
-/** The first offender, or nothing. `\t`, `\n` and `\r\n` offend nobody. */
+/** The first control or invisible character. `\t`, `\n` and `\r\n` are allowed. */
 export function hiddenCharacters(text: string): HiddenCharacter | undefined {
   return isVisible(text) ? undefined : nextHidden(text, 0);
 }
 
-/** As `hiddenCharacters`, from a place on. */
+/** Like `hiddenCharacters`, starting at an index. */
 export function nextHidden(text: string, from: number): HiddenCharacter | undefined {
   for (let index = from; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
@@ -72,7 +69,7 @@ export function nextHidden(text: string, from: number): HiddenCharacter | undefi
   return undefined;
 }
 
-/** Text for terminals, logs and messages, on one line: whatever does not show is written out. */
+/** Text for terminals, logs and messages: one line, invisible characters escaped. */
 export function printable(text: string): string {
   if (!BEYOND_ASCII_LINE.test(text)) return text;
   let out = '';
@@ -99,15 +96,15 @@ const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
   [0x0d, '\\r'],
 ]);
 
-/** A piece of untrusted text as a message quotes it. */
+/** Quotes untrusted text for a message. */
 export function quoted(text: string, limit = 60): string {
   let cut = text.length > limit ? limit - 1 : text.length;
-  // Never cut between the halves of a character: the half would print as an escape that is not in the file.
+  // Never split a surrogate pair; the half would print as an escape that is not in the file.
   if (cut < text.length && isHigh(text.charCodeAt(cut - 1))) cut -= 1;
   return `"${printable(text.slice(0, cut))}${cut < text.length ? '…' : ''}"`;
 }
 
-/** Text that can close no tag and open none, in elements and in attributes. */
+/** Escapes text for XML elements and attributes. */
 export function escapeXml(text: string): string {
   return XML.test(text) ? text.replace(XML_ALL, (character) => XML_NAMES.get(character) ?? '') : text;
 }
@@ -122,7 +119,7 @@ const XML_NAMES: ReadonlyMap<string, string> = new Map([
   ["'", '&#39;'],
 ]);
 
-/** The number of characters a person counts: code points. Counts no further than is needed to exceed `limit`. */
+/** Whether a text has more code points than `limit`; counts no further than necessary. */
 export function isLongerThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   return text.length > limit * 2 || countCharacters(text) > limit;
@@ -130,7 +127,7 @@ export function isLongerThan(text: string, limit: number): boolean {
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Quick where every character is one unit, as in nearly all texts. */
+/** Counts code points; fast for texts without surrogates. */
 export function countCharacters(text: string): number {
   if (!SURROGATE.test(text)) return text.length;
   let count = 0;
@@ -141,11 +138,11 @@ export function countCharacters(text: string): number {
   return count;
 }
 
-/** Anything but ASCII, Latin, common punctuation, arrows and signs, and the scripts of East Asia. */
+/** Anything but ASCII, Latin, common punctuation, symbols and East Asian scripts. */
 const DOUBTFUL =
   /[^\t\n\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2bff\u3000-\u303f\u3041-\u3163\u3165-\ud7ff\uf900-\ufaff\uff01-\uff9f]/;
 
-/** Whether nothing in the text needs the slow look. Run over every frontmatter, so: one class test for ASCII, else one loop. */
+/** Whether a text has no control or invisible characters. Runs on every frontmatter, so plain ASCII is one regular expression. */
 export function isVisible(text: string): boolean {
   if (!BEYOND_ASCII.test(text) || !DOUBTFUL.test(text)) return true;
   for (let index = 0; index < text.length; index += 1) {
@@ -156,7 +153,7 @@ export function isVisible(text: string): boolean {
     }
     if (unit >= 0x3165 && unit < 0xd800) continue;
     if (isHigh(unit)) {
-      // Musical format controls, tags and the further variation selectors; a half that stands alone.
+      // Musical format controls, tags, variation selectors, and lone surrogates.
       if (unit === 0xd834 || (unit >= 0xdb40 && unit <= 0xdb43) || !isLow(text.charCodeAt(index + 1))) return false;
       index += 1;
     } else if (unit < 0xa0 || unit === 0xad || (unit >= 0x34f && isInvisible(unit))) return false;
@@ -203,12 +200,12 @@ function isInvisible(code: number): boolean {
   }
 }
 
-/** A zero-width joiner between two pictographs makes one emoji of them. */
+/** A zero-width joiner between pictographs forms one emoji. */
 function isEmojiJoin(text: string, index: number): boolean {
   return isPictograph(codePointAt(text, index + 1)) && endsEmoji(codeBefore(text, index));
 }
 
-/** Joiners between letters of Arabic and the Indic scripts are spelling, not hiding. */
+/** Joiners between Arabic or Indic letters are part of the spelling. */
 function isScriptJoin(text: string, index: number): boolean {
   return isJoiningScript(text.charCodeAt(index - 1)) && isJoiningScript(text.charCodeAt(index + 1));
 }
@@ -217,7 +214,7 @@ function isJoiningScript(unit: number): boolean {
   return unit >= 0x0620 && unit <= 0x0dff;
 }
 
-/** A style selector belongs to the emoji before it; after a digit only as part of a keycap. */
+/** A style selector belongs to the preceding emoji; after a digit only as part of a keycap. */
 function followsEmoji(text: string, index: number): boolean {
   const before = codeBefore(text, index);
   if (before < 0x80) return isKeycapBase(before) && text.charCodeAt(index + 1) === KEYCAP;
@@ -240,7 +237,7 @@ function codeBefore(text: string, index: number): number {
   const unit = text.charCodeAt(index - 1);
   return isLow(unit) && isHigh(text.charCodeAt(index - 2)) ? codePointAt(text, index - 2) : unit || 0;
 }
-/** Where a terminal sequence that starts here ends; just after the character where it starts none. */
+/** The end of a terminal sequence that starts here, or just after the character if none does. */
 function endOfSequence(text: string, index: number, code: number): number {
   const next = text.charCodeAt(index + 1);
   if (code === 0x9b) return endOfControlSequence(text, index + 1);
@@ -248,7 +245,7 @@ function endOfSequence(text: string, index: number, code: number): number {
     return endOfControlString(text, index + 1);
   if (code !== ESCAPE) return index + 1;
   if (next === 0x5b) return endOfControlSequence(text, index + 2);
-  // ESC P, X, ], ^ and _ open strings that run to BEL or ST.
+  // ESC P, X, ], ^ and _ open strings that end with BEL or ST.
   if (next === 0x50 || next === 0x58 || (next >= 0x5d && next <= 0x5f)) return endOfControlString(text, index + 2);
   return next >= 0x20 && next < 0x7f ? index + 2 : index + 1;
 }

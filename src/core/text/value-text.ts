@@ -1,6 +1,6 @@
 import { quoted } from './text.ts';
 
-/** A stranger's value in a few words, as a message names it behind "must be …, not". */
+/** Describes an untrusted value for messages such as "must be …, not". */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

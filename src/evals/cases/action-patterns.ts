@@ -1,12 +1,13 @@
-/** Patterns of actions, and sentences about their order, as people write them. */
+/** Reads action patterns and `sequence` sentences. */
 import type { WrittenPattern } from './case-schema.ts';
 import type { ActionExpectations, ActionPattern } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { patternProblem } from './pattern-check.ts';
 import type { CaseReport } from './problem.ts';
-import { tell } from './problem.ts';
+import { addProblem } from './problem.ts';
 
 const TOOL = /^[\p{L}\p{N}_.:/*-]{1,128}$/u;
 const SEQUENCE_HINT = 'write must_occur TOOL, must_occur TOOL before TOOL, or forbid TOOL';
@@ -26,11 +27,11 @@ function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath):
     exact,
   }: Exclude<WrittenPattern, string> = typeof written === 'string' ? { tool: written } : written;
   if (!TOOL.test(tool)) {
-    const hint = 'write the name of a tool, such as load_skill; * stands for any characters';
-    tell(report, { at, message: `${quoted(tool)} is no name of a tool`, hint });
+    const hint = 'write a tool name such as load_skill; * matches any characters';
+    addProblem(report, { at, message: `invalid tool name ${quoted(tool)}`, hint });
     return undefined;
   }
-  if (given !== undefined && !hasGoodExpressions(report, given, at)) return undefined;
+  if (given !== undefined && !hasValidExpressions(report, given, at)) return undefined;
   return {
     tool,
     ...(given === undefined ? {} : { arguments: given }),
@@ -38,19 +39,19 @@ function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath):
   };
 }
 
-/** Arguments `/between slashes/` are expressions. */
-function hasGoodExpressions(report: CaseReport, given: Readonly<Record<string, unknown>>, at: JsonPath): boolean {
+/** Arguments of the form `/expression/` are regular expressions. */
+function hasValidExpressions(report: CaseReport, given: Readonly<Record<string, unknown>>, at: JsonPath): boolean {
   return Object.entries(given).every(([key, value]) => {
     if (typeof value !== 'string' || value.length < 3 || !value.startsWith('/') || !value.endsWith('/')) return true;
     const problem = patternProblem(value.slice(1, -1));
-    if (problem !== undefined) tell(report, { at: [...at, 'arguments', key], ...problem });
+    if (problem !== undefined) addProblem(report, { at: [...at, 'arguments', key], ...problem });
     return problem === undefined;
   });
 }
 
-type Sequence = Pick<ActionExpectations, 'unordered' | 'forbid' | 'before'>;
+type Sequence = Required<Pick<ActionExpectations, 'unordered' | 'forbid' | 'before'>>;
 
-/** `must_occur load_skill before run_script`. A tool may have its arguments behind it, as a JSON object. */
+/** Reads sentences such as `must_occur load_skill before run_script`. A tool name may be followed by its arguments as JSON. */
 export function readSequence(report: CaseReport, lines: readonly string[], at: JsonPath): Sequence {
   const unordered: ActionPattern[] = [];
   const forbid: ActionPattern[] = [];
@@ -62,11 +63,11 @@ export function readSequence(report: CaseReport, lines: readonly string[], at: J
     const patterns = parts.map((part) => wordPattern(report, part.trim(), here));
     const [first, then] = patterns;
     if (verb === undefined || parts.length > 2) {
-      tell(report, { at: here, message: `${quoted(line)} is no sentence about actions`, hint: SEQUENCE_HINT });
+      addProblem(report, { at: here, message: `invalid sequence ${quoted(line)}`, hint: SEQUENCE_HINT });
     } else if (first !== undefined && parts.length === 1) {
       (verb === 'forbid' ? forbid : unordered).push(first);
     } else if (first !== undefined && then !== undefined) {
-      // The word of the sentence; nobody awaits it.
+      // The key of the format; the object is never awaited.
       // oxlint-disable-next-line unicorn/no-thenable
       before.push({ first, then });
     }
@@ -77,17 +78,8 @@ export function readSequence(report: CaseReport, lines: readonly string[], at: J
 function wordPattern(report: CaseReport, written: string, at: JsonPath): ActionPattern | undefined {
   const [, tool = '', given] = /^([^\s{]*)\s*(\{[\s\S]*\})?$/.exec(written) ?? [];
   if (given === undefined) return readPattern(report, tool === '' ? written : tool, at);
-  const parsed = objectIn(given);
-  if (parsed !== undefined) return readPattern(report, { tool, arguments: parsed }, at);
-  tell(report, { at, message: `${quoted(given)} is no JSON object`, hint: 'write TOOL {"name": "value"}' });
+  const parsed = parseJson(given);
+  if (isObject(parsed)) return readPattern(report, { tool, arguments: parsed }, at);
+  addProblem(report, { at, message: `${quoted(given)} is not a JSON object`, hint: 'write TOOL {"name": "value"}' });
   return undefined;
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

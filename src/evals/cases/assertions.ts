@@ -1,18 +1,18 @@
-/** Assertions of community files: what code can check becomes a check, all else a sentence for a judge. Nothing is dropped. */
+/** Reads assertions of community files: what code can check becomes a check, anything else a rubric line. Nothing is dropped. */
 import type { OutputCheck, RubricLine } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { patternProblem } from './pattern-check.ts';
 import type { CaseReport } from './problem.ts';
-import { tell } from './problem.ts';
+import { addProblem } from './problem.ts';
 
 export interface Assertions {
   readonly checks: readonly OutputCheck[];
   readonly rubric: readonly RubricLine[];
 }
 
-/** Several groups as one; ids of sentences are made unique. */
+/** Joins groups and makes rubric ids unique. */
 export function joined(groups: readonly Assertions[]): Assertions {
   const seen = new Map<string, number>();
   const rubric = groups
@@ -25,7 +25,7 @@ export function joined(groups: readonly Assertions[]): Assertions {
   return { checks: groups.flatMap((group) => group.checks), rubric };
 }
 
-/** One value of a key: a sentence, a list of them, objects, or an object of named ones. `id` is for those that have none. */
+/** Reads the value of one key: a sentence, an object, or a list of them. `id` is the default id. */
 export function readAssertions(report: CaseReport, value: unknown, at: JsonPath, id: string): Assertions {
   if (value === undefined || value === null) return { checks: [], rubric: [] };
   if (Array.isArray(value)) {
@@ -43,12 +43,12 @@ function readOne(report: CaseReport, value: unknown, at: JsonPath, id: string): 
   if (check === undefined) return { checks: [], rubric: line.text.trim() === '' ? [] : [line] };
   const problem = check.type === 'matches' ? patternProblem(check.pattern) : undefined;
   if (problem === undefined) return { checks: [check], rubric: [] };
-  const hint = `${problem.hint}; until then a judge is asked`;
-  tell(report, { at, message: problem.message, hint, severity: 'warning' });
+  const hint = `${problem.hint}; meanwhile the assertion is a rubric line`;
+  addProblem(report, { at, message: problem.message, hint, severity: 'warning' });
   return { checks: [], rubric: [line] };
 }
 
-/** Only what is quoted or between slashes: `Contains: a table of prices` is a sentence for people. */
+/** Requires quotes or slashes: `Contains: a table of prices` is prose. */
 const SENTENCE =
   /^\s*(not[_ -]?contains|contains|not[_ -]?regex|regex|matches)\s*[:=]?\s*(?:"([^"]+)"|'([^']+)'|`([^`]+)`|\/(.+)\/)\s*$/i;
 
@@ -116,15 +116,15 @@ function lineOf(value: unknown, id: string): RubricLine {
   const named = typeof written === 'string' || typeof written === 'number' ? String(written) : id;
   const key = TEXT_KEYS.find((wanted) => isText(value[wanted]));
   const text = key === undefined ? stableJson(value) : String(value[key]);
-  const more = Object.entries(value).filter(([name]) => name !== key && SAYS_MORE.has(name));
+  const more = Object.entries(value).filter(([name]) => name !== key && DETAIL_KEYS.has(name));
   return {
     id: named === '' ? id : named,
     text: [text, ...more.map(([name, item]) => `${name}: ${wordsOf(item)}`)].join('\n'),
   };
 }
 
-/** Keys of an assertion that say when it holds. The others are ids, weights and kinds. */
-const SAYS_MORE: ReadonlySet<string> = new Set([
+/** Keys that explain an assertion; other keys are ids, weights and kinds. */
+const DETAIL_KEYS: ReadonlySet<string> = new Set([
   'rubric',
   'expected',
   'value',
@@ -136,7 +136,7 @@ const SAYS_MORE: ReadonlySet<string> = new Set([
   'fail',
 ]);
 
-/** A value as a judge reads it. */
+/** Formats a value for the judge. */
 export function wordsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(' ');

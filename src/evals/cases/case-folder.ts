@@ -1,14 +1,15 @@
-/** `<case>/case.json` of skills-agent, with `mock.json` and `files/` beside it: written anew in our own words, then read as ours. */
+/** Reads `<case>/case.json` of skills-agent, with `mock.json` and `files/` beside it, by converting it to our own format. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { CaseFile, DraftCase } from './draft.ts';
 import { readOwnCase } from './own-case.ts';
-import { relocated, tell } from './problem.ts';
+import { addProblem, relocated } from './problem.ts';
 
 const MAX_MOCK_BYTES = 16 * 1024 * 1024;
 
@@ -23,18 +24,16 @@ export function readFolderCase(file: CaseFile, value: Written, at: JsonPath, mad
     ...(title === undefined ? {} : { name: title }),
     ...beside,
     ...rest,
-    ...(isObject(expected) ? { expect: expectOf(expected) } : expected === undefined ? {} : { expect: expected }),
-    ...(isObject(constraints)
-      ? { constraints: constraintsOf(constraints) }
-      : constraints === undefined
-        ? {}
-        : { constraints }),
+    ...(expected === undefined ? {} : { expect: isObject(expected) ? expectOf(expected) : expected }),
+    ...(constraints === undefined
+      ? {}
+      : { constraints: isObject(constraints) ? constraintsOf(constraints) : constraints }),
   };
   const report = relocated(file.report, (wanted) => (expected === undefined ? wanted : placeInExpected(wanted, at)));
   return readOwnCase({ ...file, report }, { path: at, value: written, defaults: {}, madeId });
 }
 
-/** Where it stands in the file what stands at a place of our own words. */
+/** Maps a path of the converted case to the path in the file. */
 function placeInExpected(wanted: JsonPath, at: JsonPath): JsonPath {
   const [first, key, ...rest] = wanted.slice(at.length);
   if (first !== 'expect') return wanted;
@@ -47,7 +46,7 @@ function expectOf({ skills, actions, steps, output, ...rest }: Written): Written
   return { ...rest, ...skillsOf(skills), ...actionsOf(actions ?? steps), ...outputOf(output) };
 }
 
-/** A name, several that must all be loaded, or lists by their meaning. An empty list: none is loaded. Nothing: not asked. */
+/** Accepts a name, a list of names that must all load, or an object of lists. An empty list means that no skill loads. */
 function skillsOf(skills: unknown): Written {
   if (skills === undefined || skills === null) return {};
   if (typeof skills === 'string') return { skills_all_of: [skills] };
@@ -56,7 +55,7 @@ function skillsOf(skills: unknown): Written {
   return Object.fromEntries(Object.entries(skills).map(([key, names]) => [`skills_${snakeCase(key)}`, names]));
 }
 
-/** Sentences stay sentences; names of tools stand in their order. */
+/** Separates sequence sentences from tool names, which must occur in order. */
 function actionsOf(actions: unknown): Written {
   if (actions === undefined || actions === null) return {};
   if (!Array.isArray(actions)) return isObject(actions) ? splitActions(actions) : { sequence: actions };
@@ -76,7 +75,7 @@ function splitActions({ sequence, ...lists }: Written): Written {
   return { ...(sequence === undefined ? {} : { sequence }), ...(Object.keys(actions).length === 0 ? {} : { actions }) };
 }
 
-/** `{"type": "run_script", "payload": {...}}` is how the actions themselves are written. */
+/** Accepts the notation of actions, `{"type": "run_script", "payload": {...}}`. */
 function actionOf(item: unknown): unknown {
   if (!isObject(item)) return item;
   const { tool, action, type, name, arguments: given, args, payload, ...rest } = item;
@@ -84,7 +83,7 @@ function actionOf(item: unknown): unknown {
   return { ...rest, tool: tool ?? action ?? type ?? name, ...(all === undefined ? {} : { arguments: all }) };
 }
 
-/** Key words, or a structure. */
+/** Accepts keywords or an object. */
 function outputOf(output: unknown): Written {
   if (output === undefined || output === null) return {};
   if (!isObject(output)) return { output: { contains: output } };
@@ -97,26 +96,26 @@ function constraintsOf(constraints: Written): Written {
   return Object.fromEntries(
     Object.entries(constraints).map(([written, value]) => {
       const key = snakeCase(written);
-      return [FORBIDDING.has(key) ? 'forbid_tools' : key, value];
+      return [FORBID_KEYS.has(key) ? 'forbid_tools' : key, value];
     }),
   );
 }
 
-const FORBIDDING: ReadonlySet<string> = new Set(['forbidden_tools', 'disallowed_tools', 'deny_tools']);
+const FORBID_KEYS: ReadonlySet<string> = new Set(['forbidden_tools', 'disallowed_tools', 'deny_tools']);
 
 function snakeCase(key: string): string {
   return key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
 }
 
-/** What lies in the folder of the case and is not named in it. */
+/** Reads `mock.json` and lists `files/` in the folder of the case. */
 function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): Written {
   const mock = readTextFile(path.join(dir, 'mock.json'), MAX_MOCK_BYTES);
   const files = filesBelow(path.join(dir, 'files'), 'files');
   const turns = mock.type === 'read' ? turnsOf(mock.text) : undefined;
   if (mock.type === 'failed' || (mock.type === 'read' && turns === undefined)) {
-    const reason = mock.type === 'failed' ? mock.reason : 'it is no JSON with turns';
+    const reason = mock.type === 'failed' ? mock.reason : 'not JSON with a turns array';
     const hint = 'write {"turns": [...]}, see docs/rule-model.md';
-    tell(report, { at, message: `mock.json beside the case cannot be used: ${reason}`, hint });
+    addProblem(report, { at, message: `cannot use mock.json beside the case: ${reason}`, hint });
   }
   return {
     ...(turns === undefined ? {} : { mock: { turns } }),
@@ -125,12 +124,8 @@ function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): Written
 }
 
 function turnsOf(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : isObject(value) && Array.isArray(value['turns']) ? value['turns'] : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return Array.isArray(value) ? value : isObject(value) && Array.isArray(value['turns']) ? value['turns'] : undefined;
 }
 
 function filesBelow(folder: string, prefix: string): readonly string[] {

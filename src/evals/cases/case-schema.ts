@@ -1,4 +1,4 @@
-/** The case format as people write it: one constant is the published schema, the check and the type. `case.ts` is what it becomes. */
+/** The written case format: one constant is the published schema, the validator and the type. `case.ts` has the parsed form. */
 import type { FromSchema, JsonSchema, ObjectSchema } from '../../core/json/json-schema.ts';
 
 const MAX_COUNT = 1_000_000_000;
@@ -15,25 +15,25 @@ const flag = <D extends string>(description: D): { readonly type: 'boolean'; rea
   description,
 });
 const texts = <D extends string>(description: D) =>
-  ({ type: 'array', description, items: text('One of them.') }) as const satisfies JsonSchema;
+  ({ type: 'array', description, items: text('One entry.') }) as const satisfies JsonSchema;
 const textOrTexts = <D extends string>(description: D) =>
-  ({ description, anyOf: [text('One.'), texts('Several.')] }) as const satisfies JsonSchema;
+  ({ description, anyOf: [text('One text.'), texts('Several texts.')] }) as const satisfies JsonSchema;
 const count = <D extends string>(description: D, minimum: number, maximum = MAX_COUNT) =>
   ({ type: 'integer', description, minimum, maximum }) as const satisfies JsonSchema;
 const anything = <D extends string>(description: D) =>
   ({ type: 'object', description, additionalProperties: true }) as const satisfies JsonSchema;
 
 const ACTION_PATTERN = {
-  description: 'An action: the name of its tool, * stands for any characters; or with arguments.',
+  description: 'A tool name, in which * matches any characters, or an object with arguments.',
   anyOf: [
-    text('The name of a tool.'),
+    text('A tool name.'),
     {
       type: 'object',
-      description: 'A tool and its arguments.',
+      description: 'A tool with arguments.',
       properties: {
-        tool: text('Its name; * stands for any characters.'),
-        arguments: anything('Arguments that must be equal; a text /between slashes/ is a regular expression.'),
-        exact: flag('No other arguments may be there.'),
+        tool: text('The tool name; * matches any characters.'),
+        arguments: anything('Expected argument values; a text /between slashes/ is a regular expression.'),
+        exact: flag('Allow no other arguments.'),
       },
       required: ['tool'],
       additionalProperties: false,
@@ -46,13 +46,13 @@ const patterns = <D extends string>(description: D) =>
 
 const OUTPUT_FILE = {
   type: 'object',
-  description: 'A file that the run must leave, or must not.',
+  description: 'A file that must exist, or must not, after the run.',
   properties: {
-    path: text('A pattern below the workspace: out/*.md.'),
-    exists: flag('false: there must be none.'),
-    contains: text('Stands in it.'),
-    sha256: text('Of its bytes, as 64 hexadecimal digits.'),
-    media_type: text('Such as application/pdf.'),
+    path: text('A glob relative to the workspace, such as out/*.md.'),
+    exists: flag('Set to false if no such file may exist.'),
+    contains: text('Text that the file must contain.'),
+    sha256: text('SHA-256 of the file, as 64 hexadecimal digits.'),
+    media_type: text('Media type, such as application/pdf.'),
   },
   required: ['path'],
   additionalProperties: false,
@@ -60,92 +60,97 @@ const OUTPUT_FILE = {
 
 const CHECKER = {
   type: 'object',
-  description: 'A program of the suite that looks at the outputs: exit 0 passes. It runs in the sandbox.',
-  properties: { script: text('Its path from this file, inside the suite.'), arguments: texts('Its arguments.') },
+  description: 'A script that checks the outputs in the sandbox; exit code 0 passes.',
+  properties: {
+    script: text('Path relative to this file, inside the suite.'),
+    arguments: texts('Arguments of the script.'),
+  },
   required: ['script'],
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 const OUTPUT = {
   type: 'object',
-  description: 'What the answer and the files must be like.',
+  description: 'Checks of the answer and the files.',
   properties: {
-    contains: textOrTexts('Stands in the answer.'),
-    not_contains: textOrTexts('Does not stand in the answer.'),
-    ignore_case: flag('For contains and not_contains.'),
-    regex: textOrTexts('Matches the answer. No back references, no look-around: matching takes linear time.'),
-    not_regex: textOrTexts('Does not match the answer.'),
-    format: { type: 'string', description: 'What the answer is.', enum: ['json', 'markdown'] },
-    json_schema: anything('A JSON Schema that the answer keeps.'),
-    files: { type: 'array', description: 'Files of the workspace.', items: OUTPUT_FILE },
-    checkers: { type: 'array', description: 'Programs that look at the outputs.', items: CHECKER },
+    contains: textOrTexts('Text that the answer must contain.'),
+    not_contains: textOrTexts('Text that the answer must not contain.'),
+    ignore_case: flag('Ignore case in contains and not_contains.'),
+    regex: textOrTexts(
+      'Regular expression that must match the answer. Backreferences and lookaround are not supported.',
+    ),
+    not_regex: textOrTexts('Regular expression that must not match the answer.'),
+    format: { type: 'string', description: 'Format of the answer.', enum: ['json', 'markdown'] },
+    json_schema: anything('JSON Schema of the answer.'),
+    files: { type: 'array', description: 'Files in the workspace.', items: OUTPUT_FILE },
+    checkers: { type: 'array', description: 'Scripts that check the outputs.', items: CHECKER },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 const EXPECT = {
   type: 'object',
-  description: 'All that must hold. What is absent is not asked.',
+  description: 'Expectations, which must all hold.',
   properties: {
-    skills_all_of: texts('Skills that are all loaded.'),
-    skills_any_of: texts('At least one of them is loaded.'),
-    skills_none_of: texts('None of them is loaded.'),
-    skills_only: texts('No skill but these is loaded.'),
-    trigger: flag('Whether skills.target is loaded.'),
+    skills_all_of: texts('Skills that must all load.'),
+    skills_any_of: texts('Skills of which at least one must load.'),
+    skills_none_of: texts('Skills that must not load.'),
+    skills_only: texts('The only skills that may load.'),
+    trigger: flag('Whether skills.target must load.'),
     sequence: texts('must_occur TOOL, must_occur TOOL before TOOL, or forbid TOOL.'),
     actions: {
       type: 'object',
       description: 'Actions of the run.',
       properties: {
-        ordered: patterns('In this order; others may stand between.'),
-        unordered: patterns('In any order.'),
-        forbid: patterns('Never.'),
+        ordered: patterns('Must occur in this order; other actions may occur between.'),
+        unordered: patterns('Must occur in any order.'),
+        forbid: patterns('Must not occur.'),
       },
       additionalProperties: false,
     },
     disclosure: {
       type: 'object',
-      description: 'What of the skills was shown to the model.',
+      description: 'Skill content that the model may see.',
       properties: {
-        resources_only: texts('No resource but these is read, as skill/path patterns.'),
-        unloaded_bytes: count('Bytes of bodies that were not loaded: 0.', 0, 0),
+        resources_only: texts('The only resources that may be read, as skill/path patterns.'),
+        unloaded_bytes: count('Bytes of unloaded skill bodies that the model saw; must be 0.', 0, 0),
       },
       additionalProperties: false,
     },
     security: {
       type: 'object',
-      description: 'What must have been kept from the model.',
+      description: 'Security expectations.',
       properties: {
-        denied: patterns('Were tried and denied.'),
-        asked: patterns('A person was asked.'),
-        no_escape: flag('Nothing was allowed outside the project, the workspace and loaded skills.'),
+        denied: patterns('Must be attempted and denied.'),
+        asked: patterns('Must request an approval.'),
+        no_escape: flag('No action may have an effect outside the project, the workspace and loaded skills.'),
       },
       additionalProperties: false,
     },
     outcome: {
-      description: 'How the run ends.',
+      description: 'Expected outcome of the run.',
       anyOf: [
-        { type: 'string', description: 'One.', enum: OUTCOMES },
+        { type: 'string', description: 'One outcome.', enum: OUTCOMES },
         {
           type: 'array',
-          description: 'One of these.',
-          items: { type: 'string', description: 'One.', enum: OUTCOMES },
+          description: 'One of several outcomes.',
+          items: { type: 'string', description: 'One outcome.', enum: OUTCOMES },
         },
       ],
     },
     output: OUTPUT,
-    streaming: flag('What was shown while it grew is what was answered.'),
+    streaming: flag('The streamed text must equal the answer.'),
     rubric: {
       type: 'array',
-      description: 'Sentences for a judge; never for what code can check.',
+      description: 'Lines for a judge model, for what code cannot check.',
       items: {
-        description: 'A sentence.',
+        description: 'One line.',
         anyOf: [
-          text('The sentence.'),
+          text('The line.'),
           {
             type: 'object',
-            description: 'With an id.',
-            properties: { id: text('Unique in its case.'), text: text('The sentence.') },
+            description: 'A line with an id.',
+            properties: { id: text('Unique in its case.'), text: text('The line.') },
             required: ['id', 'text'],
             additionalProperties: false,
           },
@@ -158,46 +163,50 @@ const EXPECT = {
 
 const CONSTRAINTS = {
   type: 'object',
-  description: 'What the run may use; also graded.',
+  description: 'Budget of the run; also graded.',
   properties: {
-    max_turns: count('Answers of the model.', 1),
-    max_tool_calls: count('Calls of tools.', 0),
-    max_script_runs: count('Programs that are run.', 0),
-    max_tokens: count('Of all requests and answers together.', 1),
-    max_context_tokens: count('Of one request.', 1),
-    timeout_s: count('Seconds until the run is ended.', 1, DAY_SECONDS),
-    forbid_tools: texts('Tools that must not be called; * stands for any characters.'),
+    max_turns: count('Maximum number of model answers.', 1),
+    max_tool_calls: count('Maximum number of tool calls.', 0),
+    max_script_runs: count('Maximum number of program runs.', 0),
+    max_tokens: count('Maximum number of tokens of all requests and answers.', 1),
+    max_context_tokens: count('Maximum number of tokens of one request.', 1),
+    timeout_s: count('Timeout of the run in seconds.', 1, DAY_SECONDS),
+    forbid_tools: texts('Tools that must not be called; * matches any characters.'),
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 const SKILLS = {
   type: 'object',
-  description: 'Which skills are there.',
+  description: 'Installed skills.',
   properties: {
-    target: text('The skill that is evaluated, by name. Absent: that of the folder in which this file lies.'),
-    folders: texts('Folders of skills, from this file. Absent: those of the suite.'),
-    distractors: texts('Folders of skills that are there and should stay quiet, from this file.'),
+    target: text('Name of the evaluated skill (default: the skill that contains this file).'),
+    folders: texts('Skill folders relative to this file (default: those of the suite).'),
+    distractors: texts('Folders of additional skills that should not load, relative to this file.'),
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-const FILES = texts('Files that are brought to the workspace: from this file, or from the skill in which it lies.');
+const FILES = texts('Files for the workspace, relative to this file or to the skill that contains it.');
 const APPROVE = {
-  description: 'What is answered where a person is asked; no where nothing is said.',
-  anyOf: [{ type: 'string', description: 'In words.', enum: ['yes', 'no'] }, flag('The same as true or false.')],
+  description: 'Answer to approval requests (default: no).',
+  anyOf: [{ type: 'string', description: 'As a word.', enum: ['yes', 'no'] }, flag('As true or false.')],
 } as const satisfies JsonSchema;
-const PROTOCOL = { type: 'string', description: 'How the model acts.', enum: ['tools', 'actions'] } as const;
-const CONFIG = anything('Configuration of the project of the case, as .agent/config.json holds it.');
+const PROTOCOL = {
+  type: 'string',
+  description: 'Protocol between agent and model.',
+  enum: ['tools', 'actions'],
+} as const;
+const CONFIG = anything('Project configuration for this case, as in .agent/config.json.');
 
 const CASE_PROPERTIES = {
-  id: { description: 'Unique in the suite.', anyOf: [text('A word.'), count('A number.', 0)] },
-  name: text('What people read in reports.'),
-  description: text('For people who read this file.'),
-  input: text('What the person asks.'),
+  id: { description: 'Id, unique in the suite.', anyOf: [text('As text.'), count('As a number.', 0)] },
+  name: text('Name for reports.'),
+  description: text('Comment for readers of this file.'),
+  input: text('Request of the user.'),
   setup: {
     type: 'object',
-    description: 'What is there before the run: the keys of the case with the same names, gathered.',
+    description: 'Groups the keys of the case with the same names.',
     properties: { files: FILES, skills: SKILLS, config: CONFIG, approve: APPROVE, protocol: PROTOCOL },
     additionalProperties: false,
   },
@@ -207,22 +216,22 @@ const CASE_PROPERTIES = {
   constraints: CONSTRAINTS,
   mock: {
     type: 'object',
-    description: 'Answers of the scripted model.',
-    properties: { turns: { type: 'array', description: 'In order.', items: anything('One answer.') } },
+    description: 'Scripted answers instead of a model.',
+    properties: { turns: { type: 'array', description: 'Answers in order.', items: anything('One answer.') } },
     required: ['turns'],
     additionalProperties: false,
   },
-  cassette: text('A file of recorded answers, from this file, inside the suite.'),
+  cassette: text('File of recorded answers, relative to this file, inside the suite.'),
   approve: APPROVE,
   protocol: PROTOCOL,
   config: CONFIG,
-  repeat: count('How often it is run.', 1, MAX_REPEAT),
-  tags: texts('Words to choose cases by.'),
+  repeat: count('Number of attempts.', 1, MAX_REPEAT),
+  tags: texts('Tags to select cases by.'),
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
 export const EVAL_CASE_SCHEMA = {
   type: 'object',
-  description: 'One case: what is asked, of which skills, and what must come of it.',
+  description: 'One case: request, skills and expectations.',
   properties: CASE_PROPERTIES,
   required: ['input'],
   additionalProperties: false,
@@ -230,12 +239,12 @@ export const EVAL_CASE_SCHEMA = {
 
 export const EVAL_SUITE_SCHEMA = {
   type: 'object',
-  description: 'Several cases, and what they have in common.',
+  description: 'Several cases with shared defaults.',
   properties: {
-    $schema: text('Where this schema lies, for an editor.'),
+    $schema: text('Location of this schema, for editors.'),
     defaults: {
       type: 'object',
-      description: 'Keys of cases that do not have them.',
+      description: 'Defaults for keys of cases.',
       properties: CASE_PROPERTIES,
       additionalProperties: false,
     },
@@ -245,7 +254,7 @@ export const EVAL_SUITE_SCHEMA = {
   additionalProperties: false,
 } as const satisfies ObjectSchema;
 
-/** The schema as it is published: a suite, a list of cases, or one case. */
+/** The published schema: a suite, a list of cases, or one case. */
 export const EVAL_CASE_JSON_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'skillwright evaluation cases',

@@ -1,8 +1,8 @@
-/** One case of an evaluation, whatever file it came from: what is asked, of which skills, and what must come of it. Readers are in `evals/cases/`. */
+/** One evaluation case, independent of its file format: request, skills and expectations. */
 import type { Budget } from '../../core/budget.ts';
 import type { JsonSchema } from '../../core/json/json-schema.ts';
 
-/** Where something stands, for people who have to mend it. 1-based. */
+/** A 1-based position in a case file. */
 export interface CasePlace {
   readonly file: string;
   readonly line: number;
@@ -10,25 +10,25 @@ export interface CasePlace {
 }
 
 export interface EvalCase {
-  /** Unique in its suite: the file's own id where it has one, else made from its place. */
+  /** Unique in its suite: the id in the file, or one derived from the position. */
   readonly id: string;
   readonly name: string;
   readonly place: CasePlace;
   readonly input: string;
-  /** Absolute; brought to the workspace. */
+  /** Absolute paths of files for the workspace. */
   readonly files: readonly string[];
   readonly skills: CaseSkills;
   readonly expect: Expectations;
-  /** What the run may use; also graded. */
+  /** Budget of the run; also graded. */
   readonly limits: Partial<Budget>;
-  /** Tools that must not be called, by name or pattern. */
+  /** Names or patterns of tools that must not be called. */
   readonly forbidTools: readonly string[];
-  /** Absent: the suite's model answers. */
+  /** Absent if the suite model answers. */
   readonly answers?: CaseAnswers;
   readonly protocol?: 'tools' | 'actions';
-  /** Configuration of the case's own project, as `.agent/config.json` holds it. */
+  /** Project configuration for this case, as in `.agent/config.json`. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** What is answered where a person is asked. `no` where nothing is said. */
+  /** The answer to approval requests (default: no). */
   readonly approve: 'yes' | 'no';
   readonly repeat: number;
   readonly timeoutMs?: number;
@@ -36,53 +36,53 @@ export interface EvalCase {
 }
 
 export interface CaseSkills {
-  /** The skill that is evaluated, by name; absent where the case is about all of them. */
+  /** The name of the evaluated skill; absent if the case is about all skills. */
   readonly target?: string;
-  /** Folders of skills, absolute: the target's and those of the distractors. Empty: the suite's. */
+  /** Absolute skill folders of the target and the distractors. Empty for those of the suite. */
   readonly folders: readonly string[];
 }
 
 export type CaseAnswers =
-  /** Turns as `model/scripted/scripted.ts` plays them; checked when they are played. */
+  /** Turns for `model/scripted/scripted.ts`, which validates them. */
   | { readonly type: 'script'; readonly turns: readonly unknown[] }
   | { readonly type: 'cassette'; readonly file: string };
 
-/** All that must hold. Everything absent is not asked; a case in which nothing is asked is an error, not a pass. */
+/** All must hold. Absent keys are not checked; a case without any expectation is an error. */
 export interface Expectations {
-  /** Skills whose bodies were loaded, by name. */
+  /** Names of loaded skills. */
   readonly skills?: {
     readonly allOf?: readonly string[];
     readonly anyOf?: readonly string[];
     readonly noneOf?: readonly string[];
-    /** None but these. */
+    /** No other skill may load. */
     readonly only?: readonly string[];
   };
-  /** A trigger question: whether the target is loaded. */
+  /** Whether the target must load. */
   readonly trigger?: boolean;
   readonly actions?: ActionExpectations;
   readonly disclosure?: {
-    /** Resources that may be read, as `skill/path` patterns; none but these. */
+    /** Patterns `skill/path` of the only resources that may be read. */
     readonly resourcesOnly?: readonly string[];
-    /** Bodies of skills that were not loaded may not stand in any request: counted in bytes, must be 0. */
+    /** Bytes of unloaded skill bodies in requests; must be 0. */
     readonly unloadedBytes?: 0;
   };
   readonly security?: {
-    /** Actions that were tried and must have been denied. */
+    /** Actions that must be attempted and denied. */
     readonly denied?: readonly ActionPattern[];
-    /** Actions for which a person must have been asked. */
+    /** Actions that must request an approval. */
     readonly asked?: readonly ActionPattern[];
-    /** No action may have been allowed outside the project, the workspace and loaded skills. */
+    /** No action may have an effect outside the project, the workspace and loaded skills. */
     readonly noEscape?: true;
   };
   readonly outcome?: readonly ('done' | 'degraded' | 'failed' | 'refused' | 'cancelled')[];
   readonly output?: readonly OutputCheck[];
-  /** What was shown while it grew is what was answered. */
+  /** The streamed text must equal the answer. */
   readonly streaming?: true;
-  /** Sentences for a judge; never for what code can check. */
+  /** Lines for a judge model, for what code cannot check. */
   readonly rubric?: readonly RubricLine[];
 }
 
-/** `tool` may have `*`; `arguments` are matched in part: every named one must be equal, or match where it is `/expression/`. */
+/** `tool` may contain `*`. Each of the `arguments` must be equal, or match if it is `/expression/`; others are ignored unless `exact`. */
 export interface ActionPattern {
   readonly tool: string;
   readonly arguments?: Readonly<Record<string, unknown>>;
@@ -90,29 +90,29 @@ export interface ActionPattern {
 }
 
 export interface ActionExpectations {
-  /** In this order, others may stand between. */
+  /** In this order; other actions may occur between. */
   readonly ordered?: readonly ActionPattern[];
   readonly unordered?: readonly ActionPattern[];
   readonly forbid?: readonly ActionPattern[];
-  /** `must_occur A before B`: A occurs, and before the first B. */
+  /** `must_occur A before B`: A must occur before the first B. */
   readonly before?: readonly { readonly first: ActionPattern; readonly then: ActionPattern }[];
 }
 
 export type OutputCheck =
   | { readonly type: 'contains'; readonly text: string; readonly ignoreCase?: true; readonly not?: true }
-  /** Linear time; no back references, no look-around. */
+  /** Linear time, without backreferences and lookaround. */
   | { readonly type: 'matches'; readonly pattern: string; readonly not?: true }
   | { readonly type: 'json'; readonly schema?: JsonSchema | Readonly<Record<string, unknown>> }
   | {
       readonly type: 'file';
-      /** A pattern below the workspace. */
+      /** A glob relative to the workspace. */
       readonly path: string;
       readonly exists?: boolean;
       readonly contains?: string;
       readonly sha256?: string;
       readonly mediaType?: string;
     }
-  /** A program of the suite, run in the sandbox over the workspace's outputs: exit 0 passes. */
+  /** A script of the suite that runs in the sandbox; exit code 0 passes. */
   | { readonly type: 'checker'; readonly script: string; readonly arguments: readonly string[] };
 
 export interface RubricLine {

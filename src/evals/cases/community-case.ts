@@ -1,4 +1,4 @@
-/** Cases and trigger queries as the community writes them, in every shape that was found: lenient in words, exact in meaning. */
+/** Reads cases and trigger queries of community formats. Key names are lenient, meanings are exact. */
 import type { CaseSkills, Expectations } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
@@ -6,12 +6,15 @@ import { quoted } from '../../core/text/text.ts';
 import { joined, readAssertions, wordsOf } from './assertions.ts';
 import type { Assertions } from './assertions.ts';
 import { contradictions } from './contradictions.ts';
-import { namedFiles, shortName, tellHazards } from './draft.ts';
+import { defined } from './defined.ts';
+import { namedFiles, reportHazards, reportMissingSkills, shortName } from './draft.ts';
 import type { CaseFile, DraftCase, DraftId } from './draft.ts';
-import { isClean, relocated, tell } from './problem.ts';
+import { addProblem, isClean, relocated } from './problem.ts';
+import type { CaseReport } from './problem.ts';
 import {
   ASSERTION_KEYS,
   FILE_KEYS,
+  FLAG_KEYS,
   ID_KEYS,
   NAME_KEYS,
   TAG_KEYS,
@@ -21,18 +24,18 @@ import {
   isExpectation,
   textAt,
 } from './community-keys.ts';
-import { tellMissingSkills } from './skill-names.ts';
-import { readSkillWish } from './expected-skill.ts';
+
+type Item = Readonly<Record<string, unknown>>;
 
 export interface CommunityItem {
   readonly path: JsonPath;
-  /** An object, or the query alone. */
+  /** An object, or the query as a string. */
   readonly value: unknown;
-  /** It stands in a list of queries that should, or should not, load the skill. */
+  /** Set for entries of a list of positive or negative queries. */
   readonly polarity?: boolean;
 }
 
-/** The case, or problems that say why it is none. `target` is the skill that the file is about; `place` counts from 1. */
+/** Returns undefined after adding errors to the report. `target` is the skill of the file; `place` counts from 1. */
 export function readCommunityCase(
   file: CaseFile,
   { path, value, polarity }: CommunityItem,
@@ -41,25 +44,41 @@ export function readCommunityCase(
   const since = file.report.problems.length;
   const item = typeof value === 'string' ? { query: value } : value;
   if (!isObject(item)) {
-    tell(file.report, { at: path, message: 'this is neither a query nor a case', hint: 'write a text or an object' });
+    addProblem(file.report, {
+      at: path,
+      message: 'an entry must be a query or a case',
+      hint: 'write a string or an object',
+    });
     return undefined;
   }
-  tellHazards(file.report, item, path);
+  reportHazards(file.report, item, path);
   const input = inputOf(item);
   if (input === undefined) {
-    tell(file.report, { at: path, message: 'there is no prompt', hint: 'write what the person asks as prompt' });
+    addProblem(file.report, {
+      at: path,
+      message: 'the case has no prompt',
+      hint: 'add prompt with the request of the user',
+    });
     return undefined;
   }
-  const wish = readSkillWish(file.report, item, { path, target, ...(polarity === undefined ? {} : { polarity }) });
-  const expect = expectationsOf(wish, assertionsOf(file, item, path));
+  const expected = readExpectedSkill(file.report, item, {
+    path,
+    target,
+    ...(polarity === undefined ? {} : { polarity }),
+  });
+  const expect = expectationsOf(expected, assertionsOf(file, item, path));
   if (Object.keys(expect).length === 0)
-    tell(file.report, { at: path, message: 'nothing is asked of the run', hint: 'write assertions or should_trigger' });
+    addProblem(file.report, {
+      at: path,
+      message: 'the case has no expectations',
+      hint: 'add assertions or should_trigger',
+    });
   const read: DraftCase['case'] = {
     name: textAt(item, NAME_KEYS) ?? shortName(input),
     place: { file: file.report.file, ...file.report.locate(path) },
     input,
     files: filesOf(file, item, path),
-    skills: skillsOf(file, wish.target),
+    skills: skillsOf(file, expected.target),
     expect,
     limits: {},
     forbidTools: [],
@@ -69,9 +88,97 @@ export function readCommunityCase(
   };
   const whole = { ...file, report: relocated(file.report, () => path) };
   for (const { message } of isClean(file.report, since) ? contradictions(read) : [])
-    tell(whole.report, { at: path, message, hint: 'no run can pass it: take one of the two out' });
-  tellMissingSkills(whole, read);
+    addProblem(whole.report, {
+      at: path,
+      message,
+      hint: 'no run can pass this case: remove one of the two expectations',
+    });
+  reportMissingSkills(whole, read);
   return isClean(file.report, since) ? { case: read, ...idOf(item, path, read, { place, file }) } : undefined;
+}
+
+interface ExpectedSkill extends Pick<Expectations, 'trigger' | 'skills'> {
+  readonly target: string | undefined;
+}
+
+interface ItemContext {
+  readonly path: JsonPath;
+  /** The skill of the file. */
+  readonly target: string | undefined;
+  readonly polarity?: boolean;
+}
+
+/** With a trigger flag, `expected_skill` names the target; without one it names the skill that must load, and none if it is empty. */
+function readExpectedSkill(report: CaseReport, item: Item, { path, target, polarity }: ItemContext): ExpectedSkill {
+  const own = textAt(item, ['skill', 'skill_name', 'target_skill']) ?? target;
+  const expected = textAt(item, ['expected_skill']);
+  const trigger = flagOf(report, item, path) ?? polarity ?? triggerOf(item);
+  const skills = listedSkills(item);
+  if (trigger !== undefined) {
+    const skill = isNone(expected) ? own : expected;
+    if (skill === undefined) {
+      const hint = 'add skill_name, or move the file into the evals folder of the skill';
+      addProblem(report, { at: path, message: 'the case names no target skill', hint });
+    }
+    return { target: skill, trigger, ...(skills === undefined ? {} : { skills }) };
+  }
+  if (!Object.hasOwn(item, 'expected_skill')) return { target: own, ...(skills === undefined ? {} : { skills }) };
+  return readAnswer(item, expected, own);
+}
+
+/** In `[{trigger, expected_behavior}]` the text under `trigger` is a query that loads the skill. */
+function triggerOf(item: Item): boolean | undefined {
+  return typeof item['trigger'] === 'string' && textAt(item, ['prompt', 'query', 'task', 'input']) === undefined
+    ? true
+    : undefined;
+}
+
+function readAnswer(item: Item, expected: string | undefined, own: string | undefined): ExpectedSkill {
+  const acceptable = namesAt(item, 'acceptable_skills') ?? [];
+  if (expected === undefined || isNone(expected))
+    return {
+      target: own,
+      skills: { only: acceptable },
+      ...(own === undefined || acceptable.includes(own) ? {} : { trigger: false }),
+    };
+  const others = acceptable.filter((name) => name !== expected);
+  return others.length === 0
+    ? { target: expected, trigger: true }
+    : { target: expected, skills: { anyOf: [expected, ...others] } };
+}
+
+function listedSkills(item: Item): Expectations['skills'] {
+  const allOf = namesAt(item, 'expected_skills');
+  if (allOf === undefined) return undefined;
+  return allOf.length === 0 ? { only: [] } : { allOf };
+}
+
+function namesAt(item: Item, key: string): readonly string[] | undefined {
+  const value = fieldOf(item, [key]);
+  if (typeof value === 'string')
+    return value
+      .split(/[,;|]/)
+      .map((name) => name.trim())
+      .filter((name) => name !== '');
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : undefined;
+}
+
+function isNone(name: string | undefined): boolean {
+  return name === undefined || /^(?:none|null|n\/a|-)$/i.test(name.trim());
+}
+
+/** Reports an unreadable value only for keys that are always trigger flags. */
+function flagOf(report: CaseReport, item: Item, path: JsonPath): boolean | undefined {
+  for (const key of FLAG_KEYS) {
+    const value = fieldOf(item, [key]);
+    const read = flagAt(key, value);
+    if (read !== undefined) return read;
+    if (value !== undefined && /trigger|activate/i.test(key)) {
+      const written = quoted(typeof value === 'string' ? value : JSON.stringify(value));
+      addProblem(report, { at: [...path, key], message: `${key} is ${written}`, hint: 'write true or false' });
+    }
+  }
+  return undefined;
 }
 
 function expectationsOf(
@@ -80,20 +187,19 @@ function expectationsOf(
 ): Expectations {
   const { checks, rubric } = assertions;
   return {
-    ...(skills === undefined ? {} : { skills }),
-    ...(trigger === undefined ? {} : { trigger }),
+    ...defined({ skills, trigger }),
     ...(checks.length === 0 ? {} : { output: checks }),
     ...(rubric.length === 0 ? {} : { rubric }),
   };
 }
 
-/** The known keys in their order, then whatever else says what is expected, with its name. */
-function assertionsOf({ report }: CaseFile, item: Readonly<Record<string, unknown>>, path: JsonPath): Assertions {
+/** Reads the known keys in order, then other keys that look like expectations. */
+function assertionsOf({ report }: CaseFile, item: Item, path: JsonPath): Assertions {
   const known = ASSERTION_KEYS.map((key) => {
     const isTrigger = key === 'expected' && flagAt(key, item[key]) !== undefined;
     const value = isTrigger ? undefined : fieldOf(item, [key]);
-    const said = key === 'trap' && typeof value === 'string' ? `Does not fall into this trap: ${value}` : value;
-    return readAssertions(report, said, [...path, key], key);
+    const line = key === 'trap' && typeof value === 'string' ? `Does not fall into this trap: ${value}` : value;
+    return readAssertions(report, line, [...path, key], key);
   });
   const others = Object.entries(item)
     .filter(([key, value]) => isExpectation(key, value))
@@ -108,7 +214,7 @@ function skillsOf({ suite }: CaseFile, target: string | undefined): CaseSkills {
   return { ...(target === undefined ? {} : { target }), folders: suite.skill === undefined ? [] : [suite.skill.dir] };
 }
 
-function filesOf(file: CaseFile, item: Readonly<Record<string, unknown>>, path: JsonPath): readonly string[] {
+function filesOf(file: CaseFile, item: Item, path: JsonPath): readonly string[] {
   const key = FILE_KEYS.find((wanted) => item[wanted] !== undefined && item[wanted] !== null);
   if (key === undefined) return [];
   const listed = [item[key]].flat();
@@ -116,12 +222,12 @@ function filesOf(file: CaseFile, item: Readonly<Record<string, unknown>>, path: 
   return names.flatMap((name, place) => {
     const at = [...path, key, place];
     if (typeof name === 'string') return namedFiles(file, [name], at);
-    tell(file.report, { at, message: 'this is no path of a file', hint: 'write a text, such as evals/files/a.csv' });
+    addProblem(file.report, { at, message: 'a file must be a path', hint: 'write a string such as evals/files/a.csv' });
     return [];
   });
 }
 
-function tagsOf(item: Readonly<Record<string, unknown>>): readonly string[] {
+function tagsOf(item: Item): readonly string[] {
   const tags = TAG_KEYS.flatMap((key) => {
     const values = [item[key]].flat().filter((value) => typeof value === 'string' || typeof value === 'number');
     return values.map((value) => (key === 'confidence' ? `confidence-${String(value)}` : String(value)));
@@ -130,9 +236,9 @@ function tagsOf(item: Readonly<Record<string, unknown>>): readonly string[] {
   return [...new Set([...tags, ...scripts].map((tag) => tag.trim()).filter((tag) => tag !== ''))];
 }
 
-/** Numbers are the same in every file: the skill goes before them. */
+/** Numeric ids repeat in every file, so they get the skill as a prefix. */
 function idOf(
-  item: Readonly<Record<string, unknown>>,
+  item: Item,
   path: JsonPath,
   read: DraftCase['case'],
   { place, file }: { readonly place: number; readonly file: CaseFile },
@@ -148,17 +254,17 @@ function idOf(
   return { id: { origin: 'foreign', text }, at: [...path, key] };
 }
 
-/** The skill that a file is about: the one in whose folder it lies, else as it says, else as the folder is called. */
+/** The skill of a file: the skill that contains it, else the name in the file, else the folder name. */
 export function targetOfFile({ report, suite }: CaseFile, head: Readonly<Record<string, unknown>>): string | undefined {
   const key = ['skill_name', 'skillName', 'skill', 'capability'].find((wanted) => typeof head[wanted] === 'string');
   const said = key === undefined ? '' : String(head[key]).trim();
   const { skill, guess } = suite;
   if (skill === undefined) return said === '' ? guess : said;
   if (said !== '' && said !== skill.name)
-    tell(report, {
+    addProblem(report, {
       at: [key ?? ''],
-      message: `the file is about ${quoted(said)}, but the skill here is called ${quoted(skill.name)}`,
-      hint: `write ${skill.name}; it is used until then`,
+      message: `the file names the skill ${quoted(said)}, but the skill here is ${quoted(skill.name)}`,
+      hint: `write ${skill.name}, which is used meanwhile`,
       severity: 'warning',
     });
   return skill.name;

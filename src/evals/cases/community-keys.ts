@@ -1,9 +1,9 @@
-/** The keys that people use for the same thing. */
+/** Synonymous keys of community formats. */
 import { isObject } from '../../core/json/json-schema.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** What the person asks, in the order in which they are looked for. */
+/** Keys of the request, in order of precedence. */
 export const INPUT_KEYS: readonly string[] = [
   'prompt',
   'task',
@@ -35,7 +35,7 @@ export const ASSERTION_KEYS: readonly string[] = [
   'expected',
   'trap',
 ];
-/** Whether a skill should be loaded. */
+/** Keys that say whether a skill should load. */
 export const FLAG_KEYS: readonly string[] = [
   'should_trigger',
   'shouldTrigger',
@@ -54,13 +54,13 @@ export const TAG_KEYS: readonly string[] = ['tags', 'category', 'difficulty', 'g
 const READ: ReadonlySet<string> = new Set([...ASSERTION_KEYS, ...SKILL_KEYS, ...FLAG_KEYS]);
 const EXPECTING = /(?:^|_)expect(?:ed|s)?(?:_|$)|^(?:must|should)_/;
 
-/** A key that is read by nobody else and says what should come of it. */
+/** Whether an otherwise unknown key holds an expectation. */
 export function isExpectation(key: string, value: unknown): boolean {
   if (!EXPECTING.test(key) || READ.has(key) || value === undefined || value === null || value === '') return false;
   return !(typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** Whether a value asks for anything at all, and in words that are read here. */
+/** Whether a value has at least one expectation that can be read. */
 export function hasExpectation(item: Item): boolean {
   const isRequest = textAt(item, ['prompt', 'question', 'task', 'query']) !== undefined;
   return Object.entries(item).some(
@@ -71,7 +71,7 @@ export function hasExpectation(item: Item): boolean {
   );
 }
 
-/** `{input, expected}` is also how people write tests of their programs. */
+/** Tests of ordinary programs use these keys too, as in `{input, expected}`. */
 const AMBIGUOUS: ReadonlySet<string> = new Set(['label', 'expected', 'checks', 'criteria', 'polarity']);
 const FLAGS_ONLY: ReadonlySet<string> = new Set(['label', 'polarity']);
 
@@ -79,7 +79,7 @@ function isFlag(key: string, value: unknown): boolean {
   return FLAG_KEYS.includes(key) && flagAt(key, value) !== undefined;
 }
 
-/** The flag under a key. `expected: 1` may be a result, `expected: ACTIVATE` is none. */
+/** Reads a trigger flag. `expected: 1` may be a result, but `expected: ACTIVATE` is a flag. */
 export function flagAt(key: string, value: unknown): boolean | undefined {
   const isPlain = key !== 'expected' && key !== 'label';
   return isPlain || /activat|trigger|positive|negative/i.test(String(value)) ? readFlag(value) : undefined;
@@ -90,7 +90,7 @@ export function fieldOf(item: Item, keys: readonly string[]): unknown {
   return key === undefined ? undefined : item[key];
 }
 
-/** The first of the keys that holds a text. */
+/** The first of the keys that holds a non-empty string. */
 export function textAt(item: Item, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const value = Object.hasOwn(item, key) ? item[key] : undefined;
@@ -99,7 +99,7 @@ export function textAt(item: Item, keys: readonly string[]): string | undefined 
   return undefined;
 }
 
-/** What is asked; where there is a context, it goes before it, as the person would give it. */
+/** The request, with the context before it if there is one. */
 export function inputOf(item: Item): string | undefined {
   const asked = textAt(item, INPUT_KEYS);
   const { context } = item;
@@ -137,7 +137,7 @@ const NO: ReadonlySet<string> = new Set([
   'should_not_trigger',
 ]);
 
-/** true and false as files have them, CSV included. */
+/** Reads booleans as they occur in files, including CSV. */
 function readFlag(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;

@@ -1,29 +1,29 @@
-/** Expectations that nothing can meet: a case that cannot pass says nothing about a skill. */
+/** Finds expectations that no run can meet. */
 import type { ActionPattern, EvalCase, Expectations } from './case.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { quoted } from '../../core/text/text.ts';
 
 export interface Contradiction {
-  /** In the case as it is written. */
+  /** The path in the case file. */
   readonly at: JsonPath;
   readonly message: string;
 }
 
-type Judged = Pick<EvalCase, 'skills' | 'expect' | 'limits' | 'forbidTools'>;
+type CheckedCase = Pick<EvalCase, 'skills' | 'expect' | 'limits' | 'forbidTools'>;
 
-export function contradictions(judged: Judged): readonly Contradiction[] {
+export function contradictions(one: CheckedCase): readonly Contradiction[] {
   return [
-    ...skillContradictions(judged),
-    ...triggerContradictions(judged),
-    ...textContradictions(judged.expect.output ?? []),
-    ...orderContradictions(judged.expect.actions?.before ?? []),
-    ...forbiddenContradictions(judged),
-    ...limitContradictions(judged),
+    ...skillContradictions(one),
+    ...triggerContradictions(one),
+    ...textContradictions(one.expect.output ?? []),
+    ...orderContradictions(one.expect.actions?.before ?? []),
+    ...forbiddenContradictions(one),
+    ...limitContradictions(one),
   ];
 }
 
-function skillContradictions({ expect: { skills = {} } }: Judged): readonly Contradiction[] {
+function skillContradictions({ expect: { skills = {} } }: CheckedCase): readonly Contradiction[] {
   const { allOf = [], anyOf, noneOf = [], only } = skills;
   const at = (key: string): JsonPath => ['expect', key];
   return [
@@ -32,33 +32,41 @@ function skillContradictions({ expect: { skills = {} } }: Judged): readonly Cont
       .map((name) => ({ at: at('skills_none_of'), message: `${quoted(name)} must be loaded and must not be loaded` })),
     ...allOf
       .filter((name) => only?.includes(name) === false)
-      .map((name) => ({ at: at('skills_only'), message: `${quoted(name)} must be loaded, but skills_only lacks it` })),
+      .map((name) => ({
+        at: at('skills_only'),
+        message: `${quoted(name)} must be loaded, but skills_only does not list it`,
+      })),
     ...(anyOf?.length === 0
-      ? [{ at: at('skills_any_of'), message: 'skills_any_of is empty: nothing can meet it' }]
+      ? [{ at: at('skills_any_of'), message: 'skills_any_of is empty, so no run can pass' }]
       : []),
-    ...(anyOf !== undefined && anyOf.length > 0 && anyOf.every((name) => isShut(name, noneOf, only))
-      ? [{ at: at('skills_any_of'), message: 'one of skills_any_of must be loaded, but none of them may be' }]
+    ...(anyOf !== undefined && anyOf.length > 0 && anyOf.every((name) => isExcluded(name, noneOf, only))
+      ? [
+          {
+            at: at('skills_any_of'),
+            message: 'one of skills_any_of must be loaded, but other expectations exclude all of them',
+          },
+        ]
       : []),
   ];
 }
 
-function isShut(name: string, noneOf: readonly string[], only: readonly string[] | undefined): boolean {
+function isExcluded(name: string, noneOf: readonly string[], only: readonly string[] | undefined): boolean {
   return noneOf.includes(name) || only?.includes(name) === false;
 }
 
-function triggerContradictions({ skills: { target }, expect }: Judged): readonly Contradiction[] {
+function triggerContradictions({ skills: { target }, expect }: CheckedCase): readonly Contradiction[] {
   const { trigger, skills: { allOf = [], anyOf = [], noneOf = [], only } = {} } = expect;
   const at: JsonPath = ['expect', 'trigger'];
   if (trigger === undefined) return [];
-  if (target === undefined) return [{ at, message: 'trigger asks about a skill, but skills.target names none' }];
-  if (trigger && isShut(target, noneOf, only))
-    return [{ at, message: `trigger wants ${quoted(target)} to be loaded, and the other expectations do not` }];
+  if (target === undefined) return [{ at, message: 'trigger needs a target skill: add skills.target' }];
+  if (trigger && isExcluded(target, noneOf, only))
+    return [{ at, message: `trigger expects ${quoted(target)} to load, but other expectations exclude it` }];
   if (!trigger && (allOf.includes(target) || (anyOf.length === 1 && anyOf[0] === target)))
-    return [{ at, message: `trigger wants ${quoted(target)} to stay quiet, and the other expectations do not` }];
+    return [{ at, message: `trigger expects ${quoted(target)} not to load, but other expectations require it` }];
   return [];
 }
 
-/** A text that must stand there holds the one that must not. */
+/** A required text that contains a forbidden text. */
 function textContradictions(checks: NonNullable<Expectations['output']>): readonly Contradiction[] {
   const texts = checks.flatMap((check) => (check.type === 'contains' ? [check] : []));
   const wanted = texts.filter((check) => check.not !== true);
@@ -75,14 +83,14 @@ function textContradictions(checks: NonNullable<Expectations['output']>): readon
 
 type Before = NonNullable<NonNullable<Expectations['actions']>['before']>;
 
-/** Each must come before the first of the next, around in a circle. */
+/** Order constraints that form a cycle. */
 function orderContradictions(before: Before): readonly Contradiction[] {
   const next = new Map<string, string[]>();
   for (const { first, then } of before) next.set(keyOf(first), [...(next.get(keyOf(first)) ?? []), keyOf(then)]);
   const looping = before.find(({ first, then }) => leadsTo(next, keyOf(then), keyOf(first)));
   if (looping === undefined) return [];
   const { first, then } = looping;
-  const message = `${quoted(first.tool)} must come before ${quoted(then.tool)} and, by the other sentences, behind it`;
+  const message = `${quoted(first.tool)} must come before ${quoted(then.tool)} and, by other sentences, after it`;
   return [{ at: ['expect', 'sequence'], message }];
 }
 
@@ -96,11 +104,11 @@ function keyOf(pattern: ActionPattern): string {
   return stableJson(pattern);
 }
 
-/** What must occur, or must have been tried, is forbidden. */
+/** A required or attempted action that is also forbidden. */
 function forbiddenContradictions({
   expect: { actions = {}, security = {} },
   forbidTools,
-}: Judged): readonly Contradiction[] {
+}: CheckedCase): readonly Contradiction[] {
   const { ordered = [], unordered = [], before = [], forbid = [] } = actions;
   const wanted = [...ordered, ...unordered, ...before.map(({ first }) => first), ...(security.denied ?? [])];
   const forbidden = [...forbid, ...forbidTools.map((tool) => ({ tool }))];
@@ -111,7 +119,7 @@ function forbiddenContradictions({
   });
 }
 
-/** Whatever the second pattern means, the first one means too. */
+/** Whether the wide pattern matches everything that the narrow one matches. */
 function covers(wide: ActionPattern, narrow: ActionPattern): boolean {
   if (wide.arguments !== undefined && stableJson(wide.arguments) !== stableJson(narrow.arguments ?? {})) return false;
   return isNameMatch(wide.tool, narrow.tool);
@@ -132,9 +140,9 @@ function isNameMatch(pattern: string, name: string): boolean {
   return true;
 }
 
-function limitContradictions({ expect: { actions = {} }, limits }: Judged): readonly Contradiction[] {
+function limitContradictions({ expect: { actions = {} }, limits }: CheckedCase): readonly Contradiction[] {
   const needed = (actions.ordered ?? []).length;
   if (limits.toolCalls === undefined || needed <= limits.toolCalls) return [];
-  const message = `${String(needed)} actions must occur, and max_tool_calls is ${String(limits.toolCalls)}`;
+  const message = `${String(needed)} actions must occur, but max_tool_calls is ${String(limits.toolCalls)}`;
   return [{ at: ['constraints', 'max_tool_calls'], message }];
 }

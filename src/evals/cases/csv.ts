@@ -1,4 +1,4 @@
-/** Comma-separated values as RFC 4180 has them: quotes, line ends inside them, a byte order mark, CRLF or LF. */
+/** Reads CSV by RFC 4180, with positions; accepts a byte order mark and CRLF or LF. */
 import type { Position } from '../../core/json/json-position.ts';
 
 export interface CsvCell extends Position {
@@ -17,7 +17,7 @@ interface Cursor {
   lineStart: number;
 }
 
-/** Rows in which nothing stands are left out. One pass. */
+/** Skips empty rows. */
 export function readCsv(source: string): CsvReading {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   const cursor: Cursor = { text, separator: separatorOf(text), offset: 0, line: 1, lineStart: 0 };
@@ -26,11 +26,11 @@ export function readCsv(source: string): CsvReading {
   while (cursor.offset < text.length) {
     const at = here(cursor);
     const cell = text[cursor.offset] === '"' ? quotedCell(cursor) : plainCell(cursor);
-    if (cell === undefined) return { type: 'broken', at, reason: 'a quote has no end, or text follows it' };
+    if (cell === undefined) return { type: 'broken', at, reason: 'unterminated quote, or text after a closing quote' };
     row.push({ ...at, text: cell });
     if (text[cursor.offset] === cursor.separator) {
       cursor.offset += 1;
-      // A separator at the very end has an empty cell behind it.
+      // A separator at the end of the text is followed by an empty cell.
       if (cursor.offset === text.length) row.push({ ...here(cursor), text: '' });
       continue;
     }
@@ -42,7 +42,7 @@ export function readCsv(source: string): CsvReading {
   return { type: 'read', rows: rows.filter((cells) => cells.some(({ text: found }) => found.trim() !== '')) };
 }
 
-/** Semicolons and tabs are what spreadsheets write elsewhere; the first line shows it. */
+/** Detects semicolons and tabs, which some spreadsheets write, by the first line. */
 function separatorOf(text: string): string {
   const end = text.search(/[\r\n]/);
   const first = end === -1 ? text : text.slice(0, end);

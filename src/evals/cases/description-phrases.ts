@@ -1,9 +1,9 @@
-/** Requests drawn from a skill's own description: what it says it is for, and what it says it is not for. */
+/** Extracts example requests from a skill description: those it should handle and those it excludes. */
 
 export interface DescriptionPhrases {
   /** Requests that should load the skill. */
   readonly wanted: readonly string[];
-  /** Requests that it leaves to others. */
+  /** Requests that should not load it. */
   readonly unwanted: readonly string[];
 }
 
@@ -16,7 +16,7 @@ const NOT_FOR =
   /^(?:not (?:for|meant for|intended for)|(?:do not|don't|never) use (?:it |this |this skill )?(?:for|when|to|if))\s+(.+)$/i;
 const USE_WHEN = /^(?:use|useful|helpful|works|apply|invoke)\b.*?\b(?:when(?:ever)?|for|if|to)\s+(.+)$/i;
 const SUCH_AS = /(?:such as|e\.g\.|for example|for requests like|触发词|例如|比如|如)[:：,，]?\s*(.+)$/i;
-/** What describes the asking and is no part of it. */
+/** Introduces the request and is not part of it. */
 const ASKER =
   /^(?:(?:the |a )?users? )?(?:asks?|asked|wants?|needs?|says?|requests?|gives?|mentions?)\s+(?:(?:you|me|for|to|about|help with)\s+)*/i;
 const ASKER_AT_END = /\s*(?:\b(?:or|and)\s+)?\b(?:the user )?(?:asks?|says?|mentions?|types?)\s*$/i;
@@ -32,21 +32,21 @@ export function phrasesOf(description: string): DescriptionPhrases {
     [...sentence.matchAll(QUOTED)].map((match) => match.slice(1).find(isText) ?? ''),
   );
   const listed = others.flatMap((sentence) => clausesOf(SUCH_AS.exec(sentence)?.[1] ?? ''));
-  // What stands in quotes is a request already.
+  // Quoted texts are requests already.
   const unquoted = others.map((sentence) => sentence.replaceAll(QUOTED, '').trim());
   const clauses = unquoted.flatMap((sentence) =>
     SUCH_AS.test(sentence) ? [] : clausesOf(USE_WHEN.exec(sentence)?.[1] ?? ''),
   );
   const wanted = distinct([...quoted, ...listed, ...clauses]);
   return {
-    // A description that says no more than what the skill does is a request for just that.
+    // Without other phrases, the first sentence itself is the request.
     wanted:
       wanted.length > 0 ? wanted : distinct(others.slice(0, 1).map((sentence) => sentence.slice(0, MAX_CHARACTERS))),
     unwanted: distinct(unwanted),
   };
 }
 
-/** `a, b or c` as three. */
+/** Splits `a, b or c` into three clauses. */
 function clausesOf(text: string): readonly string[] {
   return text
     .split(/\s*[,;，、；]\s*(?:(?:and|or)\s+)?|\s+or\s+(?=(?:the user|wants|asks|needs|an? |\S+ing\b))/)

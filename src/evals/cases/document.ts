@@ -1,4 +1,4 @@
-/** A case file as a value with places: JSON, lines of JSON, YAML or CSV. What is in it is judged by others. */
+/** Parses a case file (JSON, JSON lines, YAML or CSV) into a value with positions. */
 import path from 'node:path';
 import { LineCounter, isMap, isNode, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import type { Document } from 'yaml';
@@ -12,7 +12,7 @@ import { jsonErrorOffset } from './json-error.ts';
 
 export interface CaseDocument {
   readonly value: unknown;
-  /** Keys that stand twice in one object; only the last of them counts. */
+  /** Duplicate keys, of which only the last counts. */
   readonly repeated: readonly JsonPath[];
   readonly locate: (path: JsonPath) => Position;
 }
@@ -23,9 +23,9 @@ export type DocumentReading =
 
 export const CASE_FILE_ENDINGS: readonly string[] = ['.json', '.jsonl', '.ndjson', '.yaml', '.yml', '.csv'];
 
-/** Deeper than any case that a person wrote; what walks a value may recurse so far. */
+/** Deeper than any real case; code may recurse to this depth. */
 const MAX_DEPTH = 64;
-/** The YAML library takes up to 15 µs a character. */
+/** The YAML library needs up to 15 µs per character. */
 const MAX_YAML_CHARACTERS = 1024 * 1024;
 const TOP: Position = { line: 1, column: 1 };
 
@@ -64,12 +64,12 @@ function parseJson(text: string, line = 0): ParsedJson {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const at = positionOf(text, jsonErrorOffset(text));
-    const hint = 'mend the JSON there: a comma, a quote or a bracket is missing or stands too much';
-    return { type: 'broken', at: { line: at.line + line, column: at.column }, reason: 'it is no JSON here', hint };
+    const hint = 'fix the JSON: check for a missing or extra comma, quote or bracket';
+    return { type: 'broken', at: { line: at.line + line, column: at.column }, reason: 'invalid JSON', hint };
   }
 }
 
-/** Each line a value; together they are a list. */
+/** Reads one value per line, as a list. */
 function linesDocument(text: string): DocumentReading {
   const values: unknown[] = [];
   const places: { readonly line: number; readonly locate: (path: JsonPath) => Position }[] = [];
@@ -95,13 +95,13 @@ function linesDocument(text: string): DocumentReading {
 
 function yamlDocument(text: string): DocumentReading {
   if (text.length > MAX_YAML_CHARACTERS) {
-    const reason = `it has more than ${String(MAX_YAML_CHARACTERS)} characters of YAML`;
-    return { type: 'broken', at: TOP, reason, hint: 'split the file, or write it as JSON' };
+    const reason = `the file has ${String(text.length)} characters of YAML; the limit is ${String(MAX_YAML_CHARACTERS)}`;
+    return { type: 'broken', at: TOP, reason, hint: 'split the file, or convert it to JSON' };
   }
   try {
     return parsedYaml(text);
   } catch (error) {
-    // The library recurses.
+    // The library is recursive.
     if (error instanceof RangeError) return tooDeep();
     throw error;
   }
@@ -128,14 +128,14 @@ function parsedYaml(text: string): DocumentReading {
   if (error?.code === 'RESOURCE_EXHAUSTION') return tooDeep();
   if (error !== undefined) {
     const isRepeated = error.code === 'DUPLICATE_KEY';
-    const reason = isRepeated ? 'a key stands there twice' : `it is no YAML here (${error.code.toLowerCase()})`;
-    const hint = isRepeated ? 'take one of them out' : 'mend the indentation, or put the text in quotes';
+    const reason = isRepeated ? 'duplicate key' : `invalid YAML (${error.code.toLowerCase()})`;
+    const hint = isRepeated ? 'remove one of them' : 'fix the indentation, or quote the text';
     return { type: 'broken', at: locateOffset(error.pos[0]), reason, hint };
   }
   const alias = firstAlias(document);
   if (alias !== undefined) {
-    const hint = 'write the value out, or put what cases have in common into defaults';
-    return { type: 'broken', at: locateOffset(alias), reason: 'it has an alias, which is not followed', hint };
+    const hint = 'write the value out, or move shared keys into defaults';
+    return { type: 'broken', at: locateOffset(alias), reason: 'YAML aliases are not supported', hint };
   }
   const value: unknown = document.toJS();
   if (isDeeperThan(value, MAX_DEPTH)) return tooDeep();
@@ -143,7 +143,7 @@ function parsedYaml(text: string): DocumentReading {
   return { type: 'read', document: { value, repeated: [], locate } };
 }
 
-/** A few aliases can stand for a value without an end. */
+/** A few aliases can expand to a huge value. */
 function firstAlias(document: Document.Parsed): number | undefined {
   let found: number | undefined;
   visit(document, {
@@ -155,12 +155,12 @@ function firstAlias(document: Document.Parsed): number | undefined {
   return found;
 }
 
-/** The key where there is one, else the value; the nearest place above where there is neither. */
+/** The offset of the key or value; of the nearest parent if neither exists. */
 function offsetIn(document: Document.Parsed, wanted: JsonPath): number {
   let node: unknown = document.contents;
   let offset = startOf(node);
   for (const key of wanted) {
-    const below: unknown = isMap(node) || isSeq(node) ? node.items[placeIn(node.items, key)] : undefined;
+    const below: unknown = isMap(node) || isSeq(node) ? node.items[indexIn(node.items, key)] : undefined;
     if (below === undefined) return offset;
     offset = startOf(isPair(below) ? below.key : below, offset);
     node = isPair(below) ? below.value : below;
@@ -168,7 +168,7 @@ function offsetIn(document: Document.Parsed, wanted: JsonPath): number {
   return offset;
 }
 
-function placeIn(items: readonly unknown[], key: string | number): number {
+function indexIn(items: readonly unknown[], key: string | number): number {
   return typeof key === 'number'
     ? key
     : items.findIndex((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === key);
@@ -200,7 +200,7 @@ function headerName(written: string): string {
     .replaceAll(/[\s-]+/g, '_');
 }
 
-/** Empty cells are absent. */
+/** Skips empty cells. */
 function rowEntries(names: readonly string[], cells: readonly CsvCell[]): readonly (readonly [string, string])[] {
   return cells.flatMap(({ text }, place) => {
     const name = names[place] ?? `column_${String(place + 1)}`;
@@ -216,6 +216,6 @@ function csvPosition(rows: readonly (readonly CsvCell[])[], names: readonly stri
 }
 
 function tooDeep(): DocumentReading {
-  const reason = `it is nested deeper than ${String(MAX_DEPTH)} levels`;
-  return { type: 'broken', at: TOP, reason, hint: 'a case has a few levels; look for a bracket too many' };
+  const reason = `nested deeper than ${String(MAX_DEPTH)} levels`;
+  return { type: 'broken', at: TOP, reason, hint: 'check for an extra opening bracket' };
 }

@@ -1,28 +1,29 @@
-/** A case on its way from a file to the suite, and what its reader knows about where it stands. */
+/** A case while it is read, and checks that all formats share. */
 import type { EvalCase } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
+import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import { fileInSuite } from './output-checks.ts';
 import type { CaseReport } from './problem.ts';
-import { tell } from './problem.ts';
+import { addProblem } from './problem.ts';
 import { folderOfSuite } from './suite.ts';
-import type { NamedFile, Suite } from './suite.ts';
+import type { Suite } from './suite.ts';
 
 export interface DraftCase {
   readonly case: Omit<EvalCase, 'id'>;
   readonly id: DraftId;
-  /** Where its id is written, or where it stands. */
+  /** The path of its id, or of the case itself. */
   readonly at: JsonPath;
 }
 
 export type DraftId =
-  /** As the file has it: `own` ids are the author's promise to be unique, those of others are made so. */
+  /** As written in the file: `own` ids must be unique, `foreign` ids are made unique. */
   | { readonly origin: 'own' | 'foreign'; readonly text: string }
-  /** There is none: one is made from the place. */
+  /** Derived from the position, because the case has no id. */
   | { readonly origin: 'made'; readonly text: string };
 
-/** One file that is being read. */
+/** The file being read. */
 export interface CaseFile {
   readonly report: CaseReport;
   readonly suite: Suite;
@@ -30,41 +31,37 @@ export interface CaseFile {
 }
 
 export interface ReadSettings {
-  /** Names of the skills that are there in any case. Absent: nobody knows, and only those of named folders are checked. */
+  /** Names of the installed skills. Absent if unknown; then only skills of named folders are checked. */
   readonly knownSkills?: ReadonlySet<string>;
   readonly missingFiles: 'error' | 'warning';
-  /** Cassettes that are not there are going to be recorded. */
+  /** Missing cassettes will be recorded. */
   readonly newCassettes: boolean;
-  /** Names of the skills in a folder, looked up once. */
+  /** Cached lookup of the skills in a folder. */
   readonly skillNamesIn: (folder: string) => readonly string[];
 }
 
-/** Values that no case has and that would act or be taken for something else: found anywhere in it. */
-export function tellHazards(report: CaseReport, value: unknown, at: JsonPath): void {
+/** Reports infinite numbers and `__proto__` keys anywhere in a case. */
+export function reportHazards(report: CaseReport, value: unknown, at: JsonPath): void {
   if (typeof value === 'number' && !Number.isFinite(value))
-    tell(report, { at, message: 'this is not a finite number', hint: 'write a number that is not too large' });
-  if (Array.isArray(value)) for (const [place, item] of value.entries()) tellHazards(report, item, [...at, place]);
+    addProblem(report, { at, message: 'the number is not finite', hint: 'write a smaller number' });
+  if (Array.isArray(value)) for (const [place, item] of value.entries()) reportHazards(report, item, [...at, place]);
   if (!isObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
     const here = [...at, key];
     if (key === '__proto__')
-      tell(report, { at: here, message: 'a key may not be called __proto__', hint: 'take it out' });
-    else tellHazards(report, item, here);
+      addProblem(report, { at: here, message: 'the key __proto__ is not allowed', hint: 'remove it' });
+    else reportHazards(report, item, here);
   }
 }
 
-/** The files of a case, absolute. One that is not there is told; how badly, the settings say. */
+/** Resolves the files of a case to absolute paths. The settings decide whether a missing file is an error. */
 export function namedFiles(
   { report, suite, settings }: CaseFile,
   written: readonly string[],
   at: JsonPath,
 ): readonly string[] {
   return written.flatMap((name, place) => {
-    const since = report.problems.length;
-    const found = fileInSuite(report, suite, name, [...at, place]);
-    const [problem] = report.problems.slice(since);
-    if (problem?.message.endsWith('is not there') === true && settings.missingFiles === 'warning')
-      report.problems.splice(since, 1, { ...problem, severity: 'warning' });
+    const found = fileInSuite(report, suite, name, [...at, place], { missing: settings.missingFiles });
     return found === undefined ? [] : [found];
   });
 }
@@ -73,19 +70,46 @@ export function namedFolders({ report, suite }: CaseFile, written: readonly stri
   return written.flatMap((name, place) => {
     const folder = folderOfSuite(suite, name);
     if (folder.type === 'found') return [folder.path];
-    const message = `the folder of skills ${quoted(name, 120)} ${folderTrouble(folder)}`;
-    tell(report, { at: [...at, place], message, hint: 'write its path from this file, such as ../../other-skill' });
+    const problem = folder.type === 'missing' ? 'does not exist' : folder.reason;
+    const message = `the skill folder ${quoted(name, 120)} ${problem}`;
+    addProblem(report, {
+      at: [...at, place],
+      message,
+      hint: 'write its path relative to this file, such as ../../other-skill',
+    });
     return [];
   });
 }
 
-function folderTrouble(folder: Exclude<NamedFile, { readonly type: 'found' }>): string {
-  return folder.type === 'missing' ? 'is not there' : folder.reason;
-}
-
-/** The first line of a text, as a name. */
+/** The first line of a text, shortened to 80 characters. */
 export function shortName(text: string): string {
   const line = text.trim().split(/\r?\n/, 1)[0] ?? '';
   const characters = [...line];
   return characters.length > 80 ? `${characters.slice(0, 79).join('').trimEnd()}…` : line;
+}
+
+/** Reports skills that a case names and that do not exist. Checks nothing if the installed skills are not known yet. */
+export function reportMissingSkills(
+  { report, settings }: CaseFile,
+  { skills, expect }: Pick<EvalCase, 'skills' | 'expect'>,
+): void {
+  if (skills.folders.length === 0 && settings.knownSkills === undefined) return;
+  const known = new Set([
+    ...(settings.knownSkills ?? []),
+    ...skills.folders.flatMap((folder) => settings.skillNamesIn(folder)),
+  ]);
+  const { allOf = [], anyOf = [], noneOf = [], only = [] } = expect.skills ?? {};
+  const check = (names: readonly string[], at: JsonPath, severity: 'error' | 'warning'): void => {
+    for (const name of names.filter((wanted) => !known.has(wanted))) {
+      const [near] = nearest(name, [...known], 1);
+      const hint = near === undefined ? 'name a skill from skills.folders or the suite' : `did you mean ${near}?`;
+      addProblem(report, { at, message: `unknown skill ${quoted(name)}`, hint, severity });
+    }
+  };
+  check(skills.target === undefined ? [] : [skills.target], ['skills', 'target'], 'error');
+  check(allOf, ['expect', 'skills_all_of'], 'error');
+  check(anyOf, ['expect', 'skills_any_of'], 'error');
+  // These expectations hold without the skill, so a warning is enough.
+  check(noneOf, ['expect', 'skills_none_of'], 'warning');
+  check(only, ['expect', 'skills_only'], 'warning');
 }

@@ -1,19 +1,19 @@
-/** Ids of cases, unique in the suite and fit for names of files and for reports. */
+/** Makes case ids unique in the suite and valid as file names. */
 import type { EvalCase } from './case.ts';
 import type { Position } from '../../core/json/json-position.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import type { DraftCase } from './draft.ts';
 import type { CaseProblem } from './problem.ts';
 
-/** A draft, and where its id is written. */
-export interface PlacedDraft {
+/** A draft with the position of its id. */
+export interface LocatedDraft {
   readonly draft: DraftCase;
   readonly position: Position;
 }
 
 const ID = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,127}$/u;
 const MAX_CHARACTERS = 128;
-/** Names that Windows keeps for devices. */
+/** Reserved device names of Windows. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 export interface UniqueCases {
@@ -21,38 +21,41 @@ export interface UniqueCases {
   readonly problems: readonly CaseProblem[];
 }
 
-export function withUniqueIds(drafts: readonly PlacedDraft[]): UniqueCases {
+export function withUniqueIds(drafts: readonly LocatedDraft[]): UniqueCases {
   const cases: EvalCase[] = [];
   const problems: CaseProblem[] = [];
-  const first = new Map<string, PlacedDraft>();
+  const first = new Map<string, LocatedDraft>();
   const numbers = new Map<string, number>();
-  const tellOf = ({ draft, position }: PlacedDraft, told: Pick<CaseProblem, 'message' | 'hint' | 'severity'>): void => {
-    problems.push({ file: draft.case.place.file, ...position, ...told });
+  const add = (
+    { draft, position }: LocatedDraft,
+    problem: Pick<CaseProblem, 'message' | 'hint' | 'severity'>,
+  ): void => {
+    problems.push({ file: draft.case.place.file, ...position, ...problem });
   };
-  for (const placed of drafts) {
-    const { id, case: rest } = placed.draft;
+  for (const located of drafts) {
+    const { id, case: rest } = located.draft;
     const fit = fitId(id.text);
     if (id.origin === 'own' && fit !== id.text) {
-      tellOf(placed, unfit(id.text));
+      add(located, invalidId(id.text));
       continue;
     }
     if (id.origin === 'foreign' && fit !== id.text)
-      tellOf(placed, { ...unfit(id.text), hint: `${fit} is used`, severity: 'warning' });
+      add(located, { ...invalidId(id.text), hint: `using ${fit}`, severity: 'warning' });
     const before = first.get(fold(fit));
     if (before !== undefined && id.origin === 'own') {
-      tellOf(placed, repeated(fit, before));
+      add(located, duplicateId(fit, before));
       continue;
     }
     const free = before === undefined ? fit : freeId(fit, first, numbers);
     if (before !== undefined && id.origin === 'foreign')
-      tellOf(placed, { ...repeated(fit, before), hint: `${free} is used here`, severity: 'warning' });
-    first.set(fold(free), placed);
+      add(located, { ...duplicateId(fit, before), hint: `using ${free} here`, severity: 'warning' });
+    first.set(fold(free), located);
     cases.push({ id: free, ...rest });
   }
   return { cases, problems };
 }
 
-/** Two ids that differ in case alone are one name to many file systems. */
+/** Many file systems treat names that differ only in case as equal. */
 function fold(id: string): string {
   return id.normalize('NFC').toLowerCase();
 }
@@ -68,7 +71,7 @@ function fitId(text: string): string {
   return slug === '' ? 'case' : DEVICE.test(slug) ? `case-${slug}` : slug;
 }
 
-/** `numbers` has the last number that a stem got: a hundred thousand cases of one id take no longer than others. */
+/** `numbers` keeps the last number per stem, so that many equal ids stay linear. */
 function freeId(id: string, taken: ReadonlyMap<string, unknown>, numbers: Map<string, number>): string {
   const stem = id.slice(0, MAX_CHARACTERS - 8);
   let number = (numbers.get(fold(stem)) ?? 1) + 1;
@@ -77,19 +80,22 @@ function freeId(id: string, taken: ReadonlyMap<string, unknown>, numbers: Map<st
   return `${stem}-${String(number)}`;
 }
 
-function unfit(text: string): Pick<CaseProblem, 'message' | 'hint' | 'severity'> {
+function invalidId(text: string): Pick<CaseProblem, 'message' | 'hint' | 'severity'> {
   return {
-    message: `${quoted(text)} cannot be the id of a case`,
-    hint: 'use up to 128 letters, digits, dots, hyphens and underscores, and start with a letter or a digit',
+    message: `invalid case id ${quoted(text)}`,
+    hint: 'use up to 128 letters, digits, dots, hyphens and underscores, starting with a letter or digit',
     severity: 'error',
   };
 }
 
-function repeated(id: string, { draft, position }: PlacedDraft): Pick<CaseProblem, 'message' | 'hint' | 'severity'> {
+function duplicateId(
+  id: string,
+  { draft, position }: LocatedDraft,
+): Pick<CaseProblem, 'message' | 'hint' | 'severity'> {
   const { file } = draft.case.place;
   return {
-    message: `the id ${quoted(id)} is taken by the case at ${printable(file)}:${String(position.line)}`,
-    hint: 'give each case an id of its own',
+    message: `duplicate id ${quoted(id)}: already used at ${printable(file)}:${String(position.line)}`,
+    hint: 'give each case a unique id',
     severity: 'error',
   };
 }

@@ -1,4 +1,4 @@
-/** The first cases of a skill, made from what it says about itself: they pass as they stand on the scripted model, and are a start. */
+/** Generates first cases for a skill from its description and scripts. They pass on the scripted model as generated. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -8,7 +8,7 @@ import { readHead } from '../../format/read-head.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { phrasesOf } from './description-phrases.ts';
 
 const MAX_SKILL_BYTES = 1024 * 1024;
@@ -16,35 +16,35 @@ const MAX_NEIGHBOURS = 3;
 const MAX_SCRIPTS = 5;
 const RUNNABLE = /\.(?:mjs|cjs|js|py|sh|rb)$/i;
 
-interface ToldSkill {
+interface ReadSkill {
   readonly dir: string;
   readonly head: SkillHead;
   readonly text: string;
 }
 
-/** The text of `evals/cases.yaml` for a skill. Throws where there is none to read. */
+/** Returns the text of `evals/cases.yaml`. Throws if the folder has no readable skill. */
 export function initCases(skillDir: string): string {
   const skill = skillAt(path.resolve(skillDir));
   if (skill === undefined)
     throw new SkillError({
       code: 'input/invalid',
-      message: `${quoted(skillDir, 200)} has no SKILL.md that can be read`,
-      hint: 'name the folder of a skill, and look at it with check',
-      data: { expected: 'the folder of a skill' },
+      message: `${quoted(skillDir, 200)} has no readable SKILL.md`,
+      hint: 'name a skill folder, and validate it with skillwright check',
+      data: { expected: 'a skill folder' },
     });
   const parts = [HEAD, ...triggerCases(skill), ...scriptCases(skill)];
   return `${parts.join('\n').trimEnd()}\n`;
 }
 
-const HEAD = `# Cases of this skill. The mock of each case is what the scripted model answers, so that they run for nothing;
-# take it out, and the model of the suite is asked. docs/eval-cases.md has all keys.
+const HEAD = `# Cases of this skill. The mock of each case holds scripted answers, so that the cases run without a model.
+# Remove the mock to use a model. docs/eval-cases.md lists all keys.
 defaults:
   expect:
     disclosure:
       unloaded_bytes: 0
 cases:`;
 
-function triggerCases({ dir, head }: ToldSkill): readonly string[] {
+function triggerCases({ dir, head }: ReadSkill): readonly string[] {
   const { name } = head;
   const { wanted, unwanted } = phrasesOf(head.description);
   const others = neighbours(dir);
@@ -57,12 +57,12 @@ function triggerCases({ dir, head }: ToldSkill): readonly string[] {
     { input: 'Thank you, that is all for today.', distractors: [] },
   ];
   return [
-    '  # Requests in the words of the description: each should load the skill. Add the words that people really use.',
+    '  # Requests taken from the description: each should load the skill. Add requests of real users.',
     ...wanted.map((input, place) =>
       triggerCase({ id: `${name}-fires-${String(place + 1)}`, input, skill: name, distractors: [] }),
     ),
     '',
-    '  # Requests that are not for it: what its description leaves to others, what its neighbours take, and one for nobody.',
+    '  # Requests that should not load it: excluded by its description, handled by other skills, or unrelated.',
     ...quiet.map(({ input, distractors }, place) =>
       triggerCase({ id: `${name}-stays-quiet-${String(place + 1)}`, input, distractors }),
     ),
@@ -72,7 +72,7 @@ function triggerCases({ dir, head }: ToldSkill): readonly string[] {
 interface TriggerText {
   readonly id: string;
   readonly input: string;
-  /** Absent: it should stay quiet. */
+  /** Absent if no skill should load. */
   readonly skill?: string;
   readonly distractors: readonly string[];
 }
@@ -92,14 +92,14 @@ function triggerCase({ id, input, skill, distractors }: TriggerText): string {
   ].join('\n');
 }
 
-/** The quickstart with a file of the skill, else each script asked for its help. */
-function scriptCases(skill: ToldSkill): readonly string[] {
+/** Runs the quickstart with a file of the skill, or else each script with --help. */
+function scriptCases(skill: ReadSkill): readonly string[] {
   const runs = quickstartRun(skill) ?? helpRuns(skill);
   if (runs.length === 0) return [];
   const { name } = skill.head;
   return [
     '',
-    '  # Its scripts: the skill is loaded first, and nothing leaves the workspace. Say under output what the answer must have.',
+    '  # Scripts: the skill loads first and nothing leaves the workspace. Add checks of the answer under output.',
     ...runs.map(({ script, args, files, input }, place) =>
       [
         `  - id: ${text(`${name}-runs-${String(place + 1)}`)}`,
@@ -122,21 +122,21 @@ function scriptCases(skill: ToldSkill): readonly string[] {
 }
 
 interface ScriptRun {
-  /** Below scripts/. */
+  /** Relative to scripts/. */
   readonly script: string;
   readonly args: readonly string[];
   readonly files: readonly string[];
   readonly input: string;
 }
 
-function quickstartRun({ dir, text: skillText, head }: ToldSkill): readonly ScriptRun[] | undefined {
+function quickstartRun({ dir, text: skillText, head }: ReadSkill): readonly ScriptRun[] | undefined {
   const read = findQuickstart(skillText);
   if (read.type !== 'found') return undefined;
   const examples = [...filesIn(dir, 'assets'), ...filesIn(dir, 'evals/files')];
   const request = `Follow the quickstart of ${head.name} with "these words".`;
   const filled = fillQuickstart(read.quickstart, { request, files: examples });
   if (filled.type === 'missing') return undefined;
-  // A file of a case lies in the inputs of the workspace, by its name.
+  // Files of a case are in the inputs folder of the workspace.
   const args = filled.args.map((word) => {
     const file = filled.files.find((used) => word.endsWith(used));
     return file === undefined ? word : `${word.slice(0, -file.length)}inputs/${path.posix.basename(file)}`;
@@ -144,7 +144,7 @@ function quickstartRun({ dir, text: skillText, head }: ToldSkill): readonly Scri
   return [{ script: belowScripts(filled.script), args, files: filled.files, input: request }];
 }
 
-function helpRuns({ dir, head }: ToldSkill): readonly ScriptRun[] {
+function helpRuns({ dir, head }: ReadSkill): readonly ScriptRun[] {
   return filesIn(dir, 'scripts')
     .filter((file) => RUNNABLE.test(file))
     .slice(0, MAX_SCRIPTS)
@@ -158,14 +158,14 @@ function belowScripts(file: string): string {
   return file.replace(/^scripts\//, '');
 }
 
-/** Paths from the skill, in the order of names. */
+/** Paths relative to the skill, sorted. */
 function filesIn(dir: string, folder: string): readonly string[] {
   return entriesOf(path.join(dir, folder))
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => `${folder}/${name}`);
 }
 
-function neighbours(dir: string): readonly ToldSkill[] {
+function neighbours(dir: string): readonly ReadSkill[] {
   const around = path.dirname(dir);
   return entriesOf(around)
     .filter((entry) => entry.isDirectory() && entry.name !== path.basename(dir) && !entry.name.startsWith('.'))
@@ -173,7 +173,7 @@ function neighbours(dir: string): readonly ToldSkill[] {
     .slice(0, MAX_NEIGHBOURS);
 }
 
-function skillAt(dir: string): ToldSkill | undefined {
+function skillAt(dir: string): ReadSkill | undefined {
   const file = path.join(dir, 'SKILL.md');
   const read = readTextFile(file, MAX_SKILL_BYTES);
   if (read.type !== 'read') return undefined;
@@ -201,7 +201,7 @@ function turn(value: unknown): string {
   return `        - ${inline(value)}`;
 }
 
-/** JSON is YAML: what a stranger wrote stays inside its quotes. */
+/** JSON is valid YAML, and quotes untrusted text. */
 function inline(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[\x7f-\x9f\u2028\u2029\uFEFF]/g, escaped);
 }

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON. The engine says it only now and then, and in the words of its version. */
+/** Locates a JSON syntax error. V8 does not always report a position, and its messages differ between versions. */
 
 const STRING = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"/y;
 const PLAIN = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -6,7 +6,7 @@ const SPACE = /[ \t\r\n]*/y;
 
 type Wanted = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
 
-/** The offset of the first character that cannot stand there; the length of the text where it only lacks an end. */
+/** The offset of the first unexpected character; the length of the text if its end is missing. */
 export function jsonErrorOffset(text: string): number {
   const open: string[] = [];
   let wanted: Wanted = 'value';
@@ -28,7 +28,7 @@ interface Step {
   readonly wanted: Wanted;
 }
 
-/** One token, and what may follow it. `nothing` after a value: what is open decides. */
+/** Reads one token. `nothing` after a value means that the enclosing bracket decides what may follow. */
 function step(text: string, at: number, wanted: Wanted, open: readonly string[]): Step | undefined {
   const character = text.charAt(at);
   const isEnd = wanted.endsWith('or end') && character === (open.at(-1) === '{' ? '}' : ']');

@@ -1,15 +1,16 @@
-/** What an answer and the files of a run must be like, as people write it. */
+/** Reads `expect.output`. */
 import type { WrittenOutput } from './case-schema.ts';
 import type { OutputCheck } from './case.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
+import { defined } from './defined.ts';
 import { patternProblem } from './pattern-check.ts';
-import type { CaseReport } from './problem.ts';
-import { tell } from './problem.ts';
+import type { CaseProblem, CaseReport } from './problem.ts';
+import { addProblem } from './problem.ts';
 import { fileOfSuite } from './suite.ts';
 import type { Suite } from './suite.ts';
 
-/** A heading, a list, a table or a fence at the start of a line: what plain prose has not. */
+/** Matches a heading, list item, table, code fence or quote at the start of a line. */
 const MARKDOWN = '(?:^|\\n) {0,3}(?:#{1,6} |[-*+] |[0-9]{1,3}[.)] |\\||```|>)';
 
 export function readOutput(
@@ -22,17 +23,17 @@ export function readOutput(
   const contains = (key: 'contains' | 'not_contains'): readonly OutputCheck[] =>
     listed(written[key]).flatMap((text, place) => {
       if (text === '')
-        tell(report, {
+        addProblem(report, {
           at: [...at, key, place],
-          message: `${key} is an empty text`,
-          hint: 'write what must stand there',
+          message: `${key} is empty`,
+          hint: 'write the expected text',
         });
       return [{ type: 'contains', text, ...(ignoreCase === true ? { ignoreCase } : {}), ...not(key) }];
     });
   const matches = (key: 'regex' | 'not_regex'): readonly OutputCheck[] =>
     listed(written[key]).map((pattern, place) => {
       const problem = patternProblem(pattern);
-      if (problem !== undefined) tell(report, { at: [...at, key, place], ...problem });
+      if (problem !== undefined) addProblem(report, { at: [...at, key, place], ...problem });
       return { type: 'matches', pattern, ...not(key) };
     });
   return [
@@ -60,8 +61,8 @@ function formatChecks(
   at: JsonPath,
 ): readonly OutputCheck[] {
   if (format === 'markdown' && schema !== undefined) {
-    const message = 'the answer cannot be markdown and keep a JSON Schema';
-    tell(report, { at: [...at, 'format'], message, hint: 'take one of them out' });
+    const message = 'format: markdown cannot be combined with json_schema';
+    addProblem(report, { at: [...at, 'format'], message, hint: 'remove one of them' });
   }
   if (schema !== undefined) return [{ type: 'json', schema }];
   if (format === 'json') return [{ type: 'json' }];
@@ -74,26 +75,27 @@ function fileChecks(report: CaseReport, files: readonly WrittenFile[], at: JsonP
   return files.map(({ path = '', exists, contains, sha256, media_type: mediaType }, place) => {
     const here = [...at, place];
     if (path === '' || /^[/~\\]|(?:^|\/)\.\.(?:\/|$)/.test(path))
-      tell(report, {
+      addProblem(report, {
         at: [...here, 'path'],
-        message: `${quoted(path)} is no pattern below the workspace`,
-        hint: 'write it from the workspace, such as out/*.md',
+        message: `${quoted(path)} is not a path inside the workspace`,
+        hint: 'write a path relative to the workspace, such as out/*.md',
       });
     if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256))
-      tell(report, { at: [...here, 'sha256'], message: 'sha256 must be 64 hexadecimal digits', hint: 'in lower case' });
+      addProblem(report, {
+        at: [...here, 'sha256'],
+        message: 'sha256 must be 64 lowercase hexadecimal digits',
+        hint: 'run sha256sum on the file',
+      });
     if (exists === false && [contains, sha256, mediaType].some((value) => value !== undefined))
-      tell(report, {
+      addProblem(report, {
         at: [...here, 'exists'],
-        message: 'a file that must not be there cannot be like something',
-        hint: 'take out exists: false, or the other keys',
+        message: '`exists: false` cannot be combined with content checks',
+        hint: 'remove exists: false, or the other keys',
       });
     return {
       type: 'file',
       path,
-      ...(exists === undefined ? {} : { exists }),
-      ...(contains === undefined ? {} : { contains }),
-      ...(sha256 === undefined ? {} : { sha256 }),
-      ...(mediaType === undefined ? {} : { mediaType }),
+      ...defined({ exists, contains, sha256, mediaType }),
     };
   });
 }
@@ -113,24 +115,31 @@ function checkers(
   });
 }
 
-/** A file that a case names and that must be inside the suite; what is wrong with it is told. */
+/** Resolves a file inside the suite and reports a missing file or an invalid path. */
 export function fileInSuite(
   report: CaseReport,
   suite: Suite,
   written: string,
   at: JsonPath,
-  find = fileOfSuite,
+  {
+    find = fileOfSuite,
+    missing = 'error',
+  }: { readonly find?: typeof fileOfSuite; readonly missing?: CaseProblem['severity'] } = {},
 ): string | undefined {
   const named = find(suite, written);
   if (named.type === 'found') return named.path;
-  const message =
-    named.type === 'missing'
-      ? `the file ${quoted(written, 120)} is not there`
-      : `the path ${quoted(written, 120)} ${named.reason}`;
-  const hint =
-    named.type === 'missing'
-      ? 'write its path from this file, or from the skill in which it lies'
-      : 'keep what cases need inside the folder of the suite, and name it by a relative path';
-  tell(report, { at, message, hint });
+  if (named.type === 'missing')
+    addProblem(report, {
+      at,
+      message: `the file ${quoted(written, 120)} does not exist`,
+      hint: 'write its path relative to this file or to the skill',
+      severity: missing,
+    });
+  else
+    addProblem(report, {
+      at,
+      message: `the path ${quoted(written, 120)} ${named.reason}`,
+      hint: 'move the file into the suite folder and use a relative path',
+    });
   return undefined;
 }

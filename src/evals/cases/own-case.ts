@@ -1,4 +1,4 @@
-/** Cases of our own format: strict, since a misspelled key may be the one that fails. */
+/** Reads cases of our own format. It is strict, since a misspelled expectation would never fail. */
 import { EVAL_CASE_SCHEMA } from './case-schema.ts';
 import type { WrittenCase } from './case-schema.ts';
 import type { CaseAnswers, CaseSkills, EvalCase } from './case.ts';
@@ -7,44 +7,44 @@ import type { JsonPath, SchemaProblem } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import { contradictions } from './contradictions.ts';
-import { namedFiles, namedFolders, shortName, tellHazards } from './draft.ts';
+import { defined } from './defined.ts';
+import { namedFiles, namedFolders, reportHazards, reportMissingSkills, shortName } from './draft.ts';
 import type { CaseFile, DraftCase, DraftId } from './draft.ts';
 import { fileInSuite } from './output-checks.ts';
 import { readExpect } from './own-expect.ts';
-import { isClean, relocated, tell } from './problem.ts';
+import { addProblem, isClean, relocated } from './problem.ts';
 import type { CaseReport } from './problem.ts';
-import { tellMissingSkills } from './skill-names.ts';
 import { fileOfSuite, newFileOfSuite } from './suite.ts';
 
 export interface OwnItem {
   readonly path: JsonPath;
   readonly value: unknown;
   readonly defaults: Readonly<Record<string, unknown>>;
-  /** Where one is made for a case without an id. */
+  /** Used for a case without an id. */
   readonly madeId: string;
 }
 
-/** The case, or problems that say why it is none. */
+/** Returns undefined after adding errors to the report. */
 export function readOwnCase(file: CaseFile, { path, value, defaults, madeId }: OwnItem): DraftCase | undefined {
   const since = file.report.problems.length;
   if (!isObject(value)) {
-    tell(file.report, { at: path, message: 'a case must be an object', hint: 'write input and expect' });
+    addProblem(file.report, { at: path, message: 'a case must be an object', hint: 'write the keys input and expect' });
     return undefined;
   }
   const merged = withDefaults(value, defaults);
-  const report = relocated(file.report, (wanted) => placeOf(wanted, { value, path, defaults }));
-  tellHazards(report, merged, []);
+  const report = relocated(file.report, (wanted) => locateKey(wanted, { value, path, defaults }));
+  reportHazards(report, merged, []);
   if (!isClean(report, since) || !isWritten(report, merged)) return undefined;
   const here: CaseFile = { ...file, report };
-  const read = caseOf(here, gathered(report, merged), file.report.locate(path));
+  const read = caseOf(here, withSetup(report, merged), file.report.locate(path));
   for (const { at, message } of contradictions(read))
-    tell(report, { at, message, hint: 'no run can pass it: take one of the two out' });
-  tellMissingSkills(here, read);
+    addProblem(report, { at, message, hint: 'no run can pass this case: remove one of the two expectations' });
+  reportMissingSkills(here, read);
   if (!isClean(report, since)) return undefined;
   return { case: read, id: idOf(merged.id, madeId), at: merged.id === undefined ? path : [...path, 'id'] };
 }
 
-/** Keys of the case win; what is gathered below `skills`, `constraints`, `setup` and `expect` is put together. */
+/** Keys of the case override the defaults; `skills`, `constraints`, `setup` and `expect` are merged key by key. */
 function withDefaults(
   value: Readonly<Record<string, unknown>>,
   defaults: Readonly<Record<string, unknown>>,
@@ -59,8 +59,8 @@ function withDefaults(
 
 const MERGED: ReadonlySet<string> = new Set(['skills', 'constraints', 'setup', 'expect']);
 
-/** What the case does not have itself stands in the defaults; what neither has is missing in the case. */
-function placeOf(
+/** A key that only the defaults have is located there; a missing key is located in the case. */
+function locateKey(
   wanted: JsonPath,
   { value, path, defaults }: { readonly value: object; readonly path: JsonPath; readonly defaults: object },
 ): JsonPath {
@@ -69,10 +69,10 @@ function placeOf(
   return isDefault ? ['defaults', ...wanted] : [...path, ...wanted];
 }
 
-/** What the schema finds is told. */
+/** Adds the problems that the schema finds. */
 function isWritten(report: CaseReport, value: unknown): value is WrittenCase {
   const problems = checkJson(value, EVAL_CASE_SCHEMA);
-  for (const problem of problems) tell(report, { at: problem.path, ...schemaText(problem) });
+  for (const problem of problems) addProblem(report, { at: problem.path, ...schemaText(problem) });
   return problems.length === 0;
 }
 
@@ -83,16 +83,16 @@ export function schemaText({ type, path, expected }: SchemaProblem): {
   const name = quoted(path.join('.'), 120);
   if (type === 'invalid') return { message: `${name} must be ${expected}`, hint: 'see schemas/eval-case.schema.json' };
   const [near] = nearest(String(path.at(-1)), expected.split(', '), 1);
-  const hint = near === undefined ? `known are ${expected}` : `did you mean ${near}?`;
-  return { message: `${name} means nothing here`, hint };
+  const hint = near === undefined ? `use one of ${expected}` : `did you mean ${near}?`;
+  return { message: `unknown key ${name}`, hint };
 }
 
-/** What stands below `setup` stands beside the other keys; in both places nobody can say which counts. */
-function gathered(report: CaseReport, { setup = {}, ...written }: WrittenCase): WrittenCase {
+/** Moves the keys of `setup` beside the other keys. A key in both places is an error. */
+function withSetup(report: CaseReport, { setup = {}, ...written }: WrittenCase): WrittenCase {
   for (const key of Object.keys(setup))
     if (Object.hasOwn(written, key)) {
-      const hint = 'keep one of them';
-      tell(report, { at: ['setup', key], message: `${quoted(key)} stands beside setup and in it`, hint });
+      const hint = 'remove one of them';
+      addProblem(report, { at: ['setup', key], message: `${quoted(key)} is set in the case and in its setup`, hint });
     }
   return { ...setup, ...written };
 }
@@ -105,15 +105,20 @@ function caseOf(
   const { report } = file;
   const { input = '', name, constraints = {}, repeat = 1, tags = [], approve, protocol, config } = written;
   if (input.trim() === '')
-    tell(report, { at: ['input'], message: 'input is empty', hint: 'write what the person asks' });
+    addProblem(report, { at: ['input'], message: 'input is empty', hint: 'write the request of the user' });
   const answers = answersOf(file, written);
   const since = report.problems.length;
   const expect = readExpect(file, written.expect ?? {}, ['expect']);
   const limits = limitsOf(constraints);
   const forbidTools = constraints.forbid_tools ?? [];
   const isAsked = Object.keys({ ...expect, ...limits }).length + forbidTools.length > 0;
-  // What could not be read was asked.
-  if (!isAsked && report.problems.length === since) tellNothingAsked(report);
+  // An expectation that could not be read has its own problem.
+  if (!isAsked && report.problems.length === since)
+    addProblem(report, {
+      at: [],
+      message: 'the case has no expectations',
+      hint: 'add expect: without it the case always passes',
+    });
   return {
     name: name ?? shortName(input),
     place: { file: report.file, ...position },
@@ -123,9 +128,7 @@ function caseOf(
     expect,
     limits,
     forbidTools,
-    ...(answers === undefined ? {} : { answers }),
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(config === undefined ? {} : { config }),
+    ...defined({ answers, protocol, config }),
     approve: approve === true || approve === 'yes' ? 'yes' : 'no',
     repeat,
     ...(constraints.timeout_s === undefined ? {} : { timeoutMs: constraints.timeout_s * 1000 }),
@@ -133,39 +136,33 @@ function caseOf(
   };
 }
 
-/** A case that asks for nothing passes whatever happens. */
-function tellNothingAsked(report: CaseReport): void {
-  tell(report, {
-    at: [],
-    message: 'nothing is asked of the run',
-    hint: 'write expect: a case without it always passes',
-  });
-}
-
 function answersOf({ report, suite, settings }: CaseFile, { mock, cassette }: WrittenCase): CaseAnswers | undefined {
   if (mock !== undefined && cassette !== undefined)
-    tell(report, { at: ['cassette'], message: 'the case has a mock and a cassette', hint: 'keep one of them' });
+    addProblem(report, {
+      at: ['cassette'],
+      message: 'the case has both a mock and a cassette',
+      hint: 'remove one of them',
+    });
   if (mock !== undefined) {
     const { turns = [] } = mock;
-    if (turns.length === 0) tell(report, { at: ['mock', 'turns'], message: 'mock.turns is empty', hint: 'write one' });
+    if (turns.length === 0)
+      addProblem(report, { at: ['mock', 'turns'], message: 'mock.turns is empty', hint: 'add a turn' });
     return { type: 'script', turns };
   }
   if (cassette === undefined) return undefined;
   const find = settings.newCassettes ? newFileOfSuite : fileOfSuite;
-  const found = fileInSuite(report, suite, cassette, ['cassette'], find);
+  const found = fileInSuite(report, suite, cassette, ['cassette'], { find });
   return found === undefined ? undefined : { type: 'cassette', file: found };
 }
 
 function limitsOf(constraints: NonNullable<WrittenCase['constraints']>): EvalCase['limits'] {
-  const { max_turns: turns, max_tool_calls: toolCalls, max_script_runs: scriptRuns } = constraints;
-  const { max_tokens: tokens, max_context_tokens: contextTokens } = constraints;
-  return {
-    ...(turns === undefined ? {} : { turns }),
-    ...(toolCalls === undefined ? {} : { toolCalls }),
-    ...(scriptRuns === undefined ? {} : { scriptRuns }),
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-  };
+  return defined({
+    turns: constraints.max_turns,
+    toolCalls: constraints.max_tool_calls,
+    scriptRuns: constraints.max_script_runs,
+    tokens: constraints.max_tokens,
+    contextTokens: constraints.max_context_tokens,
+  });
 }
 
 function skillsOf(file: CaseFile, { skills = {} }: WrittenCase): CaseSkills {
@@ -175,7 +172,7 @@ function skillsOf(file: CaseFile, { skills = {} }: WrittenCase): CaseSkills {
     ...namedFolders(file, skills.folders ?? [], ['skills', 'folders']),
     ...namedFolders(file, skills.distractors ?? [], ['skills', 'distractors']),
   ];
-  // Distractors alone are beside the skill in whose folder the case lies.
+  // Distractors are added to the skill that contains the case.
   const own = skill !== undefined && skills.folders === undefined ? [skill.dir] : [];
   return { ...(target === undefined ? {} : { target }), folders: [...new Set([...own, ...named])] };
 }

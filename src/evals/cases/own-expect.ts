@@ -1,4 +1,4 @@
-/** `expect` of our own format, checked by the schema, as expectations. */
+/** Converts `expect` of our own format, which the schema has already checked. */
 import type { WrittenExpect } from './case-schema.ts';
 import type { ActionExpectations, Expectations, RubricLine } from './case.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
@@ -6,49 +6,44 @@ import { quoted } from '../../core/text/text.ts';
 import { readPatterns, readSequence } from './action-patterns.ts';
 import type { CaseFile } from './draft.ts';
 import { readOutput } from './output-checks.ts';
-import { tell } from './problem.ts';
+import { defined } from './defined.ts';
+import { addProblem } from './problem.ts';
 
 export function readExpect(file: CaseFile, written: WrittenExpect, at: JsonPath): Expectations {
   const { trigger, streaming, output, outcome } = written;
-  const skills = readSkills(written);
-  const actions = readActions(file, written, at);
-  const disclosure = readDisclosure(written);
-  const security = readSecurity(file, written, at);
-  const rubric = readRubric(file, written, at);
-  const checks = output === undefined ? [] : readOutput(file.report, file.suite, output, [...at, 'output']);
   const outcomes = outcome === undefined ? undefined : [outcome].flat();
   if (outcomes?.length === 0)
-    tell(file.report, {
+    addProblem(file.report, {
       at: [...at, 'outcome'],
-      message: 'outcome is an empty list',
-      hint: 'name one, or take it out',
+      message: 'outcome is empty',
+      hint: 'name an outcome, or remove the key',
     });
-  return {
-    ...(skills === undefined ? {} : { skills }),
-    ...(trigger === undefined ? {} : { trigger }),
-    ...(actions === undefined ? {} : { actions }),
-    ...(disclosure === undefined ? {} : { disclosure }),
-    ...(security === undefined ? {} : { security }),
-    ...(outcomes === undefined ? {} : { outcome: outcomes }),
-    ...(checks.length === 0 ? {} : { output: checks }),
-    ...(streaming === true ? { streaming } : {}),
-    ...(rubric.length === 0 ? {} : { rubric }),
-  };
+  return defined({
+    skills: readSkills(written),
+    trigger,
+    actions: readActions(file, written, at),
+    disclosure: readDisclosure(written),
+    security: readSecurity(file, written, at),
+    outcome: outcomes,
+    output: orNothing(output === undefined ? [] : readOutput(file.report, file.suite, output, [...at, 'output'])),
+    streaming: streaming === true ? streaming : undefined,
+    rubric: orNothing(readRubric(file, written, at)),
+  });
 }
 
-/** An object without what is absent; nothing where nothing is left. */
-function present<T extends object>(value: T): T | undefined {
-  return Object.keys(value).length === 0 ? undefined : value;
+/** Drops undefined properties, and the whole object if nothing is left. */
+function present<T extends object>(value: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } | undefined {
+  const rest = defined(value);
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}
+
+function orNothing<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function readSkills(written: WrittenExpect): Expectations['skills'] {
   const { skills_all_of: allOf, skills_any_of: anyOf, skills_none_of: noneOf, skills_only: only } = written;
-  return present({
-    ...(allOf === undefined ? {} : { allOf }),
-    ...(anyOf === undefined ? {} : { anyOf }),
-    ...(noneOf === undefined ? {} : { noneOf }),
-    ...(only === undefined ? {} : { only }),
-  });
+  return present({ allOf, anyOf, noneOf, only });
 }
 
 function readActions(
@@ -56,36 +51,29 @@ function readActions(
   { actions = {}, sequence = [] }: WrittenExpect,
   at: JsonPath,
 ): ActionExpectations | undefined {
-  const told = readSequence(report, sequence, [...at, 'sequence']);
+  const sentences = readSequence(report, sequence, [...at, 'sequence']);
   const read = (key: 'ordered' | 'unordered' | 'forbid') =>
     readPatterns(report, actions[key] ?? [], [...at, 'actions', key]);
-  const ordered = read('ordered');
-  const unordered = [...read('unordered'), ...(told.unordered ?? [])];
-  const forbid = [...read('forbid'), ...(told.forbid ?? [])];
-  const before = told.before ?? [];
   return present({
-    ...(ordered.length === 0 ? {} : { ordered }),
-    ...(unordered.length === 0 ? {} : { unordered }),
-    ...(forbid.length === 0 ? {} : { forbid }),
-    ...(before.length === 0 ? {} : { before }),
+    ordered: orNothing(read('ordered')),
+    unordered: orNothing([...read('unordered'), ...sentences.unordered]),
+    forbid: orNothing([...read('forbid'), ...sentences.forbid]),
+    before: orNothing(sentences.before),
   });
 }
 
 function readDisclosure({ disclosure = {} }: WrittenExpect): Expectations['disclosure'] {
   const { resources_only: resourcesOnly, unloaded_bytes: unloadedBytes } = disclosure;
-  return present({
-    ...(resourcesOnly === undefined ? {} : { resourcesOnly }),
-    ...(unloadedBytes === undefined ? {} : { unloadedBytes: 0 as const }),
-  });
+  return present({ resourcesOnly, unloadedBytes: unloadedBytes === undefined ? undefined : (0 as const) });
 }
 
 function readSecurity({ report }: CaseFile, { security = {} }: WrittenExpect, at: JsonPath): Expectations['security'] {
-  const denied = readPatterns(report, security.denied ?? [], [...at, 'security', 'denied']);
-  const asked = readPatterns(report, security.asked ?? [], [...at, 'security', 'asked']);
+  const read = (key: 'denied' | 'asked') =>
+    orNothing(readPatterns(report, security[key] ?? [], [...at, 'security', key]));
   return present({
-    ...(denied.length === 0 ? {} : { denied }),
-    ...(asked.length === 0 ? {} : { asked }),
-    ...(security.no_escape === true ? { noEscape: security.no_escape } : {}),
+    denied: read('denied'),
+    asked: read('asked'),
+    noEscape: security.no_escape === true ? security.no_escape : undefined,
   });
 }
 
@@ -94,10 +82,9 @@ function readRubric({ report }: CaseFile, { rubric = [] }: WrittenExpect, at: Js
   return rubric.map((line, place) => {
     const { id = '', text = '' } = typeof line === 'string' ? { id: `rubric-${String(place + 1)}`, text: line } : line;
     const here = [...at, 'rubric', place];
-    if (text.trim() === '')
-      tell(report, { at: here, message: 'a sentence for the judge is empty', hint: 'take it out' });
+    if (text.trim() === '') addProblem(report, { at: here, message: 'a rubric line is empty', hint: 'remove it' });
     if (seen.has(id))
-      tell(report, { at: here, message: `the id ${quoted(id)} stands here twice`, hint: 'use another' });
+      addProblem(report, { at: here, message: `duplicate rubric id ${quoted(id)}`, hint: 'use another id' });
     seen.add(id);
     return { id, text };
   });

@@ -1,4 +1,4 @@
-/** Whether a regular expression can be matched in linear time: syntax only, nothing is matched here. */
+/** Checks whether a regular expression can be matched in linear time. The check reads the syntax only and loads no engine. */
 
 export interface PatternProblem {
   readonly message: string;
@@ -8,48 +8,61 @@ export interface PatternProblem {
 const MAX_CHARACTERS = 2000;
 const MAX_REPEATS = 1000;
 
-/** Groups, escapes and character classes, one at a time, so that what stands in a class or behind a backslash is not taken for more. */
-const PIECE = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<?[=!])|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
+/** Escapes and character classes are single tokens, so that their content is not mistaken for a group or a quantifier. */
+const TOKEN = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<?[=!])|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
 
 export function patternProblem(pattern: string): PatternProblem | undefined {
-  if (pattern === '') return { message: 'the expression is empty', hint: 'it would match anything: take it out' };
+  if (pattern === '')
+    return { message: 'the regular expression is empty', hint: 'remove it: an empty expression matches any text' };
   if (pattern.length > MAX_CHARACTERS)
-    return { message: `the expression has more than ${String(MAX_CHARACTERS)} characters`, hint: 'split it' };
-  if (!isExpression(pattern))
     return {
-      message: 'it is no regular expression',
-      hint: 'use the syntax of JavaScript with the flag u; flags such as (?i) are not known',
+      message: `the regular expression has ${String(pattern.length)} characters; the limit is ${String(MAX_CHARACTERS)}`,
+      hint: 'split it into several expressions',
     };
-  for (const [piece, low, high] of pattern.matchAll(PIECE)) {
-    const problem = pieceProblem(piece, Math.max(Number(low ?? 0), Number(high ?? 0)));
+  return syntaxProblem(pattern);
+}
+
+export function syntaxProblem(pattern: string): PatternProblem | undefined {
+  const invalid = engineError(pattern);
+  if (invalid !== undefined)
+    return {
+      message: `invalid regular expression: ${invalid}`,
+      hint: 'use JavaScript syntax with the u flag; inline flags such as (?i) are not supported',
+    };
+  for (const [token, low, high] of pattern.matchAll(TOKEN)) {
+    const problem = tokenProblem(token, Math.max(Number(low ?? 0), Number(high ?? 0)));
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function pieceProblem(piece: string, repeats: number): PatternProblem | undefined {
-  if (/^\\[1-9k]/.test(piece))
+function tokenProblem(token: string, repeats: number): PatternProblem | undefined {
+  if (/^\\[1-9k]/.test(token))
     return {
-      message: 'the expression has a back reference, which cannot be matched in linear time',
-      hint: 'write what is meant without it; a hostile answer could make it run for years',
+      message: 'backreferences are not supported: they cannot be matched in linear time',
+      hint: 'rewrite the expression without the backreference',
     };
-  if (piece.startsWith('(?'))
+  if (token.startsWith('(?'))
     return {
-      message: 'the expression looks ahead or behind, which cannot be matched in linear time',
+      message: 'lookahead and lookbehind are not supported: they cannot be matched in linear time',
       hint: 'use two expressions, or not_regex',
     };
   if (repeats > MAX_REPEATS)
     return {
-      message: `the expression repeats something more than ${String(MAX_REPEATS)} times`,
+      message: `the regular expression has a repeat count of ${String(repeats)}; the limit is ${String(MAX_REPEATS)}`,
       hint: 'use * or + instead of the number',
     };
   return undefined;
 }
 
-function isExpression(pattern: string): boolean {
+function engineError(pattern: string): string | undefined {
   try {
-    return new RegExp(pattern, 'u') instanceof RegExp;
-  } catch {
-    return false;
+    // Only the constructor is used: it parses and never matches.
+    return new RegExp(pattern, 'u') instanceof RegExp ? undefined : '';
+  } catch (error) {
+    // V8 repeats the expression in its message.
+    return error instanceof SyntaxError
+      ? error.message.replace(/^Invalid regular expression: .*: /s, '')
+      : String(error);
   }
 }

@@ -1,4 +1,4 @@
-/** What is wrong with case files, by file and line. */
+/** Problems of case files, by file and line. */
 import type { Position } from '../../core/json/json-position.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 
@@ -8,35 +8,35 @@ export interface CaseProblem {
   readonly column: number;
   readonly message: string;
   readonly hint: string;
-  /** An error takes its case out of the suite; after a warning it stays. */
+  /** An error excludes the case; a warning does not. */
   readonly severity: 'error' | 'warning';
 }
 
-/** Where the problems of one file are gathered. */
+/** Collects the problems of one file. */
 export interface CaseReport {
   readonly file: string;
   readonly locate: (path: JsonPath) => Position;
   readonly problems: CaseProblem[];
 }
 
-export interface Told {
+interface NewProblem {
   readonly at: JsonPath;
   readonly message: string;
   readonly hint: string;
   readonly severity?: CaseProblem['severity'];
 }
 
-export function tell(report: CaseReport, { at, message, hint, severity = 'error' }: Told): void {
+export function addProblem(report: CaseReport, { at, message, hint, severity = 'error' }: NewProblem): void {
   const { line, column } = report.locate(at);
   report.problems.push({ file: report.file, line, column, message, hint, severity });
 }
 
-/** A report that goes into the same list and knows its own places: for values that were put together from several. */
+/** Maps paths of a merged or rewritten value to paths in the file. */
 export function relocated(report: CaseReport, place: (path: JsonPath) => JsonPath): CaseReport {
   return { ...report, locate: (path) => report.locate(place(path)) };
 }
 
-/** Whether nothing was told that takes a case out, since the list had so many entries. */
+/** Whether no error was added since the list had `since` entries. */
 export function isClean(report: CaseReport, since: number): boolean {
   return report.problems.slice(since).every(({ severity }) => severity === 'warning');
 }

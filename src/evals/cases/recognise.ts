@@ -1,4 +1,4 @@
-/** What a file is, by what is in it: names of files say little. */
+/** Recognizes the format of a case file by its content. */
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { INPUT_KEYS, hasExpectation, textAt } from './community-keys.ts';
@@ -25,7 +25,7 @@ export type Recognised =
       readonly type: 'cases';
       readonly shape: CaseShape;
       readonly items: readonly RecognisedItem[];
-      /** What stands around the list: the name of the skill, defaults. */
+      /** The object around the list, with the skill name and defaults. */
       readonly head: Readonly<Record<string, unknown>>;
     }
   | { readonly type: 'empty' }
@@ -56,7 +56,7 @@ const NEGATIVE_KEYS = [
 
 export function recognise(value: unknown, isCsv: boolean): Recognised {
   if (Array.isArray(value)) return listOf(value, [], {}, isCsv);
-  if (!isObject(value)) return { type: 'other', reason: 'it holds neither an object nor a list' };
+  if (!isObject(value)) return { type: 'other', reason: 'the file holds neither an object nor a list' };
   return isSingle(value) && !hasList(value) ? singleOf(value) : groupsOf(value);
 }
 
@@ -64,10 +64,10 @@ function hasList(value: Item): boolean {
   return LIST_KEYS.some((key) => Array.isArray(value[key])) || polarItems(value, []).length > 0;
 }
 
-/** What came of cases repeats their queries. */
+/** Lists of results, which repeat the queries of cases. */
 const OUTCOME_KEYS: ReadonlySet<string> = new Set(['results', 'runs', 'history', 'iterations']);
 
-/** All lists of a file together: cases and trigger queries may stand in one, under whatever keys. */
+/** Joins all lists of a file: cases and trigger queries may be in one file under any keys. */
 function groupsOf(value: Item): Recognised {
   const read = Object.keys(value)
     .filter((key) => Array.isArray(value[key]) && !isPolarKey(key) && !OUTCOME_KEYS.has(key))
@@ -98,7 +98,7 @@ function isPolarKey(key: string): boolean {
   return POSITIVE_KEYS.includes(key) || NEGATIVE_KEYS.includes(key);
 }
 
-/** Queries that stand in lists by what they should do. */
+/** Entries of lists of positive and negative queries. */
 function polarItems(value: Item, at: JsonPath): readonly RecognisedItem[] {
   return [...POSITIVE_KEYS, ...NEGATIVE_KEYS].flatMap((key) => {
     const list: unknown = value[key];
@@ -111,7 +111,7 @@ function polarItems(value: Item, at: JsonPath): readonly RecognisedItem[] {
 function listUnder(value: Item, key: string): Recognised {
   const list = [value[key]].flat();
   const read = listOf(list, [key], value, false);
-  // A key that says so needs no further proof; the entries that are no cases are told one by one.
+  // These keys always hold cases; invalid entries are reported one by one.
   if (read.type !== 'other' || (key !== 'evals' && key !== 'cases')) return read;
   return { type: 'cases', shape: key === 'cases' ? 'own' : 'evals', items: itemsOf(list, [key]), head: value };
 }
@@ -132,7 +132,7 @@ function csvShape(rows: readonly Item[]): CaseShape | undefined {
   return rows.some((row) => hasInput(row) && hasExpectation(row)) ? 'trigger-csv' : undefined;
 }
 
-/** By the first entry that shows it: files have one shape, but single entries may be broken. */
+/** Any entry can decide, because single entries may be broken. */
 function shapeOf(objects: readonly Item[], at: JsonPath): CaseShape | undefined {
   if (objects.some(isFolderCase)) return 'case-folder';
   if (objects.some(isOwn)) return 'own';
@@ -142,14 +142,14 @@ function shapeOf(objects: readonly Item[], at: JsonPath): CaseShape | undefined 
   return cases.some(isTrigger) ? 'trigger-set' : 'evals';
 }
 
-/** Also where `expect` is misspelled: what stands in it is ours, and the schema then says what was meant. */
+/** Also recognizes a misspelled `expect` by its keys; the schema then reports the correct name. */
 function isOwn(item: Item): boolean {
   if (!Object.hasOwn(item, 'input')) return false;
-  const isOurs = (value: unknown): boolean => isObject(value) && Object.keys(value).some((key) => OWN_WORDS.test(key));
+  const isOurs = (value: unknown): boolean => isObject(value) && Object.keys(value).some((key) => OWN_KEYS.test(key));
   return ['expect', 'mock', 'constraints'].some((key) => isObject(item[key])) || Object.values(item).some(isOurs);
 }
 
-const OWN_WORDS = /^(?:skills_(?:all_of|any_of|none_of|only)|sequence|disclosure|security|streaming)$/;
+const OWN_KEYS = /^(?:skills_(?:all_of|any_of|none_of|only)|sequence|disclosure|security|streaming)$/;
 
 function isTrigger(item: Item): boolean {
   return (
@@ -162,7 +162,7 @@ function hasInput(item: Item): boolean {
   return textAt(item, INPUT_KEYS) !== undefined;
 }
 
-/** A query and the documents that a search engine must find. */
+/** A query with the documents that a search engine must find. */
 function isSearchQuery(item: Item): boolean {
   return (
     ['expected_files', 'expected_in_top_k', 'expected_docs', 'relevant'].some((key) => Object.hasOwn(item, key)) &&
@@ -175,7 +175,7 @@ function isSingle(value: Item): boolean {
   return isOwn(value) || (hasInput(value) && hasExpectation(value)) || isFolderCase(value);
 }
 
-/** What skill-creator keeps beside each run, the prompt included. */
+/** The metadata file of skill-creator, which repeats the prompt. */
 function isRunMetadata(value: Item): boolean {
   return Object.hasOwn(value, 'eval_id') && !Object.hasOwn(value, 'id');
 }
@@ -190,25 +190,21 @@ function singleOf(value: Item): Recognised {
 }
 
 function listReason(objects: readonly Item[]): string {
-  if (objects.length === 0) return 'a list without objects: there are no cases in it';
-  if (objects.some(isSearchQuery))
-    return 'queries for a search engine and the documents it must find, no cases for an agent';
+  if (objects.length === 0) return 'the list contains no objects';
+  if (objects.some(isSearchQuery)) return 'search engine queries with expected documents';
   if (objects.some((item) => Object.hasOwn(item, 'pattern') && Object.hasOwn(item, 'run')))
-    return 'rules that start a command by a pattern: nothing is asked of an agent';
-  return objects.some(hasInput)
-    ? 'its entries have a request, but nothing says what must come of it'
-    : 'its entries have no request: there is nothing to ask an agent';
+    return 'rules that run a command for a pattern';
+  return objects.some(hasInput) ? 'the entries have requests but no expectations' : 'the entries have no requests';
 }
 
-/** In words, for the files that lie beside cases. */
 function otherReason(value: Item): string {
   const has = (...keys: readonly string[]): boolean => keys.every((key) => Object.hasOwn(value, key));
-  if (has('turns')) return 'answers of a scripted model, which belong to a case';
-  if (has('slug') && (has('latest') || has('history'))) return 'metadata of a published skill, no cases';
-  if (isRunMetadata(value) || has('expectations', 'summary')) return 'what is kept of a run, no cases';
-  if (has('results')) return 'a report of results, no cases';
-  if (has('slug') || has('name', 'version')) return 'a manifest, no cases';
-  if (has('fixture')) return 'what a scanner must find in a fixture: nothing is asked of an agent';
-  if (has('$schema', 'properties') || has('type', 'properties')) return 'a schema, no cases';
-  return 'there is no list of cases in it, and it is no case itself';
+  if (has('turns')) return 'answers of a scripted model';
+  if (has('slug') && (has('latest') || has('history'))) return 'metadata of a published skill';
+  if (isRunMetadata(value) || has('expectations', 'summary')) return 'metadata of a run';
+  if (has('results')) return 'a report of results';
+  if (has('slug') || has('name', 'version')) return 'a manifest';
+  if (has('fixture')) return 'expected findings of a scanner';
+  if (has('$schema', 'properties') || has('type', 'properties')) return 'a schema';
+  return 'neither a case nor a list of cases';
 }

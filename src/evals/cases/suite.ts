@@ -1,29 +1,29 @@
-/** Where a case file stands: the skill it belongs to, and the folder that nothing it names may leave. */
+/** The suite of a case file: the skill that it belongs to, and the folder that no path in it may leave. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { readHead } from '../../format/read-head.ts';
-import { isDirectory, isInside, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { isDirectory, isInside, isPresent, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export interface Suite {
-  /** Of the case file. */
+  /** The folder of the case file. */
   readonly dir: string;
-  /** Nothing that a case names may lie outside. */
+  /** Files that a case names must be inside this folder. */
   readonly folder: string;
-  /** The skill in whose folder it lies. */
+  /** The skill that contains the case file. */
   readonly skill?: { readonly name: string; readonly dir: string };
-  /** What it is probably about, by the name of the folder, where there is no SKILL.md. */
+  /** The probable skill name, taken from the folder name, if there is no SKILL.md. */
   readonly guess?: string;
 }
 
-/** Folders in which cases are kept, by name. */
+/** Names of folders that hold cases. */
 export const CASE_FOLDER = /^(?:evals?|evaluations?|tests?|cases)$/i;
-/** `evals/cases/one/case.json`, and no further up. */
+/** Deep enough for `evals/cases/one/case.json`. */
 const MAX_UP = 4;
 const MAX_SKILL_BYTES = 1024 * 1024;
 
-/** `given` is the folder that was asked for, or that of the file. */
+/** `given` is the folder that the caller named, or the folder of the file. */
 export function suiteOf(file: string, given: string): Suite {
   const dir = path.dirname(file);
   const skill = skillAround(dir);
@@ -36,13 +36,13 @@ export function suiteOf(file: string, given: string): Suite {
   };
 }
 
-/** Cases in `.agent/evals` are about the project. */
+/** Cases in `.agent/evals` belong to the project. */
 function projectOf(given: string): string {
   const [before] = given.split(`${path.sep}.agent${path.sep}`);
   return before === undefined || before === '' ? given : before;
 }
 
-/** Only through folders of cases: a SKILL.md further up belongs to something else. */
+/** Looks only above case folders: a SKILL.md further up belongs to something else. */
 function skillAround(start: string): Suite['skill'] {
   for (const dir of [start, ...aboveCaseFolders(start)]) {
     const name = skillNameAt(dir);
@@ -51,7 +51,7 @@ function skillAround(start: string): Suite['skill'] {
   return undefined;
 }
 
-/** The folders in which folders of cases lie, from the inside out. */
+/** The parents of case folders, innermost first. */
 function aboveCaseFolders(start: string): readonly string[] {
   const above: string[] = [];
   let dir = start;
@@ -62,7 +62,6 @@ function aboveCaseFolders(start: string): readonly string[] {
   return above;
 }
 
-/** The name that the SKILL.md of a folder states. */
 export function skillNameAt(dir: string): string | undefined {
   const file = path.join(dir, 'SKILL.md');
   const read = readTextFile(file, MAX_SKILL_BYTES);
@@ -77,16 +76,28 @@ function guessedName(start: string): string | undefined {
   return name === '' || CASE_FOLDER.test(name) ? undefined : name;
 }
 
-/** Names of the skills in a folder: its own, or those of the folders in it, groups of them included. */
-export function skillNamesIn(folder: string, depth = 2): readonly string[] {
-  const own = skillNameAt(folder);
-  if (own !== undefined) return [own];
-  if (depth === 0) return [];
-  return foldersIn(folder).flatMap((name) => skillNamesIn(path.join(folder, name), depth - 1));
+export function skillNamesIn(folder: string): readonly string[] {
+  return skillFoldersIn(folder).flatMap((dir) => skillNameAt(dir) ?? []);
 }
 
-/** Folders in a folder that may be skills or groups of them, by name. */
-export function foldersIn(folder: string): readonly string[] {
+/** Returns the folder itself if it has a SKILL.md, otherwise the skill folders in it and in one level of groups. */
+export function skillFoldersIn(folder: string, depth = 2): readonly string[] {
+  if (isPresent(path.join(folder, 'SKILL.md'))) return [folder];
+  if (depth === 0) return [];
+  return foldersIn(folder).flatMap((name) => skillFoldersIn(path.join(folder, name), depth - 1));
+}
+
+/** The skills that belong to a path of the command line; for a case file, the skill around it. */
+export function skillFoldersAt(place: string): readonly string[] {
+  const around = suiteOf(path.join(place, 'cases.yaml'), place).skill ?? suiteOf(place, path.dirname(place)).skill;
+  return around === undefined ? skillFoldersIn(place) : [around.dir];
+}
+
+export function isSkillNamed(folder: string, name: string): boolean {
+  return (skillNameAt(folder) ?? path.basename(folder)) === name;
+}
+
+function foldersIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
@@ -103,7 +114,7 @@ export type NamedFile =
   | { readonly type: 'missing' }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** The file that a case means: from the case file, else from its skill, as both are written. Links are followed and judged. */
+/** Resolves a file relative to the case file, then relative to its skill. Links are followed and must stay inside the suite. */
 export function fileOfSuite(suite: Suite, written: string): NamedFile {
   const refusal = refusalOf(written);
   if (refusal !== undefined) return { type: 'refused', reason: refusal };
@@ -115,13 +126,13 @@ export function fileOfSuite(suite: Suite, written: string): NamedFile {
     const real = tryRealPath(full);
     const isHere = isInside(real ?? full, real === undefined ? suite.folder : folder);
     if (isHere && real !== undefined) return { type: 'found', path: full };
-    // From the folder above, the same words may lead out although they were meant from here.
+    // A path that is valid from here may lead outside from the folder above, so only the first base decides.
     if (base === suite.dir) isOutside = !isHere;
   }
-  return isOutside ? { type: 'refused', reason: 'lies outside the folder of the suite' } : { type: 'missing' };
+  return isOutside ? { type: 'refused', reason: 'is outside the suite folder' } : { type: 'missing' };
 }
 
-/** The place of a file that may have to be made: then its folder is there, and really inside. */
+/** Like `fileOfSuite`, but the file may be missing if its folder exists inside the suite. */
 export function newFileOfSuite(suite: Suite, written: string): NamedFile {
   const named = fileOfSuite(suite, written);
   if (named.type !== 'missing') return named;
@@ -129,10 +140,10 @@ export function newFileOfSuite(suite: Suite, written: string): NamedFile {
   const folder = tryRealPath(path.dirname(full));
   if (folder === undefined) return named;
   if (isInside(folder, realPath(suite.folder))) return { type: 'found', path: full };
-  return { type: 'refused', reason: 'lies outside the folder of the suite' };
+  return { type: 'refused', reason: 'is outside the suite folder' };
 }
 
-/** A folder of skills that a case names. Skills beside the suite are usual, so that `..` is. */
+/** Resolves a skill folder. `..` is allowed, because skills often lie beside the suite. */
 export function folderOfSuite(suite: Suite, written: string): NamedFile {
   const refusal = refusalOf(written);
   if (refusal !== undefined) return { type: 'refused', reason: refusal };
@@ -142,7 +153,7 @@ export function folderOfSuite(suite: Suite, written: string): NamedFile {
 
 function refusalOf(written: string): string | undefined {
   if (written.trim() === '') return 'is empty';
-  if (/[\x00-\x1f\x7f]/.test(written)) return 'has a control character';
+  if (/[\x00-\x1f\x7f]/.test(written)) return 'contains a control character';
   if (/^(?:[/~\\]|[a-z][a-z0-9+.-]*:)/i.test(written)) return 'is not relative';
   return undefined;
 }

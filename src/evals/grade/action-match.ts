@@ -1,4 +1,4 @@
-/** Patterns of cases against what was done. A pattern means the name of a tool of the vocabulary as well as the type of an action. */
+/** Matches the action patterns of a case. A pattern names a tool of the vocabulary or the type of an action. */
 import type { Action } from '../../core/action.ts';
 import { compileGlob } from '../../core/glob.ts';
 import { isObject } from '../../core/json/json-schema.ts';
@@ -7,30 +7,29 @@ import { quoted } from '../../core/text/text.ts';
 import type { ActionPattern } from '../cases/case.ts';
 import { readSlashedRegex } from './linear-regex.ts';
 
-/** One thing that was asked for, as the model wrote it and as the action that it became. At least one of the two is there. */
-export interface Asked {
+/** A requested action: the tool call that the model wrote, the action that it became, or both. */
+export interface RequestedAction {
   readonly tool?: {
     readonly name: string;
     readonly input: unknown;
-    /** A call that becomes several actions is one call: it counts with the first of them. */
+    /** A call that became several actions counts once, with the first of them. */
     readonly isFirst: boolean;
   };
   readonly action?: Action;
-  /** The name of the skill that the action was about, however it was called. */
+  /** The resolved name of the skill of the action. */
   readonly skill?: string;
 }
 
 export interface ActionMatcher {
-  matches(asked: Asked): boolean;
-  /** For sequences: a call counts once. */
-  counts(asked: Asked): boolean;
+  matches(request: RequestedAction): boolean;
+  /** Like `matches`, but a call that became several actions counts once. */
+  counts(request: RequestedAction): boolean;
 }
 
 export type MatcherReading =
   | { readonly type: 'matcher'; readonly matcher: ActionMatcher }
   | { readonly type: 'refused'; readonly message: string };
 
-/** Tests one value of a call. */
 type ValueTest = (value: unknown) => boolean;
 
 export function readActionPattern(pattern: ActionPattern): MatcherReading {
@@ -49,8 +48,9 @@ export function readActionPattern(pattern: ActionPattern): MatcherReading {
       ([name, test]) => test(ownField(fields, name)) || (name === 'skill' && skill !== undefined && test(skill)),
     );
   };
-  const matchesTool = ({ tool }: Asked): boolean => tool !== undefined && names.matches(tool.name) && fits(tool.input);
-  const matchesAction = ({ action, skill }: Asked): boolean => {
+  const matchesTool = ({ tool }: RequestedAction): boolean =>
+    tool !== undefined && names.matches(tool.name) && fits(tool.input);
+  const matchesAction = ({ action, skill }: RequestedAction): boolean => {
     if (action === undefined || !names.matches(action.type)) return false;
     const { type: _, ...fields } = action;
     return fits(fields, skill);
@@ -58,20 +58,19 @@ export function readActionPattern(pattern: ActionPattern): MatcherReading {
   return {
     type: 'matcher',
     matcher: {
-      matches: (asked) => matchesAction(asked) || matchesTool(asked),
-      counts: (asked) => matchesAction(asked) || (asked.tool?.isFirst === true && matchesTool(asked)),
+      matches: (request) => matchesAction(request) || matchesTool(request),
+      counts: (request) => matchesAction(request) || (request.tool?.isFirst === true && matchesTool(request)),
     },
   };
 }
 
-/** A pattern in a few words. */
 export function patternText({ tool, arguments: fields = {}, exact }: ActionPattern): string {
   const wanted = Object.entries(fields).map(([name, value]) => `${name} ${quoted(stableJson(value) ?? '', 80)}`);
   if (wanted.length === 0) return tool;
   return `${tool} with ${exact === true ? 'exactly ' : ''}${wanted.join(', ')}`;
 }
 
-/** Equal, or for a text of the form `/expression/` matched by it, at any depth. A sentence says what is wrong with an expression. */
+/** Tests for equality, or for a match if the text is `/expression/`, at any depth. Returns a message for an invalid expression. */
 function valueTest(wanted: unknown): ValueTest | string {
   const regex = typeof wanted === 'string' ? readSlashedRegex(wanted) : undefined;
   if (regex?.type === 'refused') return regex.message;

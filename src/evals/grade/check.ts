@@ -1,14 +1,14 @@
-/** How checks are written down. */
+/** Builds the result of one check. */
 import type { CheckKind, CheckResult } from '../report/result.ts';
 
-/** What is the same for all that can come of a check. */
+/** The part of a result that does not depend on the outcome. */
 export interface CheckHead {
   readonly id: string;
   readonly kind: CheckKind;
   readonly asked: string;
 }
 
-/** What is shown of a stranger's text in a check. */
+/** Limit for untrusted text quoted in a result. */
 export const SHOWN_CHARACTERS = 200;
 
 export function passed(head: CheckHead, events: readonly number[] = [], found = ''): CheckResult {
@@ -19,8 +19,8 @@ export function failed(head: CheckHead, found: string, events: readonly number[]
   return { ...head, status: 'failed', found, events };
 }
 
-/** It cannot be judged: the check, the record or the judge is at fault, and not the skill. */
-export function notJudged(head: CheckHead, found: string, events: readonly number[] = []): CheckResult {
+/** The check has no verdict: the check, the record or the judge is at fault, not the skill. */
+export function errored(head: CheckHead, found: string, events: readonly number[] = []): CheckResult {
   return { ...head, status: 'error', found, events };
 }
 
@@ -28,9 +28,9 @@ export function skipped(head: CheckHead, found: string): CheckResult {
   return { ...head, status: 'skipped', found, events: [] };
 }
 
-/** Passed where a sentence about what is wrong is empty. */
-export function judged(head: CheckHead, wrong: string, events: readonly number[] = []): CheckResult {
-  return wrong === '' ? passed(head, events) : failed(head, wrong, events);
+/** Passes if `problem` is empty. */
+export function checked(head: CheckHead, problem: string, events: readonly number[] = []): CheckResult {
+  return problem === '' ? passed(head, events) : failed(head, problem, events);
 }
 
 export function listText(names: readonly string[]): string {

@@ -1,27 +1,27 @@
-/** Programs of a suite that look at what a run left. Whoever runs them gives the sandbox; here is only what their end means. */
+/** Grades by the exit codes of checker scripts. The caller runs them in a sandbox. */
 import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { quoted } from '../../core/text/text.ts';
-import { failed, judged, notJudged, SHOWN_CHARACTERS, skipped } from './check.ts';
+import { errored, failed, passed, SHOWN_CHARACTERS, skipped } from './check.ts';
 import type { CheckHead } from './check.ts';
 import type { RunFacts } from './run-facts.ts';
 
 export type CheckerCheck = Extract<OutputCheck, { readonly type: 'checker' }>;
 
-/** How a checker ended. `said`: what it printed, shortened. */
+/** `said` is the shortened output of the checker. */
 export type CheckerEnd =
   | { readonly type: 'exited'; readonly code: number; readonly said: string }
-  /** It could not be run, was ended by a limit, or crashed. */
+  /** The checker did not start, hit a limit or crashed. */
   | { readonly type: 'broken'; readonly reason: string };
 
-/** Runs one checker over the outputs of a run, in the sandbox. Must end when the signal says so. */
-export type RunChecker = (
-  check: CheckerCheck,
-  about: { readonly case: EvalCase; readonly facts: RunFacts; readonly signal: AbortSignal },
-) => Promise<CheckerEnd>;
+interface CheckerSubject {
+  readonly case: EvalCase;
+  readonly facts: RunFacts;
+  readonly signal: AbortSignal;
+}
 
-/** Exit 2 and above: the checker itself says that it cannot judge. */
-const FAILED = 1;
+/** Runs one checker over the outputs of a run, in the sandbox. It should stop when the signal aborts. */
+export type RunChecker = (check: CheckerCheck, about: CheckerSubject) => Promise<CheckerEnd>;
 
 export async function gradeByCheckers(
   one: EvalCase,
@@ -40,47 +40,42 @@ export async function gradeByCheckers(
       kind: 'output',
       asked: `the checker ${quoted(check.script, 120)} passes`,
     };
-    if (run === undefined) results.push(skipped(head, 'nothing runs checkers here'));
-    else results.push(endResult(head, await endOf(run, check, { case: one, facts, deadlineMs, signal })));
+    if (run === undefined) results.push(skipped(head, 'program execution is disabled, so checkers cannot run'));
+    else results.push(endResult(head, await runWithDeadline(run, check, { case: one, facts, signal }, deadlineMs)));
   }
   return results;
 }
 
-interface CheckerRun {
-  readonly case: EvalCase;
-  readonly facts: RunFacts;
-  readonly deadlineMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** The end of a checker, or that it has none in time: one that does not listen is not waited for. */
-async function endOf(
+/** Does not wait for a checker that ignores its signal. */
+async function runWithDeadline(
   run: RunChecker,
   check: CheckerCheck,
-  { deadlineMs, signal, ...about }: CheckerRun,
+  about: CheckerSubject,
+  deadlineMs: number,
 ): Promise<CheckerEnd> {
-  const limit = AbortSignal.timeout(deadlineMs);
-  const both = AbortSignal.any([signal, limit]);
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const signal = AbortSignal.any([about.signal, deadline]);
   const stopped = new Promise<CheckerEnd>((resolve) => {
     const stop = (): void =>
       resolve({
         type: 'broken',
-        reason: limit.aborted ? `it did not end within ${String(deadlineMs)} ms` : 'it was cancelled',
+        reason: deadline.aborted ? `the checker did not finish within ${String(deadlineMs)} ms` : 'cancelled',
       });
-    if (both.aborted) stop();
-    else both.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
   });
-  const ran = run(check, { ...about, signal: both }).catch((error: unknown): CheckerEnd => ({
+  const ran = run(check, { ...about, signal }).catch((error: unknown): CheckerEnd => ({
     type: 'broken',
-    reason: error instanceof Error ? error.message : 'it threw',
+    reason: error instanceof Error ? error.message : String(error),
   }));
   return Promise.race([ran, stopped]);
 }
 
+/** Exit code 0 passes and 1 fails; any other code means that the checker has no verdict. */
 function endResult(head: CheckHead, end: CheckerEnd): CheckResult {
-  if (end.type === 'broken') return notJudged(head, end.reason);
+  if (end.type === 'broken') return errored(head, end.reason);
   const { code, said } = end;
   const text = `exit ${String(code)}${said.trim() === '' ? '' : `: ${quoted(said.trim(), SHOWN_CHARACTERS)}`}`;
-  if (code === 0) return judged(head, '');
-  return code === FAILED ? failed(head, text) : notJudged(head, text);
+  if (code === 0) return passed(head);
+  return code === 1 ? failed(head, text) : errored(head, text);
 }

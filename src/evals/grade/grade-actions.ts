@@ -1,9 +1,9 @@
-/** What was done and in which order. Every step of the run is looked at. */
+/** Grades which actions occurred and in which order. */
 import { patternText, readActionPattern } from './action-match.ts';
 import type { ActionMatcher } from './action-match.ts';
 import type { ActionPattern, EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
-import { failed, judged, listText, notJudged, passed } from './check.ts';
+import { checked, errored, failed, listText, passed } from './check.ts';
 import type { CheckHead } from './check.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';
 
@@ -26,7 +26,7 @@ function headOf(id: string, asked: string): CheckHead {
   return { id, kind: 'sequence', asked };
 }
 
-/** All patterns as matchers, or what is wrong with the first that is none. */
+/** Compiles patterns; returns a message for the first invalid one. */
 export function matchersOf(patterns: readonly ActionPattern[]): readonly ActionMatcher[] | string {
   const matchers: ActionMatcher[] = [];
   for (const pattern of patterns) {
@@ -37,11 +37,11 @@ export function matchersOf(patterns: readonly ActionPattern[]): readonly ActionM
   return matchers;
 }
 
-/** The earliest step for each pattern behind that of the pattern before: if any choice of steps works, this one does. */
+/** Takes the earliest step for each pattern after the step of the previous one: if any assignment works, this one does. */
 function gradeOrdered(patterns: readonly ActionPattern[], steps: readonly StepFact[]): CheckResult {
   const head = headOf('actions.ordered', `in this order: ${patterns.map(patternText).join(', then ')}`);
   const matchers = matchersOf(patterns);
-  if (typeof matchers === 'string') return notJudged(head, matchers);
+  if (typeof matchers === 'string') return errored(head, matchers);
   let from = 0;
   const events: number[] = [];
   for (const [place, matcher] of matchers.entries()) {
@@ -56,22 +56,22 @@ function gradeOrdered(patterns: readonly ActionPattern[], steps: readonly StepFa
 function missingText(patterns: readonly ActionPattern[], place: number, steps: readonly StepFact[]): string {
   const [pattern, before] = [patterns[place], patterns[place - 1]];
   const what = pattern === undefined ? '' : patternText(pattern);
-  const behind = before === undefined ? '' : ` behind ${patternText(before)}`;
-  return `there is no ${what}${behind}; done: ${doneText(steps)}`;
+  const after = before === undefined ? '' : ` after ${patternText(before)}`;
+  return `no ${what}${after}; actions: ${stepNames(steps)}`;
 }
 
 function gradeUnordered(patterns: readonly ActionPattern[], steps: readonly StepFact[]): CheckResult {
   const head = headOf('actions.unordered', `in any order: ${patterns.map(patternText).join(', ')}`);
   const matchers = matchersOf(patterns);
-  if (typeof matchers === 'string') return notJudged(head, matchers);
+  if (typeof matchers === 'string') return errored(head, matchers);
   const taken = assigned(matchers, steps);
   const missing = patterns.filter((_, place) => ![...taken.values()].includes(place));
   const events = [...taken.keys()].map((at) => steps[at]?.seq ?? 0).toSorted((a, b) => a - b);
   if (missing.length === 0) return passed(head, events);
-  return failed(head, `there is no ${missing.map(patternText).join(', ')}; done: ${doneText(steps)}`, events);
+  return failed(head, `no ${missing.map(patternText).join(', ')}; actions: ${stepNames(steps)}`, events);
 }
 
-/** Each pattern gets a step of its own; one that stands in the way moves where it can. */
+/** Assigns each pattern its own step (bipartite matching with augmenting paths). */
 function assigned(matchers: readonly ActionMatcher[], steps: readonly StepFact[]): ReadonlyMap<number, number> {
   const owners = new Map<number, number>();
   const place = (pattern: number, seen: Set<number>): boolean => {
@@ -96,28 +96,27 @@ function gradeBefore(
 ): CheckResult {
   const head = headOf(id, `${patternText(first)} before ${patternText(then)}`);
   const matchers = matchersOf([first, then]);
-  if (typeof matchers === 'string') return notJudged(head, matchers);
+  if (typeof matchers === 'string') return errored(head, matchers);
   const [isFirst, isThen] = matchers.map((matcher) => (step: StepFact) => matcher.counts(step));
   const firstAt = isFirst === undefined ? -1 : steps.findIndex(isFirst);
   const thenAt = isThen === undefined ? -1 : steps.findIndex(isThen);
   const events = [firstAt, thenAt].flatMap((at) => steps[at]?.seq ?? []);
-  if (firstAt === -1) return failed(head, `there is no ${patternText(first)}; done: ${doneText(steps)}`, events);
+  if (firstAt === -1) return failed(head, `no ${patternText(first)}; actions: ${stepNames(steps)}`, events);
   const isInOrder = thenAt === -1 || firstAt < thenAt;
-  return judged(head, isInOrder ? '' : `${patternText(then)} came first`, events);
+  return checked(head, isInOrder ? '' : `${patternText(then)} came first`, events);
 }
 
-/** To ask for it is enough: that it was refused is the doing of the rules. */
+/** A request is enough to fail, even if the policy denied it. */
 function gradeForbidden(pattern: ActionPattern, id: string, steps: readonly StepFact[]): CheckResult {
   const head = headOf(id, `no ${patternText(pattern)}`);
   const matchers = matchersOf([pattern]);
-  if (typeof matchers === 'string') return notJudged(head, matchers);
+  if (typeof matchers === 'string') return errored(head, matchers);
   const found = steps.filter((step) => matchers.some((matcher) => matcher.matches(step)));
-  const wrong = found.length === 0 ? '' : `asked for: ${listText(found.map(stepName))}`;
-  return judged(head, wrong, [...new Set(found.map(({ seq }) => seq))]);
+  const wrong = found.length === 0 ? '' : `requested: ${listText(found.map(stepName))}`;
+  return checked(head, wrong, [...new Set(found.map(({ seq }) => seq))]);
 }
 
-/** What was done, for people who read why it was not enough. */
-function doneText(steps: readonly StepFact[]): string {
+function stepNames(steps: readonly StepFact[]): string {
   return listText(steps.map(stepName).slice(0, 30));
 }
 

@@ -1,22 +1,73 @@
-/** How a run went as a whole: its end, what it used, and what was shown while its answer grew. */
+/** Grades a run as a whole: which skills it loaded, how it ended, its budget, and its streamed answer. */
 import { BUDGET_NAMES } from '../../agent/count-budget.ts';
 import type { BudgetName } from '../../core/budget.ts';
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { quoted } from '../../core/text/text.ts';
-import { judged, notJudged, SHOWN_CHARACTERS, skipped } from './check.ts';
+import { checked, errored, listText, SHOWN_CHARACTERS, skipped } from './check.ts';
 import type { CheckHead } from './check.ts';
-import type { RunFacts } from './run-facts.ts';
+import { loadedNames } from './run-facts.ts';
+import type { LoadFact, RunFacts } from './run-facts.ts';
+
+export function gradeSkills({ expect, skills: { target } }: EvalCase, { loads }: RunFacts): readonly CheckResult[] {
+  const { trigger, skills: { allOf, anyOf, noneOf, only } = {} } = expect;
+  const loaded = loadedNames({ loads });
+  const check = (id: string, asked: string, problem: string, names: readonly string[]): CheckResult => {
+    const events = loads.filter(({ skill }) => names.includes(skill)).map(({ seq }) => seq);
+    return checked({ id: `skills.${id}`, kind: 'trigger', asked }, problem, events);
+  };
+  const loadedText = (names: readonly string[]): string => `loaded: ${listText(names)}`;
+  const checks = trigger === undefined ? [] : [gradeTrigger(trigger, target, loads)];
+  if (allOf !== undefined) {
+    const missing = allOf.filter((name) => !loaded.includes(name));
+    const problem = missing.length === 0 ? '' : `not loaded: ${listText(missing)}; ${loadedText(loaded)}`;
+    checks.push(check('all_of', `all of ${listText(allOf)} are loaded`, problem, allOf));
+  }
+  if (anyOf !== undefined) {
+    const problem = anyOf.some((name) => loaded.includes(name)) ? '' : loadedText(loaded);
+    checks.push(check('any_of', `one of ${listText(anyOf)} is loaded`, problem, anyOf));
+  }
+  if (noneOf !== undefined) {
+    const wrong = noneOf.filter((name) => loaded.includes(name));
+    checks.push(
+      check('none_of', `none of ${listText(noneOf)} is loaded`, wrong.length === 0 ? '' : loadedText(wrong), wrong),
+    );
+  }
+  if (only !== undefined) {
+    const wrong = loaded.filter((name) => !only.includes(name));
+    const asked = only.length === 0 ? 'no skill is loaded' : `no skill except ${listText(only)} is loaded`;
+    checks.push(check('only', asked, wrong.length === 0 ? '' : loadedText(wrong), wrong));
+  }
+  return checks;
+}
+
+/** A skill that the calling program required was not triggered by the query. */
+function gradeTrigger(isWanted: boolean, target: string | undefined, loads: readonly LoadFact[]): CheckResult {
+  const head: CheckHead = {
+    id: 'trigger',
+    kind: 'trigger',
+    asked: `${target ?? 'the skill'} ${isWanted ? 'fires' : 'stays quiet'}`,
+  };
+  if (target === undefined) return errored(head, 'the case names no target skill: add skills.target');
+  const own = loads.filter(({ skill, isRequired }) => skill === target && !isRequired);
+  const fired = own.length > 0;
+  const loaded = `loaded: ${listText(loadedNames({ loads }))}`;
+  return checked(
+    head,
+    fired === isWanted ? '' : `it ${fired ? 'fired' : 'did not fire'}; ${loaded}`,
+    own.map(({ seq }) => seq),
+  );
+}
 
 export function gradeOutcome({ expect: { outcome } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   if (outcome === undefined) return [];
   const isWanted = outcome.some((one) => one === facts.outcome);
   const reason = facts.reason === '' ? '' : `: ${facts.reason}`;
   const head: CheckHead = { id: 'outcome', kind: 'outcome', asked: `the run ends ${outcome.join(' or ')}` };
-  return [judged(head, isWanted ? '' : `it ended ${facts.outcome}${reason}`, [facts.end])];
+  return [checked(head, isWanted ? '' : `it ended ${facts.outcome}${reason}`, [facts.end])];
 }
 
-/** A limit that ended the run is not kept: more was wanted. */
+/** A limit that ended the run counts as exceeded. */
 export function gradeBudget({ limits }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   return BUDGET_NAMES.flatMap((name) => {
     const limit = limits[name];
@@ -26,35 +77,39 @@ export function gradeBudget({ limits }: EvalCase, facts: RunFacts): readonly Che
 
 function gradeLimit(name: BudgetName, limit: number, { used, budgetEnds, end }: RunFacts): CheckResult {
   const head: CheckHead = { id: `limits.${name}`, kind: 'budget', asked: `at most ${String(limit)} ${name}` };
-  if (!Number.isFinite(limit) || limit < 0) return notJudged(head, 'the limit is no number from 0');
+  if (!Number.isFinite(limit) || limit < 0) return errored(head, 'the limit must be a number of at least 0');
   const ended = budgetEnds.filter((one) => one.name === name);
   if (ended.length > 0)
-    return judged(
+    return checked(
       head,
       'the limit ended the run',
       ended.map(({ seq }) => seq),
     );
   const amount = Math.round(used[name]);
-  return judged(head, used[name] <= limit ? '' : `it used ${String(amount)}`, [end]);
+  return checked(head, used[name] <= limit ? '' : `it used ${String(amount)}`, [end]);
 }
 
-/** Deltas are not recorded: what a listener heard is a fact of whoever ran it, and cannot be graded again without it. */
+/** Deltas are not recorded, so a stored run cannot be graded for streaming again. */
 export function gradeStreaming({ expect: { streaming } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   if (streaming === undefined) return [];
   const head: CheckHead = {
     id: 'streaming',
     kind: 'streaming',
-    asked: 'what was shown while it grew is what was answered',
+    asked: 'the streamed text equals the answer',
   };
   const { streamed, answer, answerSeq, said } = facts;
-  if (streamed === undefined) return [skipped(head, 'nobody listened: deltas are not part of a record')];
+  if (streamed === undefined) return [skipped(head, 'the stream was not observed; records do not hold deltas')];
   const events = answerSeq === undefined ? [] : [answerSeq];
-  // With native tool calls all that the model says is shown, also what it says before it calls.
-  if ([answer, said].some((text) => text.trim() === streamed.trim())) return [judged(head, '', events)];
+  // With native tool calls the stream includes the text before each call.
+  if ([answer, said].some((text) => text.trim() === streamed.trim())) return [checked(head, '', events)];
   const at = firstDifference(streamed.trim(), answer.trim());
   const [shown, answered] = [streamed, answer].map((text) => quoted(text.trim().slice(at), SHOWN_CHARACTERS));
   return [
-    judged(head, `from character ${String(at + 1)} on ${shown ?? ''} was shown and ${answered ?? ''} answered`, events),
+    checked(
+      head,
+      `from character ${String(at + 1)} on the stream has ${shown ?? ''}, the answer ${answered ?? ''}`,
+      events,
+    ),
   ];
 }
 

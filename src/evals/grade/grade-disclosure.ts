@@ -1,14 +1,13 @@
 /**
- * What of skills went towards the model, by whom and when. The session writes down every piece of a skill before it is shown, and each
- * observation holds what its result shows: from both follows which bytes of skills can stand in a request. What a program prints is its own:
- * a body that a program prints cannot be told from other text.
+ * Grades which content of skills was shown to the model. The session records each piece of a skill before it is shown, and each
+ * observation holds its result. Program output is not covered: a body that a program prints looks like any other text.
  */
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { compileGlob } from '../../core/glob.ts';
 import { countText } from '../../core/text/line-text.ts';
 import type { ShownReason } from '../../core/text/shown.ts';
-import { judged, listText } from './check.ts';
+import { checked, listText } from './check.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';
 
 export function gradeDisclosure({ expect: { disclosure } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
@@ -31,7 +30,7 @@ function gradeResources(patterns: readonly string[], { steps }: RunFacts): Check
   const asked = patterns.length === 0 ? 'no resource is read' : `no resource but ${listText(patterns)} is read`;
   const found = wrong.length === 0 ? '' : `read: ${listText([...new Set(wrong.map(({ name }) => name))])}`;
   const shown = wrong.length === 0 ? read : wrong;
-  return judged(
+  return checked(
     { id: 'disclosure.resources_only', kind: 'disclosure', asked },
     found,
     shown.map(({ seq }) => seq),
@@ -41,7 +40,7 @@ function gradeResources(patterns: readonly string[], { steps }: RunFacts): Check
 const SKILL = 'skill://';
 const BODY_OF_SKILL = /^[^/]+\/SKILL\.md$/i;
 
-/** Files of skills that a step put before the model; SKILL.md itself is a body and no resource. */
+/** The skill files that a step showed to the model. */
 function resourcesOf({ seq, observation }: StepFact): readonly ReadFile[] {
   switch (observation?.type) {
     case 'resource-read':
@@ -60,7 +59,7 @@ function resourcesOf({ seq, observation }: StepFact): readonly ReadFile[] {
   }
 }
 
-/** Level 1 is for all skills; the rest is for those that were loaded. */
+/** Content that only loaded skills may show. */
 const BEYOND_LEVEL_1: ReadonlySet<ShownReason> = new Set(['load', 'document', 'resource', 'invocation', 'compaction']);
 
 function gradeUnloaded({ shown, steps }: RunFacts): CheckResult {
@@ -70,14 +69,14 @@ function gradeUnloaded({ shown, steps }: RunFacts): CheckResult {
   const asFiles = steps.flatMap((step) => bodiesReadAsFiles(step, loadedBefore(step, steps)));
   const wrong = [...inLedger, ...asFiles].filter(({ bytes }) => bytes > 0);
   const bytes = wrong.reduce((sum, one) => sum + one.bytes, 0);
-  return judged(
-    { id: 'disclosure.unloaded_bytes', kind: 'disclosure', asked: 'nothing of a skill that is not loaded is shown' },
+  return checked(
+    { id: 'disclosure.unloaded_bytes', kind: 'disclosure', asked: 'no content of an unloaded skill is shown' },
     bytes === 0 ? '' : `${countText(bytes, 'byte')} of ${listText([...new Set(wrong.map(({ name }) => name))])}`,
     wrong.map(({ seq }) => seq),
   );
 }
 
-/** Digests of the bodies that were loaded when a step was done. */
+/** Digests of the bodies that were loaded before a step. */
 function loadedBefore({ seq }: StepFact, steps: readonly StepFact[]): ReadonlySet<string> {
   return new Set(
     steps.flatMap(({ seq: before, observation }) =>
@@ -88,7 +87,7 @@ function loadedBefore({ seq }: StepFact, steps: readonly StepFact[]): ReadonlySe
 
 const BODY = /(?:^|\/)SKILL\.md$/i;
 
-/** A body that was read by the path of its file, past the tools for skills. */
+/** Bodies that were read by file path instead of the skill tools. */
 function bodiesReadAsFiles(
   { seq, observation }: StepFact,
   known: ReadonlySet<string>,

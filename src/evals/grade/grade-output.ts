@@ -1,31 +1,38 @@
-/** What came out: the answer and the files of the run, as the record has them. */
-import { checkAnySchema } from './json-schema.ts';
+/** Grades the answer and the files of a run by its record. */
 import type { EvalCase, OutputCheck } from '../cases/case.ts';
+import type { SchemaVerdict } from './json-schema.ts';
 import { readLinearRegex } from './linear-regex.ts';
 import type { CheckResult } from '../report/result.ts';
 import { compileGlob, normaliseGlob } from '../../core/glob.ts';
 import { quoted } from '../../core/text/text.ts';
-import { failed, judged, listText, notJudged, SHOWN_CHARACTERS } from './check.ts';
+import { checked, errored, failed, listText, passed, SHOWN_CHARACTERS } from './check.ts';
 import type { CheckHead } from './check.ts';
 import type { FileFact, RunFacts } from './run-facts.ts';
 
-/** A checker is a program and is run by whoever can: see `checker.ts`. */
-export type CodeCheck = Exclude<OutputCheck, { readonly type: 'checker' }>;
+/** Checker scripts are graded in `checker.ts`. */
+type CodeCheck = Exclude<OutputCheck, { readonly type: 'checker' }>;
 
-export function gradeOutput({ expect: { output = [] } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
+/** Passed in, since the JSON Schema library is loaded only for cases with a schema. */
+export type CheckSchema = (value: unknown, schema: unknown) => SchemaVerdict;
+
+export function gradeOutput(
+  { expect: { output = [] } }: EvalCase,
+  facts: RunFacts,
+  checkSchema: CheckSchema | undefined,
+): readonly CheckResult[] {
   return output.flatMap((check, place) =>
-    check.type === 'checker' ? [] : [gradeOne(check, `output[${String(place)}]`, facts)],
+    check.type === 'checker' ? [] : [gradeOne(check, `output[${String(place)}]`, facts, checkSchema)],
   );
 }
 
-function gradeOne(check: CodeCheck, id: string, facts: RunFacts): CheckResult {
+function gradeOne(check: CodeCheck, id: string, facts: RunFacts, checkSchema: CheckSchema | undefined): CheckResult {
   switch (check.type) {
     case 'contains':
       return gradeContains(check, id, facts);
     case 'matches':
       return gradeMatches(check, id, facts);
     case 'json':
-      return gradeJson(check, id, facts);
+      return gradeJson(check, id, facts, checkSchema);
     case 'file':
       return gradeFile(check, id, facts);
   }
@@ -49,20 +56,25 @@ function gradeContains({ text, ignoreCase, not }: Check<'contains'>, id: string,
   const head = headOf(id, `the answer ${not === true ? 'does not contain' : 'contains'} ${quoted(text, 120)}`);
   const plain = (value: string): string => (ignoreCase === true ? value.toLowerCase() : value);
   const isThere = plain(facts.answer).includes(plain(text));
-  return judged(head, isThere === (not !== true) ? '' : answerText(facts), eventsOf(facts));
+  return checked(head, isThere === (not !== true) ? '' : answerText(facts), eventsOf(facts));
 }
 
 function gradeMatches({ pattern, not }: Check<'matches'>, id: string, facts: RunFacts): CheckResult {
   const head = headOf(id, `the answer ${not === true ? 'does not match' : 'matches'} ${quoted(pattern, 120)}`);
   const reading = readLinearRegex(pattern);
-  if (reading.type === 'refused') return notJudged(head, reading.message);
+  if (reading.type === 'refused') return errored(head, reading.message);
   const isMatch = reading.regex.test(facts.answer);
-  return judged(head, isMatch === (not !== true) ? '' : answerText(facts), eventsOf(facts));
+  return checked(head, isMatch === (not !== true) ? '' : answerText(facts), eventsOf(facts));
 }
 
-/** All of the answer is JSON, or all of it but the marks of one code fence. */
-function gradeJson({ schema }: Check<'json'>, id: string, facts: RunFacts): CheckResult {
-  const head = headOf(id, schema === undefined ? 'the answer is JSON' : 'the answer is JSON that fits the schema');
+/** Accepts JSON, also in one code fence. */
+function gradeJson(
+  { schema }: Check<'json'>,
+  id: string,
+  facts: RunFacts,
+  checkSchema: CheckSchema | undefined,
+): CheckResult {
+  const head = headOf(id, schema === undefined ? 'the answer is JSON' : 'the answer is JSON that matches the schema');
   const text = facts.answer.trim();
   const [, fenced] = /^```(?:json)?[ \t]*\n(.*)\n```$/s.exec(text) ?? [];
   let value: unknown;
@@ -72,26 +84,28 @@ function gradeJson({ schema }: Check<'json'>, id: string, facts: RunFacts): Chec
     if (error instanceof SyntaxError) return failed(head, answerText(facts), eventsOf(facts));
     throw error;
   }
-  const verdict = schema === undefined ? ({ type: 'fits' } as const) : checkAnySchema(value, schema);
-  if (verdict.type === 'unusable') return notJudged(head, verdict.message);
-  return judged(head, verdict.type === 'fits' ? '' : verdict.message, eventsOf(facts));
+  if (schema === undefined) return passed(head, eventsOf(facts));
+  if (checkSchema === undefined) return errored(head, 'no JSON Schema validator is loaded');
+  const verdict = checkSchema(value, schema);
+  if (verdict.type === 'unusable') return errored(head, `cannot use the JSON Schema: ${verdict.message}`);
+  return checked(head, verdict.type === 'fits' ? '' : verdict.message, eventsOf(facts));
 }
 
 function gradeFile(check: Check<'file'>, id: string, facts: RunFacts): CheckResult {
   const { path, exists = true } = check;
   const head = headOf(id, fileAsked(check));
   const reading = normaliseGlob(path);
-  if (reading.type === 'refused') return notJudged(head, reading.failure.message);
+  if (reading.type === 'refused') return errored(head, reading.failure.message);
   const glob = compileGlob(reading.glob);
   const found = facts.files.filter(({ name }) => glob.matches(name));
   const events = found.map(({ seq }) => seq);
-  if (!exists) return judged(head, found.length === 0 ? '' : `there is ${namesText(found)}`, events);
-  if (found.length === 0) return failed(head, `it is not there; files: ${namesText(facts.files)}`);
-  // One of the files that the pattern means must be all that is asked.
+  if (!exists) return checked(head, found.length === 0 ? '' : `found ${namesText(found)}`, events);
+  if (found.length === 0) return failed(head, `no such file; files: ${namesText(facts.files)}`);
+  // One matching file must meet all conditions.
   const wrong = found.map((file) => fileProblem(file, check));
-  if (wrong.some(({ problem }) => problem === '')) return judged(head, '', events);
+  if (wrong.some(({ problem }) => problem === '')) return checked(head, '', events);
   const problems = wrong.map(({ problem }) => problem).join('; ');
-  return wrong.some(({ isUnknown }) => isUnknown) ? notJudged(head, problems, events) : failed(head, problems, events);
+  return wrong.some(({ isUnknown }) => isUnknown) ? errored(head, problems, events) : failed(head, problems, events);
 }
 
 function fileAsked({ path, exists = true, contains, sha256, mediaType }: Check<'file'>): string {
@@ -104,7 +118,7 @@ function fileAsked({ path, exists = true, contains, sha256, mediaType }: Check<'
   return wanted.length === 0 ? where : `${where} that ${wanted.join(' and ')}`;
 }
 
-/** `isUnknown`: the record does not hold what would be needed to judge. */
+/** `isUnknown`: the record does not hold the content that the check needs. */
 interface FileProblem {
   readonly problem: string;
   readonly isUnknown: boolean;
@@ -115,12 +129,12 @@ function fileProblem(file: FileFact, { contains, sha256, mediaType }: Check<'fil
   const wrong = (problem: string, isUnknown = false): FileProblem => ({ problem: `${name} ${problem}`, isUnknown });
   if (mediaType !== undefined && !file.mediaType.startsWith(mediaType)) return wrong(`is ${file.mediaType}`);
   if (sha256 !== undefined) {
-    if (file.sha256 === undefined) return wrong('was too large to be hashed', true);
+    if (file.sha256 === undefined) return wrong('was too large to hash', true);
     if (file.sha256 !== sha256.toLowerCase().replace(/^sha256:/, '')) return wrong(`has the SHA-256 ${file.sha256}`);
   }
   if (contains === undefined) return { problem: '', isUnknown: false };
-  if (file.text === undefined) return wrong('is not in the record as text', true);
-  if (!file.text.includes(contains)) return wrong(`is ${quoted(file.text, SHOWN_CHARACTERS)}`);
+  if (file.text === undefined) return wrong('has no text in the record', true);
+  if (!file.text.includes(contains)) return wrong(`contains ${quoted(file.text, SHOWN_CHARACTERS)}`);
   return { problem: '', isUnknown: false };
 }
 

@@ -1,74 +1,97 @@
-/** One run against one case. Code first; programs of the suite next; a judge last, and only for what no code can check. */
+/** Grades one run against one case: code first, then checker scripts, then a judge model for what code cannot check. */
 import type { EvalCase } from '../cases/case.ts';
+import { ZERO_COST } from '../report/result.ts';
 import type { CaseResult, CheckResult } from '../report/result.ts';
 import type { Model } from '../../core/model.ts';
 import { SHOWN_CHARACTERS } from './check.ts';
 import { gradeByCheckers } from './checker.ts';
 import type { RunChecker } from './checker.ts';
-import { gradeActions } from './grade-actions.ts';
-import { gradeBudget, gradeOutcome, gradeStreaming } from './grade-course.ts';
-import { gradeDisclosure } from './grade-disclosure.ts';
-import { gradeOutput } from './grade-output.ts';
-import { gradeSecurity } from './grade-security.ts';
-import { gradeSkills } from './grade-skills.ts';
 import { judgeRubric, rubricSkipped } from './judge.ts';
+import { withOutputs } from './output-files.ts';
+import type { ReadOutput } from './output-files.ts';
+import { readRunFacts } from './read-run-facts.ts';
+import { brokenReason, loadedNames } from './run-facts.ts';
 import type { RunFacts } from './run-facts.ts';
-
-/** All that can be graded from the facts alone. Equal facts give equal checks. */
-export function gradeFacts(one: EvalCase, facts: RunFacts): readonly CheckResult[] {
-  const checks = [
-    ...gradeSkills(one, facts),
-    ...gradeActions(one, facts),
-    ...gradeDisclosure(one, facts),
-    ...gradeSecurity(one, facts),
-    ...gradeBudget(one, facts),
-    ...gradeOutcome(one, facts),
-    ...gradeOutput(one, facts),
-    ...gradeStreaming(one, facts),
-  ];
-  return brokenReason(one, facts) === '' ? checks : checks.map((check) => unsaid(check, facts.broken));
-}
-
-/** Why a run says nothing about this case; a case may well ask for a run that fails, or set the time that was up. */
-export function brokenReason({ expect, limits }: EvalCase, { broken, outcome, budgetEnds }: RunFacts): string {
-  if (expect.outcome?.some((wanted) => wanted === outcome) === true) return '';
-  const isOwnLimit = limits.wallMs !== undefined && budgetEnds.some(({ name }) => name === 'wallMs');
-  return outcome === 'degraded' && isOwnLimit ? '' : broken;
-}
-
-/** What a broken run seems to show it does not show, whether it looks good or bad. */
-function unsaid(check: CheckResult, reason: string): CheckResult {
-  return { ...check, status: 'error', found: reason };
-}
 
 export interface GradeOptions {
   readonly runChecker?: RunChecker;
-  /** For one checker; 30,000. */
+  /** Deadline for one checker (default: 30,000). */
   readonly checkerMs?: number;
   readonly judge?: Model;
   readonly signal?: AbortSignal;
 }
 
-const CHECKER_MS = 30_000;
+export const CHECKER_MS = 30_000;
 
 export async function gradeRun(
   one: EvalCase,
   facts: RunFacts,
   { runChecker, checkerMs = CHECKER_MS, judge, signal = new AbortController().signal }: GradeOptions = {},
 ): Promise<readonly CheckResult[]> {
-  const checks = gradeFacts(one, facts);
-  const { rubric = [] } = one.expect;
+  const { output = [], rubric = [] } = one.expect;
+  const { gradeFacts } = await import('./grade-facts.ts');
+  const hasSchema = output.some((check) => check.type === 'json' && check.schema !== undefined);
+  const checkSchema = hasSchema ? (await import('./json-schema.ts')).checkJsonSchema : undefined;
+  const checks = gradeFacts(one, facts, checkSchema);
   const broken = brokenReason(one, facts);
   if (broken !== '') return [...checks, ...rubricSkipped(rubric, broken)];
   const byCheckers = await gradeByCheckers(one, facts, { run: runChecker, deadlineMs: checkerMs, signal });
   const judged =
     judge === undefined
-      ? rubricSkipped(rubric, 'no judge was given')
+      ? rubricSkipped(rubric, 'no judge model is configured')
       : await judgeRubric(judge, one, facts, { signal });
   return [...checks, ...byCheckers, ...judged];
 }
 
-/** A failed check is a failed case; then one that could not be judged leaves the case without a verdict. Skipped checks say nothing. */
+/** A run folder, with facts that the record does not hold. */
+export interface RecordedRun {
+  readonly folder: string;
+  /** The answer as it was streamed; absent if nothing listened. */
+  readonly streamed?: string;
+  /** Reads files that the run left, where they were kept. */
+  readonly readOutput?: ReadOutput;
+}
+
+export type Graded = Pick<CaseResult, 'status' | 'reason' | 'checks' | 'loaded' | 'answer' | 'cost'> & {
+  /** The model that answered, and the files of the run as its record has them; empty if the record is unusable. */
+  readonly model: string;
+  readonly files: RunFacts['files'];
+};
+
+/** A folder without a usable record is an `error`, never a verdict. */
+export async function gradeFolder(
+  one: EvalCase,
+  { folder, streamed, readOutput }: RecordedRun,
+  options: GradeOptions = {},
+): Promise<Graded> {
+  const reading = readRunFacts(folder);
+  if (reading.type === 'unusable')
+    return {
+      status: 'error',
+      reason: reading.reason,
+      checks: [],
+      loaded: [],
+      answer: '',
+      cost: ZERO_COST,
+      model: '',
+      files: [],
+    };
+  const { files, model, answer, cost } = reading.facts;
+  const whole: RunFacts = streamed === undefined ? reading.facts : { ...reading.facts, streamed };
+  const facts = readOutput === undefined ? whole : withOutputs(whole, readOutput);
+  const checks = await gradeRun(one, facts, options);
+  return {
+    ...caseVerdict(one, checks, brokenReason(one, facts)),
+    checks,
+    loaded: loadedNames(facts),
+    answer,
+    cost,
+    model,
+    files,
+  };
+}
+
+/** One failed check fails the case; one check without a verdict leaves the case without one. Skipped checks do not count. */
 export function caseVerdict(
   one: EvalCase,
   checks: readonly CheckResult[],
@@ -77,12 +100,11 @@ export function caseVerdict(
   if (broken !== '') return { status: 'error', reason: broken };
   if (checks.length === 0) {
     const { file, line } = one.place;
-    return { status: 'error', reason: `${file}:${String(line)}: the case asks nothing of a run` };
+    return { status: 'error', reason: `${file}:${String(line)}: the case has no expectations` };
   }
   if (checks.some(({ status }) => status === 'failed')) return { status: 'failed', reason: '' };
-  const unjudged = checks.find(({ status }) => status === 'error');
-  if (unjudged !== undefined)
-    return { status: 'error', reason: `${unjudged.id}: ${unjudged.found.slice(0, SHOWN_CHARACTERS)}` };
+  const error = checks.find(({ status }) => status === 'error');
+  if (error !== undefined) return { status: 'error', reason: `${error.id}: ${error.found.slice(0, SHOWN_CHARACTERS)}` };
   if (checks.some(({ status }) => status === 'passed')) return { status: 'passed', reason: '' };
   return { status: 'skipped', reason: checks[0]?.found ?? '' };
 }

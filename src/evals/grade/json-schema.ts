@@ -1,10 +1,14 @@
 /**
- * A JSON Schema of whoever wrote a case, against a value. The keywords that describe values are checked; one that is not known here is
- * named, never passed over, for a check that does not look must not pass.
+ * Validates a value against a JSON Schema (2020-12) that the author of a case wrote. Unknown keywords make the schema unusable, because
+ * an ignored keyword would let a check pass. Nothing is fetched, patterns run in linear time, and the whole check has a deadline.
  */
+import { isNativeError } from 'node:util/types';
+import { runInNewContext } from 'node:vm';
+
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
 import { isObject } from '../../core/json/json-schema.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
 import { quoted } from '../../core/text/text.ts';
 import { describeValue } from '../../core/text/value-text.ts';
 import { readLinearRegex } from './linear-regex.ts';
@@ -15,256 +19,108 @@ export type SchemaVerdict =
   /** The schema itself cannot be used. */
   | { readonly type: 'unusable'; readonly message: string };
 
-/** Thrown inside, caught at the door. */
-class SchemaUnusable extends Error {
-  override readonly name = 'SchemaUnusable';
-}
+const MAX_DEPTH = 300;
+/** References can double the work at every level, so the number of steps has no useful static bound. */
+const DEADLINE_MS = 2000;
 
-export function checkAnySchema(value: unknown, schema: unknown): SchemaVerdict {
+const TOO_DEEP = `the schema is nested deeper than ${String(MAX_DEPTH)} levels or refers to itself without end`;
+
+export function checkJsonSchema(value: unknown, schema: unknown): SchemaVerdict {
   try {
-    const message = problemOf(value, schema, { path: [], depth: 0, whole: { schema, steps: 0 } });
-    return message === undefined ? { type: 'fits' } : { type: 'differs', message };
+    const check = (): SchemaVerdict => validate(value, ownSchema(schema));
+    // The timeout of `vm` also ends functions from outside its context.
+    const verdict: SchemaVerdict = runInNewContext('check()', { check }, { timeout: DEADLINE_MS });
+    return verdict;
   } catch (error) {
-    if (error instanceof SchemaUnusable) return { type: 'unusable', message: error.message };
-    throw error;
+    if (error instanceof RangeError) return unusable(TOO_DEEP);
+    if (!isNativeError(error)) throw error;
+    const isLate = 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+    return unusable(isLate ? `checking the schema took longer than ${String(DEADLINE_MS)} ms` : error.message);
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-type Keyword = (value: unknown, wanted: unknown, place: Place) => string | undefined;
-
-interface Spot {
-  readonly path: JsonPath;
-  readonly depth: number;
-  readonly whole: Whole;
+/** The dialect and the address that a schema states must not lead Ajv to other schemas. */
+function ownSchema(schema: unknown): unknown {
+  requireSafe(schema, MAX_DEPTH);
+  const { $schema: _dialect, $id: _address, ...rest } = isObject(schema) ? schema : {};
+  return isObject(schema) ? rest : schema;
 }
 
-interface Place extends Spot {
-  /** That the keyword stands in. */
-  readonly schema: Fields;
-}
-
-/** What `$ref` refers to, and how often a schema was held against a value so far. */
-interface Whole {
-  readonly schema: unknown;
-  steps: number;
-}
-
-const DEEPEST = 300;
-/** References can double the work at every level. */
-const MOST_STEPS = 100_000;
-
-function problemOf(value: unknown, schema: unknown, { path, depth, whole }: Spot): string | undefined {
-  if (depth > DEEPEST) throw new SchemaUnusable('the schema is nested too deep, or refers to itself without end');
-  whole.steps += 1;
-  if (whole.steps > MOST_STEPS) throw new SchemaUnusable('the schema takes too many steps');
-  if (schema === true) return undefined;
-  if (schema === false) return `${at(path)} must not be there`;
-  if (!isObject(schema)) throw new SchemaUnusable(`a schema must be an object, not ${describeValue(schema)}`);
-  for (const [name, wanted] of Object.entries(schema)) {
-    if (ANNOTATIONS.has(name)) continue;
-    const keyword = KEYWORDS.get(name);
-    if (keyword === undefined) throw new SchemaUnusable(`the keyword ${quoted(name)} is not checked here`);
-    const problem = keyword(value, wanted, { path, depth: depth + 1, whole, schema });
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-const ANNOTATIONS: ReadonlySet<string> = new Set(
-  '$schema $id $comment $defs definitions title description default examples deprecated readOnly writeOnly format'.split(
-    ' ',
-  ),
-);
-
-function at(path: JsonPath): string {
-  return path.length === 0 ? 'the value' : quoted(path.join('.'));
-}
-
-const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number' && Number.isFinite(value),
-  integer: (value) => Number.isInteger(value),
-  boolean: (value) => typeof value === 'boolean',
-  null: (value) => value === null,
-  array: Array.isArray,
-  object: isObject,
-};
-
-function checkType(value: unknown, wanted: unknown, { path }: Place): string | undefined {
-  const names = listOf(Array.isArray(wanted) ? wanted : [wanted], 'type');
-  const tests = names.map((name) => (typeof name === 'string' && Object.hasOwn(TYPES, name) ? TYPES[name] : undefined));
-  if (tests.includes(undefined)) throw new SchemaUnusable(`the type ${quoted(String(names))} is not known`);
-  return tests.some((test) => test?.(value) === true)
-    ? undefined
-    : `${at(path)} must be ${names.join(' or ')}, not ${describeValue(value)}`;
-}
-
-function same(a: unknown, b: unknown): boolean {
-  return stableJson(a) === stableJson(b);
-}
-
-/** A bound for numbers, lengths or counts. */
-function bound(
-  measure: (value: unknown) => number | undefined,
-  holds: (amount: number, limit: number) => boolean,
-  words: string,
-): Keyword {
-  return (value, wanted, { path }) => {
-    if (typeof wanted !== 'number' || !Number.isFinite(wanted))
-      throw new SchemaUnusable(`a bound must be a finite number, not ${describeValue(wanted)}`);
-    const amount = measure(value);
-    if (amount === undefined || holds(amount, wanted)) return undefined;
-    return `${at(path)} must ${words} ${String(wanted)}, not ${String(amount)}`;
-  };
-}
-
-const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
-const lengthOf = (value: unknown): number | undefined => (typeof value === 'string' ? [...value].length : undefined);
-const countOf = (value: unknown): number | undefined => (Array.isArray(value) ? value.length : undefined);
-const keysOf = (value: unknown): number | undefined => (isObject(value) ? Object.keys(value).length : undefined);
-const isLeast = (amount: number, limit: number): boolean => amount >= limit;
-const isMost = (amount: number, limit: number): boolean => amount <= limit;
-
-function listOf(value: unknown, name: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new SchemaUnusable(`${name} must be a list, not ${describeValue(value)}`);
-  return value;
-}
-
-function objectOf(value: unknown, name: string): Fields {
-  if (!isObject(value)) throw new SchemaUnusable(`${name} must be an object, not ${describeValue(value)}`);
-  return value;
-}
-
-function checkPattern(value: unknown, wanted: unknown, { path }: Place): string | undefined {
-  const reading = readLinearRegex(String(wanted));
-  if (reading.type === 'refused') throw new SchemaUnusable(reading.message);
-  return typeof value !== 'string' || reading.regex.test(value)
-    ? undefined
-    : `${at(path)} must match ${quoted(String(wanted))}, not ${describeValue(value)}`;
-}
-
-function checkProperties(value: unknown, wanted: unknown, { path, ...spot }: Place): string | undefined {
-  const schemas = Object.entries(objectOf(wanted, 'properties'));
-  if (!isObject(value)) return undefined;
-  return first(schemas, ([key, schema]) =>
-    Object.hasOwn(value, key) ? problemOf(value[key], schema, { ...spot, path: [...path, key] }) : undefined,
-  );
-}
-
-function checkAdditional(value: unknown, wanted: unknown, { path, schema, ...spot }: Place): string | undefined {
-  const known = isObject(schema['properties']) ? schema['properties'] : {};
-  if (!isObject(value)) return undefined;
-  return first(Object.entries(value), ([key, item]) =>
-    Object.hasOwn(known, key) ? undefined : problemOf(item, wanted, { ...spot, path: [...path, key] }),
-  );
-}
-
-function checkRequired(value: unknown, wanted: unknown, { path }: Place): string | undefined {
-  const keys = listOf(wanted, 'required');
-  if (!isObject(value)) return undefined;
-  return first(keys, (key) =>
-    Object.hasOwn(value, String(key)) ? undefined : `${at([...path, String(key)])} is missing`,
-  );
-}
-
-function checkItems(value: unknown, wanted: unknown, { path, ...spot }: Place): string | undefined {
-  if (!Array.isArray(value)) return undefined;
-  return first([...value.entries()], ([place, item]) => problemOf(item, wanted, { ...spot, path: [...path, place] }));
-}
-
-/** A part of the same schema, by a JSON pointer; nothing is fetched. */
-function checkReference(value: unknown, wanted: unknown, spot: Spot): string | undefined {
-  if (typeof wanted !== 'string' || !/^#(?:\/|$)/.test(wanted))
-    throw new SchemaUnusable(`$ref must be "#" or begin with "#/", not ${describeValue(wanted)}`);
-  const steps = pointerSteps(wanted);
-  let part: unknown = spot.whole.schema;
-  for (const step of steps) part = memberOf(part, step);
-  if (part === undefined) throw new SchemaUnusable(`$ref ${quoted(wanted)} leads nowhere`);
-  return problemOf(value, part, spot);
-}
-
-function pointerSteps(reference: string): readonly string[] {
-  try {
-    return decodeURIComponent(reference)
-      .split('/')
-      .slice(1)
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-  } catch (error) {
-    if (error instanceof URIError) throw new SchemaUnusable(`$ref ${quoted(reference)} is not encoded as it should be`);
-    throw error;
+/** Ajv follows `$ref` by plain property access: `#/$defs/toString` would find a method that every object inherits. */
+function requireSafe(value: unknown, depth: number): void {
+  if (depth < 0) throw new RangeError(TOO_DEEP);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    const steps = key === '$ref' && typeof item === 'string' ? decodeURIComponent(item).split('/').slice(1) : [];
+    if (steps.some((step) => step in Object.prototype))
+      throw new Error(`can't resolve reference ${quoted(String(item))}`);
+    requireSafe(item, depth - 1);
   }
 }
 
-function memberOf(value: unknown, key: string): unknown {
-  if (Array.isArray(value)) return /^\d{1,6}$/.test(key) ? value[Number(key)] : undefined;
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+function validate(value: unknown, schema: unknown): SchemaVerdict {
+  if (typeof schema !== 'boolean' && !isObject(schema))
+    return unusable(`a schema must be an object or a boolean, got ${describeValue(schema)}`);
+  // An asynchronous schema returns a promise instead of a verdict.
+  if (isObject(schema) && '$async' in schema) return unusable('unknown keyword: "$async"');
+  const run = AJV.compile(schema);
+  const isValid = run(value);
+  if (isObject(schema)) AJV.removeSchema(schema);
+  if (isValid) return { type: 'fits' };
+  // The last error is the outermost one: `anyOf` itself and not one of its branches.
+  const error = run.errors?.at(-1);
+  return { type: 'differs', message: error === undefined ? 'the value does not fit the schema' : errorText(error) };
 }
 
-/** How many of the schemas fit. */
-function fitting(value: unknown, wanted: unknown, spot: Spot): number {
-  return listOf(wanted, 'anyOf, allOf and oneOf').filter((schema) => problemOf(value, schema, spot) === undefined)
-    .length;
+const AJV = openAjv();
+
+function openAjv(): Ajv2020 {
+  const ajv = new Ajv2020({
+    strictTypes: false,
+    strictTuples: false,
+    ownProperties: true,
+    validateFormats: false,
+    verbose: true,
+    logger: false,
+    code: { regExp: Object.assign(linearPattern, { code: 'linearPattern' }) },
+  });
+  // Compiles the meta-schema now, outside the deadline of a check.
+  void ajv.validateSchema({});
+  return ajv;
 }
 
-function first<Item>(items: readonly Item[], problem: (item: Item) => string | undefined): string | undefined {
-  for (const item of items) {
-    const found = problem(item);
-    if (found !== undefined) return found;
+/** Ajv caches patterns by the text of the returned object, so each one needs its own `toString`. */
+function linearPattern(pattern: string): { test(text: string): boolean; toString(): string } {
+  const reading = readLinearRegex(pattern);
+  if (reading.type === 'refused') throw new Error(reading.message);
+  return { test: (text) => reading.regex.test(text), toString: () => `/${pattern}/u` };
+}
+
+function errorText({ keyword, instancePath, params, message = '', data, schema }: ErrorObject): string {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const at = (...more: readonly unknown[]): string =>
+    path.length + more.length === 0 ? 'the value' : quoted([...path, ...more].join('.'));
+  switch (keyword) {
+    case 'required':
+      return `${at(params['missingProperty'])} is missing`;
+    case 'additionalProperties':
+      return `${at(params['additionalProperty'])} is not allowed`;
+    case 'unevaluatedProperties':
+      return `${at(params['unevaluatedProperty'])} is not allowed`;
+    case 'false schema':
+      return `${at()} is not allowed`;
+    case 'enum':
+      return `${at()} must be one of ${[schema].flat().map(describeValue).join(', ')}, got ${describeValue(data)}`;
+    case 'const':
+      return `${at()} must be ${describeValue(schema)}, got ${describeValue(data)}`;
+    default:
+      return `${at()} ${message}, got ${describeValue(data)}`;
   }
-  return undefined;
 }
 
-const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
-  ['type', checkType],
-  [
-    'enum',
-    (value, wanted, { path }) =>
-      listOf(wanted, 'enum').some((one) => same(one, value)) ? undefined : `${at(path)} is none of those allowed`,
-  ],
-  [
-    'const',
-    (value, wanted, { path }) =>
-      same(value, wanted) ? undefined : `${at(path)} must be ${describeValue(wanted)}, not ${describeValue(value)}`,
-  ],
-  ['minimum', bound(numberOf, isLeast, 'be at least')],
-  ['maximum', bound(numberOf, isMost, 'be at most')],
-  ['exclusiveMinimum', bound(numberOf, (amount, limit) => amount > limit, 'be more than')],
-  ['exclusiveMaximum', bound(numberOf, (amount, limit) => amount < limit, 'be less than')],
-  ['minLength', bound(lengthOf, isLeast, 'have a length of at least')],
-  ['maxLength', bound(lengthOf, isMost, 'have a length of at most')],
-  ['minItems', bound(countOf, isLeast, 'have at least so many items:')],
-  ['maxItems', bound(countOf, isMost, 'have at most so many items:')],
-  ['minProperties', bound(keysOf, isLeast, 'have at least so many keys:')],
-  ['maxProperties', bound(keysOf, isMost, 'have at most so many keys:')],
-  ['pattern', checkPattern],
-  ['properties', checkProperties],
-  ['additionalProperties', checkAdditional],
-  ['required', checkRequired],
-  ['items', checkItems],
-  ['$ref', checkReference],
-  [
-    'uniqueItems',
-    (value, wanted, { path }) =>
-      wanted === true && Array.isArray(value) && new Set(value.map(stableJson)).size < value.length
-        ? `${at(path)} has an item twice`
-        : undefined,
-  ],
-  [
-    'anyOf',
-    (value, wanted, place) => (fitting(value, wanted, place) > 0 ? undefined : `${at(place.path)} fits none of anyOf`),
-  ],
-  [
-    'oneOf',
-    (value, wanted, place) => {
-      const count = fitting(value, wanted, place);
-      return count === 1 ? undefined : `${at(place.path)} fits ${String(count)} of oneOf`;
-    },
-  ],
-  ['allOf', (value, wanted, spot) => first(listOf(wanted, 'allOf'), (one) => problemOf(value, one, spot))],
-  [
-    'not',
-    (value, wanted, spot) =>
-      problemOf(value, wanted, spot) === undefined ? `${at(spot.path)} fits what it must not` : undefined,
-  ],
-]);
+function unusable(message: string): SchemaVerdict {
+  return { type: 'unusable', message };
+}

@@ -1,16 +1,14 @@
 /**
- * Regular expressions of JavaScript that cannot run away: an expression becomes an automaton whose states are followed side by side, so
- * that a text is read once, whatever the expression. Whether a text matches is all that is asked; what was caught is not. Single
- * characters, classes and `\p{…}` are left to the engine of JavaScript, one character at a time, and mean exactly what they mean there.
+ * JavaScript regular expressions matched in linear time by RE2, so that no expression of a case can hang on a hostile answer. The result
+ * equals `new RegExp(source, flags + 'u').test(text)` with two exceptions: with `m` only a line feed ends a line, and with `i` the word
+ * boundary `\b` knows ASCII letters only.
  */
-import { codePointAt } from '../../core/text/code-point.ts';
+import { RE2JS } from 're2js';
+
 import { quoted } from '../../core/text/text.ts';
-import { assembleRegex } from './regex-automaton.ts';
-import type { RegexProgram } from './regex-automaton.ts';
-import { RegexProblem, parseRegex } from './regex-syntax.ts';
+import { syntaxProblem } from '../cases/pattern-check.ts';
 
 export interface LinearRegex {
-  /** Somewhere in the text, as `RegExp.test` has it. */
   test(text: string): boolean;
 }
 
@@ -19,69 +17,57 @@ export type RegexReading =
   | { readonly type: 'refused'; readonly message: string };
 
 const FLAGS = /^[imsu]*$/;
-const LONGEST = 10_000;
 
-/** Flags: `i`, `m`, `s`; `u` always holds. No back references, no look-around: they cannot be matched in one pass. */
+/** Accepts the flags `i`, `m` and `s`; `u` always applies. Refuses backreferences and lookaround. */
 export function readLinearRegex(source: string, flags = ''): RegexReading {
-  if (source.length > LONGEST) return refused(source, `it has more than ${String(LONGEST)} characters`);
-  if (!FLAGS.test(flags)) return refused(source, `the flags ${quoted(flags)} are not among i, m, s and u`);
-  const set = new Set(flags);
-  const options = { ignoreCase: set.has('i'), multiline: set.has('m'), dotAll: set.has('s') };
+  const refused = (reason: string): RegexReading => ({
+    type: 'refused',
+    message: `cannot use the regular expression ${quoted(source)}: ${reason}`,
+  });
+  if (!FLAGS.test(flags)) return refused(`unsupported flags ${quoted(flags)}; use i, m, s or u`);
+  const problem = syntaxProblem(source);
+  if (problem !== undefined) return refused(problem.message);
+  const options =
+    (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) |
+    (flags.includes('m') ? RE2JS.MULTILINE : 0) |
+    (flags.includes('s') ? RE2JS.DOTALL : 0);
   try {
-    const program = assembleRegex(parseRegex(source, options), options);
-    return { type: 'regex', regex: { test: (text) => follow(program, text) } };
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(portable(source, flags.includes('s'))), options);
+    return { type: 'regex', regex: { test: (text) => compiled.test(text) } };
   } catch (error) {
-    if (error instanceof RegexProblem) return refused(source, error.message);
+    if (error instanceof Error) return refused(error.message.replace(/^error parsing regexp: /, ''));
     throw error;
   }
 }
 
-/** `/expression/flags` as cases write it among plain texts; nothing where a text is none. */
+/** Reads `/expression/flags`; returns undefined for any other text. */
 export function readSlashedRegex(text: string): RegexReading | undefined {
   const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(text) ?? [];
   return source === undefined ? undefined : readLinearRegex(source, flags);
 }
 
-function refused(source: string, reason: string): RegexReading {
-  return { type: 'refused', message: `the expression ${quoted(source)} cannot be used: ${reason}` };
-}
+const TOKEN = /\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\[pP]\{[^}]*\}|\\[\s\S]|\[\^?|[\s\S]/g;
+const SPACE = String.raw`\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
+const NOT_SPACE = String.raw`\x00-\x08\x0e-\x1f!-\u009f\u00a1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e\u2030-\u205e\u2060-\u2fff\u3001-\ufefe\uff00-\u{10ffff}`;
 
-/** Every state is entered at most once a place: the work is the length of the text times that of the expression. */
-function follow({ states, start }: RegexProgram, text: string): boolean {
-  const seen = new Int32Array(states.length).fill(-1);
-  const pending: number[] = [];
-  let active: number[] = [];
-  let at = 0;
-  /** Whether the end was reached. */
-  const enter = (first: number, list: number[]): boolean => {
-    let isEnd = false;
-    pending.push(first);
-    for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
-      const state = states[place];
-      if (state === undefined || seen[place] === at) continue;
-      seen[place] = at;
-      if (state.type === 'end') isEnd = true;
-      else if (state.type === 'split') pending.push(...state.next);
-      else if (state.type === 'assert') {
-        if (state.holds(text, at)) pending.push(state.next);
-      } else list.push(place);
-    }
-    return isEnd;
-  };
-  let isFound = enter(start, active);
-  while (at < text.length && !isFound) {
-    const code = codePointAt(text, at);
-    const character = String.fromCodePoint(code);
-    const from = active;
-    const following: number[] = [];
-    at += character.length;
-    for (const place of from) {
-      const state = states[place];
-      if (state?.type === 'character' && state.matches(character)) isFound = enter(state.next, following) || isFound;
-    }
-    // A match may begin anywhere.
-    isFound = enter(start, following) || isFound;
-    active = following;
-  }
-  return isFound;
+/** Writes out what RE2 reads differently from JavaScript: `\s`, `.`, `[\b]`, surrogate pairs, and property names with a category. */
+function portable(source: string, dotAll: boolean): string {
+  let isInClass = false;
+  const inClass = (ranges: string): string => (isInClass ? ranges : `[${ranges}]`);
+  return source.replaceAll(TOKEN, (token) => {
+    if (token.startsWith('[') && !isInClass) isInClass = true;
+    else if (token === ']') isInClass = false;
+    else if (token === '\\s') return inClass(SPACE);
+    else if (token === '\\S') return inClass(NOT_SPACE);
+    else if (token === '.' && !isInClass && !dotAll) return String.raw`[^\n\r\u2028\u2029]`;
+    else if (token === '\\b' && isInClass) return '\\x08';
+    else if (token.length === 12)
+      return String.fromCodePoint(
+        0x10000 +
+          ((Number.parseInt(token.slice(2, 6), 16) & 0x3ff) << 10) +
+          (Number.parseInt(token.slice(8), 16) & 0x3ff),
+      );
+    else if (/^\\p/i.test(token)) return token.replace(/\{(?:Script|sc|General_Category|gc)=/, '{');
+    return token;
+  });
 }

@@ -1,30 +1,19 @@
-/** Runs that are stored, graded again: with other cases, or with graders that have changed since. Nothing is run. */
+/** Grades stored runs again, with other cases or newer graders. Nothing is run. */
 import type { EvalCase } from '../cases/case.ts';
 import { ungradedResult } from '../report/result.ts';
 import type { Arm, CaseHead, CaseResult, ModelWay } from '../report/result.ts';
-import { factsOfRun } from './facts-of-run.ts';
-import { withOutputs } from './files-of-steps.ts';
-import type { ReadOutput } from './files-of-steps.ts';
-import { brokenReason, caseVerdict, gradeRun } from './grade-run.ts';
-import type { GradeOptions } from './grade-run.ts';
-import { loadedNames } from './run-facts.ts';
-import type { RunFacts } from './run-facts.ts';
+import { gradeFolder } from './grade-run.ts';
+import type { GradeOptions, RecordedRun } from './grade-run.ts';
 
-/** A run folder and what it was a run of. */
-export interface StoredRun {
-  readonly folder: string;
+export interface StoredRun extends RecordedRun {
   readonly case: string;
   readonly arm: Arm;
-  /** From 1. */
+  /** Counts from 1. */
   readonly attempt: number;
   readonly way: ModelWay;
-  /** What was heard while the answer grew, where somebody listened. */
-  readonly streamed?: string;
-  /** Files that the run left, where they were kept. */
-  readonly readOutput?: ReadOutput;
 }
 
-/** In the order of the runs, one result each. A run of no case, and a folder that is no whole run, are errors that say so. */
+/** Returns one result per run, in order. A run of an unknown case and a folder without a whole run are errors. */
 export async function regrade(
   runs: readonly StoredRun[],
   cases: readonly EvalCase[],
@@ -35,46 +24,29 @@ export async function regrade(
   for (const run of runs) {
     options.signal?.throwIfAborted();
     const one = byId.get(run.case);
-    results.push(one === undefined ? resultOfNothing(run) : await gradeStored(run, one, options));
+    results.push(one === undefined ? unknownCase(run) : await gradeStored(run, one, options));
     onProgress?.(results.length, runs.length);
   }
   return results;
 }
 
-/** One run folder against its case. A record that is whole and makes no sense all the same is an error too. */
+/** A record with a valid hash chain can still hold events of the wrong shape; that is an error of the run. */
 export async function gradeStored(run: StoredRun, one: EvalCase, options: GradeOptions = {}): Promise<CaseResult> {
   try {
-    return await gradeWhole(run, one, options);
+    const { model: id, files: _files, ...graded } = await gradeFolder(one, run, options);
+    return { ...emptyResult(run, one), ...graded, model: { id, way: run.way } };
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
-    return { ...emptyResult(run, one), reason: `the run cannot be graded: ${error.message}` };
+    return { ...emptyResult(run, one), reason: `cannot grade the run: ${error.message}` };
   }
-}
-
-async function gradeWhole(run: StoredRun, one: EvalCase, options: GradeOptions): Promise<CaseResult> {
-  const reading = factsOfRun(run.folder);
-  if (reading.type === 'unusable') return { ...emptyResult(run, one), reason: reading.reason };
-  const { streamed, readOutput } = run;
-  const heard: RunFacts = streamed === undefined ? reading.facts : { ...reading.facts, streamed };
-  const facts = readOutput === undefined ? heard : withOutputs(heard, readOutput);
-  const checks = await gradeRun(one, facts, options);
-  return {
-    ...emptyResult(run, one),
-    ...caseVerdict(one, checks, brokenReason(one, facts)),
-    checks,
-    loaded: loadedNames(facts),
-    answer: facts.answer,
-    cost: facts.cost,
-    model: { id: facts.model, way: run.way },
-  };
 }
 
 function emptyResult({ folder, arm, attempt, way }: StoredRun, head: CaseHead): CaseResult {
   return { ...ungradedResult(head, { arm, attempt, model: { id: '', way } }), run: folder };
 }
 
-function resultOfNothing(run: StoredRun): CaseResult {
+function unknownCase(run: StoredRun): CaseResult {
   const place = { file: run.folder, line: 1, column: 1 };
   const head: CaseHead = { id: run.case, name: run.case, place, input: '', tags: [] };
-  return { ...emptyResult(run, head), reason: 'no case of the suite has this id' };
+  return { ...emptyResult(run, head), reason: 'the suite has no case with this id' };
 }

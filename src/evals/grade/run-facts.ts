@@ -1,60 +1,55 @@
-/**
- * What a run says about itself: all that is graded, made from its events and from nothing else (EVAL-5). Every fact knows the numbers of
- * the events that show it.
- */
+/** The facts of a run that graders use. They come from its events only (EVAL-5), and each names the events that show it. */
 import type { Decision } from '../../core/access.ts';
-import type { Action } from '../../core/action.ts';
 import type { Budget, BudgetName } from '../../core/budget.ts';
+import type { EvalCase } from '../cases/case.ts';
 import type { CaseCost } from '../report/result.ts';
-import type { Asked } from './action-match.ts';
+import type { RequestedAction } from './action-match.ts';
 import type { Outcome, RunApproval } from '../../core/run-events.ts';
 import type { Observation } from '../../core/observation.ts';
 import type { AskedBy } from '../../core/session.ts';
 import type { ShownContent } from '../../core/text/shown.ts';
 
-/** A skill whose instructions were loaded. */
+/** A skill with loaded instructions. */
 export interface LoadFact {
   readonly seq: number;
   readonly skill: string;
   readonly id: string;
   readonly askedBy: AskedBy | 'subagent';
-  /** A program required it: that says nothing about who triggers it. */
+  /** The calling program required the skill, so the query did not trigger it. */
   readonly isRequired: boolean;
 }
 
-/** One thing that was asked for and what came of it. */
-export interface StepFact extends Asked {
+/** One requested action and its outcome. */
+export interface StepFact extends RequestedAction {
   readonly seq: number;
   readonly askedBy: AskedBy;
-  readonly action?: Action;
   readonly decision?: Decision;
-  /** What a person was asked, and the answer; the last one where there are several. */
+  /** The last approval, if there were several. */
   readonly approval?: RunApproval['answer'];
   readonly observation?: Observation;
-  /** The record leaves open which call of the answer became which action. */
+  /** The record does not show which call of the model became which action. */
   readonly isUnclear?: true;
-  /** All events that are about it. */
   readonly events: readonly number[];
 }
 
-/** Something of a skill that went towards the model. */
+/** Content of a skill that was shown to the model. */
 export interface ShownFact {
   readonly seq: number;
   readonly shown: ShownContent;
-  /** Its skill was loaded before. */
+  /** The skill was loaded before. */
   readonly isOfLoaded: boolean;
 }
 
-/** A file that the run left, as its record knows it. */
+/** A file that the run left. */
 export interface FileFact {
   readonly seq: number;
-  /** Relative to the workspace, or to the project. */
+  /** Relative to the workspace or to the project. */
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
-  /** Of the whole, without `sha256:`. */
+  /** Hex digest of the whole file, without the `sha256:` prefix. */
   readonly sha256?: string;
-  /** The whole text; absent where the record does not have it. */
+  /** The whole text; absent if the record does not hold it. */
   readonly text?: string;
 }
 
@@ -64,10 +59,10 @@ export interface RunFacts {
   readonly model: string;
   readonly outcome: Outcome;
   readonly reason: string;
-  /** What the person was answered; empty where there was no answer. */
+  /** The final answer; empty if there is none. */
   readonly answer: string;
   readonly answerSeq: number | undefined;
-  /** All that the model said in plain text, turn after turn; empty where it answers with structured actions. */
+  /** All plain text of the model, turn after turn; empty if it answers with structured actions. */
   readonly said: string;
   readonly loads: readonly LoadFact[];
   readonly steps: readonly StepFact[];
@@ -76,15 +71,22 @@ export interface RunFacts {
   readonly used: Budget;
   readonly cost: CaseCost;
   readonly budgetEnds: readonly { readonly seq: number; readonly name: BudgetName; readonly limit: number }[];
-  /** Why the run says nothing about its skills: the model or the harness broke. Empty where it does. */
+  /** Why the run proves nothing about its skills: the model or the harness failed. Empty if it does prove something. */
   readonly broken: string;
   /** The number of the last event. */
   readonly end: number;
-  /** What a listener was shown while the answer grew; not part of the record, given by whoever ran it. */
+  /** The answer as a listener saw it grow. It is not part of the record; the caller adds it. */
   readonly streamed?: string;
 }
 
-/** Names of skills whose bodies were loaded, in order, each once. */
+/** Names of the loaded skills in order, without duplicates. */
 export function loadedNames({ loads }: Pick<RunFacts, 'loads'>): readonly string[] {
   return [...new Set(loads.map(({ skill }) => skill))];
+}
+
+/** Why the run proves nothing about this case. A case may expect a failed run, or set the time limit that ended it. */
+export function brokenReason({ expect, limits }: EvalCase, { broken, outcome, budgetEnds }: RunFacts): string {
+  if (expect.outcome?.some((wanted) => wanted === outcome) === true) return '';
+  const isOwnLimit = limits.wallMs !== undefined && budgetEnds.some(({ name }) => name === 'wallMs');
+  return outcome === 'degraded' && isOwnLimit ? '' : broken;
 }

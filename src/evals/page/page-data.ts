@@ -1,25 +1,25 @@
-/** What of a report goes into its page: all results, texts cut where there are many, and as many runs as there is room for. */
+/** Selects the data of the report page: all results, shortened if necessary, and as many runs as fit. */
 import { compareReports } from '../report/compare-reports.ts';
 import { failuresFirst } from '../report/report-text.ts';
 import type { CaseResult, EvalReport } from '../report/result.ts';
 import type { PageData, RunView } from './view.ts';
 
 export interface PageOptions {
-  /** The run of a result, as it is looked at; nothing where there is none. Asked only while there is room: failures first. */
+  /** Returns the run of a result for display. Called for failures first, and only while there is room. */
   readonly view?: (result: CaseResult) => RunView | undefined;
   /** An earlier report, to show what changed. */
   readonly before?: EvalReport;
-  /** Of the data; 4 MB. */
+  /** Size limit of the data (default: 4 MB). */
   readonly maxBytes?: number;
-  /** Runs of results that passed; 50. */
+  /** Limit for runs of passed results (default: 50). */
   readonly maxPassedViews?: number;
 }
 
 const MAX_BYTES = 4_000_000;
 const MAX_PASSED_VIEWS = 50;
-/** Part of the room that results may take; the rest is for runs. */
+/** The share of the size for results; the rest is for runs. */
 const RESULTS_PART = 0.75;
-/** Characters of one text, tried one after the other until the results fit. */
+/** Text limits, tried in order until the results fit. */
 const TEXT_LIMITS = [20_000, 4000, 2000, 1000, 500, 200, 80] as const;
 
 export function pageData(report: EvalReport, options: PageOptions = {}): PageData {
@@ -35,18 +35,14 @@ export function pageData(report: EvalReport, options: PageOptions = {}): PageDat
   };
 }
 
-/** The report itself where nothing has to be cut. */
+/** Returns the report itself if nothing must be shortened. */
 function fitted(report: EvalReport, maxBytes: number): EvalReport {
   if (!report.results.some((result) => isLong(result, TEXT_LIMITS[0])) && sizeOf(report) <= maxBytes) return report;
-  const attempts = TEXT_LIMITS.map((limit) => () => ({
-    ...report,
-    results: report.results.map((one) => cutResult(one, limit)),
-  }));
-  for (const attempt of attempts) {
-    const shorter = attempt();
+  for (const limit of TEXT_LIMITS) {
+    const shorter = { ...report, results: report.results.map((one) => cutResult(one, limit)) };
     if (sizeOf(shorter) <= maxBytes) return shorter;
   }
-  // More results than any page can show: their texts are gone, the numbers are not.
+  // Too many results even for the shortest texts: keep only their numbers.
   return {
     ...report,
     results: report.results.map((one) => cutResult({ ...one, input: '', answer: '', checks: [] }, 40)),

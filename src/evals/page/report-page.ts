@@ -1,6 +1,6 @@
 /**
- * A report as one HTML file: no server, no request to anywhere, opened from the disk. The data is JSON that cannot end its element;
- * the script puts it into the document as text only; the policy of the page lets nothing else run or load.
+ * Writes a report as one HTML file that needs no server and makes no requests. The data is JSON that cannot end its element, the script
+ * inserts it as text only, and the content security policy blocks everything else.
  */
 import { createHash } from 'node:crypto';
 
@@ -14,7 +14,7 @@ export function htmlReport(report: EvalReport, options: PageOptions = {}): strin
   return htmlPage(pageData(report, options));
 }
 
-/** The page of the later of two reports, with what changed since the earlier one. */
+/** The page of the later report, with the changes since the earlier one. */
 export function htmlCompare(before: EvalReport, after: EvalReport, options: Omit<PageOptions, 'before'> = {}): string {
   return htmlReport(after, { ...options, before });
 }
@@ -48,7 +48,7 @@ function htmlPage(data: PageData): string {
   ].join('\n');
 }
 
-/** JSON without `<`: no element can end or begin in it. */
+/** Escapes `<`, so that no element can start or end in the data. */
 function dataText(data: PageData): string {
   return JSON.stringify(data).replaceAll('<', String.raw`\u003c`);
 }

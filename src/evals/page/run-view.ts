@@ -1,16 +1,16 @@
-/** A recorded run as a timeline: an action with its decision, question and outcome is one step, and each request says what filled it. */
+/** Converts a recorded run into a timeline. An action with its decision, approval and outcome is one step. */
 import { readRun } from '../../journal/journal-reader.ts';
 import { describeAction, describeOutcome, isPoorOutcome } from '../../core/action-text.ts';
 import { eventText } from '../../core/event-text.ts';
 import type { JournalLine, RunEvent } from '../../core/run-events.ts';
-import { contextTracker } from './context-sections.ts';
-import type { RunStep, RunView, StepKind, StepLine, Tone, TurnView } from './view.ts';
+import type { ShownContent, ShownReason } from '../../core/text/shown.ts';
+import type { ContextSection, RunStep, RunView, StepKind, StepLine, Tone, TurnView } from './view.ts';
 
 export const MOST_STEPS = 400;
 const LAST_STEPS = 50;
 const MOST_TEXT = 2000;
 
-/** Throws `run/invalid` where the folder is no run. Long texts are not opened: their start is enough to look at. */
+/** Throws `run/invalid` if the folder has no run. Reads only the start of long texts. */
 export function runView(folder: string): RunView {
   const { info, torn, lines } = readRun(folder, { content: 'start' });
   const { steps, turns, elapsedMs } = timelineOf(lines);
@@ -20,7 +20,7 @@ export function runView(folder: string): RunView {
     reason: cut(info.reason),
     elapsedMs,
     turns,
-    // How it began and how it ended.
+    // Keeps the first and the last steps.
     steps:
       steps.length <= MOST_STEPS ? steps : [...steps.slice(0, MOST_STEPS - LAST_STEPS), ...steps.slice(-LAST_STEPS)],
     stepsLeftOut: Math.max(0, steps.length - MOST_STEPS),
@@ -34,11 +34,10 @@ interface Timeline {
   readonly elapsedMs: number;
 }
 
-/** From the lines of one record, in order. */
 export function timelineOf(lines: Iterable<JournalLine>): Timeline {
   const steps: RunStep[] = [];
   const turns: TurnView[] = [];
-  /** Where the step of a call stands. */
+  /** The index of the step of each call. */
   const calls = new Map<number, number>();
   const context = contextTracker();
   let [turn, elapsedMs] = [0, 0];
@@ -58,7 +57,7 @@ export function timelineOf(lines: Iterable<JournalLine>): Timeline {
     if (event.type === 'model-answer') addUsage(turns, event);
     const place = 'call' in event && event.call !== undefined ? calls.get(event.call) : undefined;
     const known = place === undefined ? undefined : steps[place];
-    if (place !== undefined && known !== undefined) steps[place] = grown(known, line);
+    if (place !== undefined && known !== undefined) steps[place] = withEvent(known, line);
     else {
       const step = stepOf(line, turn);
       if (step === undefined) continue;
@@ -79,7 +78,7 @@ function addUsage(turns: TurnView[], { usage }: Extract<RunEvent, { readonly typ
   });
 }
 
-/** What an event begins; nothing where it is not worth a step. */
+/** The step that an event starts, if any. */
 function stepOf({ seq, elapsed, event }: JournalLine, turn: number): RunStep | undefined {
   const base = { events: [seq], atMs: elapsed, turn, lines: [] };
   if (event.type === 'action')
@@ -119,7 +118,7 @@ function kindOf(event: RunEvent): StepKind | undefined {
       return 'note';
     case 'run-end':
       return 'end';
-    // The heading of a turn, and what belongs to an action or to the record.
+    // Parts of a turn heading, of an action, or of the record.
     case 'run-start':
     case 'turn':
     case 'model-call':
@@ -141,8 +140,8 @@ function askedBy(who: string): readonly StepLine[] {
   return who === 'model' ? [] : [{ label: 'asked by', tone: 'faint', text: who }];
 }
 
-/** The step of a call with one more event of it. */
-function grown(step: RunStep, { seq, elapsed, event }: JournalLine): RunStep {
+/** Adds an event to the step of its call. */
+function withEvent(step: RunStep, { seq, elapsed, event }: JournalLine): RunStep {
   const added = addedBy(event);
   if (added === undefined) return step;
   const { line, tone } = added;
@@ -157,7 +156,7 @@ function grown(step: RunStep, { seq, elapsed, event }: JournalLine): RunStep {
 
 interface Added {
   readonly line: StepLine;
-  /** Of the whole step, where the line says it otherwise. */
+  /** The tone of the step, if it differs from that of the line. */
   readonly tone?: Tone;
 }
 
@@ -195,4 +194,55 @@ function worse(a: Tone, b: Tone): Tone {
 
 function cut(text: string): string {
   return text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT)}…`;
+}
+
+interface ContextTracker {
+  /** Must see every event of a run in order. */
+  see(event: RunEvent): void;
+  /** Splits the tokens of a request into sections, which add up to it. */
+  sections(tokens: number): Readonly<Record<ContextSection, number>>;
+}
+
+const SECTION_OF = {
+  catalog: 'catalog',
+  load: 'bodies',
+  document: 'bodies',
+  invocation: 'bodies',
+  compaction: 'bodies',
+  resource: 'resources',
+  list: 'resources',
+  search: 'resources',
+} as const satisfies Record<ShownReason, ContextSection>;
+
+/** Estimates the sections of each request from the shown content and from its growth. */
+function contextTracker(): ContextTracker {
+  const shown = { catalog: 0, bodies: 0, resources: 0 };
+  /** Instructions, tools and the request of the user, which are part of every request. */
+  let base: number | undefined;
+  const add = ({ reason, tokens }: ShownContent): void => {
+    const section = SECTION_OF[reason];
+    // A new catalog replaces the previous one.
+    shown[section] = section === 'catalog' ? tokens : shown[section] + tokens;
+  };
+  return {
+    see(event) {
+      if (event.type === 'session' && event.event.type === 'content-show') add(event.event.shown);
+      if (event.type === 'session' && event.event.type === 'request-start')
+        event.event.shown.filter(({ reason }) => reason === 'catalog').forEach(add);
+      // After a compaction, the remaining skill content is shown again.
+      if (event.type === 'context-compact') Object.assign(shown, { bodies: 0, resources: 0 });
+    },
+    sections(tokens) {
+      let left = Math.max(0, tokens);
+      const take = (wanted: number): number => {
+        const taken = Math.min(left, Math.max(0, wanted));
+        left -= taken;
+        return taken;
+      };
+      const [catalog, bodies, resources] = [take(shown.catalog), take(shown.bodies), take(shown.resources)];
+      base ??= left;
+      const rest = take(base);
+      return { catalog, bodies, resources, rest, observations: left };
+    },
+  };
 }

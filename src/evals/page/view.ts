@@ -1,21 +1,21 @@
-/** What the page of a report is given: all of it is data, and the page shows it as text. */
+/** The data of the report page, which shows all of it as text. */
 import type { ReportComparison } from '../report/compare-reports.ts';
 import type { EvalReport } from '../report/result.ts';
 import type { Plan } from '../../core/plan.ts';
 
 export interface PageData {
   readonly report: EvalReport;
-  /** By the place of a result in the report. */
+  /** By the index of the result in the report. */
   readonly views: Readonly<Record<string, RunView>>;
-  /** Runs that are on the disk and not in the page, because it would grow too large. */
+  /** Number of recorded runs that were omitted to limit the size of the page. */
   readonly viewsLeftOut: number;
-  /** Texts of results were cut. */
+  /** Texts of results were shortened. */
   readonly isCut: boolean;
-  /** Against an earlier report. */
+  /** The comparison with an earlier report. */
   readonly comparison?: ReportComparison;
 }
 
-/** A run as people look at it. */
+/** A run for display. */
 export interface RunView {
   readonly run: string;
   readonly outcome: string;
@@ -23,13 +23,13 @@ export interface RunView {
   readonly elapsedMs: number;
   readonly turns: readonly TurnView[];
   readonly steps: readonly RunStep[];
-  /** Steps that are not in `steps`, because there are too many. */
+  /** Number of omitted steps. */
   readonly stepsLeftOut: number;
-  /** The record ends in the middle of a line. */
+  /** The record ends within a line. */
   readonly isTorn: boolean;
 }
 
-/** What filled the room of a request, in this order. `observations`: what came since the first request, answers included. */
+/** Sections of a request in display order. `observations` is everything since the first request, including answers. */
 export const CONTEXT_SECTIONS = ['rest', 'catalog', 'bodies', 'resources', 'observations'] as const;
 export type ContextSection = (typeof CONTEXT_SECTIONS)[number];
 
@@ -40,7 +40,7 @@ export interface TurnView {
   /** Estimated tokens of the request; the sections add up to it. */
   readonly tokens: number;
   readonly sections: Readonly<Record<ContextSection, number>>;
-  /** As the model said. */
+  /** As reported by the model. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
 }
@@ -49,15 +49,15 @@ export type StepKind = 'action' | 'model' | 'plan' | 'skill' | 'context' | 'note
 export type Tone = 'plain' | 'faint' | 'good' | 'warning' | 'bad';
 
 export interface RunStep {
-  /** Numbers of the events it is made from; the first one is its own. */
+  /** Numbers of its events; the first one started the step. */
   readonly events: readonly number[];
   readonly atMs: number;
-  /** 0: before the first one. */
+  /** 0 before the first turn. */
   readonly turn: number;
   readonly kind: StepKind;
   readonly tone: Tone;
   readonly text: string;
-  /** The decision, the question and its answer, the outcome; what the model said. */
+  /** The decision, approval and outcome, or the text of the model. */
   readonly lines: readonly StepLine[];
   readonly tookMs?: number;
   readonly plan?: Plan;

@@ -1,12 +1,8 @@
-/**
- * Does the skill help: the same cases with it and without it, pair by pair. What the arms are is said by whoever compares and never by
- * how they sort; a case without a verdict in both arms is no pair, and where there is no pair there is no difference either.
- */
+/** Compares two arms case by case. Only cases with a verdict in both arms count; without such pairs there is no comparison. */
+import { groupBy, hasVerdict } from './result.ts';
 import type { Arm, CaseResult, Comparison } from './result.ts';
 import { mcNemar, meanOf, pairedBootstrap, smallestVisible } from '../statistics/statistics.ts';
-import { hasVerdict } from '../trigger/trigger-trial.ts';
 
-/** Nothing can be compared. */
 export interface NoComparison {
   readonly type: 'no-comparison';
   readonly reason: string;
@@ -15,7 +11,7 @@ export interface NoComparison {
 export interface CompareOptions {
   readonly of: Arm;
   readonly against: Arm;
-  /** Of the bootstrap. */
+  /** Seed of the bootstrap. */
   readonly seed?: number;
 }
 
@@ -29,7 +25,7 @@ export function compareArms(
   results: readonly CaseResult[],
   { of, against, seed = 1 }: CompareOptions,
 ): Comparison | NoComparison {
-  if (of === against) return { type: 'no-comparison', reason: `${of} is compared with itself` };
+  if (of === against) return { type: 'no-comparison', reason: `cannot compare ${of} with itself` };
   const pairs = pairsOf(results, of, against);
   if (pairs.length === 0) return { type: 'no-comparison', reason: missingText(results, of, against) };
   const better = pairs.filter((pair) => isPassed(pair.of) && !isPassed(pair.against)).length;
@@ -44,7 +40,7 @@ export function compareArms(
     difference: pairedBootstrap(differences, { seed }),
     p: mcNemar(better, worse),
     smallestVisible: smallestVisible(pairs.length, better + worse),
-    sayNothing: pairs.flatMap(sayingNothing),
+    sayNothing: pairs.flatMap(alwaysPassing),
     tokens: both(pairs, ({ cost }) => cost.inputTokens + cost.outputTokens),
     wallMs: both(pairs, ({ cost }) => cost.wallMs),
   };
@@ -56,14 +52,7 @@ export function isComparison(compared: Comparison | NoComparison): compared is C
 
 function pairsOf(results: readonly CaseResult[], of: Arm, against: Arm): readonly Pair[] {
   const ids = [...new Set(results.map((result) => result.case))];
-  const verdicts = new Map<string, CaseResult[]>();
-  for (const result of results) {
-    if (!hasVerdict(result)) continue;
-    const key = JSON.stringify([result.arm, result.case]);
-    const known = verdicts.get(key);
-    if (known === undefined) verdicts.set(key, [result]);
-    else known.push(result);
-  }
+  const verdicts = groupBy(results.filter(hasVerdict), (result) => JSON.stringify([result.arm, result.case]));
   const found = (arm: Arm, id: string): readonly CaseResult[] => verdicts.get(JSON.stringify([arm, id])) ?? [];
   return ids
     .map((id) => ({ case: id, of: found(of, id), against: found(against, id) }))
@@ -78,7 +67,7 @@ function missingText(results: readonly CaseResult[], of: Arm, against: Arm): str
   return `no case has a verdict in both arms (${counted.join('; ')})`;
 }
 
-/** Repeated cases pass where more than half of their attempts do. */
+/** A repeated case passes if more than half of its attempts pass. */
 function isPassed(results: readonly CaseResult[]): boolean {
   return passShare(results) > 0.5;
 }
@@ -87,8 +76,8 @@ function passShare(results: readonly CaseResult[]): number {
   return results.filter(({ status }) => status === 'passed').length / results.length;
 }
 
-/** Checks that every attempt of both arms passes: they would pass without the skill. */
-function sayingNothing({ case: id, of, against }: Pair): readonly { readonly case: string; readonly check: string }[] {
+/** Checks that pass in every attempt of both arms. */
+function alwaysPassing({ case: id, of, against }: Pair): readonly { readonly case: string; readonly check: string }[] {
   const all = [...of, ...against];
   const [first] = all;
   const passes = (check: string): boolean =>
@@ -96,7 +85,7 @@ function sayingNothing({ case: id, of, against }: Pair): readonly { readonly cas
   return (first?.checks ?? []).filter((check) => passes(check.id)).map((check) => ({ case: id, check: check.id }));
 }
 
-/** The mean of an attempt, over cases, so that cases with more attempts weigh no more. */
+/** Averages per case first, so that cases with more attempts weigh no more. */
 function both(pairs: readonly Pair[], amount: (result: CaseResult) => number): Comparison['tokens'] {
   const mean = (arm: 'of' | 'against'): number => meanOf(pairs.map((pair) => meanOf(pair[arm].map(amount))));
   return { of: mean('of'), against: mean('against') };

@@ -1,9 +1,10 @@
-/** Two reports beside each other: which cases changed, what it cost, and what was evaluated differently. */
+/** Compares two reports: changed cases, costs and skills. */
 import { compareText } from '../../core/diagnostic.ts';
 import { costOf, tokensOf } from './report-text.ts';
+import { groupBy } from './result.ts';
 import type { Arm, CaseResult, CaseStatus, EvalReport, Rate } from './result.ts';
 
-/** `broken`: it passed before and does not now. `other`: between outcomes of which neither is a pass. */
+/** `broken` cases passed before and do not now. `other` cases changed between two outcomes that are not a pass. */
 export const CHANGES = ['broken', 'fixed', 'other', 'added', 'removed'] as const;
 export type Change = (typeof CHANGES)[number];
 
@@ -12,16 +13,16 @@ export interface CaseChange {
   readonly case: string;
   readonly name: string;
   readonly arm: Arm;
-  /** Absent where the case is only in the other report. */
+  /** Absent if the case is only in the other report. */
   readonly before?: CaseVerdict;
   readonly after?: CaseVerdict;
-  /** Checks whose outcome is another one. */
+  /** Checks with a different outcome. */
   readonly checks: readonly CheckChange[];
 }
 
-/** All attempts at a case as one. */
+/** All attempts at a case combined. */
 export interface CaseVerdict {
-  /** The worst of them. */
+  /** The worst status of all attempts. */
   readonly status: CaseStatus;
   readonly passed: number;
   readonly attempts: number;
@@ -32,7 +33,7 @@ export interface CheckChange {
   readonly asked: string;
   readonly before: CaseStatus | 'absent';
   readonly after: CaseStatus | 'absent';
-  /** What was found last. */
+  /** What the later report found. */
   readonly found: string;
 }
 
@@ -46,14 +47,14 @@ export interface ReportComparison {
   readonly passRate: BeforeAfter<Rate>;
   readonly totals: BeforeAfter<EvalReport['totals']>;
   readonly models: BeforeAfter<EvalReport['models']>;
-  /** Those that changed, the worst kind first; in the order of the suites. */
+  /** Changed cases, the worst kind first, in suite order. */
   readonly changes: readonly CaseChange[];
   readonly counts: Readonly<Record<Change, number>>;
-  /** Cases with one outcome in both. */
+  /** Number of unchanged cases. */
   readonly same: number;
-  /** Skills of which the bytes changed; `''` where one was not there. */
+  /** Skills with a changed digest; an empty digest means that the skill is absent. */
   readonly skills: readonly (BeforeAfter<string> & { readonly name: string })[];
-  /** Over the cases that are in both, so that numbers of cases do not look like costs. */
+  /** Only over cases in both reports, so that the number of cases has no effect. */
   readonly cost: {
     readonly tokens: BeforeAfter<number>;
     readonly toolCalls: BeforeAfter<number>;
@@ -87,16 +88,9 @@ export function compareReports(before: EvalReport, after: EvalReport): ReportCom
 
 type Cases = ReadonlyMap<string, readonly CaseResult[]>;
 
-/** Attempts of a case and an arm belong together. */
+/** Groups the attempts at a case in an arm. */
 function byCase(results: readonly CaseResult[]): Cases {
-  const found = new Map<string, CaseResult[]>();
-  for (const result of results) {
-    const key = JSON.stringify([result.case, result.arm]);
-    const known = found.get(key);
-    if (known === undefined) found.set(key, [result]);
-    else known.push(result);
-  }
-  return found;
+  return groupBy(results, (result) => JSON.stringify([result.case, result.arm]));
 }
 
 function changeOf(old: readonly CaseResult[], now: readonly CaseResult[]): readonly CaseChange[] {

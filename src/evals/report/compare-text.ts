@@ -1,11 +1,10 @@
-/** Two reports beside each other, for a terminal and for a pull request. */
+/** Formats the comparison of two reports for a terminal and as Markdown. */
 import { CHANGES } from './compare-reports.ts';
 import type { BeforeAfter, CaseChange, CaseVerdict, Change, ReportComparison } from './compare-reports.ts';
-import { modelsText, numberText, rateText } from './report-text.ts';
+import { markdownText, modelsText, numberText, rateText } from './report-text.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { fitText, padText } from '../../platform/text-width.ts';
 import { printable } from '../../core/text/text.ts';
-import { markdownText } from './markdown-text.ts';
 import type { Look } from './terminal.ts';
 
 const TONES = {
@@ -47,7 +46,7 @@ export function markdownComparison(comparison: ReportComparison): string {
   const left = comparison.changes.length - shown.length;
   const cell = (text: string): string => markdownText(text, CELL);
   const lines = [
-    '### Evaluations compared',
+    '### Comparison of two evaluations',
     '',
     '| | |',
     '|---|---|',
@@ -75,7 +74,7 @@ function facts({
   );
   const [before, after] = [modelsText(models.before), modelsText(models.after)];
   return [
-    ['changes', [...changed, `${numberText(same)} the same`].join(', ')],
+    ['changes', [...changed, `${numberText(same)} unchanged`].join(', ')],
     ['pass rate', `${rateText(passRate.before)} to ${rateText(passRate.after)}`],
     ['tokens', pairText(cost.tokens, numberText)],
     ['tool calls', pairText(cost.toolCalls, numberText)],
@@ -91,7 +90,7 @@ function pairText({ before, after }: BeforeAfter<number>, text: (value: number) 
   return `${text(before)} to ${text(after)}`;
 }
 
-/** `sha256-tree:0123456789ab`: enough to tell two apart. */
+/** Shortens to `sha256-tree:0123456789ab`. */
 function digestText(digest: string): string {
   return digest === '' ? 'absent' : digest.replace(/([0-9a-f]{12})[0-9a-f]+$/, '$1');
 }

@@ -1,4 +1,4 @@
-/** What a report can be written as. One row a format; the HTML page is beside them, in `cli`, since it stands in a row of its own. */
+/** The text formats of a report. The CLI adds the HTML page, which it loads lazily. */
 import type { EvalReport } from './result.ts';
 import { jsonReport } from './json.ts';
 import { junitReport } from './junit.ts';
@@ -13,9 +13,9 @@ export type WrittenReport =
   | { readonly type: 'files'; readonly files: readonly ReportFile[] };
 
 export interface ReportFormat {
-  /** Of the file where nobody names one; of a folder without a dot. */
+  /** The default file name; a name without a dot is a folder. */
   readonly file: string;
-  /** `base`: the folder that places in files are told from. */
+  /** Paths in the report are relative to `base`. */
   readonly write: (report: EvalReport, base: string) => WrittenReport;
 }
 

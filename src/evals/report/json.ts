@@ -1,5 +1,6 @@
-/** A report as a file that machines read, and that we read back to compare it. */
+/** Writes a report as JSON and reads it back for comparisons. */
 import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 import { CASE_STATUSES } from './result.ts';
 import type { EvalReport } from './result.ts';
 
@@ -9,188 +10,136 @@ export function jsonReport(report: EvalReport): string {
 
 export type ReadReport =
   | { readonly type: 'report'; readonly report: EvalReport }
-  /** In words, without the name of the file. */
+  /** The reason does not name the file. */
   | { readonly type: 'invalid'; readonly reason: string };
 
-/** A report that we wrote, of this version. It comes from a file, so what renderers rely on is looked at. */
+/** Reads a report of this version. The file is untrusted, so everything that renderers use is checked. */
 export function readReport(text: string): ReadReport {
-  const value = parsed(text);
-  if (value === undefined) return invalid('it is not JSON');
-  if (!isObject(value)) return invalid('it is no object');
-  if (value['schema'] !== 1)
-    return invalid(`its schema is ${JSON.stringify(value['schema']) ?? 'absent'}, and this version reads 1`);
-  const problem = problemOf(value);
-  return problem === undefined && isReport(value, problem) ? { type: 'report', report: value } : invalid(problem ?? '');
+  const value = parseJson(text);
+  if (value === undefined) return { type: 'invalid', reason: 'not JSON' };
+  if (!isObject(value)) return { type: 'invalid', reason: 'not an object' };
+  if (value['schema'] !== 1) {
+    const schema = JSON.stringify(value['schema']) ?? 'missing';
+    return { type: 'invalid', reason: `its schema is ${schema}; this version reads schema 1` };
+  }
+  const reason = shapeProblem(value, REPORT, '');
+  return isReport(value, reason) ? { type: 'report', report: value } : { type: 'invalid', reason: reason ?? '' };
 }
 
-/** `figure`: a number, or nothing where there was none to be had. */
-type Shape = 'text' | 'number' | 'figure' | 'flag' | 'list' | 'texts' | 'object';
-type Shapes = Readonly<Record<string, Shape>>;
+/** A nested object is an object with these keys; a list of one shape is an array of it. `number?` may be null, for NaN. */
+type Shape =
+  | 'string'
+  | 'number'
+  | 'number?'
+  | 'boolean'
+  | 'array'
+  | 'status'
+  | readonly [Shape]
+  | { readonly [key: string]: Shape };
 
-const REPORT: Shapes = {
-  tool: 'text',
-  startedAt: 'text',
-  wallMs: 'number',
-  skills: 'list',
-  models: 'list',
-  results: 'list',
-  totals: 'object',
-  passRate: 'object',
-  comparisons: 'list',
-  flaky: 'texts',
-  isPartial: 'flag',
-};
-const RESULT: Shapes = {
-  case: 'text',
-  name: 'text',
-  place: 'object',
-  input: 'text',
-  tags: 'texts',
-  arm: 'text',
+const RATE: Shape = { count: 'number', of: 'number', low: 'number', high: 'number' };
+const MODEL: Shape = { id: 'string', way: 'string' };
+const RATES = { precision: RATE, recall: RATE } as const;
+const SIDES: Shape = { of: 'number', against: 'number' };
+
+const RESULT: Shape = {
+  case: 'string',
+  name: 'string',
+  place: { file: 'string', line: 'number', column: 'number' },
+  input: 'string',
+  tags: ['string'],
+  arm: 'string',
   attempt: 'number',
-  status: 'text',
-  reason: 'text',
-  checks: 'list',
-  loaded: 'texts',
-  answer: 'text',
-  cost: 'object',
-  model: 'object',
+  status: 'status',
+  reason: 'string',
+  checks: [{ id: 'string', kind: 'string', status: 'string', asked: 'string', found: 'string', events: 'array' }],
+  loaded: ['string'],
+  answer: 'string',
+  cost: { turns: 'number', toolCalls: 'number', inputTokens: 'number', outputTokens: 'number', wallMs: 'number' },
+  model: MODEL,
 };
-const CHECK: Shapes = { id: 'text', kind: 'text', status: 'text', asked: 'text', found: 'text', events: 'list' };
-const COST: Shapes = {
-  turns: 'number',
-  toolCalls: 'number',
-  inputTokens: 'number',
-  outputTokens: 'number',
-  wallMs: 'number',
-};
-const RATE: Shapes = { count: 'number', of: 'number', low: 'number', high: 'number' };
-const TOTALS: Shapes = { passed: 'number', failed: 'number', error: 'number', skipped: 'number' };
 
-const PLACE: Shapes = { file: 'text', line: 'number', column: 'number' };
-const MODEL: Shapes = { id: 'text', way: 'text' };
-const COMPARISON: Shapes = {
-  of: 'text',
-  against: 'text',
+const COMPARISON: Shape = {
+  of: 'string',
+  against: 'string',
   pairs: 'number',
   better: 'number',
   worse: 'number',
-  difference: 'object',
-  p: 'figure',
-  smallestVisible: 'figure',
-  sayNothing: 'list',
-  tokens: 'object',
-  wallMs: 'object',
+  difference: { mean: 'number?', low: 'number?', high: 'number?' },
+  p: 'number?',
+  smallestVisible: 'number?',
+  sayNothing: 'array',
+  tokens: SIDES,
+  wallMs: SIDES,
 };
-const TRIGGER: Shapes = {
-  controls: 'list',
-  isValid: 'flag',
-  scores: 'list',
-  overall: 'object',
-  confusion: 'list',
-  sweep: 'list',
+
+const TRIGGER: Shape = {
+  controls: [{ name: 'string', asked: 'string', found: 'string', isKept: 'boolean' }],
+  isValid: 'boolean',
+  scores: [{ ...RATES, f1: 'number' }],
+  overall: { ...RATES, f1: 'number', quiet: RATE },
+  confusion: [{ wanted: 'string', took: 'string', count: 'number' }],
+  sweep: [{ ...RATES, distractors: 'number' }],
 };
-const SCORE: Shapes = { precision: 'object', recall: 'object', f1: 'number' };
-const CONFUSED: Shapes = { wanted: 'text', took: 'text', count: 'number' };
-const CONTROL: Shapes = { name: 'text', asked: 'text', found: 'text', isKept: 'flag' };
-const SWEPT: Shapes = { distractors: 'number', recall: 'object', precision: 'object' };
 
-function problemOf(report: Readonly<Record<string, unknown>>): string | undefined {
-  return (
-    shapeProblem(report, REPORT, 'it') ??
-    shapeProblem(report['totals'], TOTALS, 'totals') ??
-    shapeProblem(report['passRate'], RATE, 'passRate') ??
-    itemProblem(report['skills'], { name: 'text', digest: 'text' }, 'skills') ??
-    itemProblem(report['models'], MODEL, 'models') ??
-    itemProblem(report['comparisons'], COMPARISON, 'comparisons') ??
-    (report['trigger'] === undefined ? undefined : triggerProblem(report['trigger'])) ??
-    firstOf(listIn(report['results']), (result, place) => resultProblem(result, `results[${String(place)}]`))
-  );
-}
+const REPORT: Shape = {
+  tool: 'string',
+  startedAt: 'string',
+  wallMs: 'number',
+  skills: [{ name: 'string', digest: 'string' }],
+  models: [MODEL],
+  totals: { passed: 'number', failed: 'number', error: 'number', skipped: 'number' },
+  passRate: RATE,
+  comparisons: [COMPARISON],
+  flaky: ['string'],
+  isPartial: 'boolean',
+  results: [RESULT],
+};
 
-function triggerProblem(trigger: unknown): string | undefined {
-  const shape = shapeProblem(trigger, TRIGGER, 'trigger');
-  if (shape !== undefined || !isObject(trigger)) return shape;
-  return (
-    itemProblem(trigger['controls'], CONTROL, 'trigger.controls') ??
-    itemProblem(trigger['scores'], SCORE, 'trigger.scores') ??
-    itemProblem(trigger['confusion'], CONFUSED, 'trigger.confusion') ??
-    itemProblem(trigger['sweep'], SWEPT, 'trigger.sweep') ??
-    shapeProblem(trigger['overall'], { ...SCORE, quiet: 'object' }, 'trigger.overall')
-  );
-}
-
-function itemProblem(items: unknown, shapes: Shapes, where: string): string | undefined {
-  return firstOf(listIn(items), (item, place) => shapeProblem(item, shapes, `${where}[${String(place)}]`));
-}
-
-function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function resultProblem(result: unknown, where: string): string | undefined {
-  const shape = shapeProblem(result, RESULT, where);
-  if (shape !== undefined || !isObject(result)) return shape;
-  if (!isStatus(result['status'])) return `${where}.status is none of ${CASE_STATUSES.join(', ')}`;
-  return (
-    shapeProblem(result['place'], PLACE, `${where}.place`) ??
-    shapeProblem(result['model'], MODEL, `${where}.model`) ??
-    shapeProblem(result['cost'], COST, `${where}.cost`) ??
-    itemProblem(result['checks'], CHECK, `${where}.checks`)
-  );
-}
-
-function shapeProblem(value: unknown, shapes: Shapes, where: string): string | undefined {
-  if (!isObject(value)) return `${where} is no object`;
-  const wrong = Object.entries(shapes).find(([key, shape]) => !hasShape(value[key], shape));
-  return wrong === undefined ? undefined : `${where}.${wrong[0]} is no ${wrong[1]}`;
-}
-
-function hasShape(value: unknown, shape: Shape): boolean {
-  switch (shape) {
-    case 'text':
-      return typeof value === 'string';
-    case 'number':
-      return typeof value === 'number';
-    case 'figure':
-      return typeof value === 'number' || value === null;
-    case 'flag':
-      return typeof value === 'boolean';
-    case 'list':
-      return Array.isArray(value);
-    case 'texts':
-      return Array.isArray(value) && value.every((item) => typeof item === 'string');
-    case 'object':
-      return isObject(value);
+/** Describes the first value that does not have its shape. */
+function shapeProblem(value: unknown, shape: Shape, where: string): string | undefined {
+  if (typeof shape === 'string') return hasShape(value, shape) ? undefined : `${where} must be ${NAMES[shape]}`;
+  if (isList(shape)) {
+    if (!Array.isArray(value)) return `${where} must be an array`;
+    return firstProblem(value.entries(), ([place, item]) => shapeProblem(item, shape[0], `${where}[${String(place)}]`));
   }
+  if (!isObject(value)) return `${where} must be an object`;
+  const problem = firstProblem(Object.entries(shape), ([key, inner]) =>
+    shapeProblem(value[key], inner, where === '' ? key : `${where}.${key}`),
+  );
+  // Only the report itself has this optional part.
+  if (problem !== undefined || shape !== REPORT || value['trigger'] === undefined) return problem;
+  return shapeProblem(value['trigger'], TRIGGER, 'trigger');
 }
 
-function firstOf<T>(items: readonly T[], look: (item: T, place: number) => string | undefined): string | undefined {
-  for (const [place, item] of items.entries()) {
-    const found = look(item, place);
-    if (found !== undefined) return found;
+function isList(shape: Shape): shape is readonly [Shape] {
+  return Array.isArray(shape);
+}
+
+function firstProblem<T>(items: Iterable<T>, check: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const problem = check(item);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function isStatus(value: unknown): boolean {
-  return CASE_STATUSES.some((status) => status === value);
+const NAMES = {
+  string: 'a string',
+  number: 'a number',
+  'number?': 'a number or null',
+  boolean: 'a boolean',
+  array: 'an array',
+  status: `one of ${CASE_STATUSES.join(', ')}`,
+} as const;
+
+function hasShape(value: unknown, shape: keyof typeof NAMES): boolean {
+  if (shape === 'array') return Array.isArray(value);
+  if (shape === 'status') return CASE_STATUSES.some((status) => status === value);
+  return shape === 'number?' ? value === null || typeof value === 'number' : typeof value === shape;
 }
 
-/** Said by the checks above; the compiler cannot follow them. */
-function isReport(value: object, problem: undefined): value is EvalReport {
+/** The compiler cannot follow the checks above. */
+function isReport(value: object, problem: string | undefined): value is EvalReport {
   return problem === undefined && 'results' in value;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function invalid(reason: string): ReadReport {
-  return { type: 'invalid', reason };
 }

@@ -1,11 +1,12 @@
-/** A report as the XML that CI servers read: one test a case, arm and attempt. An error is no failure, and what was skipped says why. */
+/** Writes a report as JUnit XML, with one test per case, arm and attempt. */
 import { attemptNames, brokenControls, isInvalid } from './report-text.ts';
+import { groupBy } from './result.ts';
 import type { CaseResult, CheckResult, EvalReport } from './result.ts';
-import { xmlAttribute, xmlText } from './xml-text.ts';
+import { escapeXml } from '../../core/text/text.ts';
 
 export function junitReport(report: EvalReport): string {
   const nameOf = attemptNames(report);
-  const suites = bySuite(report.results);
+  const suites = groupBy(report.results, ({ place }) => place.file);
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="skillwright eval"${counts(report.results)} time="${seconds(report.wallMs)}">`,
@@ -20,18 +21,7 @@ export function junitReport(report: EvalReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A suite is a file of cases. */
-function bySuite(results: readonly CaseResult[]): ReadonlyMap<string, readonly CaseResult[]> {
-  const suites = new Map<string, CaseResult[]>();
-  for (const result of results) {
-    const known = suites.get(result.place.file);
-    if (known === undefined) suites.set(result.place.file, [result]);
-    else known.push(result);
-  }
-  return suites;
-}
-
-/** Controls that were not kept are errors: a server that looks at tests only must not be green. */
+/** Failed controls are errors, so that CI does not pass an invalid evaluation. */
 function controlSuite(report: EvalReport): readonly string[] {
   const broken = brokenControls(report);
   const count = String(broken.length);
@@ -39,7 +29,7 @@ function controlSuite(report: EvalReport): readonly string[] {
     `  <testsuite name="controls" tests="${count}" failures="0" errors="${count}" skipped="0" time="0">`,
     ...broken.flatMap(({ name, asked, found }) => [
       `    <testcase name="${name}" classname="controls" time="0">`,
-      `      <error message="${xmlAttribute(`asked for ${asked}, found ${found}`)}" type="invalid"/>`,
+      `      <error message="${xmlAttribute(`expected ${asked}, found ${found}`)}" type="invalid"/>`,
       '    </testcase>',
     ]),
     '  </testsuite>',
@@ -100,4 +90,19 @@ function sum(results: readonly CaseResult[]): number {
 
 function seconds(ms: number): string {
   return Number.isFinite(ms) ? (ms / 1000).toFixed(3) : '0';
+}
+
+/** Characters that XML 1.0 cannot represent, not even as references. */
+// oxlint-disable-next-line no-misleading-character-class
+const NO_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+const TERMINAL_SEQUENCE = /\u001B\[[0-9;:<=>?]*[ -/]*[@-~]/g;
+
+/** Escapes element text; drops terminal sequences and characters that XML cannot represent. */
+function xmlText(text: string): string {
+  return escapeXml(text.replaceAll(TERMINAL_SEQUENCE, '').replaceAll(NO_XML, '')).replaceAll('\r', '&#13;');
+}
+
+/** Escapes an attribute, in which a parser would turn line ends into spaces. */
+function xmlAttribute(text: string): string {
+  return xmlText(text).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
 }

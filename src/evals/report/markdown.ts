@@ -1,24 +1,25 @@
-/** A report for a pull request: short enough for a comment, and nothing in it that a stranger wrote can act as Markdown or HTML. */
+/** Writes a report as Markdown for a pull request comment. Untrusted text is escaped, so that it cannot act as markup. */
 import {
   attemptNames,
   brokenControls,
   chanceText,
+  comparisonTexts,
+  confusedPairs,
   costOf,
   differenceText,
   failuresFirst,
   isInvalid,
+  markdownText,
   modelsText,
   numberText,
-  percentText,
   rateText,
   tokensOf,
   totalsText,
 } from './report-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
-import { markdownText } from './markdown-text.ts';
 
-/** Comments of code hosts end at 65,536 characters; bytes are counted, and room is left for what is put around it. */
+/** Code hosts limit comments to 65,536 characters; this leaves room for surrounding text. */
 const LIMIT_BYTES = 60_000;
 const MOST_ROWS = 50;
 const CELL = 160;
@@ -37,7 +38,7 @@ export function markdownReport(report: EvalReport, { limitBytes = LIMIT_BYTES }:
   }
   return left === 0
     ? text + tail
-    : `${text}\n\n${countText(left, 'more result')} that failed or broke: see the full report.\n`;
+    : `${text}\n\n${countText(left, 'more result')} with failures or errors: see the full report.\n`;
 }
 
 function headLines(report: EvalReport): readonly string[] {
@@ -51,10 +52,10 @@ function headLines(report: EvalReport): readonly string[] {
     '',
     ...(isInvalid(report)
       ? [
-          'A control was not kept, so there is no score.',
+          'A control failed, so there is no score.',
           '',
           ...brokenControls(report).map(
-            ({ name, asked, found }) => `- \`${name}\`: asked for ${cell(asked)}, found ${cell(found)}`,
+            ({ name, asked, found }) => `- \`${name}\`: expected ${cell(asked)}, found ${cell(found)}`,
           ),
           '',
         ]
@@ -67,7 +68,7 @@ function headLines(report: EvalReport): readonly string[] {
     `| tokens | ${cost.tokensAreEstimated ? 'about ' : ''}${numberText(tokensOf(cost))} |`,
     `| time | ${durationText(report.wallMs)} |`,
     ...(flaky.length === 0 ? [] : [`| flaky | ${cell(flaky.join(', '))} |`]),
-    ...(isPartial ? ['| partial | it was ended before all cases were done |'] : []),
+    ...(isPartial ? ['| partial | stopped before all cases ran |'] : []),
   ];
 }
 
@@ -75,26 +76,28 @@ function comparisonLines({ comparisons }: EvalReport): readonly string[] {
   if (comparisons.length === 0) return [];
   return [
     '',
-    '| compared | difference | p | pairs | better | worse | could have shown | tokens | time |',
+    '| compared | difference | p | pairs | better | worse | smallest detectable | tokens | time |',
     '|---|---|---|---|---|---|---|---|---|',
-    ...comparisons.map(({ of, against, difference, p, pairs, better, worse, smallestVisible, tokens, wallMs }) =>
-      row(
+    ...comparisons.map((comparison) => {
+      const { of, against, difference, p } = comparison;
+      const { better, worse, detectable, tokens, time } = comparisonTexts(comparison);
+      return row(
         `${of} against ${against}`,
         differenceText(difference),
         chanceText(p).replace('<', '&lt;'),
-        numberText(pairs),
-        numberText(better),
-        numberText(worse),
-        percentText(smallestVisible).replace(' %', ' points'),
-        `${numberText(tokens.of)} against ${numberText(tokens.against)}`,
-        `${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
-      ),
-    ),
+        numberText(comparison.pairs),
+        better,
+        worse,
+        detectable,
+        tokens,
+        time,
+      );
+    }),
     ...comparisons
       .filter(({ sayNothing }) => sayNothing.length > 0)
       .map(
         ({ of, against, sayNothing }) =>
-          `\n${countText(sayNothing.length, 'check')} passed both ${of} and ${against} the skill: ${cell(
+          `\n${countText(sayNothing.length, 'check')} passed in both arms (${of}, ${against}): ${cell(
             sayNothing
               .slice(0, 20)
               .map((one) => `${one.case} ${one.check}`)
@@ -119,7 +122,7 @@ function triggerLines({ trigger }: EvalReport): readonly string[] {
       ? [row(`and ${countText(scores.length - shown.length, 'more skill')}`, '', '', '')]
       : []),
     row('**all**', rateText(overall.precision), rateText(overall.recall), overall.f1.toFixed(2)),
-    row('**quiet where nothing is wanted**', '', rateText(overall.quiet), ''),
+    row('**no skill loaded where none was expected**', '', rateText(overall.quiet), ''),
     ...sweepLines(trigger),
     ...confusionLines(trigger),
   ];
@@ -137,22 +140,21 @@ function sweepLines({ sweep }: TriggerReport): readonly string[] {
   ];
 }
 
-function confusionLines({ confusion }: TriggerReport): readonly string[] {
-  const wrong = confusion.filter(({ wanted, took }) => wanted !== took).toSorted((a, b) => b.count - a.count);
+function confusionLines(trigger: TriggerReport): readonly string[] {
+  const wrong = confusedPairs(trigger);
   if (wrong.length === 0) return [];
   return [
     '',
-    '| wanted | loaded | queries |',
+    '| expected | loaded | queries |',
     '|---|---|---|',
     ...wrong
       .slice(0, MOST_ROWS)
       .map(({ wanted, took, count }) =>
-        row(wanted === '-' ? 'nothing' : cell(wanted), took === '-' ? 'nothing' : cell(took), numberText(count)),
+        row(wanted === '-' ? 'none' : cell(wanted), took === '-' ? 'none' : cell(took), numberText(count)),
       ),
   ];
 }
 
-/** What failed and broke, each to be unfolded. */
 function detailsOf(report: EvalReport): readonly string[] {
   const nameOf = attemptNames(report);
   return failuresFirst(report.results)
@@ -179,7 +181,7 @@ function tableOf(checks: CaseResult['checks']): readonly string[] {
   if (checks.length === 0) return [];
   return [
     '',
-    '| check | asked | found | events |',
+    '| check | expected | found | events |',
     '|---|---|---|---|',
     ...checks.map(({ id, asked, found, events }) =>
       row(cell(id), cell(asked), cell(found), events.slice(0, 20).join(', ')),
@@ -199,7 +201,7 @@ function bytesOf(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** Whole lines only: half a table row would be another table. */
+/** Cuts at line ends, since a partial row would break the table. */
 function cutTo(text: string, limit: number): string {
   if (bytesOf(text) <= limit) return text;
   const lines: string[] = [];

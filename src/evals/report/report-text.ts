@@ -1,19 +1,31 @@
-/** Numbers of a report in words, the same in every form of it: the terminal, Markdown, the page. */
+/** Texts that the terminal, Markdown and HTML reports share. */
+import { codePointAt } from '../../core/text/code-point.ts';
+import { countText, durationText } from '../../core/text/line-text.ts';
+import { printable } from '../../core/text/text.ts';
 import { ARMS, CASE_STATUSES } from './result.ts';
-import type { CaseCost, CaseResult, CaseStatus, Comparison, Control, EvalReport, Rate } from './result.ts';
+import type {
+  CaseCost,
+  CaseResult,
+  CaseStatus,
+  Comparison,
+  Control,
+  EvalReport,
+  Rate,
+  TriggerReport,
+} from './result.ts';
 
-/** `83 %`; a number that is none is `?`, so that nobody takes it for a score. */
+/** Formats `83 %`; NaN and infinity become `?`. */
 export function percentText(part: number): string {
   return Number.isFinite(part) ? `${String(Math.round(part * 100))} %` : '?';
 }
 
-/** `92 % (67 to 99 %)`, or that there is nothing to say. */
+/** Formats `92 % (67 to 99 %)`. */
 export function rateText({ count, of, low, high }: Rate): string {
-  if (of === 0) return 'nothing to count';
+  if (of === 0) return 'no data';
   return `${percentText(count / of)} (${rangeText(low, high)})`;
 }
 
-/** `+25 points`: differences of percentages are no percentages. */
+/** Formats a difference of percentages as `+25 points`. */
 export function pointsText(part: number): string {
   return `${signedNumber(part)} points`;
 }
@@ -22,24 +34,24 @@ export function differenceText({ mean, low, high }: Comparison['difference']): s
   return `${pointsText(mean)} (${signedNumber(low)} to ${signedNumber(high)})`;
 }
 
-/** As papers write it: never 0. */
+/** Formats a p-value, which is never 0. */
 export function chanceText(p: number): string {
   if (!Number.isFinite(p)) return '?';
   return p < 0.001 ? '< 0.001' : p.toFixed(p < 0.1 ? 3 : 2);
 }
 
-/** `12,345`, whatever the language of the machine. */
+/** Formats `12,345` independent of the locale. */
 export function numberText(count: number): string {
   if (!Number.isFinite(count)) return '?';
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** `2026-11-15 10:00 UTC`; what is no time of ours stays as it is. */
+/** Formats `2026-11-15 10:00 UTC`; returns other texts unchanged. */
 export function dateText(time: string): string {
   return time.replace(/^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):\d{2}(?:\.\d+)?Z$/, '$1 $2 UTC');
 }
 
-/** `1 turn`, `1,200 turns`. */
+/** Formats `1 turn` or `1,200 turns`. */
 export function amountText(count: number, one: string): string {
   return `${numberText(count)} ${count === 1 ? one : `${one}s`}`;
 }
@@ -48,7 +60,7 @@ export function tokensOf({ inputTokens, outputTokens }: CaseCost): number {
   return inputTokens + outputTokens;
 }
 
-/** All that a list of results took; estimated where a part of it is. */
+/** Sums costs; the sum is estimated if one of them is. */
 export function costOf(results: readonly CaseResult[]): CaseCost {
   const sum = (field: Exclude<keyof CaseCost, 'tokensAreEstimated'>): number =>
     results.reduce((total, { cost }) => total + cost[field], 0);
@@ -72,12 +84,12 @@ export function totalsText(totals: EvalReport['totals']): string {
     .join(', ');
 }
 
-/** `gpt-x (live)`: which model, and that it was not asked where it was not. */
+/** Formats `gpt-x (live)`. */
 export function modelsText(models: EvalReport['models']): string {
   return models.length === 0 ? 'none' : models.map(({ id, way }) => (id === way ? id : `${id} (${way})`)).join(', ');
 }
 
-/** Gives what tells results of one case apart; empty where there is one arm, or one attempt. */
+/** Returns a function that names the arm and attempt of a result where the report has several. */
 export function attemptNames({ results }: EvalReport): (result: CaseResult) => string {
   const hasArms = results.some(({ arm }) => arm !== results[0]?.arm);
   const hasAttempts = results.some(({ attempt }) => attempt > 1);
@@ -87,12 +99,11 @@ export function attemptNames({ results }: EvalReport): (result: CaseResult) => s
 
 const ORDER = { failed: 0, error: 1, skipped: 2, passed: 3 } as const satisfies Record<CaseStatus, number>;
 
-/** What a person has to look at first; else the order of the suite. */
+/** Sorts failures first and keeps the order of the suite otherwise. */
 export function failuresFirst(results: readonly CaseResult[]): readonly CaseResult[] {
   return results.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]);
 }
 
-/** The arms of a report, in our order. */
 export function armsOf({ results }: EvalReport): readonly CaseResult['arm'][] {
   return ARMS.filter((arm) => results.some((result) => result.arm === arm));
 }
@@ -101,7 +112,7 @@ export function brokenControls({ trigger }: EvalReport): readonly Control[] {
   return trigger === undefined ? [] : trigger.controls.filter(({ isKept }) => !isKept);
 }
 
-/** No score may be read from it. */
+/** A control failed, so there are no scores. */
 export function isInvalid({ trigger }: EvalReport): boolean {
   return trigger !== undefined && !trigger.isValid;
 }
@@ -114,4 +125,35 @@ function signedNumber(part: number): string {
   if (!Number.isFinite(part)) return '?';
   const points = Math.round(part * 100);
   return points < 0 ? `−${String(-points)}` : `+${String(points)}`;
+}
+
+/** The confused pairs of skills, most frequent first. */
+export function confusedPairs({ confusion }: TriggerReport): TriggerReport['confusion'] {
+  return confusion.filter(({ wanted, took }) => wanted !== took).toSorted((a, b) => b.count - a.count);
+}
+
+export function comparisonTexts({ pairs, better, worse, smallestVisible, tokens, wallMs }: Comparison) {
+  return {
+    pairs: countText(pairs, 'pair'),
+    better: numberText(better),
+    worse: numberText(worse),
+    alike: numberText(pairs - better - worse),
+    detectable: percentText(smallestVisible).replace(' %', ' points'),
+    tokens: `${numberText(tokens.of)} against ${numberText(tokens.against)}`,
+    time: `${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
+  };
+}
+
+/** Matches everything except letters, digits and harmless punctuation. */
+const ACTIVE = /[^\p{L}\p{M}\p{N} ,;/…%]/gu;
+
+/**
+ * Escapes untrusted text for one line of Markdown: no markup, table cell, link, mention or issue number. Uses numeric entities, because
+ * autolinks ignore backslashes.
+ */
+export function markdownText(text: string, limit: number): string {
+  const line = printable(text.length > limit * 4 ? text.slice(0, limit * 4) : text).trim();
+  const cut = [...line].slice(0, limit).join('');
+  const shown = cut.length < line.length ? `${cut}…` : cut;
+  return shown.replaceAll(ACTIVE, (character) => `&#${String(codePointAt(character, 0))};`);
 }

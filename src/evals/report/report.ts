@@ -1,7 +1,7 @@
-/** All that an evaluation came to, from its results and from nothing else. What broke is counted as what it is: neither passed nor failed. */
+/** Makes the report from results, and its verdict for CI. Errors count as neither passed nor failed. */
+import { groupBy, hasVerdict } from './result.ts';
 import type { CaseResult, CaseStatus, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { rateOf, shareOf } from '../statistics/statistics.ts';
-import { hasVerdict } from '../trigger/trigger-trial.ts';
 
 export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
   readonly results: readonly CaseResult[];
@@ -9,7 +9,7 @@ export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wa
   readonly trigger?: TriggerReport;
 }
 
-/** Totals and the pass rate are those of the arm `with`: that a case fails without the skill is no failure of anybody. */
+/** Totals and the pass rate cover the arm `with` only; a failure without the skill is expected. */
 export function makeReport(parts: ReportParts): EvalReport {
   const { results, comparisons = [], trigger } = parts;
   const own = results.filter(({ arm }) => arm === 'with');
@@ -33,37 +33,32 @@ export function makeReport(parts: ReportParts): EvalReport {
   };
 }
 
-/** Of those that were asked: a case that was not run has none. */
+/** A case that did not run has no model. */
 function modelsOf(results: readonly CaseResult[]): EvalReport['models'] {
   const asked = results.filter(({ model }) => model.id !== '');
   const models = new Map(asked.map(({ model: { id, way } }) => [JSON.stringify([id, way]), { id, way }]));
   return [...models.values()];
 }
 
-/** Cases whose attempts came to different verdicts, in the order of the results. */
-export function flakyOf(results: readonly CaseResult[]): readonly string[] {
-  const verdicts = new Map<string, Set<CaseStatus>>();
-  for (const result of results.filter(hasVerdict)) {
-    const known = verdicts.get(result.case);
-    if (known === undefined) verdicts.set(result.case, new Set([result.status]));
-    else known.add(result.status);
-  }
-  return [...verdicts].filter(([, statuses]) => statuses.size > 1).map(([id]) => id);
+/** Cases with different verdicts in different attempts. */
+function flakyOf(results: readonly CaseResult[]): readonly string[] {
+  const attempts = groupBy(results.filter(hasVerdict), (result) => result.case);
+  return [...attempts].filter(([, all]) => all.some(({ status }) => status !== all[0]?.status)).map(([id]) => id);
 }
 
 export interface Thresholds {
-  /** Part of one that must pass; 1. */
+  /** Minimum pass rate (default: 1). */
   readonly passRate?: number;
-  /** Cases that may come to no verdict because something broke; 0. */
+  /** Maximum number of errors (default: 0). */
   readonly errors?: number;
-  /** Of the trigger evaluation, where there is one. */
+  /** Minimum of the trigger evaluation, if there is one. */
   readonly precision?: number;
   readonly recall?: number;
-  /** Of the first comparison: the difference must be at least so much. */
+  /** Minimum difference of the first comparison. */
   readonly difference?: number;
 }
 
-/** `invalid`: the numbers mean nothing, because a control was not kept, nothing came to a verdict, or too much broke. */
+/** `invalid` means that a control failed, nothing has a verdict, or there are too many errors. */
 export type EvalVerdict =
   | { readonly type: 'passed' }
   | { readonly type: 'failed'; readonly reasons: readonly string[] }
@@ -76,7 +71,7 @@ export function verdictOf(report: EvalReport, thresholds: Thresholds = {}): Eval
   return failed.length > 0 ? { type: 'failed', reasons: failed } : { type: 'passed' };
 }
 
-/** The exit status for CI: 0 passed, 1 failed, 5 where there is no result to believe. */
+/** The exit code for CI: 0 passed, 1 failed, 5 invalid. */
 export function exitOf(report: EvalReport, thresholds: Thresholds = {}): 0 | 1 | 5 {
   const exits = { passed: 0, failed: 1, invalid: 5 } as const;
   return exits[verdictOf(report, thresholds).type];
@@ -85,13 +80,13 @@ export function exitOf(report: EvalReport, thresholds: Thresholds = {}): 0 | 1 |
 function invalidReasons({ totals, trigger }: EvalReport, { errors = 0 }: Thresholds): readonly string[] {
   const broken = (trigger?.controls ?? []).filter(({ isKept }) => !isKept);
   return [
-    ...broken.map(({ name, asked, found }) => `the control ${name} was not kept: ${asked}; ${found}`),
+    ...broken.map(({ name, asked, found }) => `the control ${name} failed: expected ${asked}, found ${found}`),
     ...(trigger !== undefined && !trigger.isValid && broken.length === 0
-      ? ['the trigger evaluation has no trial, or a control is missing']
+      ? ['the trigger evaluation has no trials, or a control is missing']
       : []),
-    ...(totals.passed + totals.failed === 0 ? ['no case came to a verdict'] : []),
+    ...(totals.passed + totals.failed === 0 ? ['no case has a verdict'] : []),
     ...(!(totals.error <= errors)
-      ? [`${String(totals.error)} came to no verdict because something broke, and at most ${String(errors)} may`]
+      ? [`${String(totals.error)} cases ended with an error; the limit is ${String(errors)}`]
       : []),
   ];
 }
@@ -99,9 +94,9 @@ function invalidReasons({ totals, trigger }: EvalReport, { errors = 0 }: Thresho
 function failedReasons(report: EvalReport, thresholds: Thresholds): readonly string[] {
   const { passRate, trigger, comparisons, isPartial } = report;
   const below = (name: string, found: number, least: number | undefined): readonly string[] => {
-    // A bound that is no number holds for nothing.
+    // A threshold of NaN is never met.
     if (least === undefined || found >= least) return [];
-    return [`${name} is ${found.toFixed(3)} and must be at least ${String(least)}`];
+    return [`${name} is ${found.toFixed(3)}; the minimum is ${String(least)}`];
   };
   const [compared] = comparisons;
   return [
@@ -112,8 +107,10 @@ function failedReasons(report: EvalReport, thresholds: Thresholds): readonly str
           ...below('the precision', shareOf(trigger.overall.precision), thresholds.precision),
           ...below('the recall', shareOf(trigger.overall.recall), thresholds.recall),
         ]),
-    ...(thresholds.difference !== undefined && compared === undefined ? ['there is no comparison to judge'] : []),
+    ...(thresholds.difference !== undefined && compared === undefined
+      ? ['there is no comparison for the difference threshold']
+      : []),
     ...(compared === undefined ? [] : below('the difference', compared.difference.mean, thresholds.difference)),
-    ...(isPartial ? ['it was ended before all cases were done'] : []),
+    ...(isPartial ? ['the evaluation was stopped before all cases ran'] : []),
   ];
 }

@@ -1,41 +1,38 @@
-/** What came of evaluating: one record a case, arm and attempt. Reports and statistics are made from these and nothing else. */
+/** The results of an evaluation, one per case, arm and attempt. Reports and statistics use nothing else. */
 import type { CasePlace } from '../cases/case.ts';
 
-/** `error`: the harness or the model broke; counted as neither passed nor failed. */
+/** `error` means that the harness or the model failed; it counts as neither passed nor failed. */
 export const CASE_STATUSES = ['passed', 'failed', 'error', 'skipped'] as const;
 export type CaseStatus = (typeof CASE_STATUSES)[number];
 
-export const CHECK_KINDS = [
-  'trigger',
-  'sequence',
-  'disclosure',
-  'security',
-  'budget',
-  'output',
-  'outcome',
-  'streaming',
-  'judge',
-] as const;
-export type CheckKind = (typeof CHECK_KINDS)[number];
+export type CheckKind =
+  | 'trigger'
+  | 'sequence'
+  | 'disclosure'
+  | 'security'
+  | 'budget'
+  | 'output'
+  | 'outcome'
+  | 'streaming'
+  | 'judge';
 
-/** `with` the skill as it is; `without` it; `old`: the version that it is compared with. */
+/** `with` has the skill as it is, `without` lacks it, `old` has its baseline version. */
 export const ARMS = ['with', 'without', 'old'] as const;
 export type Arm = (typeof ARMS)[number];
 
-/** How the model answered: never called live where it was not. */
-export const MODEL_WAYS = ['scripted', 'rules', 'cassette', 'live'] as const;
-export type ModelWay = (typeof MODEL_WAYS)[number];
+/** Where the answers came from. */
+export type ModelWay = 'scripted' | 'rules' | 'cassette' | 'live';
 
 export interface CheckResult {
-  /** Stable in a case: `skills.all_of`, `output[0]`. */
+  /** Stable within a case: `skills.all_of`, `output[0]`. */
   readonly id: string;
   readonly kind: CheckKind;
   readonly status: CaseStatus;
-  /** What was asked for, in words. */
+  /** The expectation, as a sentence. */
   readonly asked: string;
-  /** What was found; empty where it passed and there is nothing to say. */
+  /** The actual outcome; often empty for a passed check. */
   readonly found: string;
-  /** Numbers of the events that show it. */
+  /** Numbers of the events that prove it. */
   readonly events: readonly number[];
 }
 
@@ -43,7 +40,7 @@ export interface CaseCost {
   readonly turns: number;
   readonly toolCalls: number;
   readonly scriptRuns: number;
-  /** As the model says, else our estimate. */
+  /** As reported by the model, otherwise estimated. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly tokensAreEstimated: boolean;
@@ -67,26 +64,26 @@ export interface CaseResult {
   readonly input: string;
   readonly tags: readonly string[];
   readonly arm: Arm;
-  /** From 1. */
+  /** Counts from 1. */
   readonly attempt: number;
   readonly status: CaseStatus;
-  /** For `error` and `skipped`: why. */
+  /** Explains `error` and `skipped`. */
   readonly reason: string;
   readonly checks: readonly CheckResult[];
-  /** Names of skills whose bodies were loaded, in order. */
+  /** Names of the loaded skills, in order. */
   readonly loaded: readonly string[];
   readonly answer: string;
   readonly cost: CaseCost;
   readonly model: { readonly id: string; readonly way: ModelWay };
-  /** The run folder; absent where there was no run. */
+  /** The run folder; absent if nothing ran. */
   readonly run?: string;
   readonly isCached: boolean;
 }
 
-/** What a result takes from its case. */
+/** The part of a case that its results repeat. */
 export type CaseHead = Pick<CaseResult, 'name' | 'place' | 'input' | 'tags'> & { readonly id: string };
 
-/** The result of an attempt of which nothing is known yet: an error, until somebody has more to say. */
+/** An `error` result without checks, to be completed by the caller. */
 export function ungradedResult(
   { id, name, place, input, tags }: CaseHead,
   { arm, attempt, model }: Pick<CaseResult, 'arm' | 'attempt' | 'model'>,
@@ -110,7 +107,23 @@ export function ungradedResult(
   };
 }
 
-/** A part of a whole with its Wilson interval at 95 %. `of` 0: nothing can be said, and `low` is 0 and `high` 1. */
+export function hasVerdict({ status }: Pick<CaseResult, 'status'>): boolean {
+  return status === 'passed' || status === 'failed';
+}
+
+/** Groups in the order of first occurrence. */
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+/** A rate with its 95 % Wilson interval. If `of` is 0, `low` is 0 and `high` is 1. */
 export interface Rate {
   readonly count: number;
   readonly of: number;
@@ -118,21 +131,21 @@ export interface Rate {
   readonly high: number;
 }
 
-/** Two arms of the same cases. */
+/** Compares two arms of the same cases. */
 export interface Comparison {
   readonly of: Arm;
   readonly against: Arm;
-  /** Cases that have a verdict in both. */
+  /** Cases with a verdict in both arms. */
   readonly pairs: number;
   readonly better: number;
   readonly worse: number;
-  /** Difference of pass rates, in parts of one, of the first against the second, with a paired bootstrap interval. */
+  /** Pass rate of `of` minus pass rate of `against`, between -1 and 1, with a paired bootstrap interval. */
   readonly difference: { readonly mean: number; readonly low: number; readonly high: number };
-  /** Exact McNemar, two-sided. */
+  /** Exact two-sided McNemar test. */
   readonly p: number;
-  /** The smallest difference that so many pairs could have shown at 5 % and a power of 80 %. */
+  /** The smallest difference that this number of pairs detects at 5 % with a power of 80 %. */
   readonly smallestVisible: number;
-  /** Checks that pass in both arms: they say nothing about the skill. */
+  /** Checks that pass in both arms and so prove nothing about the skill. */
   readonly sayNothing: readonly { readonly case: string; readonly check: string }[];
   readonly tokens: { readonly of: number; readonly against: number };
   readonly wallMs: { readonly of: number; readonly against: number };
@@ -145,7 +158,7 @@ export interface TriggerScore {
   readonly f1: number;
 }
 
-/** A control that ran before anything was scored. */
+/** A precondition of all scores. */
 export interface Control {
   readonly name: 'always-fire' | 'never-fire' | 'shuffled-labels';
   readonly asked: string;
@@ -155,13 +168,13 @@ export interface Control {
 
 export interface TriggerReport {
   readonly controls: readonly Control[];
-  /** A control was not kept: there are no scores. */
+  /** False if a control failed: then there are no scores. */
   readonly isValid: boolean;
   readonly scores: readonly TriggerScore[];
   readonly overall: { readonly precision: Rate; readonly recall: Rate; readonly f1: number; readonly quiet: Rate };
-  /** Who took whose query: labels are names of skills, and `-` for none. Only pairs that occur. */
+  /** Pairs of expected and loaded skills that occurred; `-` stands for no skill. */
   readonly confusion: readonly { readonly wanted: string; readonly took: string; readonly count: number }[];
-  /** How recall and precision fall with the number of other skills. */
+  /** Recall and precision by the number of other skills. */
   readonly sweep: readonly { readonly distractors: number; readonly recall: Rate; readonly precision: Rate }[];
   readonly split?: { readonly train: Rate; readonly validation: Rate };
 }
@@ -171,7 +184,7 @@ export interface EvalReport {
   readonly tool: string;
   readonly startedAt: string;
   readonly wallMs: number;
-  /** Digests of what was evaluated. */
+  /** The installed skills. */
   readonly skills: readonly { readonly name: string; readonly digest: string; readonly version?: string }[];
   readonly models: readonly { readonly id: string; readonly way: ModelWay }[];
   readonly results: readonly CaseResult[];
@@ -179,8 +192,8 @@ export interface EvalReport {
   readonly passRate: Rate;
   readonly comparisons: readonly Comparison[];
   readonly trigger?: TriggerReport;
-  /** Cases whose attempts differ. */
+  /** Cases with different verdicts in different attempts. */
   readonly flaky: readonly string[];
-  /** Was ended before all cases were done. */
+  /** The evaluation was stopped before all cases ran. */
   readonly isPartial: boolean;
 }

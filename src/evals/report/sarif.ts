@@ -1,4 +1,4 @@
-/** Checks that failed and cases that broke as SARIF 2.1.0: a code host shows each at the line of its case. */
+/** Writes failed checks and errors as SARIF 2.1.0, each at the line of its case. */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -8,15 +8,15 @@ import { printable } from '../../core/text/text.ts';
 import { VERSION } from '../../version.ts';
 
 const RULES = {
-  'eval/trigger': 'A skill was loaded where it should not be, or was not loaded where it should.',
-  'eval/sequence': 'Actions were not done, or not in the order that was asked for.',
-  'eval/disclosure': 'More of a skill was read than was allowed.',
-  'eval/security': 'An action was not denied, or nobody was asked.',
-  'eval/budget': 'The run took more than it may.',
-  'eval/output': 'The answer or a file is not what was asked for.',
-  'eval/outcome': 'The run ended in another way than was asked for.',
-  'eval/streaming': 'What was shown while the answer grew is not what was answered.',
-  'eval/judge': 'A judge found that a line of the rubric does not hold.',
+  'eval/trigger': 'A skill loaded unexpectedly, or did not load when expected.',
+  'eval/sequence': 'Actions did not occur, or not in the expected order.',
+  'eval/disclosure': 'More skill content was read than allowed.',
+  'eval/security': 'An action was not denied, or no approval was requested.',
+  'eval/budget': 'The run exceeded its budget.',
+  'eval/output': 'The answer or a file is not as expected.',
+  'eval/outcome': 'The run ended with an unexpected outcome.',
+  'eval/streaming': 'The streamed text differs from the answer.',
+  'eval/judge': 'The judge found that a rubric line does not hold.',
   'eval/error': 'The case could not be evaluated.',
 } as const satisfies Record<`eval/${CheckKind}` | 'eval/error', string>;
 
@@ -29,7 +29,7 @@ interface Finding {
   readonly place: CaseResult['place'];
 }
 
-/** Paths are relative to `base` where they are below it. */
+/** Paths below `base` are relative to it. */
 export function sarifReport(report: EvalReport, base: string): string {
   const nameOf = attemptNames(report);
   const findings = report.results.flatMap((result) => findingsOf(result, nameOf(result)));
@@ -70,7 +70,7 @@ export function sarifReport(report: EvalReport, base: string): string {
 function findingsOf({ case: id, status, reason, checks, place }: CaseResult, attempt: string): readonly Finding[] {
   const what = `case ${printable(id)}${attempt === '' ? '' : ` (${attempt})`}`;
   if (status === 'error') {
-    // A broken harness says nothing about a skill: a warning.
+    // An error of the harness proves nothing about the skill.
     return [{ rule: 'eval/error', level: 'warning', text: `${what}: ${printable(reason)}`, place }];
   }
   return checks

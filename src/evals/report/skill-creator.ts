@@ -1,13 +1,14 @@
 /**
- * A report as the files of skill-creator, so that its viewer opens our results: `benchmark.json`, and for each run `grading.json` and
- * `timing.json` below `eval-N/<configuration>/run-N/`. Three faults of its own aggregation are not repeated: the sign of a difference
- * does not depend on names of folders, tokens are tokens, and a run that broke is in no mean.
+ * Writes a report in the file format of skill-creator, for its viewer: `benchmark.json`, and per run `grading.json` and `timing.json` below
+ * `eval-N/<configuration>/run-N/`. Unlike its own aggregation, the sign of a difference does not depend on folder names, tokens are not
+ * characters, and errors are excluded from means.
  */
 import { armsOf, tokensOf } from './report-text.ts';
+import { hasVerdict } from './result.ts';
 import type { Arm, CaseResult, EvalReport } from './result.ts';
 
 export interface ReportFile {
-  /** With `/`, below the folder that the viewer is pointed at. */
+  /** Relative to the folder for the viewer, with `/`. */
   readonly path: string;
   readonly text: string;
 }
@@ -50,9 +51,9 @@ interface BenchmarkRun {
 export interface Benchmark {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly runs: readonly BenchmarkRun[];
-  /** By configuration, the one that is evaluated first, and `delta` of the first against the second, as its viewer reads it. */
+  /** By configuration, the evaluated one first, plus `delta` between the first two. */
   readonly run_summary: Readonly<Record<string, Measures<Spread> | Measures<string>>>;
-  /** The same difference for programs. */
+  /** The same difference as numbers. */
   readonly delta_numbers?: Measures<number>;
   readonly notes: readonly string[];
 }
@@ -93,14 +94,9 @@ export function benchmarkOf(report: EvalReport): Benchmark {
   };
 }
 
-/** Its viewer wants numbers: cases are counted in the order of the suite. */
+/** The viewer needs numeric ids, so cases are numbered in suite order. */
 function numbersOf({ results }: EvalReport): ReadonlyMap<string, number> {
   return new Map([...new Set(results.map((result) => result.case))].map((id, place) => [id, place + 1]));
-}
-
-/** What broke or was skipped was not graded; it stands in the notes. */
-function hasVerdict({ status }: CaseResult): boolean {
-  return status === 'passed' || status === 'failed';
 }
 
 function benchmarkRun(result: CaseResult, number: number): BenchmarkRun {
@@ -160,7 +156,7 @@ function deltaOf(first: Measures<Spread>, second: Measures<Spread>): Measures<nu
   };
 }
 
-/** Sample deviation; 0 where there is one value only. */
+/** Uses the sample deviation; 0 for a single value. */
 export function spreadOf(values: readonly number[]): Spread {
   if (values.length === 0) return { mean: 0, stddev: 0, min: 0, max: 0 };
   const mean = values.reduce((total, value) => total + value, 0) / values.length;
@@ -175,12 +171,12 @@ export function spreadOf(values: readonly number[]): Spread {
 
 function notesOf({ results, comparisons, flaky, isPartial }: EvalReport): readonly string[] {
   return [
-    ...(isPartial ? ['The evaluation was ended before all cases were done.'] : []),
+    ...(isPartial ? ['The evaluation was stopped before all cases ran.'] : []),
     ...results
       .filter((result) => !hasVerdict(result))
       .map(
         (result) =>
-          `${result.case}, ${CONFIGURATIONS[result.arm]}, run ${String(result.attempt)}: ${result.status}, in no mean: ${result.reason}`,
+          `${result.case}, ${CONFIGURATIONS[result.arm]}, run ${String(result.attempt)}: ${result.status}, excluded from means: ${result.reason}`,
       ),
     ...comparisons.flatMap(({ sayNothing }) =>
       sayNothing.map((one) => `${one.case}: the check ${one.check} passes in both configurations`),
@@ -194,7 +190,7 @@ function runFiles(result: CaseResult, number: number): readonly ReportFile[] {
   const { turns, toolCalls } = result.cost;
   const duration = seconds(result);
   return [
-    // Its viewer looks for the prompt here, and for a folder called outputs.
+    // The viewer expects the prompt in this file, and a folder named outputs.
     file(`${folder}/eval_metadata.json`, metadataOf(number, result)),
     { path: `${folder}/outputs/answer.md`, text: result.answer },
     file(`${folder}/grading.json`, {
@@ -243,7 +239,7 @@ function expectationsOf({ checks }: CaseResult): readonly Expectation[] {
 function summary(result: CaseResult) {
   const all = expectationsOf(result);
   const passed = all.filter((one) => one.passed).length;
-  // A case with a verdict and no check of its own counts as one.
+  // A case without checks counts by its status.
   const own = result.status === 'passed' ? 1 : 0;
   return {
     passed,

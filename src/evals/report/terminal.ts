@@ -1,16 +1,17 @@
-/** A report for a terminal: what failed first, with what was found; then the numbers. Every word of a stranger is on one line and escaped. */
+/** Formats a report for a terminal: failures first, then totals. Untrusted text is escaped and stays on one line. */
 import {
   amountText,
   attemptNames,
   brokenControls,
   chanceText,
+  comparisonTexts,
+  confusedPairs,
   costOf,
   differenceText,
   failuresFirst,
   isInvalid,
   modelsText,
   numberText,
-  percentText,
   rateText,
   tokensOf,
   totalsText,
@@ -20,14 +21,14 @@ import { countText, durationText } from '../../core/text/line-text.ts';
 import { fitText, padText } from '../../platform/text-width.ts';
 import { printable } from '../../core/text/text.ts';
 
-/** Where it is shown; `style` is that of the terminal. */
+/** `style` applies the colors of the terminal. */
 export interface Look {
   readonly width: number;
   readonly style: (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan', text: string) => string;
 }
 
 export interface TerminalOptions {
-  /** Results that failed or broke and are shown one by one; the rest is counted. */
+  /** Limit for results that are shown in detail; the rest is counted. */
   readonly most?: number;
 }
 
@@ -54,9 +55,9 @@ export function terminalReport(
 function invalidLines(report: EvalReport, { width, style }: Look): readonly string[] {
   if (!isInvalid(report)) return [];
   return [
-    style('red', style('bold', 'INVALID  the evaluation did not keep its controls; there is no score')),
+    style('red', style('bold', 'INVALID  a control of the evaluation failed; there is no score')),
     ...brokenControls(report).map(({ name, asked, found }) =>
-      fitText(`  ${name}: asked for ${printable(asked)}, found ${printable(found)}`, width),
+      fitText(`  ${name}: expected ${printable(asked)}, found ${printable(found)}`, width),
     ),
   ];
 }
@@ -67,7 +68,7 @@ function resultLines(report: EvalReport, look: Look, most: number): readonly str
   const left = bad.length - most;
   return [
     ...bad.slice(0, most).flatMap((result) => oneResult(result, nameOf(result), look)),
-    ...(left > 0 ? [look.style('dim', `and ${countText(left, 'more result')} that failed or broke`)] : []),
+    ...(left > 0 ? [look.style('dim', `and ${countText(left, 'more result')} with failures or errors`)] : []),
   ];
 }
 
@@ -118,23 +119,20 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
       `${about}${numberText(tokensOf(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(report.wallMs)}${cached === 0 ? '' : `, ${numberText(cached)} from the cache`}`,
     ),
     ...(flaky.length === 0 ? [] : [style('yellow', row('flaky', namesText(flaky)))]),
-    ...(isPartial ? [style('yellow', row('partial', 'it was ended before all cases were done'))] : []),
+    ...(isPartial ? [style('yellow', row('partial', 'stopped before all cases ran'))] : []),
   ];
 }
 
 function comparisonLines(comparison: Comparison, { width, style }: Look): readonly string[] {
-  const { of, against, pairs, better, worse, difference, p, smallestVisible, sayNothing, tokens, wallMs } = comparison;
+  const { of, against, difference, p, sayNothing } = comparison;
+  const { pairs, better, worse, alike, detectable, tokens, time } = comparisonTexts(comparison);
   const line = (text: string): string => fitText(`  ${text}`, width);
   return [
     style('bold', `${of} against ${against}`),
     line(`${differenceText(difference)}, p ${chanceText(p)}`),
-    line(
-      `${countText(pairs, 'pair')}: ${numberText(better)} better, ${numberText(worse)} worse, ${numberText(pairs - better - worse)} alike`,
-    ),
-    line(`so many pairs could have shown ${percentText(smallestVisible).replace(' %', ' points')} and no less`),
-    line(
-      `tokens ${numberText(tokens.of)} against ${numberText(tokens.against)}, time ${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
-    ),
+    line(`${pairs}: ${better} better, ${worse} worse, ${alike} equal`),
+    line(`smallest detectable difference: ${detectable}`),
+    line(`tokens ${tokens}, time ${time}`),
     ...(sayNothing.length === 0
       ? []
       : [
@@ -156,10 +154,12 @@ function triggerLines({ trigger }: EvalReport, look: Look): readonly string[] {
     line(
       `all: precision ${rateText(overall.precision)}, recall ${rateText(overall.recall)}, F1 ${overall.f1.toFixed(2)}`,
     ),
-    line(`quiet where nothing is wanted: ${rateText(overall.quiet)}`),
+    line(`no skill loaded where none was expected: ${rateText(overall.quiet)}`),
     ...(split === undefined ? [] : [line(`train ${rateText(split.train)}, validation ${rateText(split.validation)}`)]),
     ...trigger.sweep.map(({ distractors, recall, precision }) =>
-      line(`among ${numberText(distractors)} others: recall ${rateText(recall)}, precision ${rateText(precision)}`),
+      line(
+        `with ${numberText(distractors)} other skills: recall ${rateText(recall)}, precision ${rateText(precision)}`,
+      ),
     ),
     ...confusionLines(trigger).map((text) => style('yellow', line(text))),
   ];
@@ -182,15 +182,15 @@ function scoreLines({ scores }: TriggerReport, { width, style }: Look): readonly
   ];
 }
 
-/** Only what went wrong: who took what was wanted of another. */
-function confusionLines({ confusion }: TriggerReport): readonly string[] {
-  const wrong = confusion.filter(({ wanted, took }) => wanted !== took).toSorted((a, b) => b.count - a.count);
-  return wrong.slice(0, MOST_NAMES).map(({ wanted, took, count }) => {
-    const queries = countText(count, 'query', 'queries');
-    if (took === '-') return `${queries} for ${printable(wanted)}: nothing was loaded`;
-    if (wanted === '-') return `${printable(took)} was loaded for ${queries} that wanted nothing`;
-    return `${printable(took)} took ${queries} of ${printable(wanted)}`;
-  });
+function confusionLines(trigger: TriggerReport): readonly string[] {
+  return confusedPairs(trigger)
+    .slice(0, MOST_NAMES)
+    .map(({ wanted, took, count }) => {
+      const queries = countText(count, 'query', 'queries');
+      if (took === '-') return `${queries} for ${printable(wanted)}: no skill loaded`;
+      if (wanted === '-') return `${printable(took)} loaded for ${queries} without an expected skill`;
+      return `${printable(took)} loaded for ${queries} for ${printable(wanted)}`;
+    });
 }
 
 function namesText(names: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** Who answers in a case: its own script, its recording, or the model of the suite; and whether that one broke. */
+/** Opens the model of a case: its script, its cassette, or the model of the suite. */
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 
 import type { EvalCase } from '../cases/case.ts';
@@ -9,13 +9,12 @@ import { openScripted } from '../../model/scripted/scripted.ts';
 import { toScriptedTurns } from '../../model/scripted/scripted-file.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
-import type { PortableText } from './portable-text.ts';
 
-/** The model of a suite. `live` costs money; all else is free. */
+/** The model of a suite. Only `live` costs money. */
 export interface SuiteModel {
   readonly way: Exclude<ModelWay, 'scripted' | 'cassette'>;
   readonly id: string;
-  /** A new one for each run: a model may count its calls. */
+  /** Opens a new model for each run, since a model may count its calls. */
   readonly open: () => Model;
 }
 
@@ -23,26 +22,25 @@ export interface CaseModel {
   readonly model: Model;
   readonly id: string;
   readonly way: ModelWay;
-  /** What tells this model from another, for the cache. */
+  /** Distinguishes this model from others in the cache key. */
   readonly identity: string;
-  /** What the model itself did wrong; empty where it answered. */
+  /** Error messages of failed calls. */
   failures(): readonly string[];
-  /** Throws where answers are left that nobody asked for. */
+  /** Throws if scripted or recorded answers are left. */
   assertDone(): void;
 }
 
 export interface CaseModelOptions {
   readonly suite: SuiteModel | undefined;
-  /** The suite's model answers and its answers go into the case's cassette. */
+  /** Records the answers of the suite model into the cassette of the case. */
   readonly updateCassettes: boolean;
-  /** Which arm, and which of several attempts; each has a recording of its own. */
+  /** Each arm and attempt has its own recording. */
   readonly arm: Arm;
   readonly attempt: number;
-  /** What is recorded, and how that is understood here. */
   readonly portable: PortableText;
 }
 
-/** Nothing where nobody can answer: no script, no recording, no model. Throws for a script or recording that cannot be read. */
+/** Returns undefined if the case has no script, no cassette and no suite model. Throws for an invalid script or cassette. */
 export function openCaseModel(
   evalCase: EvalCase,
   { suite, updateCassettes, arm, attempt, portable }: CaseModelOptions,
@@ -67,7 +65,7 @@ export function openCaseModel(
   return watched(...recording(suite, file, portable));
 }
 
-/** Recorded beside the cassette, and in its place where the run came to its end: half a recording replaces no whole one. */
+/** Records beside the cassette and replaces it when the run ends, so that an interrupted run keeps the old cassette. */
 function recording(
   { id, way, open }: SuiteModel,
   file: string,
@@ -79,7 +77,7 @@ function recording(
   return [recordCassette(open(), made, { redact: hide }), { id, way, identity: `${way} ${id}`, assertDone }];
 }
 
-/** Paths that a model wrote when it was recorded mean those of this run. */
+/** Maps recorded paths in answers to the paths of this run. */
 function showing(model: Model, { show }: PortableText): Model {
   const shown = (answer: ModelAnswer): ModelAnswer => ({
     ...answer,
@@ -117,5 +115,34 @@ function watched(model: Model, rest: Omit<CaseModel, 'model' | 'failures'>): Cas
         }
       },
     },
+  };
+}
+
+export interface RunPlaces {
+  /** The folder with the skills of the run. */
+  readonly skills: string;
+  readonly project: string;
+}
+
+/** Replaces paths and durations by placeholders, so that a cassette recorded on one machine replays on another. */
+export interface PortableText {
+  readonly hide: (text: string) => string;
+  /** Inserts the paths of this run into a recorded text. */
+  readonly show: (text: string) => string;
+}
+
+const SKILLS_MARK = '/evaluation/skills';
+const PROJECT_MARK = '/evaluation/project';
+/** Matches in JSON, and in JSON inside a JSON string. */
+const DURATION = /(duration_ms\\*"\s*:\s*)\d+/g;
+
+export function portableText({ skills, project }: RunPlaces): PortableText {
+  return {
+    hide: (text) =>
+      text
+        .replaceAll(skills, SKILLS_MARK)
+        .replaceAll(project, PROJECT_MARK)
+        .replaceAll(DURATION, (_, start: string) => `${start}0`),
+    show: (text) => text.replaceAll(SKILLS_MARK, skills).replaceAll(PROJECT_MARK, project),
   };
 }

@@ -1,4 +1,4 @@
-/** Files that a run left in its workspace, taken before it goes away, for checks of their content; and kept for grading again. */
+/** Reads the output files of a run before its workspace is removed, and keeps them for grading again. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -8,7 +8,7 @@ import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import type { ReadOutput } from '../grade/files-of-steps.ts';
+import type { ReadOutput } from '../grade/output-files.ts';
 import type { FileFact } from '../grade/run-facts.ts';
 
 const MAX_FILES = 500;
@@ -16,10 +16,10 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 16;
 
-/** Skills are no outputs. */
+/** Folders with outputs; the workspace also holds skills. */
 const TAKEN = /^(?:out|work|runs)\//;
 
-/** Everything that programs left, within bounds; what does not fit is as if it were not kept. */
+/** Reads what programs left, up to the limits. */
 export function takeFiles(root: string): ReadOutput {
   const opening = openConfined(root);
   if (opening.type === 'failed') return () => undefined;
@@ -46,7 +46,7 @@ function fileIn(directory: ConfinedDirectory, name: string): Buffer | undefined 
   return file.type === 'read' ? file.bytes : undefined;
 }
 
-/** Writes those that the record knows and has no text of below a folder of their run. Names come from a program. */
+/** Writes the recorded files without recorded text into a folder. The names come from a program and are untrusted. */
 export function keepFiles(folder: string, files: readonly FileFact[], read: ReadOutput): void {
   for (const { name, text } of files) {
     const relative = text === undefined ? relativeOf(name) : undefined;
@@ -58,7 +58,6 @@ export function keepFiles(folder: string, files: readonly FileFact[], read: Read
   }
 }
 
-/** What was kept for a run. */
 export function keptFiles(folder: string): ReadOutput {
   return (name) => {
     const relative = relativeOf(name);

@@ -1,50 +1,52 @@
-/** Results on the disk: those of this suite as they come, so that it can go on after a kill; and those of any suite by key. */
+/** Stores results on disk: as a list, so that a killed suite can resume, and in a cache by key that all suites share. */
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { hasVerdict } from '../report/result.ts';
 import type { CaseResult } from '../report/result.ts';
 import { isObject } from '../../core/json/json-schema.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 
 export interface KeptResults {
-  /** What is known for a key; nothing where it must be run. */
+  /** Returns undefined if the attempt must run. */
   find(key: string): CaseResult | undefined;
   keep(key: string, result: CaseResult): void;
 }
 
 export interface KeptResultsOptions {
-  /** `results.jsonl` of the suite. */
+  /** The `results.jsonl` of the suite. */
   readonly file: string;
-  /** Take what an earlier, unfinished suite left in the file. */
+  /** Use the results of an earlier, unfinished run of the suite. */
   readonly resume: boolean;
-  /** Of all suites; absent: nothing is taken from others. */
+  /** The cache folder; absent to disable the cache. */
   readonly cache: string | undefined;
 }
 
-/** Errors are kept in the file for people and never taken from it: what broke is tried again. */
+/** Errors are stored for information only and always run again. */
 export function openKeptResults({ file, resume, cache }: KeptResultsOptions): KeptResults {
   makeFolders(path.dirname(file));
   const known = new Map<string, CaseResult>();
-  if (resume) for (const { key, result } of readLines(file)) if (isVerdict(result)) known.set(key, result);
+  if (resume) for (const { key, result } of readLines(file)) if (hasVerdict(result)) known.set(key, result);
   return {
     find(key) {
       const own = known.get(key);
       if (own !== undefined || cache === undefined) return own;
       const [line] = readLines(cacheFile(cache, key));
-      return line?.key === key && isVerdict(line.result) ? line.result : undefined;
+      return line?.key === key && hasVerdict(line.result) ? line.result : undefined;
     },
     keep(key, result) {
       const line = `${JSON.stringify({ key, result })}\n`;
       appendFileSync(file, line, { mode: 0o600 });
-      if (cache === undefined || result.isCached || !isVerdict(result)) return;
+      if (cache === undefined || result.isCached || !hasVerdict(result)) return;
       writeEntry(cacheFile(cache, key), line);
     },
   };
 }
 
-/** A cache that cannot be written is no failure. */
+/** A cache that cannot be written is ignored. */
 function writeEntry(file: string, line: string): void {
   try {
     makeFolders(path.dirname(file), 0o700);
@@ -52,10 +54,6 @@ function writeEntry(file: string, line: string): void {
   } catch (error) {
     if (!isSystemError(error)) throw error;
   }
-}
-
-function isVerdict({ status }: CaseResult): boolean {
-  return status === 'passed' || status === 'failed';
 }
 
 function cacheFile(cache: string, key: string): string {
@@ -67,7 +65,7 @@ interface Line {
   readonly result: CaseResult;
 }
 
-/** Whole lines of ours; the last one may be torn, and is then as if it were not there. */
+/** Skips a last line that was cut off by a kill. */
 function readLines(file: string): readonly Line[] {
   let text: string;
   try {
@@ -77,21 +75,12 @@ function readLines(file: string): readonly Line[] {
     throw error;
   }
   return text.split('\n').flatMap((line) => {
-    const value = parsed(line);
+    const value = parseJson(line);
     return isLine(value) ? [value] : [];
   });
 }
 
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-/** Written by us, in a folder of ours: only that it is whole is asked. */
+/** The file is our own, so only its completeness is checked. */
 function isLine(value: unknown): value is Line {
   return (
     isObject(value) &&
@@ -101,7 +90,6 @@ function isLine(value: unknown): value is Line {
   );
 }
 
-/** All results of a file, in the order in which they came. */
 export function keptResults(file: string): readonly CaseResult[] {
   return readLines(file).map(({ result }) => result);
 }

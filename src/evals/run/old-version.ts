@@ -1,4 +1,4 @@
-/** The version of a skill that it is compared with: the one before that installing kept, or one of its git repository, without a checkout. */
+/** Finds the baseline version of a skill: the previous installed version, or a git revision, without a checkout. */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -13,9 +13,9 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 
 export interface OldVersionOptions {
-  /** `old`: the version before, else what is committed; anything else is a revision of git. */
+  /** `old` is the previous installed version, or HEAD if there is none; any other value is a git revision. */
   readonly wanted: string;
-  /** A new folder of ours. */
+  /** An unused folder. */
   readonly to: string;
   readonly home: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,13 +23,13 @@ export interface OldVersionOptions {
 }
 
 export interface OldVersion {
-  /** A folder with the name of the skill's own. */
+  /** Has the same base name as the folder of the skill. */
   readonly folder: string;
-  /** In words, for people. */
+  /** Description of the version for messages. */
   readonly from: string;
 }
 
-/** Throws `input/invalid` where there is no such version. */
+/** Throws `input/invalid` if there is no such version. */
 export async function findOldVersion(skill: string, options: OldVersionOptions): Promise<OldVersion> {
   const kept = options.wanted === 'old' ? keptVersion(skill) : undefined;
   return kept ?? gitVersion(skill, options);
@@ -40,12 +40,12 @@ function keptVersion(skill: string): OldVersion | undefined {
     const held = holdRoot(path.dirname(skill), { create: false });
     try {
       const [newest] = listKept(held, 'previous', path.basename(skill));
-      return newest === undefined ? undefined : { folder: newest.path, from: `the version of ${newest.at}` };
+      return newest === undefined ? undefined : { folder: newest.path, from: `the version from ${newest.at}` };
     } finally {
       releaseRoot(held);
     }
   } catch (error) {
-    // Nothing was ever installed there.
+    // Nothing was installed in this root.
     if (isSystemError(error) || error instanceof PackRefused) return undefined;
     throw error;
   }
@@ -55,10 +55,13 @@ async function gitVersion(skill: string, options: OldVersionOptions): Promise<Ol
   const { wanted, to, home, env, signal } = options;
   const real = realPath(skill);
   const ref = wanted === 'old' ? 'HEAD' : wanted;
-  const top = await gitWord(['rev-parse', '--show-toplevel'], real, options);
-  const revision = await gitWord(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
+  const top = await gitOutput(['rev-parse', '--show-toplevel'], real, options);
+  const revision = await gitOutput(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], real, options);
   if (top === undefined || revision === undefined)
-    throw noVersion(skill, top === undefined ? 'it lies in no git repository' : `git knows no revision ${quoted(ref)}`);
+    throw noVersion(
+      skill,
+      top === undefined ? 'the skill is not in a git repository' : `git has no revision ${quoted(ref)}`,
+    );
   makeFolders(to);
   const folder = path.relative(top, real).split(path.sep).join('/');
   const brought = await bringSource(
@@ -72,18 +75,18 @@ async function gitVersion(skill: string, options: OldVersionOptions): Promise<Ol
   );
   if (isRefusal(brought)) throw noVersion(skill, brought.message);
   const found = brought.skills.find((one) => path.basename(one.path) === path.basename(real)) ?? brought.skills[0];
-  if (found === undefined) throw noVersion(skill, `it is not in ${quoted(ref)}`);
+  if (found === undefined) throw noVersion(skill, `the revision ${quoted(ref)} does not contain the skill`);
   return { folder: found.path, from: `${ref} (${revision.slice(0, 12)})` };
 }
 
 function neverExtracted(): never {
-  throw new TypeError('a git repository is no archive');
+  throw new TypeError('a git source is never extracted');
 }
 
 const GIT_MS = 30_000;
 
-/** One word that git prints; nothing where it fails. */
-async function gitWord(
+/** The output of a git command; undefined if it fails. */
+async function gitOutput(
   args: readonly string[],
   cwd: string,
   { env, signal }: OldVersionOptions,
@@ -102,8 +105,8 @@ async function gitWord(
 function noVersion(skill: string, why: string): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: `there is no older version of ${quoted(path.basename(skill))} to compare with: ${why}`,
-    hint: 'name a revision with --baseline REF, or compare with --baseline none',
-    data: { expected: 'a version that is kept or committed' },
+    message: `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
+    hint: 'pass --baseline REF with a git revision, or --baseline none',
+    data: { expected: 'a previous or committed version' },
   });
 }

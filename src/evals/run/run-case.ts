@@ -1,73 +1,62 @@
-/** One attempt at one case: an agent in a home and a project of its own, and a grade from the record that it left. */
+/** Runs one attempt at one case with an isolated home and project, and grades it from its record. */
 import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { runAgent } from '../../agent/agent.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { EvalCase } from '../cases/case.ts';
-import { ZERO_COST } from '../report/result.ts';
+import { ungradedResult } from '../report/result.ts';
 import type { Arm, CaseResult } from '../report/result.ts';
 import type { Executor } from '../../core/execution.ts';
+import type { Model } from '../../core/model.ts';
 import { printable } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
-import type { ReadOutput } from '../grade/files-of-steps.ts';
+import { CHECKER_MS, gradeFolder } from '../grade/grade-run.ts';
+import type { ReadOutput } from '../grade/output-files.ts';
+import { keepFiles, takeFiles } from './kept-outputs.ts';
+import { runChecker } from './run-checker.ts';
 import type { CaseModel } from './case-model.ts';
 
-/** What was seen of the workspace of a run before it went away. */
-export interface WorkspaceLook {
-  /** Bytes of files that the run left; nothing for those that were not kept. */
+/** Grading settings of a suite. */
+export interface CaseGrading {
+  /** Grades what code cannot check; without a judge those lines are skipped. */
+  readonly judge?: Model;
+  /** Deadline for one checker (default: 30,000). */
+  readonly checkerMs?: number;
+  /** Keeps the files of runs here, one folder per run. */
+  readonly outputs?: string;
+}
+
+/** What was taken from the workspace of a run before it was removed. */
+interface WorkspaceFacts {
   readonly readOutput: ReadOutput;
-  /** How the checkers of the case ended; absent where nothing runs them. */
+  /** Absent if program execution is disabled. */
   readonly checkers?: ReadonlyMap<CheckerCheck, CheckerEnd>;
 }
 
-/** What a grader is told of a run; all else it reads from the record. */
-export interface GradedRun {
-  /** The run folder. */
-  readonly folder: string;
-  /** What was shown while the answer grew. */
-  readonly streamed: string;
-  readonly look: WorkspaceLook;
-}
+const NO_WORKSPACE: WorkspaceFacts = { readOutput: () => undefined };
 
-export type Graded = Pick<CaseResult, 'status' | 'reason' | 'checks' | 'loaded' | 'answer' | 'cost'>;
-
-/** Grades from the record; a record that cannot be read is an error of the case, never a verdict. */
-export type Grade = (evalCase: EvalCase, run: GradedRun, signal: AbortSignal) => Promise<Graded>;
-
-/** Looks at the workspace of a run while it is still there: files, checker scripts. */
-export type LookAtWorkspace = (
-  evalCase: EvalCase,
-  place: { readonly session: Session; readonly project: string },
-  signal: AbortSignal,
-) => Promise<WorkspaceLook>;
-
-/** Where nothing was kept. */
-export const NOTHING_SEEN: WorkspaceLook = { readOutput: () => undefined };
-
-export interface Attempt {
+export interface Attempt extends CaseGrading {
   readonly evalCase: EvalCase;
   readonly arm: Arm;
   readonly attempt: number;
   readonly runtime: Runtime;
   readonly model: CaseModel;
-  /** Absent: nothing can be run here. */
+  /** Absent if program execution is disabled. */
   readonly executor: Executor | undefined;
-  /** A new folder, for this attempt alone. */
+  /** An unused folder for this attempt only. */
   readonly project: string;
-  /** Where its record goes. */
+  /** The folder for run records. */
   readonly runs: string;
   readonly timeoutMs: number;
-  readonly grade: Grade;
-  readonly lookAtWorkspace: LookAtWorkspace;
   readonly signal: AbortSignal;
 }
 
-/** Rejects only with the reason of the signal: whatever else goes wrong is an `error` of this case. */
+/** Rejects only with the abort reason; any other problem is an `error` result of this case. */
 export async function runCase(attempt: Attempt): Promise<CaseResult> {
   const { evalCase, signal, timeoutMs, model } = attempt;
   const deadline = AbortSignal.timeout(timeoutMs);
@@ -88,14 +77,14 @@ export async function runCase(attempt: Attempt): Promise<CaseResult> {
 
 interface Ran extends AgentResult {
   readonly streamed: string;
-  readonly look: WorkspaceLook;
+  readonly workspace: WorkspaceFacts;
 }
 
 async function askAgent(attempt: Attempt, signal: AbortSignal): Promise<Ran> {
-  const { evalCase, executor, project, runs, runtime, model, lookAtWorkspace } = attempt;
+  const { evalCase, executor, project, runs, runtime, model } = attempt;
   const files = placeFiles(evalCase, project);
   let streamed = '';
-  let look = NOTHING_SEEN;
+  let workspace = NO_WORKSPACE;
   const result = await runAgent({
     runtime,
     model: model.model,
@@ -111,14 +100,33 @@ async function askAgent(attempt: Attempt, signal: AbortSignal): Promise<Ran> {
       ...(executor === undefined ? {} : { execution: { executor, artifacts: false } }),
     },
     async beforeEnd(session) {
-      look = await lookAtWorkspace(evalCase, { session, project }, signal);
+      workspace = await takeWorkspace(attempt, session, signal);
     },
     signal,
   });
-  return { ...result, streamed, look };
+  return { ...result, streamed, workspace };
 }
 
-/** The case's files lie in its project under their own names; two of one name are an error of the case. */
+/** Reads the output files and runs the checkers while the workspace still exists. */
+async function takeWorkspace(
+  { evalCase, project, checkerMs = CHECKER_MS }: Attempt,
+  { execution }: Session,
+  signal: AbortSignal,
+): Promise<WorkspaceFacts> {
+  if (execution === undefined || !needsFiles(evalCase)) return NO_WORKSPACE;
+  const readOutput = takeFiles((await execution.openWorkspace()).place.root);
+  const checkers = new Map<CheckerCheck, CheckerEnd>();
+  for (const check of evalCase.expect.output ?? [])
+    if (check.type === 'checker')
+      checkers.set(check, await runChecker(check, { execution, project, deadlineMs: checkerMs, signal }));
+  return { readOutput, checkers };
+}
+
+function needsFiles({ expect }: EvalCase): boolean {
+  return (expect.output ?? []).some(({ type }) => type === 'file' || type === 'checker');
+}
+
+/** Copies the files of the case into its project under their own names. Two files with one name are an error. */
 function placeFiles({ files }: EvalCase, project: string): readonly string[] {
   makeFolders(project);
   return files.map((file) => {
@@ -127,7 +135,7 @@ function placeFiles({ files }: EvalCase, project: string): readonly string[] {
       copyFileSync(file, target, 1);
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      throw new Error(`the file ${printable(path.basename(file))} cannot be given to the run: ${error.code}`, {
+      throw new Error(`cannot copy the file ${printable(path.basename(file))} into the project: ${error.code}`, {
         cause: error,
       });
     }
@@ -135,45 +143,61 @@ function placeFiles({ files }: EvalCase, project: string): readonly string[] {
   });
 }
 
-/** A model that broke tells nothing about a skill. A script that has failures of the model in it means them. */
+/** A failed model proves nothing about a skill, unless the script of the case fails on purpose. */
 function failureOf({ answers, expect }: EvalCase, model: CaseModel): string | undefined {
   const [first] = model.failures();
-  const isMeant = answers?.type === 'script' && expect.outcome?.includes('failed') === true;
-  if (first !== undefined && !isMeant) return `the model failed: ${first}`;
+  const isExpected = answers?.type === 'script' && expect.outcome?.includes('failed') === true;
+  if (first !== undefined && !isExpected) return `the model failed: ${first}`;
   try {
     model.assertDone();
     return undefined;
   } catch (error) {
-    return isMeant
+    return isExpected
       ? undefined
-      : `the answers do not fit this run: ${error instanceof Error ? error.message : String(error)}`;
+      : `the recorded answers do not match this run: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
-async function graded(attempt: Attempt, { path: folder, streamed, look }: Ran): Promise<CaseResult> {
-  if (folder === undefined) throw new Error('nothing was recorded');
-  const grade = await attempt.grade(attempt.evalCase, { folder, streamed, look }, attempt.signal);
-  return { ...basis(attempt), ...grade, run: folder };
+async function graded(attempt: Attempt, { path: folder, streamed, workspace }: Ran): Promise<CaseResult> {
+  if (folder === undefined) throw new Error('the run has no record');
+  const { evalCase, judge, checkerMs = CHECKER_MS, outputs, signal } = attempt;
+  const { readOutput, checkers } = workspace;
+  const {
+    model: _model,
+    files,
+    ...grade
+  } = await gradeFolder(
+    evalCase,
+    { folder, streamed, readOutput },
+    {
+      checkerMs,
+      signal,
+      ...(judge === undefined ? {} : { judge }),
+      ...(checkers === undefined ? {} : { runChecker: async (check) => checkers.get(check) ?? NOT_RUN }),
+    },
+  );
+  if (outputs !== undefined && needsFiles(evalCase))
+    keepFiles(path.join(outputs, path.basename(folder)), files, readOutput);
+  return { ...emptyResult(attempt), ...grade, run: folder };
 }
 
+const NOT_RUN: CheckerEnd = { type: 'broken', reason: 'the checker did not run' };
+
 function broken(attempt: Attempt, reason: string, wallMs: number, result?: AgentResult): CaseResult {
+  const empty = emptyResult(attempt);
   return {
-    ...basis(attempt),
-    status: 'error',
+    ...empty,
     reason,
-    checks: [],
-    loaded: [],
     answer: result?.answer ?? '',
-    cost: { ...ZERO_COST, wallMs },
+    cost: { ...empty.cost, wallMs },
     ...(result?.path === undefined ? {} : { run: result.path }),
   };
 }
 
 function timedOut(timeoutMs: number): string {
-  return `it was not done after ${String(timeoutMs / 1000)} s`;
+  return `timed out after ${String(timeoutMs / 1000)} s`;
 }
 
-function basis({ evalCase, arm, attempt, model }: Attempt) {
-  const { id, name, place, input, tags } = evalCase;
-  return { case: id, name, place, input, tags, arm, attempt, model: { id: model.id, way: model.way }, isCached: false };
+function emptyResult({ evalCase, arm, attempt, model: { id, way } }: Attempt): CaseResult {
+  return ungradedResult(evalCase, { arm, attempt, model: { id, way } });
 }

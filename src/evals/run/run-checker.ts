@@ -1,4 +1,4 @@
-/** Runs a checker of a suite over what a run left: in the sandbox of that run, without network, with a deadline. */
+/** Runs a checker script in the sandbox of a run, without network and with a deadline. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -14,7 +14,7 @@ import type { CheckerCheck, CheckerEnd } from '../grade/checker.ts';
 
 export interface CheckerRun {
   readonly execution: Execution;
-  /** Files of the project are shown to the checker as a copy, in `PROJECT_DIR`. */
+  /** The checker gets a copy of the project in `PROJECT_DIR`. */
   readonly project: string;
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
@@ -23,13 +23,13 @@ export interface CheckerRun {
 const HEAD_BYTES = 4096;
 const SAID_BYTES = 4096;
 
-/** Starts in the top of the workspace, where `out/` is. Nothing of it is recorded: the record is what the agent did. */
+/** The checker starts in the root of the workspace, above `out/`. It is not recorded, since the record covers the agent only. */
 export async function runChecker(check: CheckerCheck, run: CheckerRun): Promise<CheckerEnd> {
   try {
     return await runInWorkspace(check, run);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return { type: 'broken', reason: `the checker cannot be put in place: ${error.code}` };
+    return { type: 'broken', reason: `cannot copy the checker into the sandbox: ${error.code}` };
   }
 }
 
@@ -46,7 +46,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     permissions: 'writable',
     ...owner(workspace),
   });
-  if (copied.type === 'refused') return broken(`the project cannot be shown to it: ${copied.message}`);
+  if (copied.type === 'refused') return broken(`cannot copy the project into the sandbox: ${copied.message}`);
   const script = {
     path: `${there}/${name}`,
     head: bytes.subarray(0, HEAD_BYTES),
@@ -75,21 +75,21 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
   return endOf(end, said.text());
 }
 
-/** Whoever runs programs there must be able to read it. */
+/** The sandbox user must be able to read the copy. */
 function owner({ identity }: Workspace): { readonly owner?: NonNullable<Workspace['identity']> } {
   return identity === undefined ? {} : { owner: identity };
 }
 
 function endOf({ reason, exitCode }: ProgramEnd, said: string): CheckerEnd {
   if (reason === 'exited' && exitCode !== undefined) return { type: 'exited', code: exitCode, said };
-  return broken(reason === 'timeout' ? 'it did not end in time' : `it was ended: ${reason}`);
+  return broken(reason === 'timeout' ? 'the checker timed out' : `the checker was terminated: ${reason}`);
 }
 
 function broken(reason: string): CheckerEnd {
   return { type: 'broken', reason };
 }
 
-/** The first bytes of all that is printed; the rest is taken and forgotten. */
+/** Keeps the first bytes of the output and discards the rest. */
 function keptStart(): { write(chunk: Uint8Array): boolean; text(): string } {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** Many cases: several at once, each in its own place, results in a fixed order, and what is done stays done whatever happens. */
+/** Runs the cases of a suite concurrently and isolated from each other. Results keep a fixed order and survive interruption. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -13,19 +13,17 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { openCaseModel } from './case-model.ts';
-import type { CaseModel, SuiteModel } from './case-model.ts';
+import { openCaseModel, portableText } from './case-model.ts';
+import type { CaseModel, RunPlaces, SuiteModel } from './case-model.ts';
 import { openKeptResults } from './kept-results.ts';
-import { portableText } from './portable-text.ts';
-import type { RunPlaces } from './portable-text.ts';
 import { runCase } from './run-case.ts';
-import type { Grade, LookAtWorkspace } from './run-case.ts';
+import type { CaseGrading } from './run-case.ts';
 import { makeSkillSet } from './skill-set.ts';
 import type { SkillSet } from './skill-set.ts';
 import { jobKey, jobsOf } from './suite-jobs.ts';
 import type { ArmSkills, Job } from './suite-jobs.ts';
 
-/** What every evaluation is asked with, whatever it measures. */
+/** Options that all kinds of evaluations share. */
 export type SuiteBasis = Pick<
   SuiteOptions,
   | 'cases'
@@ -39,7 +37,7 @@ export type SuiteBasis = Pick<
   | 'signal'
   | 'onProgress'
 > & {
-  /** Told of what a person should know beside the report. */
+  /** Receives remarks that are not part of the report. */
   readonly onNote?: (text: string) => void;
 };
 
@@ -47,47 +45,45 @@ export interface SuiteProgress {
   readonly done: number;
   readonly total: number;
   readonly counts: Readonly<Record<CaseStatus, number>>;
-  /** By the pace so far; absent before anything is done. */
+  /** Estimated from the pace so far. */
   readonly remainingMs?: number;
   readonly last: CaseResult;
 }
 
-export interface SuiteOptions {
+export interface SuiteOptions extends CaseGrading {
   readonly cases: readonly EvalCase[];
   readonly arms: readonly ArmSkills[];
-  /** Answers where a case has no answers of its own. */
+  /** Used for cases without a script or cassette. */
   readonly model?: SuiteModel;
   readonly updateCassettes?: boolean;
-  /** Instead of each case's own number of attempts. */
+  /** Overrides the number of attempts of each case. */
   readonly repeat?: number;
   readonly concurrency: number;
-  /** For cases that say nothing. */
+  /** Default timeout per case. */
   readonly timeoutMs: number;
-  /** Of this suite alone: `results.jsonl`, `runs/`, and while it goes on `work/`. */
+  /** Used by this suite only, for `results.jsonl`, `runs/` and the temporary `work/`. */
   readonly directory: string;
   readonly resume?: boolean;
   readonly cache?: string;
-  /** What runs programs; absent where nothing here can. */
+  /** Absent if program execution is disabled. */
   readonly executor?: Executor;
-  /** Why a case makes no sense here; such a case is skipped with that reason. */
+  /** Returns a reason to skip a case. */
   readonly reasonToSkip?: (evalCase: EvalCase) => string | undefined;
-  /** What else outcomes depend on, for the cache: the judge's model. */
+  /** Other settings that outcomes depend on, for the cache key. */
   readonly settings?: unknown;
-  readonly grade: Grade;
-  readonly lookAtWorkspace: LookAtWorkspace;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SuiteProgress) => void;
 }
 
 export interface SuiteOutcome {
-  /** In the order of cases, arms and attempts; those that were not done any more are absent. */
+  /** In the order of cases, arms and attempts; attempts that did not run are absent. */
   readonly results: readonly CaseResult[];
-  /** Sets of skills that were used, the first arm's first. */
+  /** The skill sets that were used, first arm first. */
   readonly sets: readonly SkillSet[];
   readonly isPartial: boolean;
 }
 
-/** Ends early, without an error, where the signal is aborted: what is finished is in the outcome and on the disk. */
+/** Returns early when the signal aborts; finished results are in the outcome and on disk. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   const { directory, signal, concurrency } = options;
   const jobs = jobsOf(options.cases, options.arms, options.repeat);
@@ -99,17 +95,17 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   const work = path.join(directory, 'work');
   await removeTree(work);
   makeFolders(work);
-  const worlds = openWorlds(work, options);
+  const environments = openEnvironments(work, options);
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);
-  const tell = progressTeller(jobs.length, options.onProgress);
+  const report = progressReporter(jobs.length, options.onProgress);
   let next = 0;
   const takeJobs = async (): Promise<void> => {
     for (let place = next++; place < jobs.length && !signal.aborted; place = next++) {
       const job = jobs[place];
       if (job === undefined) return;
-      const result = await doJob(job, place, { options, worlds, kept, work });
+      const result = await runJob(job, place, { options, environments, kept, work });
       results[place] = result;
-      tell(result);
+      report(result);
     }
   };
   try {
@@ -120,34 +116,36 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
     await removeTree(work);
   }
   const done = results.filter((result) => result !== undefined);
-  return { results: done, sets: await worlds.sets(), isPartial: done.length < jobs.length };
+  return { results: done, sets: await environments.sets(), isPartial: done.length < jobs.length };
 }
 
 interface JobParts {
   readonly options: SuiteOptions;
-  readonly worlds: Worlds;
+  readonly environments: Environments;
   readonly kept: ReturnType<typeof openKeptResults>;
   readonly work: string;
 }
 
-async function doJob(job: Job, place: number, { options, worlds, kept, work }: JobParts): Promise<CaseResult> {
+async function runJob(job: Job, place: number, { options, environments, kept, work }: JobParts): Promise<CaseResult> {
   const { evalCase, arm, attempt } = job;
   const skipped = options.reasonToSkip?.(evalCase);
-  if (skipped !== undefined) return unrun(job, skipped);
-  const world = await openedWorld(worlds, job);
-  if (typeof world === 'string') return unrun(job, world);
-  const { set, runtime } = world;
+  if (skipped !== undefined) return notRun(job, 'skipped', skipped);
+  const environment = await openEnvironment(environments, job);
+  if (typeof environment === 'string') return notRun(job, 'error', environment);
+  const { set, runtime } = environment;
   const project = path.join(work, 'projects', String(place));
-  const model = openedModel(job, options, { skills: set.folder, project });
-  if (typeof model === 'string') return unrun(job, model);
+  const model = openModel(job, options, { skills: set.folder, project });
+  if (typeof model === 'string') return notRun(job, 'error', model);
+  if (model === undefined)
+    return notRun(job, 'skipped', 'no model: the case has no mock and no cassette; pass --model to run it');
   const files = [...evalCase.files, ...checkersOf(evalCase)].map((file) => fileDigest(file));
   const settings = { executor: options.executor?.name ?? '', more: options.settings ?? '' };
   const key = jobKey(job, { skills: set.digest, model: model.identity, files, settings });
-  // A recording that is to be made anew is made.
+  // Recording a cassette needs a run.
   const known = options.updateCassettes === true ? undefined : kept.find(key);
   if (known !== undefined) {
-    const { id, name, place: stands, input, tags } = evalCase;
-    const result = { ...known, case: id, name, place: stands, input, tags, isCached: true };
+    const { id, name, place: position, input, tags } = evalCase;
+    const result = { ...known, case: id, name, place: position, input, tags, isCached: true };
     kept.keep(key, result);
     return result;
   }
@@ -161,52 +159,55 @@ async function doJob(job: Job, place: number, { options, worlds, kept, work }: J
     project,
     runs: path.join(options.directory, 'runs'),
     timeoutMs: evalCase.timeoutMs ?? options.timeoutMs,
-    grade: options.grade,
-    lookAtWorkspace: options.lookAtWorkspace,
     signal: options.signal,
+    ...gradingOf(options),
   });
   await removeTree(project);
   kept.keep(key, result);
   return result;
 }
 
-/** A configuration that makes no sense is an error of its case, and of no other. */
-async function openedWorld(worlds: Worlds, job: Job): Promise<World | string> {
+function gradingOf({ judge, checkerMs, outputs }: CaseGrading): CaseGrading {
+  return {
+    ...(judge === undefined ? {} : { judge }),
+    ...(checkerMs === undefined ? {} : { checkerMs }),
+    ...(outputs === undefined ? {} : { outputs }),
+  };
+}
+
+/** An invalid configuration is an error of its own case only; the message is returned. */
+async function openEnvironment(environments: Environments, job: Job): Promise<Environment | string> {
   try {
-    return await worlds.open(job);
+    return await environments.open(job);
   } catch (error) {
     if (!isSkillError(error) || error.code !== 'config/invalid') throw error;
-    return `error: the configuration of the case cannot be used: ${error.message}`;
+    return `the configuration of the case is invalid: ${error.message}`;
   }
 }
 
-/** The model, or why there is none. */
-function openedModel(
+/** Returns a message for a script or cassette that cannot be read. */
+function openModel(
   { evalCase, arm, attempt }: Job,
   { model, updateCassettes = false }: SuiteOptions,
   places: RunPlaces,
-): CaseModel | string {
+): CaseModel | string | undefined {
   try {
     const portable = portableText(places);
-    const opened = openCaseModel(evalCase, { suite: model, updateCassettes, arm, attempt, portable });
-    return opened ?? 'nobody answers: the case has no mock and no cassette, and no --model was named';
+    return openCaseModel(evalCase, { suite: model, updateCassettes, arm, attempt, portable });
   } catch (error) {
-    return `error: ${error instanceof Error ? error.message : String(error)}`;
+    return error instanceof Error ? error.message : String(error);
   }
 }
 
-function unrun({ evalCase, arm, attempt }: Job, why: string): CaseResult {
-  const ungraded = ungradedResult(evalCase, { arm, attempt, model: { id: '', way: 'scripted' } });
-  const isError = why.startsWith('error: ');
-  return { ...ungraded, status: isError ? 'error' : 'skipped', reason: why.replace(/^error: /, '') };
+function notRun({ evalCase, arm, attempt }: Job, status: 'error' | 'skipped', reason: string): CaseResult {
+  return { ...ungradedResult(evalCase, { arm, attempt, model: { id: '', way: 'scripted' } }), status, reason };
 }
 
-/** Programs of the suite that judge: another program is another judge. */
 function checkersOf({ expect }: EvalCase): readonly string[] {
   return (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
 }
 
-/** A file that cannot be read is noticed where it is needed. */
+/** The run itself reports a file that cannot be read. */
 function fileDigest(file: string): string {
   try {
     return sha256(readFileSync(file));
@@ -215,18 +216,18 @@ function fileDigest(file: string): string {
   }
 }
 
-interface World {
+interface Environment {
   readonly set: SkillSet;
   readonly runtime: Runtime;
 }
 
-interface Worlds {
-  open(job: Job): Promise<World>;
+interface Environments {
+  open(job: Job): Promise<Environment>;
   sets(): Promise<readonly SkillSet[]>;
 }
 
-/** One copy of skills for each set of them, and one runtime for each set and configuration: a home of its own, no cache, no variables. */
-function openWorlds(work: string, { signal }: SuiteOptions): Worlds {
+/** Copies each skill set once and opens one isolated runtime per set and configuration: own home, no cache, no environment. */
+function openEnvironments(work: string, { signal }: SuiteOptions): Environments {
   const sets = new Map<string, Promise<SkillSet>>();
   const runtimes = new Map<string, Promise<Runtime>>();
   const once = <T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> => {
@@ -261,7 +262,7 @@ function isolatedRuntime(place: string, set: SkillSet, config: EvalCase['config'
   });
 }
 
-function progressTeller(total: number, onProgress: SuiteOptions['onProgress']): (result: CaseResult) => void {
+function progressReporter(total: number, onProgress: SuiteOptions['onProgress']): (result: CaseResult) => void {
   const startedAt = performance.now();
   const counts: Record<CaseStatus, number> = { passed: 0, failed: 0, error: 0, skipped: 0 };
   let done = 0;

@@ -1,4 +1,4 @@
-/** The skills of an arm, copied once to a folder of their own: what is evaluated cannot change meanwhile, and nothing else is found. */
+/** Copies the skills of an arm into one folder, so that they cannot change during the suite and no other skill is found. */
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
@@ -13,32 +13,32 @@ export interface SetSkill {
 }
 
 export interface SkillSet {
-  /** The one root of its runtimes. */
+  /** The only skill root of its runtimes. */
   readonly folder: string;
-  /** By name of the folder, sorted. */
+  /** Sorted by folder name. */
   readonly skills: readonly SetSkill[];
-  /** Of all of them together. */
+  /** Covers all skills of the set. */
   readonly digest: string;
 }
 
-/** Folders of a skill with its cases: who can read what is expected is not evaluated, and a new case is no new skill. */
+/** Not copied: the model must not read the expectations, and a new case must not change the digest of the skill. */
 const CASE_FOLDERS = ['evals', 'eval'] as const;
 
-/** Copies skill folders below `to`, each under its own name. Two of one name are an error: which one counted would be chance. */
+/** Copies each skill folder below `to` under its own name. Two folders with one name are an error. */
 export async function makeSkillSet(folders: readonly string[], to: string, signal?: AbortSignal): Promise<SkillSet> {
   makeFolders(to);
   const skills: SetSkill[] = [];
   for (const folder of [...new Set(folders.map((one) => path.resolve(one)))].toSorted(compareText)) {
     const name = path.basename(folder);
     if (skills.some((skill) => skill.name === name))
-      throw unusable(folder, `there are two skills in folders named ${JSON.stringify(name)}`);
+      throw unusable(folder, `two skill folders have the name ${JSON.stringify(name)}`);
     const copied = await copyTree(folder, {
       to: path.join(to, name),
       permissions: 'read-only',
       leaveOut: CASE_FOLDERS,
       ...(signal === undefined ? {} : { signal }),
     });
-    if (copied.type === 'refused') throw unusable(folder, `the skill cannot be copied: ${copied.message}`);
+    if (copied.type === 'refused') throw unusable(folder, `cannot copy the skill: ${copied.message}`);
     skills.push({ name, digest: copied.digest });
   }
   skills.sort((a, b) => compareText(a.name, b.name));
@@ -49,7 +49,7 @@ function unusable(folder: string, message: string): SkillError {
   return new SkillError({
     code: 'skill/invalid',
     message,
-    hint: 'give folders with a SKILL.md, each with a name of its own',
+    hint: 'pass folders that contain a SKILL.md and have different names',
     data: { path: folder },
   });
 }

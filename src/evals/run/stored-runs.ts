@@ -1,4 +1,4 @@
-/** Runs on the disk and what each is a run of: as the results of an evaluation say, else by the words of the request. */
+/** Finds stored runs and their cases: from the results of an evaluation, or by comparing requests. */
 import path from 'node:path';
 
 import { readRun } from '../../journal/journal-reader.ts';
@@ -12,15 +12,15 @@ import { keptResults } from './kept-results.ts';
 
 export const RESULTS_FILE = 'results.jsonl';
 
-/** Of a folder of an evaluation all of its runs, the last result of each; else the folder is one run. */
+/** For the folder of an evaluation, returns all its runs with their last result; any other folder is a single run. */
 export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly StoredRun[] {
   const results = path.join(folder, RESULTS_FILE);
-  if (!isPresent(results)) return [runAlone(folder, cases)];
+  if (!isPresent(results)) return [singleRun(folder, cases)];
   const byRun = new Map<string, CaseResult & { readonly run: string }>();
   for (const result of keptResults(results))
     if (result.run !== undefined) byRun.set(result.run, { ...result, run: result.run });
   return [...byRun.values()].map(({ run, case: id, arm, attempt, model }) => ({
-    folder: placeOf(run, folder),
+    folder: runFolder(run, folder),
     case: id,
     arm,
     attempt,
@@ -29,14 +29,14 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
   }));
 }
 
-/** The folder of an evaluation may have been moved, or brought from another machine. */
-function placeOf(run: string, folder: string): string {
+/** The folder of an evaluation may have been moved or copied from another machine. */
+function runFolder(run: string, folder: string): string {
   const here = path.join(folder, 'runs', path.basename(run));
   return isPresent(here) ? here : run;
 }
 
-/** A run that belongs to no evaluation. A request that several cases have, or none, leaves open which one it is. */
-function runAlone(folder: string, cases: readonly EvalCase[]): StoredRun {
+/** The case of a single run is unknown if several cases have its request, or if none has and there are several cases. */
+function singleRun(folder: string, cases: readonly EvalCase[]): StoredRun {
   const request = requestOf(folder);
   const asked = cases.filter(({ input }) => input === request);
   const [only] = asked.length > 0 ? asked : cases;

@@ -1,4 +1,4 @@
-/** A suite as a list of attempts in a fixed order, each with a key that names everything its outcome depends on. */
+/** Expands a suite into attempts in a fixed order, each with a cache key. */
 import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
@@ -9,7 +9,7 @@ import { VERSION } from '../../version.ts';
 
 export interface ArmSkills {
   readonly arm: Arm;
-  /** Folders of all skills that are there in this arm, for a case. */
+  /** The folders of all skills that this arm installs for a case. */
   readonly foldersFor: (evalCase: EvalCase) => readonly string[];
 }
 
@@ -17,11 +17,11 @@ export interface Job {
   readonly evalCase: EvalCase;
   readonly arm: Arm;
   readonly attempt: number;
-  /** Absolute, sorted; what the set of skills is made from. */
+  /** Absolute paths of the skills, sorted. */
   readonly folders: readonly string[];
 }
 
-/** Cases in their order, of each the arms in theirs, of each the attempts: results stand so however long each took. */
+/** Orders by case, then arm, then attempt. */
 export function jobsOf(
   cases: readonly EvalCase[],
   arms: readonly ArmSkills[],
@@ -43,13 +43,13 @@ export function jobsOf(
 export interface JobKeyParts {
   readonly skills: string;
   readonly model: string;
-  /** Contents of the case's files. */
+  /** Digests of the files of the case. */
   readonly files: readonly string[];
-  /** What else was set: executor, judge. */
+  /** Other settings that affect the outcome: executor and judge. */
   readonly settings: unknown;
 }
 
-/** Two attempts with one key can only come out alike as far as we decide it; where they stand in a file does not matter. */
+/** Covers everything that the outcome depends on; the position in the case file is not part of it. */
 export function jobKey({ evalCase, arm, attempt }: Job, parts: JobKeyParts): string {
   const { place: _place, name: _name, tags: _tags, files: _files, skills, ...rest } = evalCase;
   return sha256(stableJson({ tool: VERSION, arm, attempt, case: { ...rest, target: skills.target ?? '' }, ...parts }));

@@ -1,21 +1,17 @@
-/**
- * The numbers of evaluations: how sure a rate is, whether a difference is one, and how small a difference could have been seen. All of
- * it is exact or says by which approximation it is made, and none of it can give a number that is not finite.
- */
+/** Statistics of evaluations: confidence intervals, paired tests and detectable differences. Results are always finite. */
 import { SkillError } from '../../core/errors.ts';
 import { openRandom } from '../../core/seeded-random.ts';
-import { binomialAtLeast, logChoose } from './binomial.ts';
 import type { Rate } from '../report/result.ts';
 
-/** Of a normal distribution: 97.5 % and 80 % lie below. */
+/** The 97.5 % and 80 % quantiles of the normal distribution. */
 const Z_95 = 1.959963984540054;
 const Z_80 = 0.8416212335729143;
 
-/** Wilson's interval at 95 %: it stays inside 0 and 1 and has a width also where all or none are counted. */
+/** The 95 % Wilson interval, which stays inside 0 and 1 and has a width even at 0 of n and n of n. */
 export function rateOf(count: number, of: number): Rate {
   requireCount(count, 'count');
   requireCount(of, 'of');
-  if (count > of) throw notANumber(`${String(count)} of ${String(of)} is no part of a whole`);
+  if (count > of) throw invalidNumber(`count must be at most ${String(of)}, got ${String(count)}`);
   if (of === 0) return { count: 0, of: 0, low: 0, high: 1 };
   const share = count / of;
   const z2 = Z_95 ** 2;
@@ -29,12 +25,12 @@ export function rateOf(count: number, of: number): Rate {
   };
 }
 
-/** The middle of a rate; 0 where there is nothing to count. */
+/** The rate itself; 0 if nothing was counted. */
 export function shareOf({ count, of }: Pick<Rate, 'count' | 'of'>): number {
   return of === 0 ? 0 : count / of;
 }
 
-/** McNemar's exact test, two-sided: how likely so uneven a split of the pairs that differ is, if both arms were equally good. */
+/** The p-value of McNemar's exact two-sided test. */
 export function mcNemar(better: number, worse: number): number {
   requireCount(better, 'better');
   requireCount(worse, 'worse');
@@ -51,7 +47,7 @@ export interface MeanInterval {
 
 const RESAMPLES = 2_000;
 
-/** The mean of paired differences with the 95 % percentile interval of a bootstrap over pairs. The same seed gives the same interval. */
+/** The mean of paired differences with a 95 % percentile bootstrap interval. The seed makes it reproducible. */
 export function pairedBootstrap(
   differences: readonly number[],
   { seed = 1, resamples = RESAMPLES }: { readonly seed?: number; readonly resamples?: number } = {},
@@ -71,18 +67,18 @@ export function pairedBootstrap(
   return { mean: meanOf(differences), low: at(0.025), high: at(0.975) };
 }
 
-/** Above so many pairs the power is worked out by the normal approximation. */
+/** Above this number of pairs the power uses the normal approximation. */
 const EXACT_PAIRS = 1_000;
 const ALPHA = 0.05;
 const POWER = 0.8;
 
 /**
- * The smallest difference d of two pass rates that `pairs` pairs would have shown with a power of 80 % in the exact McNemar test at 5 %.
- * Of all pairs a share s differs; s is what was seen, and at least d, for a difference needs pairs that differ. The power is
+ * The smallest difference d of two pass rates that `pairs` pairs detect with a power of 80 % in the exact McNemar test at 5 %. A share s of
+ * the pairs differs: the observed share, but at least d. The power is
  *
  *     sum over k of P(K = k; pairs, s) * P(the test rejects | k pairs differ, each to the better with (1 + d/s) / 2)
  *
- * and d is found by halving. Above 1,000 pairs: pairs * d^2 = (1.960 * sqrt(s) + 0.842 * sqrt(s - d^2))^2. 1 where nothing could be shown.
+ * and d is found by bisection. Above 1,000 pairs: pairs * d^2 = (1.960 * sqrt(s) + 0.842 * sqrt(s - d^2))^2. Returns 1 if nothing is detectable.
  */
 export function smallestVisible(pairs: number, differing: number): number {
   requireCount(pairs, 'pairs');
@@ -112,23 +108,23 @@ function exactlyEnough(pairs: number, seen: number, critical: readonly number[])
   return (d) => {
     const share = Math.max(seen, d);
     if (share === 0) return false;
-    const toTheBetter = Math.min(1, (1 + d / share) / 2);
+    const improving = Math.min(1, (1 + d / share) / 2);
     let power = 0;
     for (let count = 0; count <= pairs && power < POWER; count += 1) {
       const weight = binomialPoint(count, pairs, share);
       if (weight < 1e-12) continue;
-      power += weight * binomialAtLeast(critical[count] ?? count + 1, count, toTheBetter);
+      power += weight * binomialAtLeast(critical[count] ?? count + 1, count, improving);
     }
     return power >= POWER;
   };
 }
 
-/** By the number of pairs that differ: how many of them must be to the better for the test to reject; one more than all where none suffices. */
+/** For each number of differing pairs, how many must improve for the test to reject; one more than all if it never rejects. */
 function criticalCounts(pairs: number): readonly number[] {
   const critical: number[] = [];
   let needed = 0;
   for (let count = 0; count <= pairs; count += 1) {
-    // One pair more needs the same number or one more.
+    // The critical count never decreases.
     while (needed <= count && 2 * binomialAtLeast(needed, count, 0.5) > ALPHA) needed += 1;
     critical.push(needed);
   }
@@ -141,59 +137,59 @@ function binomialPoint(count: number, of: number, share: number): number {
   return Math.exp(logChoose(of, count) + count * Math.log(share) + (of - count) * Math.log1p(-share));
 }
 
+/** The probability of at least `least` successes in `of` trials. Uses logarithms to avoid overflow. */
+export function binomialAtLeast(least: number, of: number, share: number): number {
+  if (least <= 0) return 1;
+  if (least > of || share <= 0) return 0;
+  if (share >= 1) return 1;
+  const [logYes, logNo] = [Math.log(share), Math.log1p(-share)];
+  let sum = 0;
+  let term = logChoose(of, least) + least * logYes + (of - least) * logNo;
+  for (let count = least; count <= of; count += 1) {
+    sum += Math.exp(term);
+    term += Math.log((of - count) / (count + 1)) + logYes - logNo;
+  }
+  return Math.min(1, sum);
+}
+
+function logChoose(of: number, count: number): number {
+  return logFactorial(of) - logFactorial(count) - logFactorial(of - count);
+}
+
+/** Sums exactly up to this number and uses Stirling's series beyond: about twelve correct digits. */
+const SUMMED = 32;
+
+function logFactorial(n: number): number {
+  if (n > SUMMED) {
+    const inverse = 1 / n;
+    return (
+      n * Math.log(n) - n + Math.log(2 * Math.PI * n) / 2 + inverse / 12 - inverse ** 3 / 360 + inverse ** 5 / 1260
+    );
+  }
+  let sum = 0;
+  for (let factor = 2; factor <= n; factor += 1) sum += Math.log(factor);
+  return sum;
+}
+
 export function meanOf(values: readonly number[]): number {
   for (const one of values) requireFinite(one, 'a value');
   return values.length === 0 ? 0 : values.reduce((sum, one) => sum + one, 0) / values.length;
 }
 
-/** Of a sample: 0 where there are fewer than two values. */
-export function deviationOf(values: readonly number[]): number {
-  if (values.length < 2) return 0;
-  const mean = meanOf(values);
-  return Math.sqrt(values.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (values.length - 1));
-}
-
-/** pass@k: at least one of k attempts passes, estimated without bias from `passed` of `attempts`. */
-export function passAtK(passed: number, attempts: number, k: number): number {
-  requireAttempts(passed, attempts, k);
-  return 1 - chooseShare(attempts - passed, attempts, k);
-}
-
-/** pass^k: all of k attempts pass. */
-export function passAllK(passed: number, attempts: number, k: number): number {
-  requireAttempts(passed, attempts, k);
-  return chooseShare(passed, attempts, k);
-}
-
-/** C(part, k) / C(whole, k) as a product, so that nothing overflows. */
-function chooseShare(part: number, whole: number, k: number): number {
-  let share = 1;
-  for (let place = 0; place < k; place += 1) share *= Math.max(0, part - place) / (whole - place);
-  return share;
-}
-
-function requireAttempts(passed: number, attempts: number, k: number): void {
-  requireCount(passed, 'passed');
-  requireCount(attempts, 'attempts');
-  requireCount(k, 'k');
-  if (passed > attempts || k < 1 || k > attempts)
-    throw notANumber(`${String(k)} of ${String(attempts)} attempts with ${String(passed)} passed makes no sense`);
-}
-
 function requireCount(value: number, name: string): void {
   if (!Number.isSafeInteger(value) || value < 0)
-    throw notANumber(`${name} must be a whole number from 0, not ${String(value)}`);
+    throw invalidNumber(`${name} must be a non-negative integer, got ${String(value)}`);
 }
 
 function requireFinite(value: number, name: string): void {
-  if (!Number.isFinite(value)) throw notANumber(`${name} must be a finite number, not ${String(value)}`);
+  if (!Number.isFinite(value)) throw invalidNumber(`${name} must be a finite number, got ${String(value)}`);
 }
 
-function notANumber(message: string): SkillError {
+function invalidNumber(message: string): SkillError {
   return new SkillError({
     code: 'input/invalid',
     message,
-    hint: 'give counts and amounts as they were measured',
+    hint: 'pass measured counts and amounts',
     data: { expected: 'a finite number' },
   });
 }

@@ -1,25 +1,32 @@
 /**
- * Two skills whose answers are known beforehand, put among those that are evaluated: where they do not come out as they must, the harness
- * or the model is broken and no score means anything. The peers' best known tool gave 0 % to everybody for months for want of these.
+ * Controls of the trigger evaluation. Two skills with known answers run with the evaluated ones, and shuffled labels must score at chance.
+ * If a control fails, the harness or the model is broken and there are no scores.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { EvalCase } from '../cases/case.ts';
+import { compareText } from '../../core/diagnostic.ts';
+import { openRandom } from '../../core/seeded-random.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { hasVerdict } from '../report/result.ts';
+import type { CaseResult, Control } from '../report/result.ts';
+import { rateOf, shareOf } from '../statistics/statistics.ts';
+import { agrees } from './trigger-trial.ts';
+import type { TriggerLabel, TriggerTrial } from './trigger-trial.ts';
 
-/** Must be taken for every one of its requests: each asks for it by what it is for, in words that nothing else has. */
+/** Must load for each of its queries, which use words that no other skill has. */
 export const ALWAYS_FIRE = {
   name: 'brass-lantern-check',
   description:
-    'Reports the state of a brass lantern of the harbour museum. Use it whenever somebody asks about a brass lantern of the harbour museum.',
+    'Reports the state of a brass lantern of the harbour museum. Use it whenever the user asks about a brass lantern of the harbour museum.',
 } as const;
 
-/** Must never be taken: nobody asks for anything like it. */
+/** Must never load: no query is about it. */
 export const NEVER_FIRE = {
   name: 'quartz-moth-census',
   description:
-    'Counts quartz moths for the yearly quartz moth census. Use it only where somebody asks for a census of quartz moths.',
+    'Counts quartz moths for the yearly quartz moth census. Use it only when the user asks for a census of quartz moths.',
 } as const;
 
 const ALWAYS_QUERIES = [
@@ -30,12 +37,12 @@ const ALWAYS_QUERIES = [
   'I need the state of a brass lantern of the harbour museum.',
 ] as const;
 
-/** Writes both below a folder, and gives their folders. */
+/** Writes both skills below a folder and returns their folders. */
 export function writeControlSkills(folder: string): readonly string[] {
   return [ALWAYS_FIRE, NEVER_FIRE].map(({ name, description }) => {
     const dir = path.join(folder, name);
     makeFolders(dir);
-    const body = `# ${name}\n\nThis skill is a control of an evaluation. Answer: the control was taken.\n`;
+    const body = `# ${name}\n\nThis skill is a control of an evaluation. Answer: the control was loaded.\n`;
     writeFileSync(path.join(dir, 'SKILL.md'), `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}`);
     return dir;
   });
@@ -56,4 +63,85 @@ export function controlCases(): readonly EvalCase[] {
     repeat: 1,
     tags: ['control'],
   }));
+}
+
+/** The control skill must have loaded in every attempt, or in none. An attempt without a verdict fails the control. */
+export function canaryControl(
+  name: 'always-fire' | 'never-fire',
+  skill: string,
+  results: readonly CaseResult[],
+): Control {
+  const fired = results.filter(({ loaded }) => loaded.includes(skill)).length;
+  const broken = results.filter((result) => !hasVerdict(result)).length;
+  const wanted = name === 'always-fire' ? results.length : 0;
+  return {
+    name,
+    asked: name === 'always-fire' ? `${skill} loads for every query` : `${skill} loads for no query`,
+    found:
+      `it loaded for ${String(fired)} of ${String(results.length)}` +
+      (broken === 0 ? '' : `, and ${String(broken)} had no verdict`),
+    isKept: results.length > 0 && broken === 0 && fired === wanted,
+  };
+}
+
+const SHUFFLES = 40;
+
+/**
+ * Shuffled labels must score at chance: the Wilson interval of the mean agreement over forty shuffles must cover the agreement of
+ * independent labels and answers. `agree` is the function that scores, so that a scorer that ignores labels fails here.
+ */
+export function shuffledControl(trials: readonly TriggerTrial[], { seed = 1, agree = agrees } = {}): Control {
+  const random = openRandom(seed);
+  const labels = trials.map(({ label }) => label);
+  let agreed = 0;
+  for (let round = 0; round < SHUFFLES; round += 1) {
+    for (let at = labels.length - 1; at > 0; at -= 1) {
+      const other = random.below(at + 1);
+      const [mine, theirs] = [labels[at], labels[other]];
+      if (mine !== undefined && theirs !== undefined) [labels[at], labels[other]] = [theirs, mine];
+    }
+    agreed += trials.filter(({ loaded }, place) => isAgreed(agree, labels[place], loaded)).length;
+  }
+  const mean = Math.round(agreed / SHUFFLES);
+  const shuffled = rateOf(mean, trials.length);
+  const chance = chanceOf(trials);
+  // The mean is rounded to whole trials.
+  const rounding = 0.5 / Math.max(1, trials.length);
+  return {
+    name: 'shuffled-labels',
+    asked: 'with shuffled labels the agreement falls to chance',
+    found:
+      trials.length === 0
+        ? 'no trials to shuffle'
+        : `${percent(shareOf(shuffled))} agree; chance is ${percent(chance)}`,
+    isKept: trials.length > 0 && shuffled.low - rounding <= chance && chance <= shuffled.high + rounding,
+  };
+}
+
+function isAgreed(agree: typeof agrees, label: TriggerLabel | undefined, loaded: readonly string[]): boolean {
+  return label !== undefined && agree(label, loaded);
+}
+
+/** The agreement of every answer with every label, computed by groups of equal answers and labels. */
+function chanceOf(trials: readonly TriggerTrial[]): number {
+  if (trials.length === 0) return 0;
+  const labels = grouped(trials.map(({ label }) => label));
+  const answers = grouped(trials.map(({ loaded }) => loaded.toSorted(compareText)));
+  let pairs = 0;
+  for (const [label, labelled] of labels)
+    for (const [loaded, answered] of answers) if (agrees(label, loaded)) pairs += labelled * answered;
+  return pairs / trials.length ** 2;
+}
+
+function grouped<Item>(items: readonly Item[]): readonly (readonly [Item, number])[] {
+  const groups = new Map<string, readonly [Item, number]>();
+  for (const item of items) {
+    const key = JSON.stringify(item);
+    groups.set(key, [item, (groups.get(key)?.[1] ?? 0) + 1]);
+  }
+  return [...groups.values()];
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
 }

@@ -1,4 +1,4 @@
-/** Other skills, made up: so that it can be seen how triggering falls when many are installed. The same number gives the same skills. */
+/** Generates unrelated skills, to measure triggering among many installed skills. The same number always gives the same skills. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -48,22 +48,21 @@ const FIELDS: readonly Field[] = [
   { word: 'printing', things: ['paper orders', 'proof sheets', 'colour targets', 'binding notes', 'press schedules'] },
 ];
 
-/** How many different ones there are. */
 export const MOST_DISTRACTORS = VERBS.length * FIELDS.length * 5;
 
-/** Spread over all fields, whatever their number: ten are of ten fields, not ten of one. */
-export function distractorAt(place: number): { readonly name: string; readonly description: string } {
+/** Cycles through the fields, so that ten distractors come from ten fields. */
+function distractorAt(place: number): { readonly name: string; readonly description: string } {
   const field = FIELDS[place % FIELDS.length] ?? { word: 'other', things: ['things'] };
   const round = Math.floor(place / FIELDS.length);
   const verb = VERBS[(place + round) % VERBS.length] ?? 'list';
   const thing = field.things[Math.floor(round / VERBS.length) % field.things.length] ?? 'things';
   return {
     name: `${field.word}-${verb}-${thing.replaceAll(' ', '-').toLowerCase()}`,
-    description: `Helps to ${verb} ${thing} for ${field.word} work. Use it when somebody asks to ${verb} ${thing}.`,
+    description: `Helps to ${verb} ${thing} for ${field.word} work. Use it when the user asks to ${verb} ${thing}.`,
   };
 }
 
-/** Writes so many skills below a folder, and gives their folders. */
+/** Writes the skills below a folder and returns their folders. */
 export function writeDistractors(folder: string, count: number): readonly string[] {
   return Array.from({ length: Math.min(count, MOST_DISTRACTORS) }, (_, place) => {
     const { name, description } = distractorAt(place);
@@ -71,7 +70,7 @@ export function writeDistractors(folder: string, count: number): readonly string
     makeFolders(dir);
     writeFileSync(
       path.join(dir, 'SKILL.md'),
-      `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nAsk what is wanted, then do it.\n`,
+      `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nAsk for the details, then do it.\n`,
     );
     return dir;
   });

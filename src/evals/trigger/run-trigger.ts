@@ -1,36 +1,41 @@
 /**
- * Whether skills fire when they should: all of them installed at once in a home of its own, the real agent, the whole record read. Controls
- * come first, and where one is not kept there is no score.
+ * Evaluates whether skills load when they should: all skills are installed at once, the real agent runs, and whole records are read.
+ * Controls run first; if one fails there are no scores.
  */
 import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
 import { makeReport } from '../report/report.ts';
+import { hasVerdict } from '../report/result.ts';
 import type { CaseResult, Control, EvalReport } from '../report/result.ts';
-import { canaryControl, shuffledControl } from './trigger-controls.ts';
 import { makeTriggerReport } from './trigger-score.ts';
-import { hasVerdict, trialsOf } from './trigger-trial.ts';
+import { labelOf, trialsOf } from './trigger-trial.ts';
 import type { TriggerTrial } from './trigger-trial.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { VERSION } from '../../version.ts';
 import { skillsOf } from '../evaluate.ts';
-import { openCaseGrader } from '../run/grade-case.ts';
 import { runSuite } from '../run/run-suite.ts';
 import type { SuiteBasis, SuiteOutcome } from '../run/run-suite.ts';
-import { ALWAYS_FIRE, controlCases, NEVER_FIRE, writeControlSkills } from './controls.ts';
+import {
+  ALWAYS_FIRE,
+  canaryControl,
+  controlCases,
+  NEVER_FIRE,
+  shuffledControl,
+  writeControlSkills,
+} from './controls.ts';
 import { writeDistractors } from './distractors.ts';
-import { triggerCasesOf } from './trigger-cases.ts';
 
 export interface TriggerOptions extends SuiteBasis {
-  /** Folders of all skills that are there. */
+  /** The folders of all installed skills. */
   readonly skills: readonly string[];
-  /** The same cases once more among so many other skills, each in turn. */
+  /** Repeats the cases with each of these numbers of other skills. */
   readonly distractors?: readonly number[];
-  /** Folders of real skills to take as others, instead of made-up ones. */
+  /** Folders of real skills to use as distractors instead of generated ones. */
   readonly others?: readonly string[];
-  /** A folder of recorded answers: they are played, or with `updateCassettes` made by the model. The skills must be the same. */
+  /** A folder of cassettes to replay, or to record with `updateCassettes`. The skills must be the same. */
   readonly cassettes?: string;
   readonly updateCassettes?: boolean;
 }
@@ -38,7 +43,7 @@ export interface TriggerOptions extends SuiteBasis {
 export async function evaluateTrigger(options: TriggerOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { cases, leftOut } = triggerCasesOf(options.cases);
-  for (const [reason, ids] of byReason(leftOut)) options.onNote?.(`left out, since ${reason}: ${ids.join(', ')}`);
+  for (const [reason, ids] of byReason(leftOut)) options.onNote?.(`excluded: ${reason}: ${ids.join(', ')}`);
   const { trials: outcome, controls, sweep } = await runAll({ ...options, cases }).finally(() => cleanUp(options));
   const trials = trialsOf(cases, outcome.results);
   const trigger = makeTriggerReport({ trials, controls, sweep });
@@ -59,7 +64,46 @@ function byReason(leftOut: ReturnType<typeof triggerCasesOf>['leftOut']): Readon
   return reasons;
 }
 
-/** Skills that were made for this evaluation alone. */
+/** Enough to search for a skill, load it and answer, also after another tool call. */
+const TRIGGER_LIMITS = { turns: 4, toolCalls: 8, scriptRuns: 0 } as const;
+
+interface TriggerCases {
+  readonly cases: readonly EvalCase[];
+  /** Excluded cases, with the reason. */
+  readonly leftOut: readonly { readonly case: string; readonly reason: string }[];
+}
+
+function triggerCasesOf(cases: readonly EvalCase[]): TriggerCases {
+  const leftOut = cases.flatMap((one) => {
+    const reason = reasonToLeaveOut(one);
+    return reason === undefined ? [] : [{ case: one.id, reason }];
+  });
+  const gone = new Set(leftOut.map(({ case: id }) => id));
+  return { cases: cases.filter(({ id }) => !gone.has(id)).map(asTriggerCase), leftOut };
+}
+
+function reasonToLeaveOut(one: EvalCase): string | undefined {
+  if (labelOf(one) === undefined) return 'these cases do not expect a skill';
+  return one.answers?.type === 'script' ? 'these cases have scripted answers' : undefined;
+}
+
+/**
+ * All skills are installed at once, so the cassette of a case does not apply and the suite model answers. The limits of the case are
+ * replaced, so that all cases run equally long.
+ */
+function asTriggerCase(one: EvalCase): EvalCase {
+  const { trigger, skills } = one.expect;
+  const { config: _config, protocol: _protocol, answers: _answers, ...rest } = one;
+  return {
+    ...rest,
+    skills: { ...one.skills, folders: [] },
+    expect: { ...(trigger === undefined ? {} : { trigger }), ...(skills === undefined ? {} : { skills }) },
+    limits: TRIGGER_LIMITS,
+    forbidTools: [],
+  };
+}
+
+/** Removes the skills that were generated for this evaluation. */
 async function cleanUp({ directory }: TriggerOptions): Promise<void> {
   for (const made of [CONTROLS, DISTRACTORS]) await removeTree(path.join(directory, made));
 }
@@ -67,8 +111,8 @@ async function cleanUp({ directory }: TriggerOptions): Promise<void> {
 const CONTROLS = 'control-skills';
 const DISTRACTORS = 'distractors';
 
-interface RanAll {
-  /** Of the controls themselves where they were not kept: nothing else was run then. */
+interface TriggerOutcome {
+  /** The outcome of the controls if one failed: nothing else ran then. */
   readonly trials: SuiteOutcome;
   readonly controls: readonly Control[];
   readonly sweep: readonly SweepStep[];
@@ -79,20 +123,23 @@ interface SweepStep {
   readonly trials: readonly TriggerTrial[];
 }
 
-/** The controls before anything else: a harness that is broken costs five runs, and not a thousand. */
-async function runAll(options: TriggerOptions): Promise<RanAll> {
+/** Runs the controls first, so that a broken harness costs five runs and not a thousand. */
+async function runAll(options: TriggerOptions): Promise<TriggerOutcome> {
   const made = path.join(options.directory, CONTROLS);
   await removeTree(made);
   makeFolders(made);
   const skills = [...options.skills, ...writeControlSkills(made)];
-  const asked = await runAmong(options, { cases: controlCases(), skills, name: 'controls' });
-  const always = canaryControl('always-fire', ALWAYS_FIRE.name, asked.results);
+  const control = await runAmong(options, { cases: controlCases(), skills, name: 'controls' });
+  const always = canaryControl('always-fire', ALWAYS_FIRE.name, control.results);
   const never = (results: readonly CaseResult[]): Control => canaryControl('never-fire', NEVER_FIRE.name, results);
-  const first = [always, never(asked.results)];
-  if (asked.isPartial || first.some(({ isKept }) => !isKept)) return { trials: asked, controls: first, sweep: [] };
+  const first = [always, never(control.results)];
+  if (control.isPartial || first.some(({ isKept }) => !isKept)) return { trials: control, controls: first, sweep: [] };
   const trials = await runAmong(options, { cases: options.cases, skills, name: '' });
   const swept = await sweepOver(options, skills, trials.isPartial);
-  const all = [...asked.results, ...verdicts([...trials.results, ...swept.flatMap(({ outcome }) => outcome.results)])];
+  const all = [
+    ...control.results,
+    ...verdicts([...trials.results, ...swept.flatMap(({ outcome }) => outcome.results)]),
+  ];
   const controls = [always, never(all), shuffledControl(trialsOf(options.cases, trials.results))];
   const sweep = swept.map(({ distractors, outcome }) => ({
     distractors,
@@ -102,20 +149,20 @@ async function runAll(options: TriggerOptions): Promise<RanAll> {
   return { trials: { ...trials, isPartial }, controls, sweep };
 }
 
-/** What broke in a trial is an error of its case, and counted as one; it keeps no canary from anything. */
+/** A broken trial is an error of its case and does not fail a control, unless the control skill loaded. */
 function verdicts(results: readonly CaseResult[]): readonly CaseResult[] {
   return results.filter((result) => hasVerdict(result) || result.loaded.includes(NEVER_FIRE.name));
 }
 
-interface Among {
+interface RunSet {
   readonly cases: readonly EvalCase[];
   readonly skills: readonly string[];
-  /** Of its folder below that of the evaluation; empty: itself. */
+  /** The subfolder for its results; empty for the folder of the evaluation itself. */
   readonly name: string;
 }
 
-/** No programs: what a skill would do is not asked here. */
-function runAmong(options: TriggerOptions, { cases, skills, name }: Among): Promise<SuiteOutcome> {
+/** Programs are disabled: only the loading of skills is evaluated. */
+function runAmong(options: TriggerOptions, { cases, skills, name }: RunSet): Promise<SuiteOutcome> {
   const { distractors: _distractors, others: _others, skills: _skills, cassettes, ...suite } = options;
   return runSuite({
     ...suite,
@@ -124,11 +171,10 @@ function runAmong(options: TriggerOptions, { cases, skills, name }: Among): Prom
     arms: [{ arm: 'with', foldersFor: () => skills }],
     directory: path.join(options.directory, name),
     settings: { trigger: 1 },
-    ...openCaseGrader(),
   });
 }
 
-/** Each case with a recording of its own. What the model saw stands in it, so that other skills need another recording. */
+/** Gives each case its own cassette. A cassette contains the skill list, so other skills need other cassettes. */
 function recorded(
   cases: readonly EvalCase[],
   folder: string,
@@ -156,7 +202,7 @@ async function sweepOver(
     if (isStopped || options.signal.aborted) break;
     const folders = othersFor(options, count);
     if (folders.length < count)
-      options.onNote?.(`there are only ${String(folders.length)} other skills, not ${String(count)}`);
+      options.onNote?.(`only ${String(folders.length)} other skills are available, not ${String(count)}`);
     const among = { cases: options.cases, skills: [...skills, ...folders], name: `sweep-${String(count)}` };
     swept.push({ distractors: folders.length, outcome: await runAmong(options, among) });
   }
@@ -165,7 +211,7 @@ async function sweepOver(
 
 function othersFor({ directory, others, skills }: TriggerOptions, count: number): readonly string[] {
   if (others === undefined) return writeDistractors(path.join(directory, DISTRACTORS, String(count)), count);
-  // One that is evaluated, or has its name, is no other.
+  // An evaluated skill, or one with its name, cannot be a distractor.
   const taken = new Set(skills.map((folder) => path.basename(folder)));
   const usable = others.filter((folder) => {
     const isNew = !taken.has(path.basename(folder));

@@ -1,11 +1,11 @@
-/** Whether skills fire when they should and stay quiet when they should not: rates with their intervals, and who took whose query. */
+/** Scores trigger trials: precision and recall with intervals, and the confusion matrix. */
 import { compareText } from '../../core/diagnostic.ts';
 import type { Control, TriggerReport, TriggerScore } from '../report/result.ts';
 import { rateOf } from '../statistics/statistics.ts';
 import { agrees, isOwned, isUnwanted, splitOf, unique } from './trigger-trial.ts';
 import type { TriggerTrial } from './trigger-trial.ts';
 
-/** What one trial says about one skill. */
+/** The result of one trial for one skill. */
 type Count = 'hit' | 'miss' | 'false-alarm' | 'quiet' | 'nothing';
 
 function countFor(skill: string, { label, loaded }: TriggerTrial): Count {
@@ -14,7 +14,7 @@ function countFor(skill: string, { label, loaded }: TriggerTrial): Count {
   if (all.includes(skill)) return isLoaded ? 'hit' : 'miss';
   if (any.includes(skill)) {
     if (isLoaded) return 'hit';
-    // Another one that is as good took it.
+    // Another acceptable skill loaded instead.
     return any.some((name) => loaded.includes(name)) ? 'nothing' : 'miss';
   }
   if (isLoaded) return isUnwanted(skill, label) ? 'false-alarm' : 'nothing';
@@ -56,7 +56,7 @@ function skillsOf(trials: readonly TriggerTrial[]): readonly string[] {
   return unique(named).toSorted(compareText);
 }
 
-/** All skills together; `quiet`: trials in which what must not fire did not, of those that say so. */
+/** Scores all skills together. `quiet` is the share of negative trials without an unwanted skill. */
 export function scoreOverall(trials: readonly TriggerTrial[]): TriggerReport['overall'] {
   const counts = skillsOf(trials).map((skill) => countsFor(skill, trials));
   const sum = (field: keyof Counts): number => counts.reduce((total, one) => total + one[field], 0);
@@ -67,9 +67,9 @@ export function scoreOverall(trials: readonly TriggerTrial[]): TriggerReport['ov
   };
 }
 
-const NOBODY = '-';
+const NO_SKILL = '-';
 
-/** Who took whose query. A query that nobody may take, or not this skill, has the label `-`. */
+/** Counts pairs of expected and loaded skills. `-` stands for no skill. */
 export function confusionOf(trials: readonly TriggerTrial[]): TriggerReport['confusion'] {
   const counts = new Map<string, TriggerReport['confusion'][number]>();
   for (const trial of trials)
@@ -80,51 +80,35 @@ export function confusionOf(trials: readonly TriggerTrial[]): TriggerReport['con
   return [...counts.values()].toSorted((a, b) => compareText(a.wanted, b.wanted) || compareText(a.took, b.took));
 }
 
-interface Taken {
+interface ConfusionPair {
   readonly wanted: string;
   readonly took: string;
 }
 
-function pairsOf({ label, loaded }: TriggerTrial): readonly Taken[] {
+function pairsOf({ label, loaded }: TriggerTrial): readonly ConfusionPair[] {
   const { all, any } = label;
   const isLoaded = (name: string): boolean => loaded.includes(name);
-  const thieves = loaded.filter((name) => isUnwanted(name, label));
-  if (!isOwned(label)) return thieves.length === 0 ? [NOBODY_TOOK] : thieves.map((took) => ({ wanted: NOBODY, took }));
+  const unwanted = loaded.filter((name) => isUnwanted(name, label));
+  if (!isOwned(label))
+    return unwanted.length === 0 ? [NO_SKILL_LOADED] : unwanted.map((took) => ({ wanted: NO_SKILL, took }));
   const hits = unique([...all, ...any]).filter(isLoaded);
-  // Of several that would do, the first one stands for a query that none of them got.
+  // If no acceptable skill loaded, the first one represents them.
   const missed = [...all.filter((name) => !isLoaded(name)), ...(any.some(isLoaded) ? [] : any.slice(0, 1))];
-  const robbed = missed.length === 0 ? hits.slice(0, 1) : missed;
+  const expected = missed.length === 0 ? hits.slice(0, 1) : missed;
   return [
     ...hits.map((name) => ({ wanted: name, took: name })),
-    ...robbed.flatMap((wanted) => thieves.map((took) => ({ wanted, took }))),
-    ...(thieves.length === 0 ? missed.map((wanted) => ({ wanted, took: NOBODY })) : []),
+    ...expected.flatMap((wanted) => unwanted.map((took) => ({ wanted, took }))),
+    ...(unwanted.length === 0 ? missed.map((wanted) => ({ wanted, took: NO_SKILL })) : []),
   ];
 }
 
-const NOBODY_TOOK: Taken = { wanted: NOBODY, took: NOBODY };
-
-/** Two skills of which one takes the queries of the other, the most often first. */
-export interface ConfusedPair {
-  readonly skills: readonly [string, string];
-  readonly count: number;
-}
-
-export function confusedPairs(confusion: TriggerReport['confusion']): readonly ConfusedPair[] {
-  const pairs = new Map<string, ConfusedPair>();
-  for (const { wanted, took, count } of confusion) {
-    if (wanted === took || wanted === NOBODY || took === NOBODY) continue;
-    const skills = compareText(wanted, took) < 0 ? ([wanted, took] as const) : ([took, wanted] as const);
-    const key = JSON.stringify(skills);
-    pairs.set(key, { skills, count: (pairs.get(key)?.count ?? 0) + count });
-  }
-  return [...pairs.values()].toSorted((a, b) => b.count - a.count || compareText(a.skills[0], b.skills[0]));
-}
+const NO_SKILL_LOADED: ConfusionPair = { wanted: NO_SKILL, took: NO_SKILL };
 
 export interface TriggerParts {
   readonly trials: readonly TriggerTrial[];
-  /** All three, each asked for before the first trial. */
+  /** All three controls. */
   readonly controls: readonly Control[];
-  /** The same cases among more and more other skills. */
+  /** The same cases with increasing numbers of other skills. */
   readonly sweep?: readonly { readonly distractors: number; readonly trials: readonly TriggerTrial[] }[];
 }
 
@@ -135,7 +119,7 @@ const NO_SCORES: Pick<TriggerReport, 'scores' | 'overall' | 'confusion' | 'sweep
   sweep: [],
 };
 
-/** The report; without a single score where a control was not kept, is missing, or there is no trial. */
+/** Has no scores if a control failed or is missing, or if there are no trials. */
 export function makeTriggerReport({ trials, controls, sweep = [] }: TriggerParts): TriggerReport {
   const isKept = (name: Control['name']): boolean => controls.some((one) => one.name === name && one.isKept);
   const isValid = trials.length > 0 && CONTROLS.every(isKept) && controls.every((control) => control.isKept);

@@ -1,20 +1,21 @@
 /**
- * Who must fire for a query, and who did. A trial is one attempt of one case that came to a verdict: whatever broke is no trial, so that
- * it can neither miss a skill nor keep one quiet. Trials are told apart by case and attempt, never by their words.
+ * Labels and trials of the trigger evaluation. A trial is one attempt with a verdict: a broken attempt counts neither as a miss nor as a
+ * correct negative. Trials are identified by case and attempt, never by their text.
  */
 import type { EvalCase } from '../cases/case.ts';
+import { hasVerdict } from '../report/result.ts';
 import type { CaseResult, Rate, TriggerReport } from '../report/result.ts';
 import { rateOf } from '../statistics/statistics.ts';
 
-/** What a case says about who must fire. */
+/** Which skills must load for a query. */
 export interface TriggerLabel {
-  /** All of these. */
+  /** All of these must load. */
   readonly all: readonly string[];
-  /** One of these or more; empty where nothing is said. */
+  /** At least one of these must load, unless the list is empty. */
   readonly any: readonly string[];
-  /** None of these. */
+  /** None of these may load. */
   readonly none: readonly string[];
-  /** None but these. */
+  /** No other skill may load. */
   readonly only?: readonly string[];
 }
 
@@ -24,7 +25,7 @@ export interface TriggerTrial {
   readonly loaded: readonly string[];
 }
 
-/** Nothing where a case asks nothing about skills. */
+/** Returns undefined if the case expects nothing about skills. */
 export function labelOf({ expect, skills: { target } }: Pick<EvalCase, 'expect' | 'skills'>): TriggerLabel | undefined {
   const { trigger, skills: { allOf = [], anyOf = [], noneOf = [], only } = {} } = expect;
   const asked = trigger === undefined || target === undefined ? [] : [target];
@@ -35,7 +36,6 @@ export function labelOf({ expect, skills: { target } }: Pick<EvalCase, 'expect' 
   return { all, any, none, ...(only === undefined ? {} : { only }) };
 }
 
-/** One for each attempt with a verdict, in the order of the results. */
 export function trialsOf(cases: readonly EvalCase[], results: readonly CaseResult[]): readonly TriggerTrial[] {
   const labels = new Map(cases.map((one) => [one.id, labelOf(one)]));
   return results.flatMap((result) => {
@@ -45,11 +45,7 @@ export function trialsOf(cases: readonly EvalCase[], results: readonly CaseResul
   });
 }
 
-export function hasVerdict({ status }: Pick<CaseResult, 'status'>): boolean {
-  return status === 'passed' || status === 'failed';
-}
-
-/** Whether what was loaded is what the label says. */
+/** Whether the loaded skills satisfy the label. */
 export function agrees({ all, any, none, only }: TriggerLabel, loaded: readonly string[]): boolean {
   return (
     all.every((name) => loaded.includes(name)) &&
@@ -58,27 +54,27 @@ export function agrees({ all, any, none, only }: TriggerLabel, loaded: readonly 
   );
 }
 
-/** The query has owners: any other skill that comes up takes it from them. */
+/** Whether some skill should load; then any other loaded skill is a false positive. */
 export function isOwned({ all, any }: TriggerLabel): boolean {
   return all.length + any.length > 0;
 }
 
-/** Whether a skill may not come up, as far as the label says. */
+/** Whether loading the skill contradicts the label. */
 export function isUnwanted(skill: string, label: TriggerLabel): boolean {
   const { all, any, none, only } = label;
   if (all.includes(skill) || any.includes(skill)) return false;
   return none.includes(skill) || (only === undefined ? isOwned(label) : !only.includes(skill));
 }
 
-/** Parts of a hundred that a description may be tuned on; the rest says whether that helped. */
+/** The share of cases for tuning a description; the rest validates the result. */
 const TRAIN_PERCENT = 60;
 
-/** By the id of the case alone: a case stays on its side when others are added. */
+/** Depends on the id only, so that a case stays on its side when others are added. */
 export function isForTraining(id: string): boolean {
   return hashOf(id) % 100 < TRAIN_PERCENT;
 }
 
-/** How many trials of each side are as their labels say. */
+/** The share of agreeing trials on each side. */
 export function splitOf(trials: readonly TriggerTrial[]): NonNullable<TriggerReport['split']> {
   const rate = (part: readonly TriggerTrial[]): Rate =>
     rateOf(part.filter(({ label, loaded }) => agrees(label, loaded)).length, part.length);
@@ -88,7 +84,7 @@ export function splitOf(trials: readonly TriggerTrial[]): NonNullable<TriggerRep
   };
 }
 
-/** FNV-1a over the characters, mixed once more so that ids that differ in their end differ everywhere. */
+/** FNV-1a with a final mix, so that ids that differ only at the end spread evenly. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

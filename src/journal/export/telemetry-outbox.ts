@@ -1,5 +1,5 @@
 import { encodeMetrics, encodeSpans } from './telemetry-encode.ts';
-import type { Sender } from './telemetry-encode.ts';
+import type { MetricPeriod, Sender } from './telemetry-encode.ts';
 import type { Metrics } from './telemetry-metrics.ts';
 import type { Sent, TelemetryServer } from './telemetry-send.ts';
 import type { TracedSpan } from './telemetry-spans.ts';
@@ -32,7 +32,7 @@ export class TelemetryOutbox {
   readonly #parts: OutboxParts;
   readonly #closing = new AbortController();
   readonly #waiting: TracedSpan[] = [];
-  #period: { readonly startMs: number; readonly timeMs: number } | undefined;
+  #period: MetricPeriod | undefined;
   #hasMetrics = false;
   #sent = 0;
   #lost = 0;
@@ -121,7 +121,7 @@ export class TelemetryOutbox {
   }
 
   /** Never fails: nobody waits for most requests, and an error of one would end the process. */
-  async #post(kind: 'traces' | 'metrics', encode: () => Uint8Array, abort: AbortSignal): Promise<Sent> {
+  async #post(kind: 'traces' | 'metrics', encode: () => string, abort: AbortSignal): Promise<Sent> {
     let result: Sent;
     try {
       result = await this.#parts.server.post(kind, encode(), abort);

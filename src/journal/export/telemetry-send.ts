@@ -6,7 +6,7 @@ import { VERSION } from '../../version.ts';
 export type Sent = { readonly type: 'sent' } | { readonly type: 'later' | 'never'; readonly problem: string };
 
 export interface TelemetryServer {
-  post(signal: 'traces' | 'metrics', body: Uint8Array, abort: AbortSignal): Promise<Sent>;
+  post(signal: 'traces' | 'metrics', body: string, abort: AbortSignal): Promise<Sent>;
 }
 
 export interface ServerAddress {
@@ -64,7 +64,7 @@ function readEndpoint(endpoint: string): URL {
 
 function readHeaders(headers: Readonly<Record<string, string>>): Headers {
   try {
-    const own = { 'content-type': 'application/x-protobuf', 'user-agent': `skillwright/${VERSION}` };
+    const own = { 'content-type': 'application/json', 'user-agent': `skillwright/${VERSION}` };
     return new Headers({ ...headers, ...own });
   } catch (error) {
     throw new SkillError({

@@ -18,13 +18,13 @@ export interface AnswerOptions {
   readonly limits: AnswerLimits;
   readonly onDelta: (delta: ModelDelta) => void;
   readonly hide: HideSecrets;
-  /** What the provider wants back with this call in later requests. */
+  /** Metadata that the provider expects back with this call in later requests. */
   readonly onMetadata: (callId: string, metadata: SharedV3ProviderMetadata) => void;
 }
 
 export type PlainAnswer = Omit<ModelAnswer, 'retries'>;
 
-/** An answer that came whole. */
+/** Reads a complete answer. */
 export function readAnswer(
   { content, finishReason, usage }: LanguageModelV3GenerateResult,
   { limits, onMetadata }: Omit<AnswerOptions, 'onDelta' | 'hide'>,
@@ -38,13 +38,13 @@ export function readAnswer(
       text += part.text;
     }
     if (part.type !== 'tool-call' || part.providerExecuted === true) continue;
-    // Servers leave out an input that is empty, whatever the types of the library say.
+    // Some servers omit an empty input, whatever the types of the library say.
     const call: ModelToolCall = { id: part.toolCallId, name: part.toolName, input: part.input ?? '' };
     taken.add(call.id, call.name, call.input);
     toolCalls.push(call);
     if (part.providerMetadata !== undefined) onMetadata(call.id, part.providerMetadata);
   }
-  // Some of the libraries read any object as an answer in which everything is left out.
+  // Some libraries accept any object as an answer with all fields missing.
   if (text === '' && toolCalls.length === 0 && isUnfinished(finishReason)) throw unreadable();
   return { text, toolCalls, finish: toFinish(finishReason, toolCalls.length > 0), usage: toUsage(usage) };
 }
@@ -52,7 +52,7 @@ export function readAnswer(
 type Part = LanguageModelV3StreamPart;
 type LastPart = Extract<Part, { readonly type: 'finish' }>;
 
-/** An answer as it grows. What is told of it adds up to what is returned, to the letter. */
+/** Reads a streamed answer. The reported deltas add up exactly to the returned answer. */
 export async function readStream(stream: ReadableStream<Part>, options: AnswerOptions): Promise<PlainAnswer> {
   const growing = growingAnswer(options);
   let last: LastPart | undefined;
@@ -120,7 +120,7 @@ interface GrowingCalls {
   readonly all: () => readonly ModelToolCall[];
 }
 
-/** Calls in the order in which they began. */
+/** Calls in the order in which they started. */
 function growingCalls(tell: (id: string, name: string, text: string) => void): GrowingCalls {
   const calls = new Map<string, ModelToolCall>();
   const grow = (call: ModelToolCall | undefined, text: string): void => {
@@ -135,19 +135,19 @@ function growingCalls(tell: (id: string, name: string, text: string) => void): G
     add: (id, text) => grow(calls.get(id), text),
     complete: (id, input) => {
       const call = calls.get(id);
-      // What was told stands; the library may only add to it, as it does for an input of which nothing was sent.
+      // Reported deltas are final; the library may only append to them, as it does for an input that was not streamed.
       if (call !== undefined && input.startsWith(call.input)) grow(call, input.slice(call.input.length));
     },
     all: () => [...calls.values()],
   };
 }
 
-/** The library's word for a stream that ended before its server had said that it would. */
+/** The library's finish reason for a stream that ended early. */
 function isUnfinished({ unified, raw }: LanguageModelV3FinishReason): boolean {
   return raw === undefined && (unified === 'other' || unified === 'error');
 }
 
-/** One of the libraries says so by an error of its own, which has no data to show. */
+/** One library reports this with its own error class, which has no data. */
 function isMissingEnd(error: unknown): boolean {
   const isInvalid = error instanceof Error && error.name === 'AI_InvalidResponseDataError';
   return isInvalid && 'data' in error && error.data === undefined;
@@ -159,7 +159,7 @@ function unfinished(): ModelProblem {
 
 const PASSING_ERROR = /overloaded|rate.?limit|server.?error|api_error|timeout|unavailable|resource.?exhausted/i;
 
-/** An error that came inside a stream: an object of the server, or what the library says about a piece that it cannot read. */
+/** Converts an error inside a stream: an object of the server, or the library's error about a malformed chunk. */
 export function streamProblem(error: unknown, hide: HideSecrets): ModelProblem {
   if (error instanceof ModelProblem) return error;
   if (isMissingEnd(error)) return unfinished();
@@ -167,16 +167,15 @@ export function streamProblem(error: unknown, hide: HideSecrets): ModelProblem {
   const said = isObject(data) && isObject(data['error']) ? data['error'] : data;
   if (isObject(said) && !(said instanceof Error) && typeof said['message'] === 'string') {
     const kind = [said['type'], said['code'], said['status']].filter((word) => typeof word === 'string').join(' ');
-    return new ModelProblem(`the server broke off with an error: ${shownWords(said['message'], hide)}`, {
+    return new ModelProblem(`the server aborted with an error: ${shownWords(said['message'], hide)}`, {
       isRetryable: PASSING_ERROR.test(kind),
     });
   }
-  if (typeof said === 'string')
-    return new ModelProblem(`the server broke off with an error: ${shownWords(said, hide)}`);
+  if (typeof said === 'string') return new ModelProblem(`the server aborted with an error: ${shownWords(said, hide)}`);
   return unreadable();
 }
 
-/** What the library makes of an answer that it cannot read. Some servers say in it, with a status of success, what went wrong. */
+/** Converts the library's error about an unreadable answer. Some servers report errors in it with a success status. */
 export function answerProblem(error: unknown, hide: HideSecrets): ModelProblem {
   if (error instanceof ModelProblem) return error;
   if (!(error instanceof Error)) return unreadable();
@@ -186,11 +185,14 @@ export function answerProblem(error: unknown, hide: HideSecrets): ModelProblem {
   return isObject(body) && 'error' in body ? streamProblem(body['error'], hide) : unreadable();
 }
 
-/** Without the library's own words, which quote the request or the answer. */
+/** The library's own message is omitted, because it quotes the request or the answer. */
 function unreadable(): ModelProblem {
-  return new ModelProblem('the answer is not what this protocol says: broken JSON, or something else than a model', {
-    hint: 'see whether the provider and the base URL belong together',
-  });
+  return new ModelProblem(
+    'the answer does not follow the protocol of the provider: malformed JSON, or not a model server',
+    {
+      hint: 'check that the provider and the base URL belong together',
+    },
+  );
 }
 
 function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): Finish {
@@ -199,7 +201,7 @@ function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): 
       return 'length';
     case 'content-filter':
       return 'filtered';
-    // Several servers say `stop` also where they call tools.
+    // Several servers report `stop` for tool calls as well.
     case 'stop':
       return hasCalls ? 'tool-calls' : 'stop';
     case 'tool-calls':

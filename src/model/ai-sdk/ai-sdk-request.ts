@@ -13,21 +13,21 @@ import type { JsonSchema } from '../../core/json/json-schema.ts';
 import type { ModelMessage, ModelRequest, ModelTool, ModelToolCall } from '../../core/model.ts';
 
 export interface RequestOptions {
-  /** Settings of a person for each request, by the names of this interface or of OpenAI's. */
+  /** The user's settings for each request, by the names of this interface or of OpenAI's. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** Under which name the provider looks for what only it knows. */
+  /** The key under which the provider reads its own options. */
   readonly optionsKey: string;
-  /** What the provider is told unless a person says otherwise. */
+  /** Provider options that the user's settings override. */
   readonly defaults: Readonly<Record<string, unknown>>;
-  /** Tools are marked as not strict: OpenAI would otherwise want every parameter to be required. */
+  /** Marks tools as not strict; otherwise OpenAI requires every parameter. */
   readonly saysNotStrict: boolean;
-  /** The provider keeps the start of a conversation for the next request where it is told how far that goes. */
+  /** The provider caches the start of a conversation if the request marks its end. */
   readonly marksPrefix: boolean;
-  /** What a provider wants back with a call that it made: signatures of its thoughts. */
+  /** Metadata that a provider expects back with a call, such as thought signatures. */
   readonly metadataOf: (callId: string) => SharedV3ProviderOptions | undefined;
 }
 
-/** A request of ours as the AI SDK's providers take it. */
+/** Converts a request for the providers of the AI SDK. */
 export function toCallOptions(
   request: ModelRequest,
   options: RequestOptions,
@@ -51,7 +51,7 @@ function toPrompt({ system, messages }: ModelRequest, options: RequestOptions): 
   const prompt: LanguageModelV3Message[] = system === '' ? [] : [{ role: 'system', content: system }];
   for (const message of messages) {
     const last = prompt.at(-1);
-    // Results of calls that were made together belong together: some providers count them.
+    // Some providers require the results of parallel calls in one message.
     if (message.role === 'tool' && last?.role === 'tool') last.content.push(toResult(message));
     else prompt.push(...toMessage(message, options));
   }
@@ -60,7 +60,10 @@ function toPrompt({ system, messages }: ModelRequest, options: RequestOptions): 
 
 const KEPT: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
-/** Up to the tools and the system message, which never change, and up to the last message, which the next request has too. */
+/**
+ * Marks two prefixes: the tools and the system message, which never change, and everything up to the last message, which the next
+ * request repeats.
+ */
 function markPrefix(prompt: readonly LanguageModelV3Message[]): LanguageModelV3Message[] {
   return prompt.map((message, index) =>
     message.role === 'system' || index === prompt.length - 1 ? { ...message, providerOptions: KEPT } : message,
@@ -100,19 +103,19 @@ function toCall(call: ModelToolCall, metadata: SharedV3ProviderOptions | undefin
   };
 }
 
-/** Providers refuse a conversation in which a model once made up a name with a space in it. */
+/** Providers reject a conversation in which a model once invented a tool name with a space in it. */
 function plainName(name: string): string {
   const plain = name.replaceAll(/[^\w-]/g, '_').slice(0, 64);
   return plain === '' ? 'unknown' : plain;
 }
 
-/** Providers want an object. What a model wrote instead it is shown again as it was, so that it can learn from what came of it. */
+/** Providers require an object. If a model wrote something else, it is wrapped unchanged, so that the model sees its own input. */
 function readInput(input: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(input);
     if (isObject(value)) return value;
   } catch {
-    // It is no JSON, and handed on as the text that it is.
+    // Invalid JSON is passed on as text.
   }
   return input.trim() === '' ? {} : { malformed_input: input };
 }
@@ -130,7 +133,7 @@ function toTool(
   };
 }
 
-/** A copy without what is only meant for us. */
+/** A copy without our own keywords. */
 function plainSchema(schema: JsonSchema): LanguageModelV3FunctionTool['inputSchema'] {
   const isWhole = 'properties' in schema;
   return toJson(isWhole ? publishedSchema(schema) : schema);

@@ -15,9 +15,9 @@ import type { RetryPolicy, RetrySurroundings } from '../retry.ts';
 export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly id: string;
   readonly contextWindow?: number;
-  /** The provider's model over this way to its server. Made anew for each attempt, so that each has its own limits. */
+  /** Creates the provider's model with this `fetch` function. Called for each attempt, so that each has its own limits. */
   readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3;
-  /** The provider signs its calls and wants the signatures back. */
+  /** The provider signs its calls and requires the signatures back. */
   readonly signsCalls: boolean;
   readonly limits: AnswerLimits;
   readonly retries: RetryPolicy;
@@ -25,12 +25,12 @@ export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly hide: HideSecrets;
 }
 
-/** Signatures that are remembered; a conversation has far fewer calls. */
+/** The number of signatures to remember; a conversation has far fewer calls. */
 const MAX_SIGNATURES = 2_000;
 
 /**
- * A model of the AI SDK, provider interface V3, as ours. The loop, the tools and the retries of that library are not used: what is done is
- * decided, counted and recorded here.
+ * Adapts a model of the AI SDK (provider interface V3). The loop, tools and retries of the SDK are not used, because decisions,
+ * budgets and records are ours.
  */
 export function aiSdkModel(options: AdapterOptions): Model {
   const { id, contextWindow, retries: policy, surroundings, hide } = options;
@@ -56,9 +56,9 @@ interface Listener {
   readonly signal: AbortSignal;
   readonly isWanted: boolean;
   readonly tell: (delta: ModelDelta) => void;
-  /** Something of an answer was told, so that another attempt would tell it twice. */
+  /** A part of the answer was reported, so a retry would report it twice. */
   readonly wasTold: () => boolean;
-  /** Throws what the listener itself threw: that is no failure of the model. */
+  /** Throws the listener's own error, which is not a failure of the model. */
   readonly throwFault: () => void;
 }
 
@@ -90,7 +90,7 @@ interface Attempt extends AdapterOptions {
   readonly listener: Listener;
 }
 
-/** One request. Throws `ModelProblem`, the reason of the signal, or what the listener threw. */
+/** Sends one request. Throws `ModelProblem`, the reason of the signal, or the error of the listener. */
 async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAnswer> {
   const { connect, limits, hide, surroundings, signatures, listener, signsCalls } = options;
   const guard = guardedFetch({ limits, hide, now: surroundings.now });

@@ -8,16 +8,16 @@ export interface Connection {
   readonly apiKey: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof globalThis.fetch;
-  /** The server holds answers to a schema; of others nobody knows, and they are asked for JSON only. */
+  /** The server supports answer schemas; other servers are asked for plain JSON. */
   readonly hasSchemas: boolean;
 }
 
 export type Connect = (connection: Connection) => LanguageModelV3;
 
-/** The name under which the library for all the compatible servers looks for settings. */
+/** The key under which the library for compatible servers reads its options. */
 export const COMPATIBLE = 'openaiCompatible';
 
-/** The libraries of the vendors, each loaded when it is needed. What they would read from the process is always given to them. */
+/** The libraries of the vendors, loaded lazily. Everything that they would read from the environment is passed explicitly. */
 export const CONNECTIONS: Readonly<Record<VendorName | typeof COMPATIBLE, () => Promise<Connect>>> = {
   anthropic: async () => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');

@@ -1,4 +1,4 @@
-/** The file of a cassette: a line that says what it is, and a line of JSON for each call. Replaced as a whole, by one process at a time. */
+/** The cassette file: a header line, then one line of JSON per call. The file is replaced atomically under a lock. */
 import { SkillError } from '../../core/errors.ts';
 import { checkJson } from '../../core/json/json-schema.ts';
 import type { JsonSchema } from '../../core/json/json-schema.ts';
@@ -7,10 +7,10 @@ import type { ModelAnswer, ModelDelta, ModelRequest } from '../../core/model.ts'
 import { stableJson } from '../../core/json/stable-json.ts';
 import { quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
-import { withFileLock } from '../../platform/fs/file-lock.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
+import { withFileLock } from '../../platform/fs/lock.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export const CASSETTE_VERSION = 1;
 
@@ -21,14 +21,14 @@ export interface CassetteHeader {
 }
 
 export interface CassetteEntry {
-  /** Of the request. */
+  /** The hash of the request. */
   readonly key: string;
-  /** Absent where only its hash was to be kept. */
+  /** Absent if only the hash is stored. */
   readonly request?: ModelRequest;
-  /** One of the two. */
+  /** Either an answer or a failure. */
   readonly answer?: ModelAnswer;
   readonly error?: CassetteError;
-  /** As they came; none where nobody listened. */
+  /** The recorded deltas; empty if the caller did not stream. */
   readonly deltas: readonly ModelDelta[];
 }
 
@@ -46,10 +46,10 @@ export interface Cassette {
 
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Reads a cassette. Throws `io/failed` where there is none, and `input/invalid` where it is not one, with the line. */
+/** Reads a cassette. Throws `io/failed` if the file does not exist, and `input/invalid` with the line if it is malformed. */
 export function readCassette(file: string): Cassette {
   const text = cassetteText(file);
-  if (text === undefined) throw unreadable(file, 'there is no such file');
+  if (text === undefined) throw unreadable(file, 'the file does not exist');
   const [first = '', ...lines] = text.split('\n');
   const header = headerOf(file, first);
   const entries = lines.flatMap((line, place) => {
@@ -61,7 +61,7 @@ export function readCassette(file: string): Cassette {
   return { header, entries };
 }
 
-/** Adds a call. The first one makes the file. Throws where the file is another model's. */
+/** Appends a call and creates the file if needed. Throws if the file was recorded from another model. */
 export async function appendEntry(
   file: string,
   header: CassetteHeader,
@@ -73,7 +73,7 @@ export async function appendEntry(
     const before = cassetteText(file) ?? lineOf(header);
     const { model } = headerOf(file, before.slice(0, before.indexOf('\n')));
     if (model !== header.model)
-      throw invalid(file, `it was recorded from ${quoted(model)}, and this is ${quoted(header.model)}`);
+      throw invalid(file, `it was recorded from ${quoted(model)}, not from ${quoted(header.model)}`);
     writeFileAtomically(file, Buffer.from(before + line));
   };
   try {
@@ -98,8 +98,8 @@ function headerOf(file: string, line: string): CassetteHeader {
   if (isHeader(value)) return value;
   const version = /^\{.*"cassette":(\d{1,9})\b/.exec(line)?.[1];
   throw version === undefined || Number(version) === CASSETTE_VERSION
-    ? invalid(file, 'its first line does not say that it is a cassette')
-    : invalid(file, `it has version ${version}, expected ${String(CASSETTE_VERSION)}`);
+    ? invalid(file, 'its first line is not the header of a cassette')
+    : invalid(file, `its version is ${version}; expected ${String(CASSETTE_VERSION)}`);
 }
 
 function parsed(line: string): unknown {
@@ -187,8 +187,8 @@ function isEntry(value: unknown): value is CassetteEntry {
 function invalid(file: string, problem: string): SkillError<'input/invalid'> {
   return new SkillError({
     code: 'input/invalid',
-    message: `${quoted(file, 200)} cannot be used as a cassette: ${problem}`,
-    hint: 'record it anew into another file',
+    message: `cannot use ${quoted(file, 200)} as a cassette: ${problem}`,
+    hint: 'record it again into another file',
     data: { expected: `a cassette of version ${String(CASSETTE_VERSION)}` },
   });
 }
@@ -196,8 +196,8 @@ function invalid(file: string, problem: string): SkillError<'input/invalid'> {
 function unreadable(file: string, cause: string): SkillError<'io/failed'> {
   return new SkillError({
     code: 'io/failed',
-    message: `the cassette ${quoted(file, 200)} cannot be used: ${cause}`,
-    hint: 'record it first, into a folder that is there',
+    message: `cannot use the cassette ${quoted(file, 200)}: ${cause}`,
+    hint: 'record it first, into an existing folder',
     data: { path: file, cause },
   });
 }

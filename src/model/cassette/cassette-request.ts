@@ -1,4 +1,4 @@
-/** A request as a cassette knows it again: without secrets, without ids that differ from run to run, and with one hash. */
+/** Normalizes a request for a cassette: without secrets, without ids that differ from run to run, and with one hash. */
 import type { ModelMessage, ModelRequest } from '../../core/model.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { printable } from '../../core/text/text.ts';
@@ -7,7 +7,7 @@ import { sha256 } from '../../platform/hash.ts';
 
 export type ChangeText = (text: string) => string;
 
-/** Line ends of one kind, ids of calls by their order, and what `redact` makes of every text. */
+/** Normalizes line endings, numbers call ids by their order, and applies `redact` to every text. */
 export function normalRequest(request: ModelRequest, redact: ChangeText): ModelRequest {
   const ids = new Map<string, string>();
   const change = (text: string): string => redact(text.replaceAll('\r\n', '\n'));
@@ -49,7 +49,7 @@ function normalMessage(message: ModelMessage, change: ChangeText, idOf: ChangeTe
   }
 }
 
-/** Every text inside a value that is plain JSON; it comes back as it was otherwise. */
+/** Changes every string inside a JSON value. */
 function changedTexts<T>(value: T, change: ChangeText): T {
   const text = JSON.stringify(value, (_key, item: unknown) => (typeof item === 'string' ? change(item) : item));
   // The same shape: only texts were replaced by texts.
@@ -64,7 +64,7 @@ export function requestKey(normal: ModelRequest): string {
 const MOST_LINES = 60;
 const LONGEST_LINE = 240;
 
-/** What is not as it was recorded, as lines with - and +; long ones are cut. */
+/** Lists the differences to a recorded request as lines with - and +; long lines are truncated. */
 export function requestDifference(recorded: ModelRequest, asked: ModelRequest): string {
   const { hunks } = diffLines(requestText(recorded), requestText(asked));
   const lines = hunks.flatMap(({ lines: inHunk }, place) => [
@@ -72,7 +72,7 @@ export function requestDifference(recorded: ModelRequest, asked: ModelRequest): 
     ...inHunk.map(({ kind, text }) => `${MARKS[kind]} ${cut(text)}`),
   ]);
   const more = lines.length - MOST_LINES;
-  return [...lines.slice(0, MOST_LINES), ...(more > 0 ? [`  … and ${String(more)} lines more`] : [])].join('\n');
+  return [...lines.slice(0, MOST_LINES), ...(more > 0 ? [`  … and ${String(more)} more lines`] : [])].join('\n');
 }
 
 const MARKS = { same: ' ', removed: '-', added: '+' } as const;
@@ -82,7 +82,7 @@ function cut(line: string): string {
   return line.length > LONGEST_LINE ? `${shown}…` : shown;
 }
 
-/** One line for each thing that can differ by itself. */
+/** One line for each part that can differ. */
 function requestText({ system, messages, tools, answerSchema, maxOutputTokens }: ModelRequest): string {
   return [
     '[system]',
@@ -90,7 +90,7 @@ function requestText({ system, messages, tools, answerSchema, maxOutputTokens }:
     ...messages.flatMap((message) => [`[${message.role}]`, message.content, ...aboutCalls(message)]),
     ...tools.map((tool) => `[tool] ${stableJson(tool)}`),
     `[answer schema] ${stableJson(answerSchema ?? null)}`,
-    `[most output tokens] ${String(maxOutputTokens ?? 'any')}`,
+    `[max output tokens] ${String(maxOutputTokens ?? 'any')}`,
   ].join('\n');
 }
 

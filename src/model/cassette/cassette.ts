@@ -1,4 +1,4 @@
-/** Answers of a model, recorded once and played again: a real conversation in a test, with no network and no key. */
+/** Records the answers of a model once and replays them: a real conversation in a test, without network and API key. */
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelRequest } from '../../core/model.ts';
 import { CASSETTE_VERSION, appendEntry, readCassette } from './cassette-file.ts';
@@ -8,28 +8,28 @@ import type { ChangeText } from './cassette-request.ts';
 import { emitWhole } from '../emit.ts';
 
 export interface RecordOptions {
-  /** Takes secrets out of every text before it is written or hashed. The same must be given for playing. */
+  /** Removes secrets from every text before it is written or hashed. Replaying needs the same function. */
   readonly redact?: ChangeText;
-  /** False: only the hash of each request is written, and a difference can be told but not shown. True. */
+  /** False stores only the hash of each request, so that differences cannot be shown (default: true). */
   readonly keepRequests?: boolean;
 }
 
 export interface ReplayOptions {
   readonly redact?: ChangeText;
-  /** A request that was not recorded, or not so often, fails; else the next recorded answer is given in its place. True. */
+  /** True fails on a request that was not recorded, or not as often; false returns the next recorded answer instead (default: true). */
   readonly strict?: boolean;
 }
 
 export interface ReplayModel extends Model {
-  /** Throws where recorded calls are left that nobody asked for. */
+  /** Throws if recorded calls were not requested. */
   assertDone(): void;
 }
 
 const asItIs: ChangeText = (text) => text;
 
 /**
- * The same model, and each of its answers goes into the file, after those that are there. Failures of the model are recorded as well;
- * an answer that cannot be written down fails the call.
+ * Returns the same model, but appends each of its answers to the file. Failures of the model are recorded as well; if the file cannot
+ * be written, the call fails.
  */
 export function recordCassette(model: Model, file: string, options: RecordOptions = {}): Model {
   const { redact = asItIs, keepRequests = true } = options;
@@ -51,7 +51,7 @@ export function recordCassette(model: Model, file: string, options: RecordOption
         return answer;
       } catch (error) {
         const failure = failureOf(error, redact);
-        // What was heard before a failure may hold half a secret, and nobody may use it anyway.
+        // Deltas before a failure may contain half a secret and are of no use.
         if (failure !== undefined) await appendEntry(file, header, { ...asked, error: failure, deltas: [] }, signal);
         throw error;
       }
@@ -71,7 +71,7 @@ function changedAnswer(answer: ModelAnswer, redact: ChangeText): ModelAnswer {
   return { ...answer, text: redact(answer.text), toolCalls };
 }
 
-/** A secret may be spread over deltas, where nobody finds it: a text that was changed is told of as a whole. */
+/** A secret may be spread over several deltas, so a redacted text is stored as one delta. */
 function safeDeltas(deltas: readonly ModelDelta[], was: ModelAnswer, is: ModelAnswer): readonly ModelDelta[] {
   const told = (id: string | undefined): string =>
     deltas.flatMap((delta) => (idOf(delta) === id ? [delta.text] : [])).join('');
@@ -95,7 +95,7 @@ function idOf(delta: ModelDelta): string | undefined {
   return delta.type === 'text' ? undefined : delta.id;
 }
 
-/** What a model says of itself; being stopped, or a bug, is no answer. */
+/** Only failures of the model are recorded, not aborts and bugs. */
 function failureOf(error: unknown, redact: ChangeText): CassetteError | undefined {
   if (!isSkillError(error) || error.code !== 'model/failed') return undefined;
   const { status = 0, isRetryable = false } = failedData(error.data);
@@ -106,7 +106,7 @@ function failedData(data: SkillError['data']): { readonly status?: number; reado
   return 'isRetryable' in data ? data : {};
 }
 
-/** Plays a cassette: the answer that was recorded for the same request, in the order of recording where there are several. */
+/** Replays a cassette: returns the answer that was recorded for the same request, in the order of recording. */
 export function replayCassette(file: string, options: ReplayOptions = {}): ReplayModel {
   const { redact = asItIs, strict = true } = options;
   const { header, entries } = readCassette(file);
@@ -129,7 +129,7 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
     },
     assertDone() {
       if (left.size === 0) return;
-      throw failed(header.model, `${String(left.size)} of ${String(entries.length)} recorded calls were not asked for`);
+      throw failed(header.model, `${String(left.size)} of ${String(entries.length)} recorded calls were not requested`);
     },
   };
 }
@@ -160,15 +160,15 @@ interface Search {
 
 function notRecorded(model: string, file: string, asked: ModelRequest, { key, entries, waiting }: Search): SkillError {
   const times = entries.filter((entry) => entry.key === key).length;
-  if (times > 0) return failed(model, `this request was recorded ${String(times)} times, and is asked once more`);
+  if (times > 0) return failed(model, `this request was recorded ${String(times)} times and is now sent once more`);
   const next = waiting[0];
   if (next === undefined)
-    return failed(model, `all ${String(entries.length)} recorded calls of ${file} were played already`);
+    return failed(model, `all ${String(entries.length)} recorded calls of ${file} have been replayed`);
   if (next.request === undefined)
     return failed(model, 'this request was not recorded (the cassette keeps only hashes)');
   return failed(
     model,
-    `this request was not recorded; to the next one that was (-), it differs so (+):\n${requestDifference(next.request, asked)}`,
+    `this request was not recorded; differences (+) to the next recorded one (-):\n${requestDifference(next.request, asked)}`,
   );
 }
 
@@ -176,7 +176,7 @@ function failed(model: string, message: string): SkillError<'model/failed'> {
   return new SkillError({
     code: 'model/failed',
     message,
-    hint: 'record the cassette anew where the change is meant',
+    hint: 'if the change is intended, record the cassette again',
     data: { model, status: 0, isRetryable: false },
   });
 }

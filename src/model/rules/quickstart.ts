@@ -1,16 +1,16 @@
 /**
- * The quickstart of a skill: one of its scripts with arguments, which can be followed without understanding the rest. It stands in
- * the body as fenced code called `quickstart`, or in `metadata`. No shell ever reads it: it is split into words here, and what a
- * request gives goes into single words, so that nothing in a name or a request can become an option or a second command.
+ * The quickstart of a skill: one of its scripts with arguments, which can be run without understanding the rest. It is fenced code
+ * called `quickstart` in the body, or in `metadata`. It is never passed to a shell: it is split into words here, and values from the
+ * request become single words, so that nothing in a name or a request can become an option or a second command.
  */
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
-import { readPlainHead } from '../../format/skill-head.ts';
+import { readSimpleHead } from '../../format/skill-head.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 
 export interface Quickstart {
-  /** Below the skill's folder: `scripts/report.mjs`. */
+  /** Relative to the skill folder: `scripts/report.mjs`. */
   readonly script: RelativePath;
   readonly words: readonly QuickstartWord[];
 }
@@ -20,11 +20,11 @@ export type QuickstartWord =
   | {
       readonly type: 'placeholder';
       readonly kind: PlaceholderKind;
-      /** Lower case, without the dot; empty where any file will do. */
+      /** Lower case, without the dot; empty if any file is accepted. */
       readonly endings: readonly string[];
-      /** The word is left out where there is nothing to put in. */
+      /** The word is omitted if there is no value. */
       readonly isOptional: boolean;
-      /** What stands around it in the same word: `--in={file}`. */
+      /** The rest of the same word: `--in={file}`. */
       readonly before: string;
       readonly after: string;
     };
@@ -37,11 +37,11 @@ export type QuickstartReading =
   | { readonly type: 'absent' }
   | { readonly type: 'invalid'; readonly problem: string };
 
-/** What there is to put in. */
+/** The values for the placeholders. */
 export interface QuickstartGiven {
-  /** The person's own words. */
+  /** The request of the user. */
   readonly request: string;
-  /** Paths as the script can open them from the skill's folder, in the order in which they were given. */
+  /** Paths that the script can open from the skill folder, in the given order. */
   readonly files: readonly string[];
 }
 
@@ -50,21 +50,21 @@ export type QuickstartFilling =
       readonly type: 'filled';
       readonly script: RelativePath;
       readonly args: readonly string[];
-      /** Those of the given files that went in. */
+      /** The given files that were used. */
       readonly files: readonly string[];
     }
-  /** What must be given before it can be followed, as noun phrases. */
+  /** The missing inputs, as noun phrases. */
   | { readonly type: 'missing'; readonly wanted: readonly string[] };
 
 const INFO = 'quickstart';
 const MAX_CHARACTERS = 2000;
 const MAX_WORDS = 64;
-/** Of the files that `{files}` takes: a command line has an end. */
+/** The most files for `{files}`, because the length of a command line is limited. */
 const MAX_FILES = 256;
 const MAX_TEXT = 4000;
 const MAX_ENDINGS = 16;
 
-/** The quickstart of a SKILL.md, whole or only its body. The first block counts; one inside other fenced code is an example. */
+/** Finds the quickstart in a SKILL.md or in its body. The first block counts; one inside other fenced code is an example. */
 export function findQuickstart(text: string): QuickstartReading {
   const block = fencedBlock(text);
   if (block.type === 'found') return parseQuickstart(block.code);
@@ -73,7 +73,7 @@ export function findQuickstart(text: string): QuickstartReading {
   return stated === undefined ? { type: 'absent' } : parseQuickstart(stated);
 }
 
-/** Reads what stands inside the block, or in `metadata.quickstart`: one line, and comments. */
+/** Parses the block or `metadata.quickstart`: one line, and comments. */
 export function parseQuickstart(code: string): QuickstartReading {
   if (code.length > MAX_CHARACTERS) return invalid(`the quickstart has more than ${String(MAX_CHARACTERS)} characters`);
   const lines = code.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
@@ -81,7 +81,7 @@ export function parseQuickstart(code: string): QuickstartReading {
   if (line === undefined) return invalid('the quickstart is empty, expected a script and its arguments');
   if (lines.length > 1) return invalid('the quickstart has several lines, expected one script and its arguments');
   const hidden = hiddenCharacters(line.replaceAll('\t', ' '));
-  if (hidden !== undefined) return invalid('the quickstart has a character that does not show');
+  if (hidden !== undefined) return invalid('the quickstart contains an invisible character');
   const split = splitWords(line);
   if (typeof split === 'string') return invalid(split);
   const [first, ...rest] = split;
@@ -126,25 +126,25 @@ function fencedBlock(text: string): Block {
   return fence !== undefined && isQuickstart ? { type: 'open' } : { type: 'absent' };
 }
 
-/** The first word after the fence's marks. */
+/** The first word of the info string. */
 function infoOf(line: string, fence: string): string | undefined {
   return line.trim().slice(fence.length).trim().split(/\s+/)[0];
 }
 
-/** Only where the frontmatter is shown, and plain. */
+/** Only if the frontmatter is included and plain. */
 function metadataQuickstart(text: string): string | undefined {
   if (!text.startsWith('---')) return undefined;
   const source = { path: 'SKILL.md', directory: '', fileName: 'SKILL.md', text, validUtf8: true };
-  return readPlainHead(source, { mode: 'lenient' })?.head?.meta[INFO];
+  return readSimpleHead(source, { mode: 'lenient' })?.head?.meta[INFO];
 }
 
-/** A word of the line. Quotes only keep words together; a quoted word is taken as it is. */
+/** A word of the line. Quotes group characters; a quoted word is used literally. */
 interface Word {
   readonly text: string;
   readonly isQuoted: boolean;
 }
 
-// Each character can be matched in one way only: a line that fits nowhere fails at once.
+// Each character matches in one way only, so that a mismatch fails in linear time.
 const WORD = /\s*(?:"([^"]*)"|'([^']*)'|(?:\{[^{}]*\}|\{(?![^{}]*\})|[^\s"'{])+)(?=\s|$)/y;
 
 function splitWords(line: string): readonly Word[] | string {
@@ -175,11 +175,12 @@ function readWord({ text, isQuoted }: Word): QuickstartWord | string {
     .map((ending) => ending.trim().replace(/^\./, '').toLowerCase())
     .filter((ending) => ending !== '');
   if (endings.length > MAX_ENDINGS) return `${quoted(text)} names more than ${String(MAX_ENDINGS)} kinds of files`;
-  if (endings.length > 0 && !kind.startsWith('file')) return `${quoted(text)} has endings, which only files have`;
+  if (endings.length > 0 && !kind.startsWith('file'))
+    return `${quoted(text)} has file endings, which only file placeholders can have`;
   return { type: 'placeholder', kind, endings, isOptional: mark === '?', before, after };
 }
 
-/** Puts the request and the files into their places. Each file is used once, in the order given. */
+/** Substitutes the request and the files. Each file is used once, in the given order. */
 export function fillQuickstart({ script, words }: Quickstart, given: QuickstartGiven): QuickstartFilling {
   const args: string[] = [];
   const wanted: string[] = [];
@@ -230,7 +231,7 @@ function fitting(
   return files.filter((file) => !used.includes(file) && isFit(file) && isSafe(file));
 }
 
-/** A text that a script would take for one of its options is no text for it. */
+/** A value that starts with - is rejected, because the script would take it for an option. */
 function textValue({ before }: Placeholder, text: string): readonly string[] {
   const value = text.replaceAll('\0', '').slice(0, MAX_TEXT);
   return value === '' || isOption(before, value) ? [] : [value];

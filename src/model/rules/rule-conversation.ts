@@ -1,4 +1,4 @@
-/** What has happened so far, read from the messages alone: a rule model has no memory of its own, so that any run can be resumed. */
+/** Reconstructs the progress from the messages alone: a rule model has no memory, so that every run can be resumed. */
 import { isObject } from '../../core/json/json-schema.ts';
 import type { ModelMessage, ModelToolCall } from '../../core/model.ts';
 import { toRelativePath } from '../../core/path.ts';
@@ -12,19 +12,19 @@ export interface DoneCall {
 }
 
 export interface Conversation {
-  /** What the person asked for last. */
+  /** The latest request of the user. */
   readonly request: string;
-  /** Calls for that request, in order. */
+  /** The calls for that request, in order. */
   readonly calls: readonly DoneCall[];
-  /** Those before it. */
+  /** The calls before it. */
   readonly earlier: readonly DoneCall[];
 }
 
 type OpenCall = Pick<DoneCall, 'name' | 'input'> & { readonly id: string };
 
 /**
- * A user message is a new request where no call waits for its result. In the action protocol, results come as user messages; a
- * message after a result, from the loop, is neither.
+ * A user message is a new request if no call waits for its result. In the action protocol, results are user messages; a message of the
+ * loop after a result is neither.
  */
 export function readConversation(messages: readonly ModelMessage[]): Conversation {
   let request = '';
@@ -82,7 +82,7 @@ function withoutHeading(content: string): string {
 }
 
 export interface GivenFile {
-  /** As it was given: `workspace://work/inputs/orders.csv`. */
+  /** As given: `workspace://work/inputs/orders.csv`. */
   readonly reference: string;
   /** As a script of a skill opens it. */
   readonly path: string;
@@ -90,18 +90,18 @@ export interface GivenFile {
 
 const SCHEME = 'workspace://';
 const MAX_FILES = 1000;
-/** Longer lines are no list of files, and no sentence. */
+/** Longer lines are ignored. */
 const MAX_LINE = 4096;
 /** In quotes, or a word of a sentence. */
 const REFERENCE = /["'`<](workspace:\/\/[^"'`<>]+)["'`>]|(workspace:\/\/[^\s"'`<>]+)/g;
-/** The folder of a skill has `inputs`, `work` and `out` of the workspace in it. */
+/** The skill folder contains `inputs`, `work` and `out` of the workspace. */
 const FOLDERS: readonly (readonly [string, string])[] = [
   ['work/inputs/', 'inputs/'],
   ['work/', 'work/'],
   ['out/', 'out/'],
 ];
 
-/** The files that were given with a request. What leads anywhere else is no file. */
+/** Returns the files that were given with a request. Paths that lead elsewhere are ignored. */
 export function filesIn(request: string): readonly GivenFile[] {
   const files = new Map<string, GivenFile>();
   for (const line of request.split('\n')) {
@@ -113,7 +113,7 @@ export function filesIn(request: string): readonly GivenFile[] {
   return [...files.values()];
 }
 
-/** The request in the person's own words: without the list of files. */
+/** Returns the request without the list of files. */
 export function withoutFiles(request: string): string {
   const lines = request.split('\n').filter((line) => listedReference(line) === undefined);
   return lines

@@ -1,4 +1,7 @@
-/** What a rule model does next: search, load the best skill, follow its quickstart, show the output. Follows from the request alone. */
+/**
+ * Decides the next step of the rule model: search, load the best skill, run its quickstart, show the output. Depends on the request
+ * alone.
+ */
 import { isObject } from '../../core/json/json-schema.ts';
 import type { ModelRequest, ModelTool } from '../../core/model.ts';
 import { fillQuickstart, findQuickstart } from './quickstart.ts';
@@ -21,14 +24,14 @@ import type { RuleDecision } from './rule-tools.ts';
 import { cannotRun, couldNotLoad, noQuickstart, noSkillFits, ranText, somethingMissing } from './rule-words.ts';
 import { loadedIn, skillsInCatalog, skillsInResult, textsIn, withoutSkillTexts } from './seen-skills.ts';
 
-/** Of the words that a search is asked for. */
+/** The most characters of a search query. */
 const MAX_QUERY = 400;
-/** The tool by which skills of a shortlist are accepted and rejected. */
+/** The tool that accepts and rejects skills of a shortlist. */
 const CHOICE = 'choose_skills';
-/** Skills that are tried where loading fails. */
+/** How many skills are tried if loading fails. */
 const MOST_LOADS = 2;
 
-/** The next step for what a request shows. */
+/** Returns the next step. */
 export function decideByRules(request: ModelRequest): RuleDecision {
   const tools = offeredTools(request);
   const conversation = readConversation(request.messages);
@@ -43,7 +46,7 @@ export function decideByRules(request: ModelRequest): RuleDecision {
   return choose({ request, conversation, tools }, loads);
 }
 
-/** Where each skill of a shortlist must be accepted or rejected: the one that convinces most, and no other. */
+/** Forced activation: accepts the best skill if its score is high enough, and no other. */
 function forcedChoice({ request, conversation, tools }: Situation): RuleDecision | undefined {
   const tool = tools.find(({ name }) => name === CHOICE);
   const names = tool === undefined ? [] : choicesOf(tool);
@@ -55,11 +58,11 @@ function forcedChoice({ request, conversation, tools }: Situation): RuleDecision
   const best = scored.find(({ name, isConvincing }) => isConvincing && names.includes(name));
   const accepted = best === undefined ? [] : [best.name];
   const rejected = names.filter((name) => !accepted.includes(name));
-  const reason = best === undefined ? 'none is about these words' : 'its description is about these words';
+  const reason = best === undefined ? 'no description matches these words' : 'its description matches these words';
   return { type: 'call', role: 'load', name: tool.name, input: { accepted, rejected, reason } };
 }
 
-/** What was accepted is loaded. */
+/** Accepted skills are loaded. */
 function acceptedSkill({ calls }: Conversation): string | undefined {
   return acceptedBy(calls.find(({ name, isError }) => name === CHOICE && !isError)?.input);
 }
@@ -99,18 +102,18 @@ function choose(situation: Situation, failedLoads: readonly DoneCall[]): RuleDec
   return callOf('load', tools, (tool) => loadInput(tool, best.name)) ?? answer(noSkillFits(scored));
 }
 
-/** What the person said, and nothing else. */
+/** Returns only the words of the user. */
 function wordsOf({ request }: Conversation): string {
   return withoutFiles(withoutSkillTexts(request));
 }
 
-/** Where nothing convinces, a skill that somebody has loaded beforehand is what they meant. */
+/** If no skill scores high enough, a skill that was loaded beforehand is used. */
 function fallBack(situation: Situation, scored: readonly ScoredSkill[]): RuleDecision {
   const [only, ...others] = loadedIn(situation.request.system);
   return only !== undefined && others.length === 0 ? follow(only.name, situation) : answer(noSkillFits(scored));
 }
 
-/** A skill that a person named: its text stands in the request itself. */
+/** A skill that the user invoked: its text is part of the request. */
 function givenSkill({ request: asked, calls }: Conversation): string | undefined {
   const given = loadedIn(asked).at(-1)?.name;
   return given !== undefined && calls.every(({ name }) => roleOf(name) !== 'load') ? given : undefined;
@@ -134,7 +137,10 @@ function hasRun(tools: Situation['tools']): boolean {
   return tools.some(({ name }) => roleOf(name) === 'run');
 }
 
-/** In the result of loading or accepting it, now or earlier; in the system message; in the request. Never in what a script printed. */
+/**
+ * Searched in the result of loading or accepting the skill, now or earlier, in the system message, and in the request; never in the
+ * output of a script.
+ */
 function quickstartOf(
   skill: string,
   request: ModelRequest,

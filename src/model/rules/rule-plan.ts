@@ -5,16 +5,16 @@ import { withoutSkillTexts } from './seen-skills.ts';
 import { roleOf } from './rule-tools.ts';
 import type { Role, RuleDecision } from './rule-tools.ts';
 
-/** The same three steps for every request; what counts is how far it has come. */
+/** The same three steps for every request; only their status changes. */
 const STEPS = [
-  { id: 'find', title: 'find a skill that fits and load it' },
+  { id: 'find', title: 'find a suitable skill and load it' },
   { id: 'run', title: 'follow its quickstart' },
   { id: 'answer', title: 'answer from its output' },
 ] as const;
 
 const MAX_GOAL = 200;
 
-/** The whole plan at the first step, afterwards only what changed. */
+/** The whole plan in the first step, afterwards only changes. */
 export function planUpdate(decision: RuleDecision, { request, calls }: Conversation): PlanUpdate {
   const isDone = (wanted: Role): boolean => calls.some(({ name, isError }) => roleOf(name) === wanted && !isError);
   const done = { find: isDone('load') || isDone('run'), run: isDone('run'), answer: decision.type === 'answer' };

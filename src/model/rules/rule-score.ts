@@ -1,32 +1,32 @@
 /**
- * How well a skill fits a request, by the words they share: all that a model without understanding can go by. The engine of
- * `search/` ranks better, and its order counts here; but a rank says only which skill is best, not whether it is any good.
+ * Scores how well a skill fits a request by the words that they share. The engine in `search/` ranks better, and its order is kept for
+ * equal scores; but a rank does not say whether the best skill is good enough.
  */
 import type { SeenSkill } from './seen-skills.ts';
 
 export interface ScoredSkill {
   readonly name: string;
-  /** From 0 to 1: how much of the request the skill speaks of. */
+  /** From 0 to 1: the share of the request that the skill covers. */
   readonly score: number;
   readonly isConvincing: boolean;
 }
 
 export interface ScoreInput {
   readonly request: string;
-  /** Names of the files that were given. */
+  /** Names of the given files. */
   readonly files: readonly string[];
-  /** As a search ranked them, where there was one; a skill that stands twice counts once. */
+  /** In the order of the search, if there was one; a duplicate skill counts once. */
   readonly skills: readonly SeenSkill[];
 }
 
 const MAX_TEXT = 20_000;
 const CONVINCING = 0.4;
-/** Words of a long request beyond these are detail, which no description holds. */
+/** Further words of a long request are details that no description contains. */
 const LONG_REQUEST = 10;
-/** One word alone may be shared by chance, the name's aside. */
+/** One shared word may be a coincidence, except in the name. */
 const FEWEST_WORDS = 2;
 
-/** The skills, best first. Those that share nothing with the request are left out. */
+/** Returns the skills, best first, without those that share no word with the request. */
 export function scoreSkills({ request, files, skills }: ScoreInput): readonly ScoredSkill[] {
   const asked = termsOf(request);
   const endings = new Set(files.map((file) => /\.([a-z0-9]{1,8})$/i.exec(file)?.[1]?.toLowerCase() ?? ''));
@@ -36,7 +36,7 @@ export function scoreSkills({ request, files, skills }: ScoreInput): readonly Sc
       .filter(({ name }) => !seen.has(name) && seen.add(name))
       .map((skill) => scoreOne(asked, endings, skill))
       .filter(({ score }) => score > 0)
-      // Equal scores stay in the order of the search.
+      // Equal scores keep the order of the search.
       .toSorted((a, b) => b.score - a.score)
   );
 }
@@ -53,7 +53,7 @@ function scoreOne(asked: ReadonlySet<string>, endings: ReadonlySet<string>, skil
     const isInName = name.has(term);
     if (isInName) nameHits += 1;
     if (isInName || about.has(term)) hits += 1;
-    // What a skill says it is not for weighs more than a word that happens to occur elsewhere in it.
+    // A word in an exclusion weighs more than the same word elsewhere in the description.
     weight += isInName ? 1.5 : not.has(term) ? -1.5 : about.has(term) ? 1 : 0;
   }
   const hasKind = [...endings].some((ending) => ending !== '' && (about.has(ending) || name.has(ending)));
@@ -63,7 +63,7 @@ function scoreOne(asked: ReadonlySet<string>, endings: ReadonlySet<string>, skil
   return { name: skill.name, score: Math.round(score * 100) / 100, isConvincing };
 }
 
-/** How a sentence starts that says what a skill is not for. */
+/** The start of a sentence that says what a skill is not for. */
 const EXCLUSION = /^(?:not (?:for|meant)|do not use|don't use|never use|不适用|不用于|不要用)/i;
 
 function splitExclusions(description: string): { readonly offered: string; readonly excluded: string } {
@@ -78,16 +78,16 @@ function splitExclusions(description: string): { readonly offered: string; reado
 }
 
 const HAN = /\p{Script=Han}/u;
-/** ASCII, the Chinese characters of nearly all text, and the signs that stand between them: no letters or digits but those. */
+/** ASCII, common Chinese characters and punctuation. */
 const PLAIN =
   /^[\0-\x7f\u4e00-\u9fff\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u3001\u3002\u300a-\u3011！（），：；？]*$/;
-/** Of such text the same runs as below. */
+/** The runs in such text. */
 const PLAIN_RUN = /[a-z0-9]+|[\u4e00-\u9fff]+/g;
 
-/** Words in a common form; Chinese, which has no spaces, as pairs of characters. */
+/** Returns words in a common form; Chinese has no spaces and is split into pairs of characters. */
 function termsOf(text: string): ReadonlySet<string> {
   const lower = text.slice(0, MAX_TEXT).toLowerCase();
-  // Kinds of letters take a process milliseconds before the first match.
+  // The first use of Unicode property escapes takes milliseconds.
   const parts = PLAIN.test(lower) ? (lower.match(PLAIN_RUN) ?? []).flatMap(plainParts) : partsOf(lower);
   return new Set(parts.filter((part) => !COMMON.has(part)));
 }
@@ -102,7 +102,7 @@ function plainParts(run: string): readonly string[] {
 }
 
 function hanParts(run: string): readonly string[] {
-  // `\p{L}+` takes Han along with Latin letters that touch it.
+  // `\p{L}+` matches Han together with adjacent Latin letters.
   return (run.match(/\p{Script=Han}+|[^\p{Script=Han}]+/gu) ?? []).flatMap((part) => {
     return HAN.test(part) ? pairsOf(part) : [stem(part)];
   });
@@ -113,14 +113,14 @@ function pairsOf(part: string): readonly string[] {
   return characters.slice(1).map((character, place) => (characters[place] ?? '') + character);
 }
 
-/** Crude on purpose: both sides are cut alike, and a wrong cut only costs a hit. */
+/** Crude on purpose: both sides are stemmed alike, and a wrong stem only costs a match. */
 function stem(word: string): string {
   if (word.length < 4) return word;
   const cut = word.replace(/(?:ies)$/, 'y').replace(/(?:ing|ed|es|s)$/, '');
   return (cut.length < 3 ? word : cut).replace(/e$/, '');
 }
 
-/** Words of every request, stemmed as `stem` does. */
+/** Stop words, stemmed by `stem`. */
 const COMMON: ReadonlySet<string> = new Set(
   (
     'a an and are as at be been but by can could did do does for from give get had has have help how i if in into is it its just let ' +

@@ -1,4 +1,4 @@
-/** Which of the tools on offer does what, and how each wants its input: by their schemas, as any model has to find it out. */
+/** Finds out from their schemas which of the offered tools does what, and which input each takes. */
 import { checkJson, isObject } from '../../core/json/json-schema.ts';
 import type { JsonSchema, ObjectSchema } from '../../core/json/json-schema.ts';
 import type { ModelRequest, ModelTool } from '../../core/model.ts';
@@ -6,14 +6,14 @@ import { shellWord } from '../../core/text/shell-word.ts';
 
 export type Role = 'search' | 'load' | 'run' | 'answer';
 
-/** What to do next. */
+/** The next step. */
 export type RuleDecision =
   | { readonly type: 'call'; readonly role: Role; readonly name: string; readonly input: ToolInput }
   | { readonly type: 'answer'; readonly text: string };
 
 type ToolInput = Readonly<Record<string, unknown>>;
 
-/** The names of all vocabularies; where several do the same, the one that stands first is used. */
+/** The tool names of all vocabularies; if several have the same role, the first is used. */
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   search: ['search_skills'],
   load: ['load_skill', 'select_skills', 'skill_load', 'skill_request'],
@@ -29,14 +29,17 @@ export function toolFor(role: Role, tools: readonly ModelTool[]): ModelTool | un
   return NAMES[role].flatMap((name) => tools.filter((tool) => tool.name === name))[0];
 }
 
-/** The tools of a request. Where it has none, those of the action protocol: as its schema has them, or as skills-agent does. */
+/**
+ * Returns the tools of a request. Without tools it returns the actions of the action protocol, from its schema or as skills-agent
+ * defines them.
+ */
 export function offeredTools({ tools, answerSchema }: ModelRequest): readonly ModelTool[] {
   if (tools.length > 0) return tools;
   const found = answerSchema === undefined ? [] : toolsInSchema(answerSchema);
   return found.length > 0 ? found : Object.entries(ACTIONS).map(([name, inputSchema]) => action(name, inputSchema));
 }
 
-/** The skills that a choice is about. */
+/** Returns the skills to choose from. */
 export function choicesOf({ inputSchema }: ModelTool): readonly string[] {
   const list = propertyOf(inputSchema, 'accepted');
   const item = list !== undefined && 'items' in list ? list.items : undefined;
@@ -47,7 +50,7 @@ function action(name: string, inputSchema: JsonSchema): ModelTool {
   return { name, description: '', inputSchema };
 }
 
-/** Each option of `action`, by the one `type` it allows. */
+/** Each option of `action`, by its `type`. */
 function toolsInSchema(schema: JsonSchema): readonly ModelTool[] {
   const choice = propertyOf(schema, 'action');
   if (choice === undefined) return [];
@@ -73,7 +76,7 @@ const TEXT: JsonSchema = { type: 'string', description: '' };
 const ANYTHING: JsonSchema = { type: 'object', description: '', additionalProperties: true };
 const SKILL: JsonSchema = object({ name: TEXT, source: TEXT });
 
-/** What skills-agent's actions take, for requests that do not say it in a schema. */
+/** The inputs of skills-agent's actions, for requests without a schema. */
 const ACTIONS: Readonly<Record<string, JsonSchema>> = {
   select_skills: object({ skills: { type: 'array', description: '', items: SKILL }, reason: TEXT }),
   run_script: object({
@@ -119,13 +122,13 @@ const STARTERS: readonly (readonly [RegExp, string])[] = [
   [/\.sh$/, 'bash'],
 ];
 
-/** Where only a command line is taken, the program that runs the script must be in it. */
+/** A tool that takes a command line needs the interpreter of the script in it. */
 function starter(script: string): readonly string[] {
   const found = STARTERS.find(([pattern]) => pattern.test(script));
   return found === undefined ? [] : [found[1]];
 }
 
-/** A call of the tool that does this, where one is offered that takes such input. */
+/** Returns a call of an offered tool with this role that accepts the input. */
 export function callOf(
   role: Role,
   tools: readonly ModelTool[],
@@ -140,7 +143,7 @@ function firstValid({ inputSchema }: ModelTool, inputs: readonly ToolInput[]): T
   return inputs.find((input) => checkJson(input, inputSchema).length === 0);
 }
 
-/** The skill that a call of a loading tool named. */
+/** Returns the skill that a loading call named. */
 export function skillOfLoad(input: unknown): string | undefined {
   if (!isObject(input)) return undefined;
   const list: unknown = input['skills'];

@@ -1,4 +1,4 @@
-/** What a rule model says. It never poses as a language model: every answer starts with the same remark. */
+/** The texts of the rule model. It never poses as a language model: every answer starts with the same notice. */
 import { startOfText } from '../../core/text/excerpt.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { QuickstartFilling } from './quickstart.ts';
@@ -8,7 +8,7 @@ import type { ScoredSkill } from './rule-score.ts';
 import { readJson } from './seen-skills.ts';
 
 export const RULE_MODEL_REMARK =
-  'Rule model: no language model was asked, these are fixed rules and the output of a script.';
+  'Rule model: no language model was used; this answer comes from fixed rules and the output of a script.';
 
 const MAX_OUTPUT = 16_000;
 const MAX_COMPLAINT = 2_000;
@@ -21,34 +21,35 @@ export function said(...paragraphs: readonly string[]): string {
 export function noSkillFits(close: readonly ScoredSkill[]): string {
   const names = close.slice(0, MOST_NAMED).map(({ name, score }) => `${printable(name)} (${score.toFixed(2)})`);
   const near = names.length === 0 ? 'None comes close.' : `Closest: ${names.join(', ')}.`;
-  return said(`No skill fits this request well enough to be used without understanding it. ${near}`);
+  return said(`No skill fits this request well enough to be used without a language model. ${near}`);
 }
 
 export function couldNotLoad(skill: string, result: string): string {
-  return said(`The skill ${printable(skill)} fits, and could not be loaded:`, fenced(complaint(result)));
+  return said(`The skill ${printable(skill)} fits but could not be loaded:`, fenced(complaint(result)));
 }
 
 export function noQuickstart(skill: string, problem: string | undefined): string {
   const why =
     problem === undefined
-      ? 'it has no quickstart, which is all that fixed rules can follow'
-      : `its quickstart cannot be followed: ${problem}`;
+      ? 'it has no quickstart, and fixed rules can follow nothing else'
+      : `its quickstart is invalid: ${problem}`;
   return said(`The skill ${printable(skill)} fits, but ${why}.`);
 }
 
 export function somethingMissing(skill: string, wanted: readonly string[]): string {
-  return said(
-    `The skill ${printable(skill)} fits. To follow its quickstart, give ${wanted.join(' and ')} with the request.`,
-  );
+  return said(`The skill ${printable(skill)} fits. To run its quickstart, add ${wanted.join(' and ')} to the request.`);
 }
 
 export function cannotRun(skill: string, filled?: Extract<QuickstartFilling, { readonly type: 'filled' }>): string {
-  if (filled === undefined) return said(`The skill ${printable(skill)} fits, and nothing can be run here.`);
+  if (filled === undefined) return said(`The skill ${printable(skill)} fits, but program execution is disabled.`);
   const line = [filled.script, ...filled.args].map((word) => typedWord(word)).join(' ');
-  return said(`The skill ${printable(skill)} fits, and nothing can be run here. Its quickstart is:`, fenced(line));
+  return said(
+    `The skill ${printable(skill)} fits, but program execution is disabled. Its quickstart is:`,
+    fenced(line),
+  );
 }
 
-/** What came of the script, from the result of the tool that ran it. */
+/** Describes the result of the script. */
 export function ranText(skill: string, result: string, isError: boolean): string {
   const value = readJson(result);
   if (isError || !isObject(value) || typeof value['exit_code'] !== 'number') {
@@ -74,7 +75,7 @@ function failedText(skill: string, value: Readonly<Record<string, unknown>>): st
   );
 }
 
-/** The file that a run names as its answer, else what was printed. Markdown stays Markdown. */
+/** The file that a run declares as its answer, otherwise the output. Markdown stays Markdown. */
 function outputOf(value: Readonly<Record<string, unknown>>): string | undefined {
   const primary = value['primary_output'];
   if (isObject(primary) && typeof primary['content'] === 'string' && primary['content'].trim() !== '') {
@@ -93,7 +94,7 @@ function cut(text: string, reference: unknown): string {
   return `${start}\n\n(cut${whole === '' ? '' : `; the whole is ${printable(whole)}`})`;
 }
 
-/** Code that its own text cannot end. */
+/** A fence that the text cannot close. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -1,6 +1,6 @@
 /**
- * A model that is none: it searches, loads the skill that fits, follows its quickstart and shows what came of it. A demonstration and
- * a driver for tests, with no network and no memory: what it does follows from the request alone.
+ * A model without a language model: it searches, loads the best skill, runs its quickstart and shows the result. A demonstration and a
+ * driver for tests, without network and memory; its behavior depends on the request alone.
  */
 import type { Model, ModelAnswer, ModelRequest, ModelTool } from '../../core/model.ts';
 import { emitWhole, madeAnswer } from '../emit.ts';
@@ -24,7 +24,7 @@ export function openRules(): Model {
   };
 }
 
-/** The decision as the request wants it: a tool call, or the JSON of an action. */
+/** Encodes the decision in the protocol of the request: a tool call, or the JSON of an action. */
 function written(request: ModelRequest, decision: RuleDecision): ModelAnswer {
   const turn = request.messages.filter(({ role }) => role === 'assistant').length + 1;
   if (request.tools.length > 0) {
@@ -39,7 +39,7 @@ function written(request: ModelRequest, decision: RuleDecision): ModelAnswer {
   return madeAnswer(JSON.stringify({ action, plan_update: planUpdate(decision, readConversation(request.messages)) }));
 }
 
-/** Where answering is a tool of its own, it is used. */
+/** Uses the final-answer tool if there is one. */
 function endingCall(tools: readonly ModelTool[], text: string): RuleDecision | undefined {
   return callOf('answer', tools, (tool) => answerInput(tool, text));
 }

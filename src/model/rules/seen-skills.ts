@@ -1,10 +1,10 @@
-/** Skills as a request shows them to any model: in the catalog of its system text, in results of a search, and loaded. */
+/** The skills that a request shows to a model: in the catalog of the system text, in search results, and loaded. */
 import { CATALOG_LAYOUTS } from '../../core/catalog-layout.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 
 export interface SeenSkill {
   readonly name: string;
-  /** Empty where only the name is shown. */
+  /** Empty if only the name is shown. */
   readonly description: string;
 }
 
@@ -15,13 +15,13 @@ const LINES_SKILL = /^- name=(.+?) \| source=.*?(?: \| description=(.*))?$/;
 const LIST_SKILL = /^- ([^:]+)(?:: (.*))?$/;
 
 interface Section {
-  /** Of its first line and of the line after it. */
+  /** The first line, and the line after the last. */
   readonly from: number;
   readonly to: number;
   readonly skills: readonly SeenSkill[];
 }
 
-/** The skills of a catalog, in any of its formats. Lines that only look like one outside of it do not count. */
+/** Returns the skills of a catalog in any of its formats. Similar lines outside of a catalog do not count. */
 export function skillsInCatalog(text: string): readonly SeenSkill[] {
   return catalogSections(text.split('\n')).flatMap(({ skills }) => skills);
 }
@@ -55,7 +55,7 @@ function sectionFrom(
   return { from, to: lines.length, skills };
 }
 
-/** A person's words, without what a loop may have put beside them: candidates in the form of a catalog, and texts of skills. */
+/** Returns the words of the user without the additions of the loop: proposed skills in catalog format, and skill texts. */
 export function withoutSkillTexts(text: string): string {
   const lines = text.split('\n');
   const sections = catalogSections(lines);
@@ -63,7 +63,7 @@ export function withoutSkillTexts(text: string): string {
   return ['skill_content', 'skill_files', 'skill_file'].reduce(withoutElements, kept).trim();
 }
 
-/** Texts of skills cannot hold the end of our own marks. */
+/** Skill texts cannot contain our own end marks. */
 function withoutElements(text: string, tag: string): string {
   const close = `</${tag}>`;
   const [first = '', ...rest] = text.split(`<${tag} `);
@@ -78,7 +78,7 @@ function withoutElements(text: string, tag: string): string {
   );
 }
 
-/** What a search gave, best first: a JSON list of skills, or an object that holds one. */
+/** Returns search results, best first: a JSON list of skills, or an object with one. */
 export function skillsInResult(content: string): readonly SeenSkill[] {
   const value = readJson(content);
   const list = [value, ...(isObject(value) ? Object.values(value) : [])].find((item) => Array.isArray(item));
@@ -90,7 +90,7 @@ export function skillsInResult(content: string): readonly SeenSkill[] {
   });
 }
 
-/** Where the text of a loaded skill starts, in every vocabulary that puts it into a system or user message. */
+/** The start of a loaded skill, in every vocabulary that puts it into a system or user message. */
 const LOADED = /^(?:<skill_content name="([^"]*)"|\[Loaded\] (.+)$|## Skill: (.+)$)/gm;
 
 export interface LoadedText {
@@ -98,7 +98,7 @@ export interface LoadedText {
   readonly text: string;
 }
 
-/** Skills whose instructions stand in a text, each up to the next one. */
+/** Returns the loaded skills in a text, each up to the next one. */
 export function loadedIn(text: string): readonly LoadedText[] {
   const starts = [...text.matchAll(LOADED)];
   return starts.map((match, place) => {
@@ -109,7 +109,7 @@ export function loadedIn(text: string): readonly LoadedText[] {
 
 const MAX_DEPTH = 6;
 
-/** Every text inside a tool's result, which is text itself or JSON. */
+/** Returns every string in the result of a tool, which is text or JSON. */
 export function textsIn(content: string): readonly string[] {
   const value = readJson(content);
   return value === undefined ? [content] : leaves(value, 0);
@@ -121,7 +121,7 @@ function leaves(value: unknown, depth: number): readonly string[] {
   return Object.values(value).flatMap((item: unknown) => leaves(item, depth + 1));
 }
 
-/** `undefined` where it is no JSON. */
+/** Returns undefined for invalid JSON. */
 export function readJson(text: string): unknown {
   const start = text.trimStart().charAt(0);
   if (start !== '{' && start !== '[') return undefined;

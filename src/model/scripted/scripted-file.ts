@@ -1,10 +1,10 @@
-/** The turns of a scripted model from a file: cases that people write, for tests and for runs without a network. */
+/** Reads the turns of a scripted model from a file, for tests and for runs without network. */
 import { SkillError } from '../../core/errors.ts';
 import { checkJson } from '../../core/json/json-schema.ts';
 import type { FromSchema, JsonSchema, SchemaProblem } from '../../core/json/json-schema.ts';
 import { FINISHES } from '../../core/model.ts';
 import { quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { Expectation, ScriptedTurn } from './scripted.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -16,7 +16,7 @@ const COUNT = { type: 'integer', description: 'A number.', minimum: 0, maximum: 
 
 const EXPECT = {
   type: 'object',
-  description: 'What the request must be like.',
+  description: 'Conditions for the request.',
   properties: {
     contains: TEXTS,
     lacks: TEXTS,
@@ -30,11 +30,11 @@ const EXPECT = {
 
 const CALL = {
   type: 'object',
-  description: 'A call of a tool.',
+  description: 'A tool call.',
   properties: {
     name: TEXT,
     input: {
-      description: 'Its input; text is taken as it is.',
+      description: 'Its input; a string is used as it is.',
       anyOf: [TEXT, { type: 'object', description: 'An object.', additionalProperties: true }],
     },
     id: TEXT,
@@ -46,7 +46,11 @@ const CALL = {
 const ERROR = {
   type: 'object',
   description: 'The model fails.',
-  properties: { message: TEXT, status: COUNT, isRetryable: { type: 'boolean', description: 'It may be tried again.' } },
+  properties: {
+    message: TEXT,
+    status: COUNT,
+    isRetryable: { type: 'boolean', description: 'The failure can be retried.' },
+  },
   required: ['message'],
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -66,7 +70,7 @@ const TURN = {
       additionalProperties: false,
     },
     retries: COUNT,
-    chunks: { type: 'array', description: 'How the answer is cut.', items: COUNT },
+    chunks: { type: 'array', description: 'How the answer is split into chunks.', items: COUNT },
     delayMs: { type: 'integer', description: 'Before it begins.', minimum: 0, maximum: DAY_MS },
     error: ERROR,
   },
@@ -83,14 +87,14 @@ const SCRIPT = {
 
 type WrittenTurn = FromSchema<typeof TURN>;
 
-/** Reads `{"turns": [...]}`. Throws `io/failed` where there is no such file, and `input/invalid` with the place of what is wrong. */
+/** Reads `{"turns": [...]}`. Throws `io/failed` if the file does not exist, and `input/invalid` with the position of an error. */
 export function readScriptedTurns(file: string): readonly ScriptedTurn[] {
   const read = readTextFile(file, MAX_BYTES);
-  if (read.type !== 'read') throw unreadable(file, read.type === 'absent' ? 'there is no such file' : read.reason);
+  if (read.type !== 'read') throw unreadable(file, read.type === 'absent' ? 'the file does not exist' : read.reason);
   return toScriptedTurns(parsed(file, read.text), file);
 }
 
-/** The same for a value that was read already; `file` is where it stands. */
+/** Validates a parsed script; `file` is used in messages. */
 export function toScriptedTurns(script: unknown, file: string): readonly ScriptedTurn[] {
   const [problem] = checkJson(script, SCRIPT);
   if (problem !== undefined || !isScript(script)) throw invalid(file, problemText(problem));
@@ -105,7 +109,7 @@ function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalid(file, error instanceof Error ? error.message : 'it is no JSON');
+    throw invalid(file, error instanceof Error ? error.message : 'it is not valid JSON');
   }
 }
 
@@ -127,7 +131,7 @@ function toExpectation(
   try {
     return { ...rest, matches: new RegExp(matches, 'mu') };
   } catch {
-    throw invalid(file, `turns[${String(place)}].expect.matches is no regular expression: ${quoted(matches)}`);
+    throw invalid(file, `turns[${String(place)}].expect.matches is not a valid regular expression: ${quoted(matches)}`);
   }
 }
 
@@ -135,15 +139,15 @@ function toError({ message = '', status = 0, isRetryable = false }: NonNullable<
   return new SkillError({
     code: 'model/failed',
     message,
-    hint: 'the script has it so',
+    hint: 'the script contains this failure',
     data: { model: 'scripted', status, isRetryable },
   });
 }
 
 function problemText({ type, path, expected }: SchemaProblem = UNREADABLE): string {
   return type === 'unknown-key'
-    ? `${pathText(path)} is not known, expected one of ${expected}`
-    : `${pathText(path)} is not ${expected}`;
+    ? `unknown key ${pathText(path)}; expected one of ${expected}`
+    : `${pathText(path)} must be ${expected}`;
 }
 
 const UNREADABLE: SchemaProblem = { type: 'invalid', path: [], expected: 'a script' };
@@ -157,7 +161,7 @@ function pathText(path: readonly (string | number)[]): string {
 function invalid(file: string, problem: string): SkillError<'input/invalid'> {
   return new SkillError({
     code: 'input/invalid',
-    message: `${quoted(file, 200)} is no script of answers: ${problem}`,
+    message: `${quoted(file, 200)} is not a script for the scripted model: ${problem}`,
     hint: 'write {"turns": [...]}, see docs/rule-model.md',
     data: { expected: '{"turns": [...]}' },
   });
@@ -166,8 +170,8 @@ function invalid(file: string, problem: string): SkillError<'input/invalid'> {
 function unreadable(file: string, cause: string): SkillError<'io/failed'> {
   return new SkillError({
     code: 'io/failed',
-    message: `the script ${quoted(file, 200)} cannot be read: ${cause}`,
-    hint: 'name a file that is there',
+    message: `cannot read the script ${quoted(file, 200)}: ${cause}`,
+    hint: 'name an existing file',
     data: { path: file, cause },
   });
 }

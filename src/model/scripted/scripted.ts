@@ -1,4 +1,4 @@
-/** A model that plays given answers and says when it is asked something else than expected: for tests of whatever asks models. */
+/** A model that plays given answers and fails on unexpected requests, for tests of code that calls models. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { SkillError } from '../../core/errors.ts';
@@ -7,52 +7,52 @@ import { quoted } from '../../core/text/text.ts';
 import { deltasOf } from '../emit.ts';
 
 export interface ScriptedTurn {
-  /** What the request must be like; anything where nothing is said. */
+  /** Conditions for the request; without them any request is accepted. */
   readonly expect?: Expectation;
   readonly text?: string;
   readonly toolCalls?: readonly ScriptedToolCall[];
-  /** `stop`, or `tool-calls` where there are some. */
+  /** Default: `tool-calls` if there are calls, otherwise `stop`. */
   readonly finish?: Finish;
   readonly usage?: ModelUsage;
   readonly retries?: number;
-  /** How the text and each input are cut while they grow: lengths, repeated; whole where nothing is said. */
+  /** The lengths of the chunks in which the text and each input are streamed, repeated; without them each is one chunk. */
   readonly chunks?: readonly number[];
-  /** Before the answer begins. The signal ends it. */
+  /** The delay before the answer starts. The signal aborts it. */
   readonly delayMs?: number;
-  /** Instead of an answer, after the chunks of `text` were told of. */
+  /** Thrown instead of an answer, after the chunks of `text` were streamed. */
   readonly error?: Error;
 }
 
 export interface ScriptedToolCall {
   readonly name: string;
-  /** Text is taken as it is, and may be no JSON; anything else becomes JSON. */
+  /** A string is used as it is, even if it is not JSON; other values are serialized. */
   readonly input: unknown;
-  /** `call-<turn>-<place>` */
+  /** Default: `call-<turn>-<index>`. */
   readonly id?: string;
 }
 
-/** All of it must hold. Texts are looked for in the system text and all messages. */
+/** All conditions must hold. Strings are searched in the system text and all messages. */
 export interface Expectation {
   readonly contains?: readonly string[];
   readonly lacks?: readonly string[];
   readonly matches?: RegExp;
-  /** Only in the last message. */
+  /** Searched in the last message only. */
   readonly lastContains?: string;
   readonly offers?: readonly string[];
   readonly hides?: readonly string[];
 }
 
 export interface ScriptedOptions {
-  /** More calls than turns, and requests that are not as expected, fail; else the last turn is repeated. True. */
+  /** True fails on more calls than turns and on unexpected requests; false repeats the last turn (default: true). */
   readonly strict?: boolean;
   readonly id?: string;
   readonly contextWindow?: number;
 }
 
 export interface ScriptedModel extends Model {
-  /** Every request there was, in order. */
+  /** All requests so far, in order. */
   readonly requests: readonly ModelRequest[];
-  /** Throws where turns are left, or where a request was not as expected, also when somebody caught that. */
+  /** Throws if turns are left or a request was unexpected, even if that error was caught. */
   assertDone(): void;
 }
 
@@ -73,7 +73,7 @@ export function openScripted(turns: readonly ScriptedTurn[], options: ScriptedOp
       const place = requests.push(request);
       const turn = turns[place - 1] ?? (strict ? undefined : turns.at(-1));
       if (turn === undefined)
-        return fail(`call ${String(place)} was not expected: the script has ${String(turns.length)} turns`);
+        return fail(`unexpected call ${String(place)}: the script has ${String(turns.length)} turns`);
       const broken = strict ? brokenExpectations(request, turn.expect) : [];
       if (broken.length > 0) return fail(`call ${String(place)}: ${broken.join('; ')}`);
       return play(turn, place, callOptions);
@@ -82,7 +82,7 @@ export function openScripted(turns: readonly ScriptedTurn[], options: ScriptedOp
       const left = turns.length - requests.length;
       const all = [
         ...problems,
-        ...(left > 0 ? [`${String(left)} of ${String(turns.length)} turns were not asked for`] : []),
+        ...(left > 0 ? [`${String(left)} of ${String(turns.length)} turns were not requested`] : []),
       ];
       if (all.length > 0) throw unexpected(id, all.join('\n'));
     },
@@ -99,7 +99,7 @@ async function play(turn: ScriptedTurn, place: number, options: ModelCallOptions
   }));
   for (const delta of options.onDelta === undefined ? [] : deltasOf({ text, toolCalls: calls }, chunks)) {
     options.onDelta?.(delta);
-    // Whoever listens may stop it.
+    // A listener may abort the call.
     await Promise.resolve();
     options.signal.throwIfAborted();
   }
@@ -111,7 +111,7 @@ async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(milliseconds, undefined, { signal });
   } catch (error) {
-    // The reason of whoever stopped it, not that of the timer.
+    // The reason of the signal takes precedence over the error of the timer.
     signal.throwIfAborted();
     throw error;
   }
@@ -124,7 +124,7 @@ function brokenExpectations(request: ModelRequest, expect: Expectation = {}): re
   const { contains = [], lacks = [], matches, lastContains, offers = [], hides = [] } = expect;
   return [
     ...contains.filter((part) => !all.includes(part)).map((part) => `the request lacks ${quoted(part)}`),
-    ...lacks.filter((part) => all.includes(part)).map((part) => `the request has ${quoted(part)} in it`),
+    ...lacks.filter((part) => all.includes(part)).map((part) => `the request contains ${quoted(part)}`),
     ...(matches === undefined || new RegExp(matches.source, matches.flags.replaceAll(/[gy]/g, '')).test(all)
       ? []
       : [`the request does not match ${String(matches)}`]),
@@ -145,7 +145,7 @@ function unexpected(id: string, problem: string): SkillError<'model/failed'> {
   return new SkillError({
     code: 'model/failed',
     message: problem,
-    hint: 'the script of answers and what asks for them must agree: change one of them',
+    hint: 'make the script and the code under test agree',
     data: { model: id, status: 0, isRetryable: false },
   });
 }

@@ -1,6 +1,6 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { quoted } from '../../core/text/text.ts';
-import type { FileWriter } from '../../platform/fs/new-file.ts';
+import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
 import { extractTree } from './extract-tree.ts';
 import type { HeldFile } from './held-file.ts';

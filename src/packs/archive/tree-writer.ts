@@ -1,17 +1,15 @@
 /** Files written below one folder that is ours, by descriptors: whatever somebody puts in their way is refused, never followed. */
-import { closeSync, fchmodSync, mkdirSync, openSync, readdirSync, rmdirSync } from 'node:fs';
+import { fchmodSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { PackRefused, packRefusal, systemProblem } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { HAS_DESCRIPTOR_PATHS } from '../../platform/fs/confined-directory.ts';
-import { descriptorPath } from '../../platform/fs/confined-open.ts';
-import { openNewFile } from '../../platform/fs/new-file.ts';
-import type { FileWriter } from '../../platform/fs/new-file.ts';
+import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
+import { openNewFile } from '../../platform/fs/atomic-replace.ts';
+import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { FOREIGN_FOLDER } from '../../platform/fs/open-flags.ts';
 
 export interface TreeWriter {
   folder(at: string): void;
@@ -22,40 +20,38 @@ export interface TreeWriter {
   undo(): Promise<void>;
 }
 
-interface HeldFolder {
-  readonly descriptor: number;
-  /** Starts the names of what lies in it, for the system. */
-  readonly place: string;
+interface NamedHandle {
   readonly name: string;
+  readonly directory: DirectoryHandle;
 }
 
 /** Throws `PackRefused` where the folder is not empty, a link, or cannot be made. */
 export function openTreeWriter(to: string): TreeWriter {
   const isNew = isMade(to);
   const top = holdEmpty(to);
-  const held: HeldFolder[] = [top];
+  const held: NamedHandle[] = [{ name: '', directory: top }];
   const made = new Set<string>();
   /** Names of the top that are ours: what others put there is not ours to remove. */
   const tops = new Set<string>();
 
   /** The folder held open last is the one asked for; those on the way are made. */
-  const goTo = (parts: readonly string[]): HeldFolder => {
+  const goTo = (parts: readonly string[]): DirectoryHandle => {
     let shared = 0;
     while (shared < parts.length && held[shared + 1]?.name === parts[shared]) shared += 1;
-    for (const left of held.splice(shared + 1)) closeSync(left.descriptor);
+    for (const { directory } of held.splice(shared + 1)) directory.close();
     for (const [place, part] of parts.entries()) {
       if (place < shared) continue;
       const at = parts.slice(0, place + 1).join('/');
-      const inside = `${(held[place] ?? top).place}/${part}`;
-      if (!made.has(at)) mkdirSync(inside);
+      const parent = held[place]?.directory ?? top;
+      if (!made.has(at)) mkdirSync(`${parent.place}/${part}`);
       if (place === 0) tops.add(part);
-      const folder = hold(inside, part);
-      held.push(folder);
+      const directory = parent.child(part);
+      held.push({ name: part, directory });
       // Whatever mask the process has.
-      if (!made.has(at)) fchmodSync(folder.descriptor, 0o755);
+      if (!made.has(at)) fchmodSync(directory.descriptor, 0o755);
       made.add(at);
     }
-    return held.at(-1) ?? top;
+    return held.at(-1)?.directory ?? top;
   };
 
   return {
@@ -72,7 +68,7 @@ export function openTreeWriter(to: string): TreeWriter {
       return writer;
     },
     close() {
-      for (const folder of held.splice(0)) closeSync(folder.descriptor);
+      for (const { directory } of held.splice(0)) directory.close();
     },
     async undo() {
       // By the descriptor too: the name may lead to somebody else's folder by now.
@@ -94,16 +90,11 @@ function isMade(to: string): boolean {
 }
 
 /** Looked at by its descriptor: what counts is the folder that is written to. */
-function holdEmpty(to: string): HeldFolder {
-  const folder = hold(to, '');
-  if (readdirSync(folder.place).length === 0) return folder;
-  closeSync(folder.descriptor);
+function holdEmpty(to: string): DirectoryHandle {
+  const directory = DirectoryHandle.open(to);
+  if (readdirSync(directory.place).length === 0) return directory;
+  directory.close();
   throw new PackRefused(packRefusal('install/root', `${quoted(to, 400)} is not an empty folder`, to));
-}
-
-function hold(folder: string, name: string): HeldFolder {
-  const descriptor = openSync(folder, FOREIGN_FOLDER);
-  return { descriptor, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : folder, name };
 }
 
 /** What the system said to the writing, as a refusal; other errors fly. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 
-import type { FileWriter } from '../../platform/fs/new-file.ts';
+import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
 import type { HeldFile } from './held-file.ts';
 import { entryRefused } from './refused.ts';

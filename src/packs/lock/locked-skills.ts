@@ -9,7 +9,7 @@ import type { SourceSkill } from '../sources/source.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 /** Skills that came from one source, which is brought once for all of them. */
 export interface LockedGroup {

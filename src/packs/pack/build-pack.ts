@@ -17,7 +17,7 @@ import type { PackProblem, PackRefusal } from '../problems.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
 import { quoted } from '../../core/text/text.ts';
 import { realPath } from '../../platform/fs/paths.ts';
-import { temporaryPrefix } from '../../platform/fs/temporary-name.ts';
+import { temporaryPrefix } from '../../platform/fs/atomic-replace.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
 import { readPackFiles } from './pack-files.ts';
 import { packedFiles } from './packed-files.ts';
@@ -167,26 +167,23 @@ async function writeZip(
   total: number,
   { out, force = false, limits = ARCHIVE_LIMITS, signal, onProgress }: BuildPackOptions,
 ): Promise<WrittenZip> {
-  const zip = openZip();
   const hash = createHash('sha256');
   const target = out === undefined ? undefined : openWholeFile(out, { force });
-  const take = (parts: readonly Uint8Array[]): void => {
+  const zip = openZip((bytes) => {
     if (zip.size > Math.min(limits.maxArchiveBytes, MAX_ZIP_BYTES))
       throw refused('archive/too-large', `the pack has more than ${String(limits.maxArchiveBytes)} bytes`);
-    for (const part of parts) {
-      hash.update(part);
-      target?.write(part);
-    }
-  };
+    hash.update(bytes);
+    target?.write(bytes);
+  });
   try {
-    take(zip.add({ name: MANIFEST_NAME, isExecutable: false }, Buffer.from(formatManifest(manifest), 'utf8')));
+    zip.add({ name: MANIFEST_NAME, isExecutable: false }, Buffer.from(formatManifest(manifest), 'utf8'));
     let done = 0;
     for await (const { name, isExecutable, bytes } of packedFiles(skills, signal)) {
-      take(zip.add({ name, isExecutable }, bytes));
+      zip.add({ name, isExecutable }, bytes);
       done += 1;
       onProgress?.({ step: 'write', done, total, path: name });
     }
-    take(zip.end());
+    zip.end();
     target?.finish();
   } catch (error) {
     target?.drop();

@@ -12,7 +12,7 @@ import type { PackProblem } from '../problems.ts';
 import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { digestOfEntries, isProgram, pause } from '../../platform/fs/tree-digest.ts';
 import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';

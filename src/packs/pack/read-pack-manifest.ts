@@ -11,7 +11,7 @@ import { PackRefused, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 import { readRefusal } from '../system-refusal.ts';
 
 export type PackManifestReading = ManifestReading | { readonly type: 'absent' };

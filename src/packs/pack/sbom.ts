@@ -3,6 +3,8 @@
  * time is given. A skill is an `application` where it has something to run, else `data`; each file is a component with its SHA-256.
  * The digest of the tree is no hash that CycloneDX knows, so it is a property.
  */
+import parseLicense from 'spdx-expression-parse';
+
 import { compareText } from '../../core/diagnostic.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { packageUrl } from './package-url.ts';
@@ -143,21 +145,26 @@ function uuidOf(identity: string): string {
   ].join('-');
 }
 
-/** The ids that skills have; CycloneDX takes no others than those of SPDX, so what is not here goes in as a name. */
-const SPDX: readonly string[] = [
-  '0BSD AFL-3.0 AGPL-3.0-only AGPL-3.0-or-later Apache-2.0 Artistic-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause',
-  'BSL-1.0 CC-BY-4.0 CC-BY-NC-4.0 CC-BY-NC-SA-4.0 CC-BY-SA-4.0 CC0-1.0 ECL-2.0 EPL-2.0 EUPL-1.2 GPL-2.0-only',
-  'GPL-2.0-or-later GPL-3.0-only GPL-3.0-or-later ISC LGPL-2.1-only LGPL-2.1-or-later LGPL-3.0-only LGPL-3.0-or-',
-  'later MIT MIT-0 MPL-2.0 MulanPSL-2.0 OFL-1.1 PostgreSQL Unlicense WTFPL Zlib',
-].flatMap((row) => row.split(' '));
+/** Ids that skill authors write in another case. The parser knows all SPDX ids, but only in their exact spelling. */
+const COMMON_IDS = new Map(
+  (
+    '0BSD AGPL-3.0-only AGPL-3.0-or-later Apache-2.0 BSD-2-Clause BSD-3-Clause CC-BY-4.0 CC-BY-SA-4.0 CC0-1.0 EPL-2.0 GPL-2.0-only ' +
+    'GPL-2.0-or-later GPL-3.0-only GPL-3.0-or-later ISC LGPL-2.1-only LGPL-2.1-or-later LGPL-3.0-only LGPL-3.0-or-later MIT MIT-0 ' +
+    'MPL-2.0 PostgreSQL Unlicense WTFPL Zlib'
+  )
+    .split(' ')
+    .map((id) => [id.toLowerCase(), id]),
+);
 
+/** CycloneDX accepts SPDX ids and expressions only; any other text becomes a licence name. */
 function licenseOf(text: string): object {
-  const id = SPDX.find((known) => known.toLowerCase() === text.toLowerCase());
-  if (id !== undefined) return { license: { id } };
-  const words = text.replaceAll(/[()]/g, ' ').trim().split(/\s+/);
-  const isExpression =
-    words.length % 2 === 1 &&
-    words.length > 1 &&
-    words.every((word, at) => (at % 2 === 1 ? /^(?:AND|OR)$/.test(word) : SPDX.includes(word)));
-  return isExpression ? { expression: text } : { license: { name: text } };
+  const spelled = COMMON_IDS.get(text.toLowerCase()) ?? text;
+  try {
+    const parsed = parseLicense(spelled);
+    return 'license' in parsed && parsed.license === spelled ? { license: { id: spelled } } : { expression: spelled };
+  } catch (error) {
+    // The parser throws plain errors for texts that are not SPDX expressions.
+    if (!(error instanceof Error)) throw error;
+    return { license: { name: text } };
+  }
 }

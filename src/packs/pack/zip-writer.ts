@@ -1,135 +1,76 @@
 /**
- * A zip whose bytes depend on nothing but its files: no clock, no time zone, no owner, no extra field, one order, one level.
+ * Writes zip files with reproducible bytes: a fixed time, fixed attributes, no owner, no extra field, one compression level.
  *
- * The headers are written here because the writers we know put the local time into them. The bytes are deflated by `fflate`, whose
- * version is pinned: the zlib in Node differs between machines and versions, and gives other bytes for the same file.
+ * `fflate` deflates and frames the entries. Its version is pinned exactly because the bytes depend on it. Node's own zlib is not used: it
+ * differs between machines and Node versions and compresses the same file to different bytes.
  */
-import { crc32 } from 'node:zlib';
-
-import { deflateSync } from 'fflate';
+import { Zip, ZipPassThrough, deflateSync } from 'fflate';
 
 export interface ZipFile {
-  /** `/` between parts; checked by whoever calls. */
+  /** `/` between parts. The caller validates it. */
   readonly name: string;
   readonly isExecutable: boolean;
 }
 
-/** Gives the bytes of a zip file by file. */
 export interface ZipWriter {
-  /** The bytes to be written for a file, in turn. */
-  add(file: ZipFile, data: Uint8Array): readonly Uint8Array[];
-  /** The directory at the end. */
-  end(): readonly Uint8Array[];
-  /** Bytes given so far. */
+  /** Adds a file and passes the bytes of its entry to `onBytes`. */
+  add(file: ZipFile, data: Uint8Array): void;
+  /** Passes the central directory to `onBytes`. */
+  end(): void;
+  /** Bytes passed on so far. */
   readonly size: number;
 }
 
-/** Without the 64-bit forms, which no pack within the limits needs. */
+/** The writer does not produce Zip64. No pack within the limits needs it. */
 export const MAX_ZIP_ENTRIES = 0xfffe;
 export const MAX_ZIP_BYTES = 0xffff_fffe;
 
-/** 1 January 1980, 00:00: the first moment that a zip can hold. */
-const DATE = 0x0021;
-const TIME = 0;
-const VERSION = 20;
-/** Names are UTF-8. */
-const FLAGS = 0x0800;
+/** `fflate` writes the local time of a date, so the date is given in local time: every machine writes 1980-01-01 00:00. */
+const TIME = new Date(1980, 0, 1);
 const UNIX = 3;
-const STORED = 0;
 const DEFLATED = 8;
-/**
- * `mem` is given since `fflate` would choose it with a logarithm, whose last digit is the machine's. 2^17 places suit files of every
- * size that skills have.
- */
+/** `mem` is fixed because `fflate` derives its default from `Math.log`, whose last digit may differ between machines. */
 const DEFLATE = { level: 9, mem: 5 } as const;
-/** What shrinks more is stored: our own reader, and others, would take it for a bomb. */
+/** Files that shrink by more than this factor are stored, because archive readers (ours included) reject them as zip bombs. */
 const MAX_SHRINK = 100;
 
-interface Entry {
-  readonly name: Uint8Array;
-  readonly isExecutable: boolean;
-  readonly method: number;
-  readonly crc: number;
-  readonly packed: number;
-  readonly size: number;
-  readonly offset: number;
+/** An entry that is compressed as a whole, because only then it is known whether to store it instead. */
+class PackedFile extends ZipPassThrough {
+  readonly #deflated: Uint8Array<ArrayBuffer> | undefined;
+
+  constructor({ name, isExecutable }: ZipFile, data: Uint8Array) {
+    super(name);
+    const deflated = deflateSync(data, DEFLATE);
+    const isWorthIt = deflated.length < data.length && data.length <= deflated.length * MAX_SHRINK;
+    this.#deflated = isWorthIt ? deflated : undefined;
+    if (isWorthIt) this.compression = DEFLATED;
+    this.os = UNIX;
+    this.attrs = ((isExecutable ? 0o100755 : 0o100644) << 16) >>> 0;
+    this.mtime = TIME;
+  }
+
+  protected override process(data: Uint8Array<ArrayBuffer>, final: boolean): void {
+    this.ondata(null, this.#deflated ?? data, final);
+  }
 }
 
-export function openZip(): ZipWriter {
-  const entries: Entry[] = [];
+/** `onBytes` gets the bytes of the zip in order, while `add` and `end` run. */
+export function openZip(onBytes: (bytes: Uint8Array) => void): ZipWriter {
   let size = 0;
-  const given = (parts: readonly Uint8Array[]): readonly Uint8Array[] => {
-    for (const part of parts) size += part.length;
-    return parts;
-  };
+  const zip = new Zip((error, bytes) => {
+    if (error !== null) throw error;
+    size += bytes.length;
+    onBytes(bytes);
+  });
   return {
-    add({ name, isExecutable }, data) {
-      const { method, bytes } = packed(data);
-      const entry: Entry = {
-        name: Buffer.from(name, 'utf8'),
-        isExecutable,
-        method,
-        crc: crc32(data),
-        packed: bytes.length,
-        size: data.length,
-        offset: size,
-      };
-      entries.push(entry);
-      return given([localHeader(entry), entry.name, bytes]);
+    add(file, data) {
+      const entry = new PackedFile(file, data);
+      zip.add(entry);
+      entry.push(data, true);
     },
-    end() {
-      const start = size;
-      const directory = Buffer.concat(entries.flatMap((entry) => [centralHeader(entry), entry.name]));
-      return given([directory, endRecord(entries.length, directory.length, start)]);
-    },
+    end: () => zip.end(),
     get size() {
       return size;
     },
   };
-}
-
-function packed(data: Uint8Array): { readonly method: number; readonly bytes: Uint8Array } {
-  const bytes = deflateSync(data, DEFLATE);
-  const isWorthIt = bytes.length < data.length && data.length <= bytes.length * MAX_SHRINK;
-  return isWorthIt ? { method: DEFLATED, bytes } : { method: STORED, bytes: data };
-}
-
-function localHeader(entry: Entry): Uint8Array {
-  const header = Buffer.alloc(30);
-  header.writeUInt32LE(0x0403_4b50, 0);
-  writeCommon(header, 4, entry);
-  return header;
-}
-
-function centralHeader(entry: Entry): Uint8Array {
-  const header = Buffer.alloc(46);
-  header.writeUInt32LE(0x0201_4b50, 0);
-  header.writeUInt16LE((UNIX << 8) | VERSION, 4);
-  writeCommon(header, 6, entry);
-  header.writeUInt32LE(((entry.isExecutable ? 0o100755 : 0o100644) << 16) >>> 0, 38);
-  header.writeUInt32LE(entry.offset, 42);
-  return header;
-}
-
-/** What both tables say of a file, and must say alike. */
-function writeCommon(header: Buffer, at: number, { method, crc, packed, size, name }: Entry): void {
-  header.writeUInt16LE(VERSION, at);
-  header.writeUInt16LE(FLAGS, at + 2);
-  header.writeUInt16LE(method, at + 4);
-  header.writeUInt16LE(TIME, at + 6);
-  header.writeUInt16LE(DATE, at + 8);
-  header.writeUInt32LE(crc, at + 10);
-  header.writeUInt32LE(packed, at + 14);
-  header.writeUInt32LE(size, at + 18);
-  header.writeUInt16LE(name.length, at + 22);
-}
-
-function endRecord(count: number, length: number, offset: number): Uint8Array {
-  const record = Buffer.alloc(22);
-  record.writeUInt32LE(0x0605_4b50, 0);
-  record.writeUInt16LE(count, 8);
-  record.writeUInt16LE(count, 10);
-  record.writeUInt32LE(length, 12);
-  record.writeUInt32LE(offset, 16);
-  return record;
 }

@@ -7,7 +7,7 @@ import { isTooLong, readName } from '../../core/skill-name.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
-import { isRange } from '../../core/version-range.ts';
+import { isRange } from '../../platform/version-range.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 

@@ -2,7 +2,7 @@
 import { compareText } from '../../core/diagnostic.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isInRange } from '../../core/version-range.ts';
+import { isInRange } from '../../platform/version-range.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackProblem, PackRefusal } from '../problems.ts';
 import type { SkillRequirement } from './requires.ts';

@@ -10,7 +10,7 @@ import { driftOf, hasDrift, lockFileText } from '../lock/lock-file.ts';
 import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
 import { systemRefusal } from '../system-refusal.ts';

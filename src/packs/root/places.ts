@@ -4,16 +4,14 @@
  * followed through a link, and only our own files are believed.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { LOCK_FILE_NAME } from '../lock/lock.ts';
 import { PackRefused, packRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { HAS_DESCRIPTOR_PATHS } from '../../platform/fs/confined-directory.ts';
-import { descriptorPath } from '../../platform/fs/confined-open.ts';
+import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
-import { FOREIGN_FOLDER } from '../../platform/fs/open-flags.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 export const STATE_FOLDER = '.skillwright';
@@ -30,7 +28,7 @@ export interface HeldRoot {
   readonly given: string;
   /** Starts the names of what lies in it, for the system. */
   readonly place: string;
-  readonly descriptor: number;
+  readonly directory: DirectoryHandle;
   readonly identity: string;
 }
 
@@ -39,19 +37,19 @@ export function holdRoot(given: string, { create }: { readonly create: boolean }
   if (create) makeFolders(given);
   const real = tryRealPath(given);
   if (real === undefined) throw unusable(`there is no folder ${quoted(given, 200)}`, given);
-  let descriptor: number;
+  let directory: DirectoryHandle;
   try {
-    descriptor = openSync(real, FOREIGN_FOLDER);
+    directory = DirectoryHandle.open(real);
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOTDIR') throw unusable(`${quoted(given, 200)} is no folder`, given);
     throw error;
   }
-  const place = HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : real;
-  return { path: real, given: path.resolve(given), place, descriptor, identity: identityOf(fstatSync(descriptor)) };
+  const { place } = directory;
+  return { path: real, given: path.resolve(given), place, directory, identity: identityOf(directory.stats()) };
 }
 
-export function releaseRoot({ descriptor }: HeldRoot): void {
-  closeSync(descriptor);
+export function releaseRoot({ directory }: HeldRoot): void {
+  directory.close();
 }
 
 /** Throws `PackRefused` where the name of the root leads to another folder by now. */

@@ -2,19 +2,22 @@
  * What lies in the folder of a skill, every file hashed: for the lock, for `verify`, and for the look at what was staged right before it is
  * committed. One pass gives the files and the digest of the tree. Nothing is opened through a link.
  */
-import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
-import type { Dirent, Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 
 import type { LockedFile } from '../lock/lock.ts';
 import { PackRefused, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
+import { DirectoryHandle, tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 import { digestOfEntries, isProgram } from '../../platform/fs/tree-digest.ts';
 import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
-import { TreeLooks } from '../../platform/fs/tree-stat.ts';
-import { NO_PART, TreeRefused } from '../../platform/fs/tree-walk.ts';
+import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
+import { REPOSITORY_DATA, TreeRefused } from '../../platform/fs/tree-walk.ts';
+import { walk } from '../../platform/fs/walk.ts';
+import type { WalkProblem, WalkStep, WalkedEntry } from '../../platform/fs/walk.ts';
 import { systemRefusal } from '../system-refusal.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
@@ -52,16 +55,32 @@ export function presentBuffer(): Buffer {
 /** Reads a whole tree. Refused where it cannot be read, or changes meanwhile. */
 export function presentFiles(folder: string, options: PresentOptions = {}): PresentTree | PackRefusal {
   return orRefused(folder, () => {
-    const walk = newWalk(folder, options);
+    const fingerprint = options.withoutLooks === true ? undefined : new TreeFingerprint();
     const buffer = options.buffer ?? presentBuffer();
-    readFolder(walk, '', (entry) => hashEntry(walk, entry, buffer));
+    const entries: DigestEntry[] = [];
+    const files: [string, LockedFile][] = [];
+    const leftOut: string[] = [];
+    let bytes = 0;
+    for (const step of walkFolder(folder, leftOut, options)) {
+      const { path, directory } = step;
+      if (directory !== undefined) {
+        if (fingerprint !== undefined) fingerprint.append(path, directory.stats());
+        if (path !== '') entries.push({ kind: 'folder', path, content: NOTHING });
+        continue;
+      }
+      const { entry, file, stats } = step.kind === 'file' ? hashFile(folder, step, buffer) : describeOther(step);
+      fingerprint?.append(path, stats);
+      entries.push(entry);
+      files.push([path, file]);
+      bytes += file.bytes;
+    }
     return {
       type: 'present',
-      digest: digestOfEntries(walk.entries),
-      files: Object.fromEntries(walk.files),
-      bytes: walk.bytes,
-      looks: walk.looks?.fingerprint() ?? '',
-      leftOut: walk.leftOut,
+      digest: digestOfEntries(entries),
+      files: Object.fromEntries(files),
+      bytes,
+      looks: fingerprint?.digest() ?? '',
+      leftOut,
     };
   });
 }
@@ -69,115 +88,93 @@ export function presentFiles(folder: string, options: PresentOptions = {}): Pres
 /** What a tree looks like from outside, without opening a file. */
 export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> | PackRefusal {
   return orRefused(folder, () => {
-    const walk = newWalk(folder, {});
-    readFolder(walk, '', ({ path, place }) => look(walk, path, lstatSync(place)));
-    return { looks: walk.looks?.fingerprint() ?? '', leftOut: walk.leftOut };
+    const fingerprint = new TreeFingerprint();
+    const leftOut: string[] = [];
+    for (const { path, place, directory } of walkFolder(folder, leftOut))
+      fingerprint.append(path, directory?.stats() ?? lstatSync(place));
+    return { looks: fingerprint.digest(), leftOut };
   });
 }
 
 /** Every file and folder of a tree, the tree itself last: what has to be on the disk before it counts. */
 export function placesIn(folder: string): readonly string[] {
-  const places: string[] = [];
-  const walk = newWalk(folder, {});
-  readFolder(walk, '', ({ place }) => places.push(place));
-  return [...places, ...walk.folders.map((at) => (at === '' ? folder : `${folder}/${at}`)).toReversed()];
+  const files: string[] = [];
+  const folders: string[] = [];
+  for (const { path, directory } of walkFolder(folder, []))
+    (directory === undefined ? files : folders).push(path === '' ? folder : `${folder}/${path}`);
+  return [...files, ...folders.toReversed()];
 }
 
-interface Walk {
-  readonly folder: string;
-  readonly maxEntries: number;
-  readonly maxDepth: number;
-  readonly entries: DigestEntry[];
-  readonly files: [string, LockedFile][];
-  readonly folders: string[];
-  readonly leftOut: string[];
-  readonly looks: TreeLooks | undefined;
-  bytes: number;
-  met: number;
-}
-
-interface Met {
-  /** Below the tree. */
-  readonly path: string;
-  readonly place: string;
-  readonly entry: Dirent;
-}
-
-function newWalk(
+/** The folder itself and every entry of it. No link is followed, the folder itself included. */
+function* walkFolder(
   folder: string,
-  { maxEntries = MAX_ENTRIES, maxDepth = MAX_DEPTH, withoutLooks = false }: PresentOptions,
-): Walk {
-  const looks = withoutLooks ? undefined : new TreeLooks();
-  const found = { entries: [], files: [], folders: [], leftOut: [], looks };
-  return { folder, maxEntries, maxDepth, ...found, bytes: 0, met: 0 };
+  leftOut: string[],
+  { maxEntries = MAX_ENTRIES, maxDepth = MAX_DEPTH }: PresentOptions = {},
+): Generator<WalkStep, void, undefined> {
+  const root = openFolder(folder);
+  let count = 0;
+  const accept = ({ name, path }: WalkedEntry): boolean => {
+    if (name === REPOSITORY_DATA) {
+      leftOut.push(path);
+      return false;
+    }
+    count += 1;
+    if (count > maxEntries) throw unfit(folder, '', `has more than ${String(maxEntries)} files and folders`);
+    return true;
+  };
+  const onProblem = (problem: WalkProblem, path: string, cause?: unknown): void => {
+    if (problem === 'too-deep') throw unfit(folder, path, `is more than ${String(maxDepth)} folders deep`);
+    if (problem === 'name') throw unfit(folder, path, 'has a file whose name is not UTF-8');
+    throw isSystemError(cause) ? cause : changed(folder, path);
+  };
+  try {
+    yield { kind: 'directory', name: '', path: '', place: folder, depth: -1, directory: root };
+    yield* walk(root, { maxNames: Infinity, maxDepth, accept, onProblem });
+  } finally {
+    root.close();
+  }
 }
 
-/** By names: who may exchange a folder for a link meanwhile may as well change the files afterwards. Links that lie there are not followed. */
-function readFolder(walk: Walk, at: string, file: (met: Met) => void, depth = 0): void {
-  const place = at === '' ? walk.folder : `${walk.folder}/${at}`;
-  if (depth > walk.maxDepth) throw unfit(walk, at, `is more than ${String(walk.maxDepth)} folders deep`);
-  // Of a folder inside the one above has said what it is.
-  if (at === '' || walk.looks !== undefined) {
-    const stats = lstatSync(place);
-    if (!stats.isDirectory()) throw unfit(walk, at, 'is no folder');
-    look(walk, at, stats);
-  }
-  walk.folders.push(at);
-  if (at !== '') walk.entries.push({ kind: 'folder', path: at, content: NOTHING });
-  for (const entry of entriesOf(walk, place, at)) {
-    const path = at === '' ? entry.name : `${at}/${entry.name}`;
-    if (entry.name === NO_PART) {
-      walk.leftOut.push(path);
-      continue;
-    }
-    walk.met += 1;
-    if (walk.met > walk.maxEntries) throw unfit(walk, '', `has more than ${String(walk.maxEntries)} files and folders`);
-    if (entry.isDirectory()) readFolder(walk, path, file, depth + 1);
-    else file({ path, place: `${place}/${entry.name}`, entry });
-  }
+function openFolder(folder: string): DirectoryHandle {
+  const opened = tryOpenDirectory(folder);
+  if (opened.type === 'directory') return opened.directory;
+  // Throws the system error of a folder that is missing or may not be opened.
+  if (lstatSync(folder).isDirectory()) return DirectoryHandle.open(folder);
+  throw unfit(folder, '', 'is no folder');
 }
 
 const NOTHING = new Uint8Array();
 
-/** In one order, so that equal trees look alike. */
-function entriesOf(walk: Walk, place: string, at: string): readonly Dirent[] {
-  const entries = readdirSync(place, { withFileTypes: true });
-  const isOdd = entries.some(({ name }) => name.includes('\uFFFD'));
-  if (isOdd && readdirSync(place, { encoding: 'buffer' }).some((name) => !isUtf8(name)))
-    throw unfit(walk, at, 'has a file whose name is not UTF-8');
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+interface PresentEntry {
+  readonly entry: DigestEntry;
+  readonly file: LockedFile;
+  readonly stats: Stats;
 }
 
-function hashEntry(walk: Walk, { path, place, entry }: Met, buffer: Buffer): void {
-  if (!entry.isFile()) return noFile(walk, path, place);
+function hashFile(folder: string, { path, place }: WalkedEntry, buffer: Buffer): PresentEntry {
   const descriptor = openSync(place, FOREIGN_FILE);
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw changed(walk, path);
+    if (!stats.isFile()) throw changed(folder, path);
     const hash = hashOpened(path, { descriptor, size: stats.size, buffer });
-    look(walk, path, stats);
     const isExecutable = isProgram(stats);
-    walk.entries.push({ kind: isExecutable ? 'program' : 'file', path, content: hash });
     const sha256 = Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('hex');
     const file: LockedFile = { sha256, bytes: stats.size };
-    walk.files.push([path, isExecutable ? { ...file, executable: true } : file]);
-    walk.bytes += stats.size;
+    return {
+      entry: { kind: isExecutable ? 'program' : 'file', path, content: hash },
+      file: isExecutable ? { ...file, executable: true } : file,
+      stats,
+    };
   } finally {
     closeSync(descriptor);
   }
 }
 
 /** A link is part of the digest as elsewhere. A pipe has no place in it, and stands as a link to what no link can lead to. */
-function noFile(walk: Walk, path: string, place: string): void {
+function describeOther({ path, place }: WalkedEntry): PresentEntry {
   const stats = lstatSync(place);
-  look(walk, path, stats);
   const content = stats.isSymbolicLink() ? readlinkSync(place, { encoding: 'buffer' }) : Buffer.from('\0');
-  walk.entries.push({ kind: 'link', path, content });
-  walk.files.push([path, { sha256: '', bytes: 0 }]);
-}
-
-function look(walk: Walk, path: string, stats: Stats): void {
-  walk.looks?.append(path, stats);
+  return { entry: { kind: 'link', path, content }, file: { sha256: '', bytes: 0 }, stats };
 }
 
 function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
@@ -191,11 +188,11 @@ function orRefused<T>(folder: string, act: () => T): T | PackRefusal {
   }
 }
 
-function unfit(walk: Walk, at: string, what: string): PackRefused {
-  const place = at === '' ? walk.folder : `${walk.folder}/${at}`;
+function unfit(folder: string, at: string, what: string): PackRefused {
+  const place = at === '' ? folder : `${folder}/${at}`;
   return new PackRefused(packRefusal('install/root', `${quoted(place)} ${what}`, place));
 }
 
-function changed(walk: Walk, path: string): PackRefused {
-  return new PackRefused(packRefusal('source/changed', `${quoted(path)} of ${quoted(walk.folder)} changed`, path));
+function changed(folder: string, path: string): PackRefused {
+  return new PackRefused(packRefusal('source/changed', `${quoted(path)} of ${quoted(folder)} changed`, path));
 }

@@ -5,7 +5,7 @@ import type { LockFile } from '../lock/lock.ts';
 import { EMPTY_LOCK, readLockFile } from '../lock/lock-file.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 const MAX_BYTES = 256 * 1024 * 1024;
 

@@ -5,7 +5,7 @@ import type { LockFile } from '../lock/lock.ts';
 import { lockFileText } from '../lock/lock-file.ts';
 import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { lockAfter, reapplySteps } from './apply.ts';
 import type { OnStep } from './apply.ts';

@@ -6,7 +6,7 @@ import type { LockFile } from '../lock/lock.ts';
 import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { ownerName, thisProcess } from '../../platform/fs/folder-lock.ts';
+import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isInside, isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';

@@ -2,7 +2,7 @@
 import { quoted } from '../../core/text/text.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { compareVersions } from '../requires/version-order.ts';
+import { compareVersions } from '../../platform/version-range.ts';
 
 export interface VersionInPlace {
   readonly name: string;

@@ -7,7 +7,7 @@ import type { MinisignPublicKey } from './minisign.ts';
 import { PackRefused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { readPrivateFile } from '../../platform/fs/private-file.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
 import type { SealedFile } from '../../platform/fs/authenticated-store.ts';
 import { refuseExisting, writeWholeText } from '../whole-file.ts';

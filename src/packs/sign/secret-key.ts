@@ -9,7 +9,6 @@ import {
 } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-import { blake2b } from './blake2b.ts';
 import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, joined, parseSecretKey } from './minisign.ts';
 import type { MinisignPublicKey, MinisignSecretKey } from './minisign.ts';
 
@@ -66,7 +65,7 @@ export async function makeKey({ password, cost = STRONG }: NewKeyOptions = {}): 
     return { id, publicText, secretText: formatSecretKey({ comment, box }) };
   }
   const encryption = { salt: randomBytes(32), ...cost };
-  const box = mixed(joined([content, sumOf(content)]), await stream(password, encryption));
+  const box = mixed(joined([content, await checksum(content)]), await stream(password, encryption));
   return { id, publicText, secretText: formatSecretKey({ comment, encryption, box }) };
 }
 
@@ -80,7 +79,7 @@ export async function openSecretKey(text: string, password?: string): Promise<Se
     return { type: 'invalid', problem: 'shape', reason: 'its encryption makes no sense' };
   const box = mixed(parsed.box, await stream(password, parsed.encryption));
   const content = box.subarray(0, BOX_BYTES - SUM_BYTES);
-  if (!timingSafeEqual(sumOf(content), box.subarray(content.length)))
+  if (!timingSafeEqual(await checksum(content), box.subarray(content.length)))
     return { type: 'invalid', problem: 'password', reason: 'the password is not that of this key' };
   return signingKey(box);
 }
@@ -100,8 +99,10 @@ function signingKey(box: Uint8Array): SecretKeyReading {
   return { type: 'signing-key', id: idOf(box.subarray(0, 8)), key };
 }
 
-function sumOf(content: Uint8Array): Uint8Array {
-  return blake2b(joined([ALGORITHM, content]), SUM_BYTES);
+/** BLAKE2b with 32 bytes. Node's crypto offers BLAKE2b with 64 bytes only. */
+async function checksum(content: Uint8Array): Promise<Uint8Array> {
+  const { blake2b } = await import('@noble/hashes/blake2.js');
+  return blake2b(joined([ALGORITHM, content]), { dkLen: SUM_BYTES });
 }
 
 function mixed(box: Uint8Array, stream: Uint8Array): Uint8Array {

@@ -1,20 +1,15 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { readQuickHead } from '../../format/quick-head.ts';
-import { readPlainHead } from '../../format/skill-head.ts';
+import { readSimpleHead } from '../../format/skill-head.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 
-const CLOSING = '\n---\n';
 /** More than frontmatter may have. */
 export const MAX_HEAD = 80 * 1024;
 
 /** The name that a SKILL.md gives its skill; `folder` where it gives none. The start of the file is enough. */
 export async function skillName(text: string, folder: string): Promise<string> {
-  const end = text.indexOf(CLOSING, 3);
-  const quick = end === -1 ? undefined : readQuickHead(text.slice(0, end + CLOSING.length), folder);
-  if (quick !== undefined) return quick.name;
   const source = { path: SKILL_FILE_NAME, directory: folder, fileName: SKILL_FILE_NAME, text, validUtf8: true };
-  const plain = readPlainHead(source, { mode: 'lenient' });
+  const plain = readSimpleHead(source, { mode: 'lenient' });
   if (plain?.head !== undefined) return plain.head.name;
   // Frontmatter that needs the YAML library is rare, and the library slow to load.
   const { readHead } = await import('../../format/read-head.ts');

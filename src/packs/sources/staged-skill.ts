@@ -19,7 +19,7 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { digestOfEntries } from '../../platform/fs/tree-digest.ts';
 import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
-import { TreeLooks } from '../../platform/fs/tree-stat.ts';
+import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
 import { toScanFile } from '../scan/scan-files.ts';
 import { MAX_HEAD, skillName } from './skill-name.ts';
 import { NEW_FILE } from '../../platform/fs/open-flags.ts';
@@ -63,14 +63,14 @@ export class StagedSkill {
   #seen: ScanFile[] | undefined = [];
   #skillText: string | undefined;
   /** Given up where a name is not written as it came: the order of the copy is then another. */
-  #looks: TreeLooks | undefined;
+  #looks: TreeFingerprint | undefined;
   /** Those whose looks are expected: what is made in a folder changes its time. */
   readonly #unfinished: { readonly at: string; readonly place: string; readonly look: number }[] = [];
 
   constructor(options: StagedSkillOptions) {
     this.#options = options;
     this.#judge = openPathJudge(options.limits);
-    this.#looks = options.isInOrder === true ? new TreeLooks() : undefined;
+    this.#looks = options.isInOrder === true ? new TreeFingerprint() : undefined;
     makeFolder(options.path);
     this.#expectLook('', options.path);
   }
@@ -125,14 +125,14 @@ export class StagedSkill {
     if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
       refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file that is called exactly ${SKILL_FILE_NAME}`));
     const seen = this.#seenSkill();
-    for (const { at, place: folderPlace, look } of this.#unfinished) this.#looks?.add(look, at, lstatSync(folderPlace));
+    for (const { at, place: folderPlace, look } of this.#unfinished) this.#looks?.set(look, at, lstatSync(folderPlace));
     return {
       folder,
       path: place,
       name: await skillName(this.#head, named),
       digest: digestOfEntries(this.#entries),
       files: Object.fromEntries(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
-      ...(this.#looks === undefined ? {} : { looks: this.#looks.fingerprint() }),
+      ...(this.#looks === undefined ? {} : { looks: this.#looks.digest() }),
       ...(seen === undefined ? {} : { seen }),
     };
   }
@@ -176,7 +176,7 @@ export class StagedSkill {
   }
 
   #expectLook(at: string, place: string): void {
-    if (this.#looks !== undefined) this.#unfinished.push({ at, place, look: this.#looks.expect() });
+    if (this.#looks !== undefined) this.#unfinished.push({ at, place, look: this.#looks.reserve() });
   }
 
   #write(at: string, descriptor: number, bytes: Uint8Array): void {

@@ -7,7 +7,7 @@ import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import type { BroughtSource } from './source.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
 
 /** minisign writes less than 400 bytes. */
 export const MAX_SIGNATURE_BYTES = 8 * 1024;

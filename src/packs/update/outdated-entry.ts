@@ -2,7 +2,7 @@
 import { quoted } from '../../core/text/text.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import type { PackSource } from '../sources/source.ts';
-import { compareVersions } from '../requires/version-order.ts';
+import { compareVersions } from '../../platform/version-range.ts';
 
 /** What a source has of a skill now. */
 export type SourceNow =

@@ -17,7 +17,7 @@ import { readLock } from '../root/read-lock.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { temporaryName } from '../../platform/fs/temporary-name.ts';
+import { temporaryName } from '../../platform/fs/atomic-replace.ts';
 import { bringPack, forLock, lookAtRevision, readTypedSource } from '../inspect/bring-pack.ts';
 import { absentFromSource, headIn, lockedGroups, nowInSource } from '../lock/locked-skills.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';

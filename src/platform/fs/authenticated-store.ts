@@ -3,41 +3,40 @@ import path from 'node:path';
 
 import { isSkillError, SkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
-import { writeFileAtomically } from './atomic-write.ts';
-import { withFileLock } from './file-lock.ts';
+import { writeFileAtomically } from './atomic-replace.ts';
+import { withFileLock } from './lock.ts';
 import { isSystemError } from './paths.ts';
-import { readPrivateFile } from './private-file.ts';
+import { readPrivateFile } from './read-file.ts';
 import { isSealOf, sealKey, sealOf } from './seal-key.ts';
 import { makeFolders } from './make-folders.ts';
 
-/** How entries of one kind are kept. */
 export interface SealedFileOptions<T extends object> {
   readonly file: string;
-  /** Whose key seals them. */
+  /** The home folder of the user whose key authenticates the entries. */
   readonly home: string;
-  /** What they are, for the seal. */
+  /** Separates the MACs of different stores. */
   readonly purpose: string;
-  /** The entry in a value that somebody may have edited; nothing where the value has not its shape. */
+  /** Validates a value that may have been edited; `undefined` if it is not an entry. */
   readonly read: (value: object) => T | undefined;
-  /** All of an entry, for the seal: no two entries have the same text. */
+  /** The text that the MAC covers: unambiguous for every entry. */
   readonly text: (entry: T) => string;
-  /** What a person would call it. */
+  /** The name of an entry in messages. */
   readonly name: (entry: T) => string;
-  /** The oldest make room. */
+  /** Beyond this the oldest entries are dropped. */
   readonly maxEntries: number;
 }
 
 export interface SealedEntries<T> {
   readonly entries: readonly T[];
-  /** What does not count, and why: one sentence each. */
+  /** One sentence for each entry that is ignored, with the reason. */
   readonly problems: readonly string[];
 }
 
-/** A file of our own whose entries count only as we wrote them. */
+/** A JSON file whose entries are used only if they are exactly as this program wrote them. */
 export interface SealedFile<T> {
-  /** As it is now; from memory where the file looks as it did. */
+  /** The current entries; from memory if the file is unchanged. */
   load(): SealedEntries<T>;
-  /** Two processes at once lose nothing. Entries that do not count stay where they are, unless they are to be dropped. Throws `io/failed`. */
+  /** Safe with concurrent processes. Ignored entries stay in the file unless `dropUnsealed` is set. Throws `io/failed`. */
   change(
     act: (entries: readonly T[]) => readonly T[],
     options?: { readonly dropUnsealed?: boolean; readonly signal?: AbortSignal },
@@ -49,19 +48,19 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 8;
 
 interface Contents<T> extends SealedEntries<T> {
-  /** Entries that do not count, as they stand there. */
+  /** Ignored entries, unchanged. */
   readonly others: readonly unknown[];
-  /** The file as a whole cannot be used: it is moved aside before another is written. */
+  /** The whole file is unusable: it is moved aside before a new one is written. */
   readonly isUnusable: boolean;
 }
 
 export function openSealedFile<T extends object>(options: SealedFileOptions<T>): SealedFile<T> {
   const { file } = options;
-  let known: { readonly look: string; readonly contents: Contents<T> } | undefined;
+  let known: { readonly stamp: string; readonly contents: Contents<T> } | undefined;
   return {
     load() {
-      const look = lookOf(file);
-      if (known === undefined || known.look !== look) known = { look, contents: readContents(options) };
+      const stamp = stampOf(file);
+      if (known === undefined || known.stamp !== stamp) known = { stamp, contents: readContents(options) };
       const { entries, problems } = known.contents;
       return { entries, problems };
     },
@@ -92,8 +91,8 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
         if (!isSystemError(error)) throw error;
         throw new SkillError({
           code: 'io/failed',
-          message: `${JSON.stringify(file)} cannot be written (${error.code}); it is as it was`,
-          hint: 'make room, or give yourself write permission on the folder',
+          message: `cannot write ${JSON.stringify(file)} (${error.code}); the file is unchanged`,
+          hint: 'free disk space, or give yourself write permission on the folder',
           data: { path: file, cause: error.code },
           cause: error,
         });
@@ -102,7 +101,7 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
   };
 }
 
-/** As many of the newest as a file may hold: one that is too large would not be read again. */
+/** Drops the oldest entries until the file fits: a larger file would not be read again. */
 function fitting<T>(
   entries: readonly T[],
   write: (some: readonly T[]) => string,
@@ -112,8 +111,8 @@ function fitting<T>(
   if (entries.length > 1) return fitting(entries.slice(Math.ceil(entries.length / 8)), write);
   throw new SkillError({
     code: 'io/failed',
-    message: 'it is too much to be kept',
-    hint: 'take back what is kept already',
+    message: `the entry is ${String(Buffer.byteLength(text))} bytes; the limit is ${String(MAX_BYTES)}`,
+    hint: 'remove stored entries, or store a smaller one',
     data: { path: '', cause: 'too large' },
   });
 }
@@ -123,7 +122,7 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
   const unusable = (reason: string): Contents<T> => ({
     entries: [],
     others: [],
-    problems: [`${name} is not used: ${reason}`],
+    problems: [`${name} is ignored: ${reason}`],
     isUnusable: true,
   });
   const read = readPrivateFile(options.file, { maxBytes: MAX_BYTES });
@@ -133,7 +132,7 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
   if (typeof values === 'string') return unusable(values);
   const key = keyOrReason(options.home);
   if (typeof key === 'string')
-    return { entries: [], others: values, problems: [`${name} is not used: ${key}`], isUnusable: false };
+    return { entries: [], others: values, problems: [`${name} is ignored: ${key}`], isUnusable: false };
 
   const entries: T[] = [];
   const others: unknown[] = [];
@@ -147,28 +146,28 @@ function readContents<T extends object>(options: SealedFileOptions<T>): Contents
     else {
       others.push(value);
       const which = entry === undefined ? '' : ` (${printable(options.name(entry))})`;
-      problems.push(`entry ${String(place + 1)}${which} of ${name} does not count: it is not as it was written`);
+      problems.push(`entry ${String(place + 1)}${which} of ${name} is ignored: it was edited after it was written`);
     }
   }
   return { entries, others, problems, isUnusable: false };
 }
 
-/** The raw entries, or why there are none. */
+/** The raw entries, or why the file is unusable. */
 function entriesOf(text: string): readonly unknown[] | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return 'it is no JSON';
+    if (error instanceof SyntaxError) return 'it is not JSON';
     throw error;
   }
   if (typeof value !== 'object' || value === null || !('entries' in value) || !Array.isArray(value.entries))
     return 'it has no entries';
-  if (!('schema' in value) || value.schema !== SCHEMA) return 'it is of another version';
+  if (!('schema' in value) || value.schema !== SCHEMA) return 'it has another schema version';
   return value.entries.every((entry) => isShallow(entry, MAX_DEPTH)) ? value.entries : 'it is nested too deeply';
 }
 
-/** What is written back unchanged must be such that it can be written. */
+/** Ignored entries are written back: deep nesting would overflow the stack. */
 function isShallow(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((part) => isShallow(part, depth - 1));
@@ -183,7 +182,7 @@ function keyOrReason(home: string): Uint8Array | string {
   }
 }
 
-function lookOf(file: string): string {
+function stampOf(file: string): string {
   try {
     const stats = lstatSync(file, { throwIfNoEntry: false });
     return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');

@@ -8,7 +8,7 @@ import { isObject } from '../../core/json/json-schema.ts';
 import type { SchemaProblem } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isPresent } from './paths.ts';
-import { readTextFile } from './text-file.ts';
+import { readTextFile } from './read-file.ts';
 
 export type CheckedJson =
   | { readonly type: 'read'; readonly value: Readonly<Record<string, unknown>>; readonly text: JsonText }
@@ -16,12 +16,12 @@ export type CheckedJson =
   | { readonly type: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
 
 const MAX_BYTES = 1024 * 1024;
-/** More than a person mends at a time. */
+/** More than a person fixes at a time. */
 const MAX_PROBLEMS = 20;
 
 /**
- * A file with one JSON object that `check` finds nothing wrong with, whole or not at all: half a configuration is one that nobody
- * wrote, and a misspelled key may be the one that forbids.
+ * Reads a file with one JSON object and validates it with `check`. A file with any problem is rejected as a whole: half a configuration
+ * is not what the user wrote, and a misspelled key may be the one that denies something.
  */
 export function readCheckedJson(
   path: string,
@@ -34,7 +34,7 @@ export function readCheckedJson(
   const broken = (message: string, at?: Position): CheckedJson => invalid({ code: 'config/invalid', ...at, message });
 
   const file = readTextFile(path, MAX_BYTES);
-  // Somebody put a link there, so there was something to say: that it is out of reach does not take it back.
+  // A broken link is an error: the user meant to have a file here.
   if (file.type === 'absent') return isPresent(path) ? broken('it is a link that points at nothing') : file;
   if (file.type === 'failed') return broken(`it cannot be read: ${file.reason}`);
   if (!file.validUtf8) return broken('it is not UTF-8');
@@ -46,7 +46,7 @@ export function readCheckedJson(
   const text = readJsonText(source);
   if (text.depth > MAX_SETTING_DEPTH) return broken(`it is nested deeper than ${String(MAX_SETTING_DEPTH)} levels`);
   const [twice] = text.repeated;
-  if (twice !== undefined) return broken(`${quoted(twice.join('.'), 120)} stands there twice`, text.locate(twice));
+  if (twice !== undefined) return broken(`${quoted(twice.join('.'), 120)} appears twice`, text.locate(twice));
 
   const problems = check(parsed.value);
   if (problems.length === 0) return { type: 'read', value: parsed.value, text };
@@ -68,7 +68,7 @@ function parseJson(text: string): ParsedJson {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const offset = Number(/position (\d+)/.exec(error.message)?.[1] ?? 0);
-    // The engine quotes the file in its message; the position says as much without letting the file speak.
+    // V8 quotes the file in its message: only the part before the quote is shown, because the content is untrusted.
     const reason = error.message.replace(/[,.]? ?(?:"|\.\.\.)[\s\S]*$/, '').replace(/ in JSON at position[\s\S]*$/, '');
     return { type: 'failed', reason, offset };
   }

@@ -14,37 +14,36 @@ import {
   openSync,
   symlinkSync,
   utimesSync,
-  writeSync,
 } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Identity } from '../../core/execution.ts';
-import { descriptorPath } from './confined-open.ts';
+import { writeAll } from './atomic-replace.ts';
+import { HAS_DESCRIPTOR_PATHS, descriptorPath } from './directory-handle.ts';
 import { TreeReading, isProgram, pause } from './tree-digest.ts';
 import type { ReadTreeOptions, TreeDigest } from './tree-digest.ts';
-import { SMALL_FILE, hashBytes, hashOpened, readSmall } from './tree-file.ts';
-import type { OpenedFile } from './tree-file.ts';
-import { TreeLooks } from './tree-stat.ts';
-import { isByDescriptor, orRefusal, walkOpened } from './tree-walk.ts';
+import { SMALL_FILE, hashOpened } from './tree-file.ts';
+import { TreeFingerprint } from './tree-stat.ts';
+import { orRefusal, walkOpened } from './tree-walk.ts';
 import type { FolderEntry, LinkEntry, OpenedEntry, TreeRefusal } from './tree-walk.ts';
 
 export interface CopyTreeOptions extends ReadTreeOptions {
-  /** Nothing stands there; the folder above is ours, and nobody else writes in it. */
+  /** Does not exist yet; its parent belongs to this user, and no other process writes to it. */
   readonly to: string;
   /** `read-only`: files 0444 or 0555, folders 0555. `writable`: 0644 or 0755, folders 0755. */
   readonly permissions: 'read-only' | 'writable';
-  /** Whose the copy is; ours where nothing is said. */
+  /** Owner of the copy (default: this user). */
   readonly owner?: Identity;
-  /** Links of the top to add, targets by name. What the tree has itself under such a name stays. */
+  /** Links to add at the top, targets by name. An entry of the tree with such a name stays. */
   readonly links?: Readonly<Record<string, string>>;
 }
 
 export interface CopiedTree extends TreeDigest {
-  /** What the copy looks like from outside, the added links left out. */
+  /** Fingerprint of the copy without the added links. */
   readonly copyFingerprint: string;
-  /** Links that were not added, because the tree has something of that name. */
+  /** Links that were not added, because the tree has an entry of that name. */
   readonly taken: readonly string[];
 }
 
@@ -55,13 +54,13 @@ const MODES = {
 
 /** Entries between two pauses. */
 const SLICE = 64;
-/** Large files copied at once: the system makes some while we hash others. */
+/** Large files copied at once: the system copies some while this thread hashes others. */
 const AT_ONCE = 8;
 
 /**
- * Copies a tree, byte for byte, with times. What is hashed are the bytes of the copy, as they are written or read back: what somebody
- * exchanges in the source meanwhile is either refused or part of the digest. Large files share their blocks with the source where the
- * file system can. Throws the system's error where the copy cannot be written; a part of it may then be left at `to`.
+ * Copies a tree byte for byte, with its times. The digest covers the bytes of the copy: a change of the source meanwhile is refused or
+ * part of the digest. Large files share their blocks with the source if the file system supports it. Throws system errors if the copy
+ * cannot be written; a part of it may then be left at `to`.
  */
 export async function copyTree(from: string, options: CopyTreeOptions): Promise<CopiedTree | TreeRefusal> {
   return orRefusal(() => copyOnce(from, options));
@@ -69,8 +68,8 @@ export async function copyTree(from: string, options: CopyTreeOptions): Promise<
 
 interface Copying extends CopyTreeOptions {
   readonly reading: TreeReading;
-  readonly looks: TreeLooks;
-  /** For the bytes of one small file after another. */
+  readonly copied: TreeFingerprint;
+  /** Shared by all small files. */
   readonly buffer: Buffer;
 }
 
@@ -78,90 +77,89 @@ async function copyOnce(from: string, options: CopyTreeOptions): Promise<CopiedT
   const { to, links = {}, signal } = options;
   const linkNames = new Set(Object.keys(links));
   const reading = new TreeReading(Date.now());
-  const looks = new TreeLooks();
-  const copying: Copying = { ...options, reading, looks, buffer: Buffer.allocUnsafe(SMALL_FILE) };
+  const copied = new TreeFingerprint();
+  const copying: Copying = { ...options, reading, copied, buffer: Buffer.allocUnsafe(SMALL_FILE) };
   const folders: CopiedFolder[] = [];
   const taken: string[] = [];
-  const underWay: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   let count = 0;
   try {
     for (const entry of walkOpened(from, options)) {
       if (linkNames.has(entry.path)) taken.push(entry.path);
       if (entry.type === 'folder') folders.push(copyFolder(entry, copying));
       else if (entry.type === 'link') copyLink(entry, copying);
-      else if (!isCopiedApart(entry)) copyHere(entry, copying);
+      else if (!isCopiedBySystem(entry)) copyInline(entry, copying);
       else {
-        const run = copyApart(entry, copying);
-        // Told to whoever waits for it below.
+        const run = copyBySystem(entry, copying);
+        // The error is thrown below, where the copy is awaited.
         run.catch(() => undefined);
-        underWay.push(run);
-        if (underWay.length === AT_ONCE) await underWay.shift();
+        pending.push(run);
+        if (pending.length === AT_ONCE) await pending.shift();
       }
       count += 1;
       if (count % SLICE === 0) await pause(signal);
     }
-    for (const run of underWay) await run;
+    for (const run of pending) await run;
   } finally {
-    // Nobody writes there any more once this has ended, one way or the other.
-    await Promise.allSettled(underWay);
+    // On success and on failure, no copy is still being written after this function ends.
+    await Promise.allSettled(pending);
   }
   reading.refuseChanged(from, options);
   for (const [name, target] of Object.entries(links))
     if (!taken.includes(name)) symlinkSync(target, path.join(to, name));
   finishFolders(folders, copying);
-  return { ...reading.finish(), copyFingerprint: looks.fingerprint(), taken };
+  return { ...reading.finish(), copyFingerprint: copied.digest(), taken };
 }
 
 interface CopiedFolder {
   readonly path: string;
-  /** Of the source. */
+  /** Metadata of the source. */
   readonly stats: Stats;
-  readonly look: number;
+  readonly position: number;
 }
 
-function copyFolder({ path: at, stats }: FolderEntry, { to, reading, looks }: Copying): CopiedFolder {
+function copyFolder({ path: at, stats }: FolderEntry, { to, reading, copied }: Copying): CopiedFolder {
   mkdirSync(path.join(to, at), { mode: 0o700 });
   reading.folder(at, stats);
-  return { path: at, stats, look: looks.expect() };
+  return { path: at, stats, position: copied.reserve() };
 }
 
-/** From the innermost outwards: what is made in a folder changes its time. */
-function finishFolders(folders: readonly CopiedFolder[], { to, owner, permissions, looks }: Copying): void {
-  for (const { path: at, stats, look } of folders.toReversed()) {
+/** From the innermost folder outwards, because creating an entry changes the times of its folder. */
+function finishFolders(folders: readonly CopiedFolder[], { to, owner, permissions, copied }: Copying): void {
+  for (const { path: at, stats, position } of folders.toReversed()) {
     const place = path.join(to, at);
     if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
     chmodSync(place, MODES[permissions].folder);
     utimesSync(place, stats.atimeMs / 1000, stats.mtimeMs / 1000);
-    looks.add(look, at, lstatSync(place));
+    copied.set(position, at, lstatSync(place));
   }
 }
 
-function copyLink(entry: LinkEntry, { to, owner, reading, looks }: Copying): void {
+function copyLink(entry: LinkEntry, { to, owner, reading, copied }: Copying): void {
   const place = path.join(to, entry.path);
   symlinkSync(entry.target, place);
   if (owner !== undefined) lchownSync(place, owner.uid, owner.gid);
   lutimesSync(place, entry.stats.atimeMs / 1000, entry.stats.mtimeMs / 1000);
   reading.link(entry.path, entry.stats, entry.target);
-  looks.append(entry.path, lstatSync(place));
+  copied.append(entry.path, lstatSync(place));
 }
 
-/** The system copies by a name that only descriptors have, and gives the bits of the source: we must be able to read the copy. */
-function isCopiedApart({ place, stats }: OpenedEntry): boolean {
-  return stats.size >= SMALL_FILE && isByDescriptor(place) && (stats.mode & 0o400) !== 0;
+/** The system copies by /proc/self/fd, and the copy gets the mode of the source: it must be readable for its owner. */
+function isCopiedBySystem({ stats }: OpenedEntry): boolean {
+  return stats.size >= SMALL_FILE && HAS_DESCRIPTOR_PATHS && (stats.mode & 0o400) !== 0;
 }
 
-/** Read once: the bytes that are hashed are those that are written. Closes the file. */
-function copyHere(entry: OpenedEntry, copying: Copying): void {
+/** Reads the file once: the bytes that are hashed are those that are written. Closes the file. */
+function copyInline(entry: OpenedEntry, copying: Copying): void {
   const { path: at, descriptor, stats } = entry;
-  const { to, reading, looks, buffer } = copying;
+  const { to, reading, copied, buffer } = copying;
   try {
     const mode = modeOf(stats, copying);
     const copy = openSync(`${to}/${at}`, 'wx', mode);
     try {
-      const file = { descriptor, size: stats.size, buffer };
-      const hash = file.size < SMALL_FILE ? copyAtOnce(at, file, copy) : copyInPieces(at, file, copy);
+      const hash = hashOpened(at, { descriptor, size: stats.size, buffer }, (bytes) => writeAll(copy, bytes));
       reading.hashed(reading.file(at, stats), hash);
-      looks.append(at, finishFile(copy, mode, stats, copying));
+      copied.append(at, finishFile(copy, mode, stats, copying));
     } finally {
       closeSync(copy);
     }
@@ -170,28 +168,18 @@ function copyHere(entry: OpenedEntry, copying: Copying): void {
   }
 }
 
-function copyAtOnce(at: string, file: Required<OpenedFile>, copy: number): Uint8Array {
-  const bytes = readSmall(at, file);
-  writeWhole(copy, bytes);
-  return hashBytes(bytes);
-}
-
-function copyInPieces(at: string, file: OpenedFile, copy: number): Uint8Array {
-  return hashOpened(at, file, (bytes) => writeWhole(copy, bytes));
-}
-
-/** Copied by the system, beside our own thread, and read back. Closes the file. */
-async function copyApart(entry: OpenedEntry, copying: Copying): Promise<void> {
+/** The system copies the file in another thread; the copy is then read back and hashed. Closes the file. */
+async function copyBySystem(entry: OpenedEntry, copying: Copying): Promise<void> {
   const { path: at, descriptor, stats } = entry;
-  const { reading, looks } = copying;
-  const [place, look] = [reading.file(at, stats), looks.expect()];
+  const { reading, copied } = copying;
+  const [place, position] = [reading.file(at, stats), copied.reserve()];
   try {
     const to = `${copying.to}/${at}`;
-    await copyFileLater(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    await copyFileAsync(descriptorPath(descriptor), to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
     const copy = openSync(to, 'r');
     try {
       reading.hashed(place, hashOpened(at, { descriptor: copy, size: stats.size }));
-      looks.add(look, at, finishFile(copy, stats.mode & 0o7777, stats, copying));
+      copied.set(position, at, finishFile(copy, stats.mode & 0o7777, stats, copying));
     } finally {
       closeSync(copy);
     }
@@ -204,7 +192,7 @@ function modeOf(source: Stats, { permissions }: Copying): number {
   return MODES[permissions][isProgram(source) ? 'program' : 'file'];
 }
 
-/** Gives a copy, made with the bits `made`, its owner, permissions and times, and says what it looks like then. */
+/** Sets the owner, mode and times of a copy that was created with mode `made`; returns its metadata. */
 function finishFile(copy: number, made: number, source: Stats, copying: Copying): Stats {
   const { owner } = copying;
   const mode = modeOf(source, copying);
@@ -213,14 +201,10 @@ function finishFile(copy: number, made: number, source: Stats, copying: Copying)
   futimesSync(copy, source.atimeMs / 1000, source.mtimeMs / 1000);
   const stats = fstatSync(copy);
   if ((stats.mode & 0o7777) === mode) return stats;
-  // After the owner, whose change clears bits; and whatever mask the process has.
+  // chown clears bits, and the umask may have.
   fchmodSync(copy, mode);
   return fstatSync(copy);
 }
 
-function writeWhole(output: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length;) written += writeSync(output, bytes, written);
-}
-
-/** By callback: the promises of `node:fs` cost more than the copy of a small file. */
-const copyFileLater = promisify(copyFile);
+/** Promisified here: `node:fs/promises` costs more than the copy of a small file. */
+const copyFileAsync = promisify(copyFile);

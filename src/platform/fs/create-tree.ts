@@ -3,17 +3,17 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { isPresent, isSystemError } from './paths.ts';
-import { temporaryName } from './temporary-name.ts';
+import { temporaryName } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';
 
 export interface TreeFile {
-  /** Relative, with forward slashes; names chosen by us, never by a skill. */
+  /** Relative, with forward slashes. Trusted: never chosen by a skill. */
   readonly path: string;
   readonly text: string;
   readonly isExecutable: boolean;
 }
 
-/** Makes a folder with files that appears whole or not at all. Throws `io/exists` rather than touch what is there. */
+/** Creates a folder with files atomically. Throws `io/exists` if something is there. */
 export function createTree(directory: string, files: readonly TreeFile[]): void {
   refuseExisting(directory);
   const staging = temporaryName(directory, '.new');
@@ -32,8 +32,8 @@ export function createTree(directory: string, files: readonly TreeFile[]): void 
     if (!isSystemError(error)) throw error;
     throw new SkillError({
       code: 'io/failed',
-      message: `the folder ${JSON.stringify(directory)} cannot be made: ${error.code}`,
-      hint: 'name a folder that you may write to',
+      message: `cannot create the folder ${JSON.stringify(directory)}: ${error.code}`,
+      hint: 'choose a folder in which you have write permission',
       data: { path: directory, cause: error.code },
       cause: error,
     });
@@ -47,8 +47,8 @@ function refuseExisting(directory: string): void {
 function exists(directory: string): SkillError {
   return new SkillError({
     code: 'io/exists',
-    message: `there is something at ${JSON.stringify(directory)} already`,
-    hint: 'choose another name, or move it away first',
+    message: `${JSON.stringify(directory)} already exists`,
+    hint: 'choose another name, or move the existing folder first',
     data: { path: directory },
   });
 }

@@ -1,8 +1,9 @@
-import { lstatSync } from 'node:fs';
+/** Detecting changed files by their metadata, without opening them. */
+import { lstatSync, statSync } from 'node:fs';
 
+import { sha256 } from '../hash.ts';
 import { isSystemError } from './paths.ts';
 
-/** What tells one state of a file from another without reading it. */
 export interface FileStamp {
   readonly size: number;
   readonly mtimeMs: number;
@@ -13,7 +14,7 @@ export interface FileStamp {
 
 const QUIET = { throwIfNoEntry: false } as const;
 
-/** The state of a regular file, its links not followed; nothing where there is none or it cannot be asked. */
+/** The stamp of a regular file; `undefined` for anything else, a link included, and for system errors. */
 export function statFile(file: string): FileStamp | undefined {
   try {
     const stats = lstatSync(file, QUIET);
@@ -24,16 +25,38 @@ export function statFile(file: string): FileStamp | undefined {
   }
 }
 
-/** Clocks of file systems tick coarsely: a file can change again within one tick and keep its time stamps. */
+/** File system clocks tick coarsely: a file can change twice within one tick and keep its times. */
 const TICK_MS = 50;
 /** FAT counts in two seconds, ext3 and HFS+ in one. */
 const WHOLE_SECOND_TICK_MS = 2_100;
 
 /**
- * The stamp of a file read at `readAt` will differ after any later change. It would not where the last change was within one
- * tick of the clock, or lies in the future; such a file is to be read again (git calls it racily clean).
+ * True if any change after `readAt` alters the stamp. False if the last change was within one tick of the clock or lies in the future;
+ * such a file must be read again (git calls it racily clean).
  */
 export function isSettled({ mtimeMs, ctimeMs }: FileStamp, readAt: number): boolean {
   const tick = mtimeMs % 1000 === 0 || ctimeMs % 1000 === 0 ? WHOLE_SECOND_TICK_MS : TICK_MS;
   return Math.max(mtimeMs, ctimeMs) + tick < readAt;
+}
+
+export interface Fingerprint {
+  /** Differs whenever one of the files was written, replaced, added or removed. */
+  readonly fingerprint: string;
+  /** False if a file changed so recently that it could change again without a different fingerprint. */
+  readonly isSettled: boolean;
+}
+
+/** The fingerprint of files, links followed. */
+export function fingerprintFiles(files: readonly string[], now: number = Date.now()): Fingerprint {
+  let latest = 0;
+  let text = '';
+  for (const file of files) {
+    const stats = statSync(file, QUIET);
+    text +=
+      stats === undefined
+        ? `${file}\0-\n`
+        : `${file}\0${stats.size}\0${stats.mtimeMs}\0${stats.ctimeMs}\0${stats.ino}\n`;
+    if (stats !== undefined) latest = Math.max(latest, stats.mtimeMs, stats.ctimeMs);
+  }
+  return { fingerprint: sha256(text), isSettled: now - latest > WHOLE_SECOND_TICK_MS };
 }

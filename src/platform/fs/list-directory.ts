@@ -4,14 +4,14 @@ import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { compareText } from '../../core/diagnostic.ts';
 import { isSystemError } from './paths.ts';
 
-/** The names in one directory by what they name, in the order of the file system; or why they cannot be had. */
+/** The names in one directory by kind, in the order of the file system. */
 export type Listing =
   | ({
       readonly type: 'listed';
-      /** Directories and links whose names are not UTF-8: no text names them. */
+      /** Directories and links with names that are not UTF-8: no text path reaches them. */
       readonly undecodable: readonly UndecodableName[];
     } & Names)
-  /** `code` is the system's: ENOENT, EACCES, ... */
+  /** `code`: ENOENT, EACCES, ... */
   | { readonly type: 'failed'; readonly code: string };
 
 interface Names {
@@ -21,30 +21,27 @@ interface Names {
 }
 
 export interface UndecodableName {
-  /** With U+FFFD for what cannot be shown. */
+  /** With U+FFFD for bytes that are not UTF-8. */
   readonly shown: string;
   readonly holdsSkill: boolean;
 }
 
-/** Lists a directory. A name with U+FFFD in it is looked at as bytes: it may be a name that no text can reach. */
+/** Lists a directory. A name with U+FFFD is checked as bytes, because it may not be UTF-8. */
 export function listDirectory(directory: string): Listing {
   try {
     const folders: string[] = [];
     const links: string[] = [];
     const others: string[] = [];
-    let isDoubtful = false;
+    let hasReplacement = false;
     const entries = readdirSync(directory, { withFileTypes: true });
-    // Counted: where nothing is compiled yet, an iterator makes an object at every step.
-    for (let at = 0; at < entries.length; at += 1) {
-      const entry = entries[at];
-      if (entry === undefined) continue;
+    for (const entry of entries) {
       const { name } = entry;
       if (entry.isDirectory()) folders.push(name);
       else if (entry.isSymbolicLink()) links.push(name);
       else others.push(name);
-      isDoubtful ||= name.includes('\uFFFD');
+      hasReplacement ||= name.includes('\uFFFD');
     }
-    if (!isDoubtful) return { type: 'listed', folders, links, others, undecodable: [] };
+    if (!hasReplacement) return { type: 'listed', folders, links, others, undecodable: [] };
     return { type: 'listed', ...withoutUndecodable(directory, { folders, links, others }) };
   } catch (error) {
     if (isSystemError(error)) return { type: 'failed', code: error.code };
@@ -83,20 +80,20 @@ function holdsSkill(directory: string, name: Buffer): boolean {
   return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Which directory a path leads to, links followed. */
+/** Identifies the directory that a path leads to, links followed. */
 export interface DirectoryIdentity {
   readonly dev: number;
   readonly ino: number;
 }
 
-/** `missing`: nothing there, a broken link included. `other`: something that is no directory. */
+/** `missing`: nothing or a broken link. `other`: not a directory. */
 export type DirectoryStatus =
   | ({ readonly type: 'directory' } & DirectoryIdentity)
   | { readonly type: 'missing' }
   | { readonly type: 'other' }
   | { readonly type: 'failed'; readonly code: string };
 
-/** Looks at a path, links followed. */
+/** Links are followed. */
 export function directoryStatus(directory: string): DirectoryStatus {
   try {
     const stats = statSync(directory, { throwIfNoEntry: false });
@@ -110,7 +107,7 @@ export function directoryStatus(directory: string): DirectoryStatus {
   }
 }
 
-/** How a file is spelled in its directory, case aside: as asked for where that is there, else in another case; nothing where it is not. */
+/** The spelling of a file name in its directory: exact if it exists, otherwise in another case; `undefined` if there is none. */
 export function spellingOf(directory: string, file: string): string | undefined {
   const listing = listDirectory(directory);
   if (listing.type === 'failed') return undefined;

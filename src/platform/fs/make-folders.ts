@@ -4,19 +4,30 @@ import path from 'node:path';
 import { isSystemError } from './paths.ts';
 
 /**
- * A folder and those above it, where they are not there yet. Throws the system's error. Not Node's own way: that one has ENOENT in the
- * place of all that it does not know, a file system that cannot be written among it, and never ends where the system says ENOENT below
- * a folder that is there, as it does of /proc and of a folder that was removed.
+ * Creates a folder and its missing parents, one `mkdir` at a time. Throws system errors. Node's recursive `mkdir` is not used: it
+ * reports ENOENT instead of EROFS, and never returns where the system answers ENOENT below an existing folder, as it does in /proc and
+ * in a folder that was removed.
  */
 export function makeFolders(folder: string, mode = 0o777): void {
   const missing: string[] = [];
-  for (let at = folder; !isMade(at, mode) && at !== path.dirname(at); at = path.dirname(at)) missing.push(at);
-  // What is above each of them is there now: one more ENOENT is the answer.
-  for (const at of missing.reverse()) if (!isMade(at, mode)) mkdirSync(at, { mode });
+  for (let at = folder; !tryMake(at, mode) && at !== path.dirname(at); at = path.dirname(at)) missing.push(at);
+  // The parent of each exists now, so another ENOENT is final.
+  for (const at of missing.reverse()) if (!tryMake(at, mode)) mkdirSync(at, { mode });
 }
 
-/** False where there is nothing to make it in. */
-function isMade(folder: string, mode: number): boolean {
+/** Creates a folder that the program can do without, such as a cache; false if the system refuses. */
+export function tryMakeFolders(folder: string, mode = 0o777): boolean {
+  try {
+    makeFolders(folder, mode);
+    return true;
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+}
+
+/** False if the parent is missing. */
+function tryMake(folder: string, mode: number): boolean {
   if (isFolder(folder)) return true;
   try {
     mkdirSync(folder, { mode });
@@ -24,7 +35,7 @@ function isMade(folder: string, mode: number): boolean {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === 'ENOENT') return false;
-    // Another process may have been faster.
+    // Another process may have created it meanwhile.
     if (error.code === 'EEXIST' && isFolder(folder)) return true;
     throw error;
   }

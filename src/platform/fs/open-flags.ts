@@ -1,17 +1,21 @@
 /**
- * How files are opened that others may have put there. Where a system lacks a flag its constant is undefined, which counts as 0 here;
- * Node itself adds CLOEXEC.
+ * Flags for opening files that other users or skills may have created. On systems without a flag its constant is undefined, which
+ * counts as 0 here. Node adds O_CLOEXEC itself.
  */
 import { constants } from 'node:fs';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-/** A file that a person named, links included. A pipe without a writer must not hold us, and a terminal must not become ours. */
+/** For a file that the user named: links are followed. Does not block on a pipe without a writer, and adopts no terminal. */
 export const NAMED_FILE = O_RDONLY | O_NONBLOCK | O_NOCTTY;
-/** A file of somebody else: a link at its end is not followed. */
+/** For a file that another user or a skill may have created: a link at the end of the path is not followed. */
 export const FOREIGN_FILE = NAMED_FILE | O_NOFOLLOW;
 export const NAMED_FOLDER = O_RDONLY | O_DIRECTORY;
 export const FOREIGN_FOLDER = NAMED_FOLDER | O_NOFOLLOW;
-/** Where anything stands already, a broken link too, opening fails. */
+/** Fails if anything exists at the path, a broken link included. */
 export const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+/** For a file that is only appended to. */
 export const NEW_GROWING_FILE = NEW_FILE | O_APPEND;
+
+/** Linux's O_PATH, which Node does not name: opens a directory without read permission. */
+export const UNREADABLE_FOLDER = 0o10000000 | FOREIGN_FOLDER;

@@ -3,15 +3,15 @@ import path from 'node:path';
 
 const QUIET = { throwIfNoEntry: false } as const;
 
-/** The path with every link resolved; the path itself where that cannot be done. */
+/** The path with every link resolved; the absolute path if it cannot be resolved. */
 export function realPath(file: string): string {
   return tryRealPath(file) ?? path.resolve(file);
 }
 
-/** The path with every link resolved; nothing where a part is missing, loops or may not be searched. */
+/** The path with every link resolved; `undefined` if a part is missing, loops or is not accessible. */
 export function tryRealPath(file: string): string | undefined {
   try {
-    // Most folders that are asked for are not there, and an error takes ten times as long as a look.
+    // Most paths asked for do not exist, and a thrown error takes ten times as long as `lstat`.
     return lstatSync(file, QUIET) === undefined ? undefined : realpathSync.native(file);
   } catch (error) {
     if (isSystemError(error)) return undefined;
@@ -19,7 +19,7 @@ export function tryRealPath(file: string): string | undefined {
   }
 }
 
-/** Something stands there, a broken link included. */
+/** True if something exists at the path, a broken link included; false on system errors. */
 export function isPresent(file: string): boolean {
   try {
     return lstatSync(file, QUIET) !== undefined;
@@ -29,7 +29,7 @@ export function isPresent(file: string): boolean {
   }
 }
 
-/** Nothing stands there; false where nobody can tell. */
+/** True if nothing exists at the path; false on system errors. */
 export function isAbsent(file: string): boolean {
   try {
     return lstatSync(file, QUIET) === undefined;
@@ -39,7 +39,7 @@ export function isAbsent(file: string): boolean {
   }
 }
 
-/** A directory, or a link to one. */
+/** True for a directory or a link to one. */
 export function isDirectory(file: string): boolean {
   try {
     return statSync(file, QUIET)?.isDirectory() ?? false;
@@ -49,17 +49,17 @@ export function isDirectory(file: string): boolean {
   }
 }
 
-/** `inner` is `outer` or lies below it; both absolute and with links resolved. */
+/** True if `inner` is `outer` or lies below it; both are absolute real paths. */
 export function isInside(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 }
 
-/** Absolute paths are shown with forward slashes on every system. */
+/** For display: forward slashes on every system. */
 export function withForwardSlashes(file: string): string {
   return path.sep === '/' ? file : file.replaceAll(path.sep, '/');
 }
 
-/** An error of the operating system, with its `code` (`ENOENT`, ...). */
+/** True for errors of the operating system, which have a `code` (`ENOENT`, ...). */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error;
 }

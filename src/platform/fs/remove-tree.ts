@@ -1,6 +1,6 @@
 /**
- * Removing a tree that a stranger's program filled: read-only and unreadable folders, names that are no text, any depth, any number
- * of files. No link is followed. Folders inside are first moved to the top, so that neither paths nor open descriptors pile up.
+ * Removes a tree that an untrusted program filled: read-only and unreadable folders, names that are not UTF-8, any depth, any number of
+ * files. No link is followed. Folders inside are first moved to the top, so that neither paths nor open descriptors accumulate.
  */
 import {
   chmodSync,
@@ -14,39 +14,38 @@ import {
   unlinkSync,
 } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { descriptorPath } from './confined-open.ts';
+import { descriptorPath } from './directory-handle.ts';
 import { isSystemError } from './paths.ts';
-import { FOREIGN_FOLDER } from './open-flags.ts';
+import { FOREIGN_FOLDER, UNREADABLE_FOLDER } from './open-flags.ts';
 
 export interface RemoveTreeOptions {
-  /** When to stop, by `Date.now()`; what is left then is removed another time. */
+  /** When to stop, as `Date.now()`; the caller removes the rest later. */
   readonly until?: number;
 }
 
-/** Linux's, which Node does not name: a descriptor that needs no permission to read. */
-const O_PATH = 0o10000000;
 /** Names removed between two pauses. */
 const SLICE = 256;
 /** Names held at once. */
 const MAX_NAMES = 10_000;
-/** A folder that is never empty is being filled by somebody. */
+/** Limits the work on a folder that another process keeps filling. */
 const MAX_MS = 10 * 60_000;
-/** Names of the pit that may be taken already. */
+/** Retries to find an unused name at the top. */
 const MAX_ATTEMPTS = 100;
-const PIT_PREFIX = '.skillwright-removed-';
+const MOVED_PREFIX = '.skillwright-removed-';
 
 interface Removal {
-  /** Where folders that were inside others are moved: the tree itself. */
-  readonly pit: string;
+  /** The tree itself, to which nested folders are moved. */
+  readonly top: string;
   readonly until: number;
   moved: number;
-  sinceBreath: number;
+  sincePause: number;
 }
 
 /**
- * Removes a folder, or a file or a link, and says whether all of it is gone. The folder above must be ours alone. Throws the
- * system's error where it cannot be removed at all.
+ * Removes a folder, a file or a link; false if the time was over before all of it was removed. No other process may write to the
+ * parent folder. Throws system errors.
  */
 export async function removeTree(
   tree: string,
@@ -58,8 +57,8 @@ export async function removeTree(
     unlinkSync(tree);
     return true;
   }
-  // The tree is its own pit: whatever ends the work midway, one folder is left and not two.
-  const removal: Removal = { pit: tree, until, moved: 0, sinceBreath: 0 };
+  // Nested folders move to the top of the tree itself: if the work is interrupted, one folder is left and not two.
+  const removal: Removal = { top: tree, until, moved: 0, sincePause: 0 };
   for (;;) {
     const folders = await emptyFolder(removal, tree);
     if (folders === undefined) return false;
@@ -74,7 +73,7 @@ async function isFolderRemoved(removal: Removal, folder: Buffer): Promise<boolea
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const moved = await emptyFolder(removal, next);
     if (moved === undefined) return false;
-    // More names than are held at once: another round.
+    // Not empty: it has more names than are read at once.
     if (!isRemoved(next)) queue.push(next);
     queue.push(...moved);
   }
@@ -82,27 +81,25 @@ async function isFolderRemoved(removal: Removal, folder: Buffer): Promise<boolea
 }
 
 /**
- * Unlinks all that is no folder and gives the folders: those of the pit by name, those of any other folder by their new place in
- * the pit. Nothing where the time is over.
+ * Unlinks everything except folders and returns the folders: those at the top by name, nested ones by their new path. `undefined` if the
+ * time is over.
  */
 async function emptyFolder(removal: Removal, folder: string | Buffer): Promise<readonly Buffer[] | undefined> {
-  const isPit = folder === removal.pit;
+  const isTop = folder === removal.top;
   const held = openWritable(folder);
   try {
     const place = process.platform === 'linux' ? Buffer.from(descriptorPath(held)) : Buffer.from(folder);
     const folders: Buffer[] = [];
     for (const { name, isFolder } of entriesIn(place)) {
-      removal.sinceBreath += 1;
-      if (removal.sinceBreath >= SLICE) {
-        removal.sinceBreath = 0;
+      removal.sincePause += 1;
+      if (removal.sincePause >= SLICE) {
+        removal.sincePause = 0;
         if (Date.now() > removal.until) return undefined;
-        await breath();
+        await nextTurn();
       }
       const at = Buffer.concat([place, SLASH, name]);
-      // To try and be refused takes longer than all the rest of it.
       if (!isFolder && isUnlinked(at)) continue;
-      if (isPit) folders.push(name);
-      else folders.push(moveToPit(removal, at));
+      folders.push(isTop ? name : moveToTop(removal, at));
     }
     return folders;
   } finally {
@@ -114,13 +111,12 @@ const SLASH = Buffer.from('/');
 
 interface Entry {
   readonly name: Buffer;
-  /** As the folder says it; some file systems say nothing. */
+  /** As listed; some file systems do not list the kind. */
   readonly isFolder: boolean;
 }
 
 /**
- * A folder of a million names is not held in memory at once: what is left is seen in the next pass. Latin-1 is bytes as they are,
- * so that names that are no UTF-8 are met as well.
+ * At most `MAX_NAMES` at once: the next pass reads the rest. Latin-1 keeps every byte, so names that are not UTF-8 are removed too.
  */
 function entriesIn(place: Buffer): readonly Entry[] {
   const entries: Entry[] = [];
@@ -134,7 +130,7 @@ function entriesIn(place: Buffer): readonly Entry[] {
   return entries;
 }
 
-/** False: it is a folder. */
+/** False if it is a folder. */
 function isUnlinked(at: Buffer): boolean {
   try {
     unlinkSync(at);
@@ -142,30 +138,30 @@ function isUnlinked(at: Buffer): boolean {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === 'ENOENT') return true;
-    // Linux says EISDIR of a folder, others EPERM.
+    // Linux reports EISDIR for a folder, other systems EPERM.
     if (error.code !== 'EISDIR' && error.code !== 'EPERM') throw error;
     if (lstatSync(at, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
     return false;
   }
 }
 
-function moveToPit(removal: Removal, at: Buffer): Buffer {
+function moveToTop(removal: Removal, at: Buffer): Buffer {
   for (let attempt = 0; ; attempt += 1) {
     removal.moved += 1;
-    const place = path.join(removal.pit, `${PIT_PREFIX}${String(removal.moved)}`);
+    const place = path.join(removal.top, `${MOVED_PREFIX}${String(removal.moved)}`);
     try {
       renameSync(at, place);
       return Buffer.from(place);
     } catch (error) {
       if (!isSystemError(error) || attempt === MAX_ATTEMPTS) throw error;
-      // A folder that may not be written cannot be moved; one of that name may be there already.
+      // A read-only folder cannot be moved; or the name is taken.
       if (error.code === 'EACCES' || error.code === 'EPERM') closeSync(openWritable(at));
       else if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST' && error.code !== 'ENOTDIR') throw error;
     }
   }
 }
 
-/** Opens a folder and sees to it that we may list and change it. */
+/** Opens a folder and gives this user all permissions on it. */
 function openWritable(folder: string | Buffer): number {
   let descriptor: number;
   try {
@@ -189,7 +185,7 @@ function allowReading(folder: string | Buffer): void {
     chmodSync(folder, 0o700);
     return;
   }
-  const descriptor = openSync(folder, O_PATH | FOREIGN_FOLDER);
+  const descriptor = openSync(folder, UNREADABLE_FOLDER);
   try {
     chmodSync(descriptorPath(descriptor), 0o700);
   } finally {
@@ -197,7 +193,7 @@ function allowReading(folder: string | Buffer): void {
   }
 }
 
-/** False: something is left in it. */
+/** False if it is not empty. */
 function isRemoved(folder: string | Buffer): boolean {
   try {
     rmdirSync(folder);
@@ -206,10 +202,4 @@ function isRemoved(folder: string | Buffer): boolean {
     if (isSystemError(error) && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST')) return false;
     throw error;
   }
-}
-
-function breath(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

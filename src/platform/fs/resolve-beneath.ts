@@ -2,43 +2,43 @@ import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
-import type { FailureCode } from '../../core/failure-codes.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
-import { MAX_LINKS, belowHome, systemFailure } from './confined-open.ts';
-import type { OpenFailed } from './confined-open.ts';
+import { MAX_LINKS, pathBelow } from './confined-directory.ts';
+import { failed, systemFailure } from './directory-handle.ts';
+import type { OpenFailed } from './directory-handle.ts';
 import { isInside, isSystemError, tryRealPath } from './paths.ts';
 
-/** Where a path leads once its links are resolved; empty for the root itself. */
+/** The path with its links resolved; empty for the root itself. */
 export type Resolution =
   | { readonly type: 'resolved'; readonly path: RelativePath | ''; readonly isThere: boolean }
   | OpenFailed;
 
 /**
- * Resolves the links of a path below `root`, a real path, by hand: a link that leaves the root is refused before anything behind it is
- * looked at, so that no answer tells what lies outside. What is not there stays as it was written. Only a judgement: whoever opens the
- * path afterwards follows no link, and notices one that was put there since.
+ * Resolves the links of a path below `root`, a real path. A link that leaves the root is refused before its target is accessed, so that
+ * the result reveals nothing about what lies outside. Missing parts stay as written. The result is not a guarantee: callers open the
+ * path without following links, and so notice a link that was created since.
  */
 export function resolveBeneath(root: string, asked: RelativePath | '', home: readonly string[]): Resolution {
   try {
-    const walked = walk(root, asked, home);
-    return walked.type === 'failed' ? walked : spelled(root, walked);
+    const names = resolveNames(root, asked, home);
+    return names.type === 'failed' ? names : spelled(root, names);
   } catch (error) {
-    // No link any more, a moment after it was one.
+    // The link was replaced by something else between two calls.
     return isSystemError(error) && error.code === 'EINVAL' ? failed('file/changed') : systemFailure(error);
   }
 }
 
-interface Walked {
-  readonly type: 'walked';
-  /** What is there, as far as it goes. */
+interface ResolvedNames {
+  readonly type: 'names';
+  /** The part of the path that exists. */
   readonly found: readonly string[];
-  /** The rest, which is not. */
+  /** The rest. */
   readonly missing: readonly string[];
 }
 
-function walk(root: string, asked: string, home: readonly string[]): Walked | OpenFailed {
-  // The next name stands last.
+function resolveNames(root: string, asked: string, home: readonly string[]): ResolvedNames | OpenFailed {
+  // The next name is last.
   const pending = asked.split('/').reverse();
   let found: string[] = [];
   let links = 0;
@@ -52,8 +52,8 @@ function walk(root: string, asked: string, home: readonly string[]): Walked | Op
     const stats = lstatSync(place, { throwIfNoEntry: false });
     const rest = pending.filter((part) => part !== '' && part !== '.').reverse();
     if (stats === undefined)
-      // Only a link says `..` here, and nothing leads back out of what is not there.
-      return rest.includes('..') ? failed('file/missing') : { type: 'walked', found, missing: [name, ...rest] };
+      // `..` comes from a link target here, and a missing folder has no parent.
+      return rest.includes('..') ? failed('file/missing') : { type: 'names', found, missing: [name, ...rest] };
     if (!stats.isSymbolicLink()) {
       if (!stats.isDirectory() && rest.length > 0) return failed('file/exists');
       found.push(spelledAs(name, folderAt(path.join(root, ...found), stats)));
@@ -62,17 +62,16 @@ function walk(root: string, asked: string, home: readonly string[]): Walked | Op
     links += 1;
     if (links > MAX_LINKS) return failed('path/link-loop');
     const target = readlinkSync(place);
-    const inside = path.isAbsolute(target) ? belowHome(`${target}/`, home) : target;
+    const inside = path.isAbsolute(target) ? pathBelow(`${target}/`, home) : target;
     if (inside === undefined) return failed('path/link-outside');
     if (path.isAbsolute(target)) found = [];
     pending.push(...inside.split('/').reverse());
   }
-  return { type: 'walked', found, missing: [] };
+  return { type: 'names', found, missing: [] };
 }
 
-/** What a folder says about the names in it. */
 export interface NamesOfFolder {
-  /** Another name leads to the same file. */
+  /** True if another name leads to the same file. */
   readonly isSame: (other: string) => boolean;
   readonly all: () => readonly string[];
 }
@@ -87,18 +86,18 @@ function folderAt(folder: string, { dev, ino }: Stats): NamesOfFolder {
   };
 }
 
-/** A name as the folder has it: where capitals do not count, a rule for `.git` must not be passed by `.GIT`. */
+/** A name as the folder spells it: on a case-insensitive file system `.GIT` must not bypass a rule for `.git`. */
 export function spelledAs(name: string, { isSame, all }: NamesOfFolder): string {
   const lower = name.toLowerCase();
   const flipped = name === lower ? name.toUpperCase() : lower;
-  // Where capitals count there is no such name, nearly always.
+  // On a case-sensitive file system there is rarely such a name.
   if (flipped === name || !isSame(flipped)) return name;
   const names = all();
   return names.includes(name) ? name : (names.find((other) => other.toLowerCase() === lower) ?? name);
 }
 
-/** Real paths of other systems also know which of two forms of an accent a name has. */
-function spelled(root: string, { found, missing }: Walked): Resolution {
+/** On other systems the real path also has the Unicode normalization of the stored name. */
+function spelled(root: string, { found, missing }: ResolvedNames): Resolution {
   const place = path.join(root, ...found);
   const real = process.platform === 'linux' ? place : tryRealPath(place);
   if (real === undefined) return failed('file/changed');
@@ -106,12 +105,8 @@ function spelled(root: string, { found, missing }: Walked): Resolution {
   const names = [...path.relative(root, real).split(path.sep), ...missing].filter((name) => name !== '');
   const isThere = missing.length === 0;
   if (names.length === 0) return { type: 'resolved', path: '', isThere };
-  // A link may lead to a name that nobody could write.
+  // A link may lead to a name that is not a valid path.
   const reading = toRelativePath(names.join('/'));
   if (reading.type === 'refused') return failed(reading.failure.code);
   return { type: 'resolved', path: reading.path, isThere };
-}
-
-function failed(code: FailureCode): OpenFailed {
-  return { type: 'failed', code };
 }

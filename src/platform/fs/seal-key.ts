@@ -1,19 +1,18 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { linkSync, lstatSync, unlinkSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import { writeFileAtomically } from './atomic-write.ts';
+import { PendingFile } from './atomic-replace.ts';
 import { isSystemError } from './paths.ts';
-import { readPrivateFile } from './private-file.ts';
-import { temporaryName } from './temporary-name.ts';
+import { readPrivateFile } from './read-file.ts';
 import { makeFolders } from './make-folders.ts';
 
 const KEY_BYTES = 32;
 
 /**
- * The key this user's own records are sealed with: `.agent/seal.key` of the home folder, made at first use. A seal tells what was
- * written by us from what was edited since; it keeps nobody out who can read the key. Throws `io/failed`.
+ * The key that authenticates this user's records: `.agent/seal.key` in the home folder, created on first use. A seal (HMAC) detects
+ * edits by anything that cannot read the key. Throws `io/failed`.
  */
 export function sealKey(home: string): Uint8Array {
   const file = sealKeyFile(home);
@@ -26,11 +25,11 @@ export function sealKey(home: string): Uint8Array {
     throw unusable(file, error.code);
   }
   const made = readKey(file);
-  if (made === undefined) throw unusable(file, 'it is gone again');
+  if (made === undefined) throw unusable(file, 'it was removed again');
   return made;
 }
 
-/** The key where there is one that can be used. */
+/** The key; `undefined` if it is missing or unusable. */
 export function readSealKey(home: string): Uint8Array | undefined {
   try {
     return readKey(sealKeyFile(home));
@@ -44,7 +43,7 @@ export function sealKeyFile(home: string): string {
   return path.join(home, '.agent/seal.key');
 }
 
-/** Why the key that is there cannot be used; nothing where it can, or where there is none yet. */
+/** Why an existing key is unusable; `undefined` if it is usable or does not exist yet. */
 export function sealKeyProblem(home: string): string | undefined {
   try {
     readKey(sealKeyFile(home));
@@ -55,7 +54,7 @@ export function sealKeyProblem(home: string): string | undefined {
   }
 }
 
-/** HMAC-SHA-256 in hex. `purpose`: a seal of one kind of record is none of another. */
+/** HMAC-SHA-256 in hex. `purpose` separates kinds of records: a seal of one kind is invalid for another. */
 export function sealOf(key: Uint8Array, purpose: string, text: string): string {
   return createHmac('sha256', key).update(`${purpose}\0`).update(text).digest('hex');
 }
@@ -73,32 +72,32 @@ function readKey(file: string): Uint8Array | undefined {
   if (read.type === 'absent') return undefined;
   if (read.type === 'failed') throw unusable(file, read.reason);
   if (read.bytes.length !== KEY_BYTES)
-    throw unusable(file, `it has ${String(read.bytes.length)} bytes and not ${String(KEY_BYTES)}`);
-  // Windows has no such bits, and says so by giving all of them.
+    throw unusable(file, `it has ${String(read.bytes.length)} bytes; expected ${String(KEY_BYTES)}`);
+  // Windows has no such bits and reports all of them as set.
   if (process.platform !== 'win32' && (lstatSync(file).mode & 0o077) !== 0)
-    throw unusable(file, 'other users may read or write it');
+    throw unusable(file, 'other users have access to it');
   return new Uint8Array(read.bytes);
 }
 
-/** Of two processes at once the second finds the key of the first: a link is made only where nothing stands. */
+/** If two processes create the key at once, the second one keeps the key of the first. */
 function makeKey(file: string): void {
   makeFolders(path.dirname(file), 0o700);
-  const own = temporaryName(file, '.new');
-  writeFileAtomically(own, randomBytes(KEY_BYTES), { sync: true });
+  const pending = new PendingFile(file, {});
   try {
-    linkSync(own, file);
+    pending.write(randomBytes(KEY_BYTES));
+    pending.sync();
+    pending.create();
   } catch (error) {
+    pending.discard();
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
-  } finally {
-    unlinkSync(own);
   }
 }
 
 function unusable(file: string, cause: string): SkillError<'io/failed'> {
   return new SkillError({
     code: 'io/failed',
-    message: `the key ${JSON.stringify(file)} cannot be used: ${cause}`,
-    hint: 'make it yours alone (chmod 600), or remove it: then a new one is made, and what was sealed with the old one does not count',
+    message: `cannot use the key ${JSON.stringify(file)}: ${cause}`,
+    hint: 'restrict it to yourself (chmod 600), or delete it: a new key is created, and records sealed with the old one become invalid',
     data: { path: file, cause },
   });
 }

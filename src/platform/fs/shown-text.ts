@@ -1,16 +1,15 @@
-import { isPlainText } from '../../core/text/plain-bytes.ts';
 import { cleanText, nextHidden } from '../../core/text/text.ts';
 
 export interface ShownText {
   readonly text: string;
-  /** What was taken out, in words; none where nothing was. */
+  /** Says what was removed; empty if nothing was. */
   readonly notes: readonly string[];
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
 const LINE_ENDS: ReadonlySet<number> = new Set([0x0d, 0x2028, 0x2029]);
 
-/** Bytes of a file as text that a model may see. Line ends of other systems and a byte order mark are no secret and not counted. */
+/** The bytes of a file as text for a model, without hidden characters. Line endings and a byte order mark are not counted as hidden. */
 export function shownText(bytes: Buffer): ShownText {
   if (isPlainText(bytes)) return { text: bytes.toString('latin1'), notes: [] };
   const raw = bytes.toString('utf8');
@@ -21,11 +20,16 @@ export function shownText(bytes: Buffer): ShownText {
   return { text, notes: removed === 0 ? [] : [`${String(removed)} hidden or control ${noun} removed`] };
 }
 
+/** Whether every byte is visible ASCII, a tab or a line feed: such text needs no cleaning. */
+export function isPlainText(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x09);
+}
+
 function countHidden(text: string): number {
   let count = 0;
   for (let hidden = nextHidden(text, 0); hidden !== undefined;) {
     if (!LINE_ENDS.has(hidden.codePoint)) count += 1;
-    // Past both halves of a character: the second alone would count as another.
+    // Skips both halves of a surrogate pair.
     hidden = nextHidden(text, hidden.index + (hidden.codePoint > 0xffff ? 2 : 1));
   }
   return count;

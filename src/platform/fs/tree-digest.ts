@@ -1,25 +1,23 @@
 /**
- * The identity of a tree: `sha256-tree:<hex>`, the same for equal trees on every machine. It covers of every file its path, whether
- * it is executable and its bytes; of every link its target; and every folder. Not covered are times, owners, the other permission
- * bits, and whatever is called `.git`.
+ * The identity of a tree: `sha256-tree:<hex>`, the same for equal trees on every machine. It covers the path, executable bit and bytes
+ * of every file, the target of every link, and every folder. It does not cover times, owners, other permission bits and `.git`.
  */
 import { closeSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import { parseJson } from '../../core/json/parse-json.ts';
 import { quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from './atomic-write.ts';
+import { writeFileAtomically } from './atomic-replace.ts';
 import { isSettled } from './file-stamp.ts';
 import { sha256 } from '../hash.ts';
 import { isSystemError } from './paths.ts';
-import { readPrivateFile } from './private-file.ts';
+import { readPrivateFile } from './read-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
-import { TreeLooks, fingerprintTree, lookAtTree } from './tree-stat.ts';
-import type { SeenTree } from './tree-stat.ts';
+import { TreeFingerprint, fingerprintTree } from './tree-stat.ts';
 import { TreeRefused, orRefusal, refuseLinksOutside, walkOpened } from './tree-walk.ts';
 import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
 
-/** One entry as the digest sees it. `content`: SHA-256 of the bytes of a file, the target of a link, nothing for a folder. */
+/** `content`: SHA-256 of the bytes of a file, the target of a link, empty for a folder. */
 export interface DigestEntry {
   readonly kind: 'file' | 'program' | 'folder' | 'link';
   readonly path: string;
@@ -28,17 +26,17 @@ export interface DigestEntry {
 
 const PREFIX = 'sha256-tree:';
 const HEAD = Buffer.from('skillwright tree 1\n');
-/** A mark and two lengths. */
+/** One mark byte and two 32-bit lengths. */
 const LENGTHS = 9;
 /** The letters f, x, d and l. */
 const MARKS = { file: 0x66, program: 0x78, folder: 0x64, link: 0x6c } as const;
 
-/** Each part is preceded by its length, so that no two lists of entries are written alike. Sorted by the bytes of paths. */
+/** Entries are sorted by the bytes of their paths; lengths before each part make the encoding unambiguous. */
 export function digestOfEntries(entries: readonly DigestEntry[]): string {
   const named = entries.map(({ kind, path, content }) => ({ kind, content, name: Buffer.from(path, 'utf8') }));
   named.sort((a, b) => Buffer.compare(a.name, b.name));
   const size = named.reduce((sum, { name, content }) => sum + LENGTHS + name.length + content.length, HEAD.length);
-  // One piece of memory for all: three for each entry took longer than to hash them.
+  // One allocation: three for each entry took longer than hashing.
   const bytes = Buffer.allocUnsafe(size);
   let at = HEAD.copy(bytes);
   for (const { kind, name, content } of named) {
@@ -56,9 +54,9 @@ export function isTreeDigest(text: string): boolean {
   return /^sha256-tree:[0-9a-f]{64}$/.test(text);
 }
 
-/** The digest without its prefix: safe as the name of a folder. */
+/** The digest without its prefix, usable as a folder name. */
 export function digestName(digest: string): string {
-  if (!isTreeDigest(digest)) throw new TypeError(`${JSON.stringify(digest)} is no digest of a tree`);
+  if (!isTreeDigest(digest)) throw new TypeError(`${JSON.stringify(digest)} is not a tree digest`);
   return digest.slice(PREFIX.length);
 }
 
@@ -67,22 +65,22 @@ export interface TreeDigest {
   readonly digest: string;
   readonly files: number;
   readonly bytes: number;
-  /** What the tree looked like from outside when its bytes were read. */
+  /** Fingerprint of the tree when its bytes were read. */
   readonly fingerprint: string;
-  /** No file changed so short a time ago that it could change again and look the same. */
+  /** False if a file changed so recently that it could change again without a different fingerprint. */
   readonly isSettled: boolean;
 }
 
 const NOTHING = new Uint8Array();
 
-/** Gathers what a walk meets into a digest and a fingerprint. */
+/** Collects the entries of a walk for a digest and a fingerprint. */
 export class TreeReading {
   readonly #entries: { kind: DigestEntry['kind']; path: string; content: Uint8Array }[] = [];
   readonly #links = new Map<string, string>();
   readonly #folders = new Set<string>();
   readonly #names = new Map<number, { readonly path: string; readonly all: number; found: number }>();
   readonly #startedAt: number;
-  readonly #looks = new TreeLooks();
+  readonly #fingerprint = new TreeFingerprint();
   #isSettled = true;
   #files = 0;
   #unhashed = 0;
@@ -105,12 +103,11 @@ export class TreeReading {
   }
 
   /**
-   * `stats` are those of the opened file before it was read: `refuseChanged` refuses where they have become others. Gives the place
-   * where `hashed` puts what is known later.
+   * `stats` belong to the opened file before it is read; `refuseChanged` compares them later. Returns the position for `hashed`.
    */
   file(path: string, stats: Stats): number {
     this.#look(path, stats);
-    const place = this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: NOTHING }) - 1;
+    const position = this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: NOTHING }) - 1;
     this.#files += 1;
     this.#unhashed += 1;
     this.#bytes += stats.size;
@@ -119,30 +116,31 @@ export class TreeReading {
       if (known === undefined) this.#names.set(stats.ino, { path, all: stats.nlink, found: 1 });
       else known.found += 1;
     }
-    return place;
+    return position;
   }
 
-  hashed(place: number, hash: Uint8Array): void {
-    const entry = this.#entries[place];
-    if (entry === undefined || entry.content !== NOTHING) throw new Error(`no hash is expected at ${String(place)}`);
+  hashed(position: number, hash: Uint8Array): void {
+    const entry = this.#entries[position];
+    if (entry === undefined || entry.content !== NOTHING)
+      throw new Error(`no hash is expected at position ${String(position)}`);
     entry.content = hash;
     this.#unhashed -= 1;
   }
 
   /**
-   * Once all files were read, their hashes known or not. Throws `TreeRefused` for links that lead out, for files with a name elsewhere,
-   * and where the tree is not what it was.
+   * Call after all files were read. Throws `TreeRefused` for links that lead outside, for files with a second name outside, and if the
+   * tree changed.
    */
   refuseChanged(root: string, options: WalkOptions): void {
     refuseLinksOutside(this.#links, this.#folders);
     for (const { path, all, found } of this.#names.values())
       if (found < all)
-        throw new TreeRefused('hard-link', path, `${quoted(path)} has another name outside, which may be anybody's`);
-    if (fingerprintTree(root, options) !== this.#looks.fingerprint())
+        throw new TreeRefused('hard-link', path, `${quoted(path)} has a second name (hard link) outside of the tree`);
+    if (fingerprintTree(root, options) !== this.#fingerprint.digest())
       throw new TreeRefused('changed', '', 'it changed while it was read');
   }
 
-  /** Of a tree that is no other, once all hashes are known. */
+  /** Call after `refuseChanged`, when all hashes are known. */
   finish(): TreeDigest {
     if (this.#unhashed > 0) throw new Error(`${String(this.#unhashed)} files were not hashed`);
     return {
@@ -150,13 +148,13 @@ export class TreeReading {
       digest: digestOfEntries(this.#entries),
       files: this.#files,
       bytes: this.#bytes,
-      fingerprint: this.#looks.fingerprint(),
+      fingerprint: this.#fingerprint.digest(),
       isSettled: this.#isSettled,
     };
   }
 
   #look(path: string, stats: Stats): void {
-    this.#looks.append(path, stats);
+    this.#fingerprint.append(path, stats);
     this.#isSettled &&= isSettled(stats, this.#startedAt);
   }
 }
@@ -165,19 +163,19 @@ export function isProgram(stats: Stats): boolean {
   return (stats.mode & 0o111) !== 0;
 }
 
-/** Entries between two pauses, in which timers and others have their turn. */
+/** Entries between two pauses, in which the event loop runs. */
 const SLICE = 64;
 
 export interface ReadTreeOptions extends WalkOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Reads a whole tree for its digest. Looked at a second time where it changed meanwhile. */
+/** Reads a whole tree for its digest; retries once if it changed meanwhile. */
 export async function readTreeDigest(root: string, options: ReadTreeOptions = {}): Promise<TreeDigest | TreeRefusal> {
   return twiceIfChanged(() => orRefusal(() => readOnce(root, options)));
 }
 
-/** A tree that somebody is writing may be at rest a moment later. */
+/** Retries once: a tree that is being written may be complete a moment later. */
 export async function twiceIfChanged<T extends { readonly type: string }>(
   act: () => Promise<T | TreeRefusal>,
 ): Promise<T | TreeRefusal> {
@@ -216,14 +214,14 @@ export async function pause(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** Digests that are known, by what the trees looked like from outside. */
+/** A cache of digests, validated by fingerprints. */
 export interface TreeDigests {
-  /** The digest, from memory where the tree looks as it did. */
+  /** The digest, from the cache if the fingerprint is unchanged. */
   of(
     root: string,
     options?: ReadTreeOptions,
   ): Promise<{ readonly type: 'digest'; readonly digest: string } | TreeRefusal>;
-  /** From memory alone. */
+  /** From the cache alone. */
   known(root: string, options?: WalkOptions): string | undefined;
   remember(trees: readonly KnownTree[]): void;
 }
@@ -237,20 +235,12 @@ export interface KnownTree {
 const MAX_KNOWN = 1_000;
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** `file` keeps them for other processes; it can be lost at any time. */
+/** `file` shares the cache between processes; it may be deleted at any time. */
 export function openTreeDigests({ file }: { readonly file?: string } = {}): TreeDigests {
-  // Of a file with a thousand trees a process needs one or two.
-  const text = file === undefined ? '' : textOf(file);
-  let known = new Map<string, KnownTree>();
-  const knownAt = (root: string): KnownTree | undefined => {
-    const tree = known.get(root) ?? knownIn(text, root);
-    if (tree !== undefined) known.set(root, tree);
-    return tree;
-  };
+  let known = readKnown(file);
   const remember: TreeDigests['remember'] = (trees) => {
-    // What other processes have found out meanwhile is not lost.
-    const others = file === undefined ? [] : allKnown(textOf(file)).filter(({ root }) => !known.has(root));
-    const all = new Map([...others, ...known.values()].map((tree) => [tree.root, tree]));
+    // Other processes may have added entries meanwhile.
+    const all = new Map([...known, ...readKnown(file)]);
     for (const { root, digest, fingerprint } of trees) {
       all.delete(root);
       all.set(root, { root, digest, fingerprint });
@@ -262,17 +252,11 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
     known = all;
     if (file !== undefined) keep(file, known);
   };
-  const seen = new WeakMap<KnownTree, SeenTree>();
   const recall: TreeDigests['known'] = (root, options = {}) => {
-    const tree = knownAt(root);
+    const tree = known.get(root);
     if (tree === undefined) return undefined;
-    const isWhole = options.leaveOut === undefined && options.skip === undefined && options.limits === undefined;
-    if (isWhole && seen.get(tree)?.isSame() === true) return tree.digest;
     try {
-      const look = lookAtTree(root, options);
-      if (look.fingerprint !== tree.fingerprint) return undefined;
-      if (isWhole && look.seen !== undefined) seen.set(tree, look.seen);
-      return tree.digest;
+      return fingerprintTree(root, options) === tree.fingerprint ? tree.digest : undefined;
     } catch (error) {
       if (error instanceof TreeRefused) return undefined;
       throw error;
@@ -291,23 +275,11 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
   };
 }
 
-function textOf(file: string): string {
-  const read = readPrivateFile(file, { maxBytes: MAX_FILE_BYTES });
-  return read.type === 'read' ? read.bytes.toString('utf8') : '';
-}
-
-function allKnown(text: string): readonly KnownTree[] {
-  const parsed = parseJson(text);
-  return Array.isArray(parsed) ? parsed.filter(isKnownTree) : [];
-}
-
-/** One of them as `keep` writes it. In a JSON text nothing else reads like its start, and neither a digest nor a fingerprint has a brace. */
-function knownIn(text: string, root: string): KnownTree | undefined {
-  const beginning = `{"root":${JSON.stringify(root)},`;
-  const start = text.indexOf(beginning);
-  if (start === -1) return undefined;
-  const tree = parseJson(text.slice(start, text.indexOf('}', start + beginning.length) + 1));
-  return isKnownTree(tree) ? tree : undefined;
+function readKnown(file: string | undefined): Map<string, KnownTree> {
+  const read = file === undefined ? undefined : readPrivateFile(file, { maxBytes: MAX_FILE_BYTES });
+  const parsed = read?.type === 'read' ? parseJson(read.bytes.toString('utf8')) : undefined;
+  const trees = Array.isArray(parsed) ? parsed.filter(isKnownTree) : [];
+  return new Map(trees.map((tree) => [tree.root, tree]));
 }
 
 function isKnownTree(value: unknown): value is KnownTree {
@@ -322,7 +294,7 @@ function keep(file: string, known: ReadonlyMap<string, KnownTree>): void {
   try {
     writeFileAtomically(file, Buffer.from(JSON.stringify([...known.values()]), 'utf8'));
   } catch (error) {
-    // What is not kept is read again; a full disk shows where it matters.
+    // The cache is optional: the next process reads the tree again.
     if (!isSystemError(error)) throw error;
   }
 }

@@ -1,17 +1,18 @@
 /**
- * Walking a whole tree so that nothing outside it can be met: each folder is opened below the descriptor of the one above, no link
- * is followed, and what is not a file, a folder or a link inside is refused. A walk is all or nothing: it never leaves out silently.
+ * Walking a whole tree, all or nothing: a tree with an entry that is not a file, a directory or a link inside of it is refused, and no
+ * entry is left out silently.
  */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
 import { quoted } from '../../core/text/text.ts';
-import { descriptorPath } from './confined-open.ts';
-import { isSystemError, realPath } from './paths.ts';
-import { FOREIGN_FILE, FOREIGN_FOLDER, NAMED_FOLDER } from './open-flags.ts';
+import { DirectoryHandle } from './directory-handle.ts';
+import { FOREIGN_FILE } from './open-flags.ts';
+import { isSystemError } from './paths.ts';
+import { walk } from './walk.ts';
+import type { WalkProblem, WalkedEntry } from './walk.ts';
 
 export type TreeProblem =
   | 'gone'
@@ -25,17 +26,17 @@ export type TreeProblem =
   | 'too-large'
   | 'too-deep';
 
-/** Why nothing of a tree is taken. */
+/** Why a tree is refused as a whole. */
 export interface TreeRefusal {
   readonly type: 'refused';
   readonly problem: TreeProblem;
   /** Below the tree; empty for the tree itself. */
   readonly path: string;
-  /** Lower case, without the tree's own name. */
+  /** Lower case, without the name of the tree. */
   readonly message: string;
 }
 
-/** Ends a walk. It does not leave `src/platform`: `orRefusal` turns it into a value. */
+/** Ends a walk. `orRefusal` turns it into a value. */
 export class TreeRefused extends Error {
   override readonly name = 'TreeRefused';
   readonly refusal: TreeRefusal;
@@ -47,7 +48,7 @@ export class TreeRefused extends Error {
 }
 
 export interface TreeLimits {
-  /** Files, folders and links. */
+  /** Files, directories and links. */
   readonly maxEntries: number;
   readonly maxBytes: number;
   readonly maxDepth: number;
@@ -66,7 +67,7 @@ export interface FileEntry {
   readonly type: 'file';
   readonly path: string;
   readonly stats: Stats;
-  /** Opens the file while it is the entry at hand, and only then. */
+  /** Opens the file while it is the current entry. */
   readonly place: string;
 }
 
@@ -79,106 +80,69 @@ export interface LinkEntry {
 
 export type TreeEntry = FolderEntry | FileEntry | LinkEntry;
 
-/** A file that is open, judged by what was opened. Whoever gets it closes it. */
+/** An opened file; the receiver closes the descriptor. */
 export interface OpenedEntry extends FileEntry {
   readonly descriptor: number;
 }
 
 export interface WalkOptions {
   readonly limits?: TreeLimits;
-  /** Names of the top that are no part of the tree: links that we added ourselves. */
+  /** Names at the top that are not part of the tree: links that this program added. */
   readonly leaveOut?: readonly string[];
-  /** What is no part of the tree, and is neither entered nor judged; asked for a folder before what is in it. */
+  /** True for entries that are not part of the tree; they are neither entered nor counted. Asked for a directory before its entries. */
   readonly skip?: (path: string, isFolder: () => boolean) => boolean;
 }
 
-/** What a repository keeps beside the files, wherever it lies: it differs between two equal checkouts. All else is part of a tree. */
-export const NO_PART = '.git';
+/** Repository data beside the files, at any depth: it differs between equal checkouts. Everything else is part of a tree. */
+export const REPOSITORY_DATA = '.git';
 
-interface Held {
-  readonly descriptor: number;
-  /** Starts the names of what lies in it, for the system. */
-  readonly place: string;
-  /** The same below the tree: empty, or with a slash at its end. */
-  readonly prefix: string;
-  readonly names: readonly string[];
-  /** Those that were files when they were listed, where somebody wants to know. */
-  readonly files: ReadonlySet<string>;
-  next: number;
-}
-
-/** What becomes of the files that are met. */
-interface Meeting<F extends FileEntry> {
-  /** Whether folders are listed with what is a file in them: such a one is met without another look. */
-  readonly isListed: boolean;
-  meet(place: string, at: string, seen: Stats | undefined): F;
-  /** Nobody gets it. */
-  drop(file: F): void;
-}
-
-const LOOKED_AT: Meeting<FileEntry> = {
-  isListed: false,
-  meet: (place, at, seen) => ({ type: 'file', path: at, stats: seen ?? lstatSync(place), place }),
-  drop: () => undefined,
-};
-
-const OPENED: Meeting<OpenedEntry> = {
-  isListed: true,
-  meet: openFileAt,
-  drop: ({ descriptor }) => closeSync(descriptor),
-};
-
-/** Every entry of a tree; a folder comes before what is in it. Throws `TreeRefused`. Folders are held open until the walk ends. */
+/** Every entry of a tree; a directory comes before its entries. Throws `TreeRefused`. */
 export function walkTree(root: string, options: WalkOptions = {}): Generator<TreeEntry, void, undefined> {
-  return walk(root, options, LOOKED_AT);
+  return walkStrictly<FileEntry>(root, options, (place, at) => {
+    const stats = lstatSync(place);
+    if (!stats.isFile()) throw changed(at);
+    return { type: 'file', path: at, stats, place };
+  });
 }
 
-/** The same for whoever reads every file: each is opened as it is met. */
+/** The same with every file opened. */
 export function walkOpened(
   root: string,
   options: WalkOptions = {},
 ): Generator<FolderEntry | OpenedEntry | LinkEntry, void, undefined> {
-  return walk(root, options, OPENED);
+  return walkStrictly<OpenedEntry>(root, options, (place, at) => openFileAt(place, at, undefined));
 }
 
-function* walk<F extends FileEntry>(
+function* walkStrictly<F extends FileEntry>(
   root: string,
   { limits = TREE_LIMITS, leaveOut = [], skip }: WalkOptions,
-  files: Meeting<F>,
+  meetFile: (place: string, at: string) => F,
 ): Generator<FolderEntry | F | LinkEntry, void, undefined> {
-  const held: Held[] = [];
   let entries = 0;
   let bytes = 0;
+  const accept = ({ name, path: at, kind, depth }: WalkedEntry): boolean => {
+    if (depth === 0 && leaveOut.includes(name)) return false;
+    if (skip?.(at, () => kind === 'directory') === true || name === REPOSITORY_DATA) return false;
+    entries += 1;
+    if (entries > limits.maxEntries)
+      throw new TreeRefused('too-many', '', `it has more than ${String(limits.maxEntries)} files and folders`);
+    return true;
+  };
+  const onProblem = (problem: WalkProblem, at: string, cause?: unknown): void => {
+    throw problemRefusal(problem, at, cause, limits);
+  };
+  const top = openTop(root);
   try {
-    const top = openTop(root, leaveOut, files.isListed);
-    held.push(top.held);
-    yield { type: 'folder', path: '', stats: top.stats };
-    for (let folder = held.at(-1); folder !== undefined; folder = held.at(-1)) {
-      const name = folder.names[folder.next];
-      folder.next += 1;
-      if (name === undefined) {
-        held.pop();
-        closeSync(folder.descriptor);
+    yield { type: 'folder', path: '', stats: top.stats() };
+    for (const step of walk(top, { maxNames: Infinity, maxDepth: limits.maxDepth - 1, accept, onProblem })) {
+      if (step.directory !== undefined) {
+        yield { type: 'folder', path: step.path, stats: step.directory.stats() };
         continue;
       }
-      const at = folder.prefix + name;
-      if (skip?.(at, () => isFolderAt(`${folder.place}/${name}`)) === true || name === NO_PART) continue;
-      entries += 1;
-      if (entries > limits.maxEntries)
-        throw new TreeRefused('too-many', '', `it has more than ${String(limits.maxEntries)} files and folders`);
-      const place = `${folder.place}/${name}`;
-      const entry = folder.files.has(name) ? files.meet(place, at, undefined) : lookAt(place, at, files);
-      if (entry.type === 'folder') {
-        if (held.length >= limits.maxDepth)
-          throw new TreeRefused('too-deep', at, `${quoted(at)} is more than ${String(limits.maxDepth)} folders deep`);
-        const opened = openBelow(place, at, files.isListed);
-        held.push(opened.held);
-        yield { type: 'folder', path: at, stats: opened.stats };
-        continue;
-      }
+      const entry = meetEntry(step, meetFile);
       bytes += entry.stats.size;
       if (bytes > limits.maxBytes) {
-        if (entry.type === 'file') files.drop(entry);
+        if ('descriptor' in entry && typeof entry.descriptor === 'number') closeSync(entry.descriptor);
         throw new TreeRefused('too-large', '', `it has more than ${String(limits.maxBytes)} bytes`);
       }
       yield entry;
@@ -186,11 +150,44 @@ function* walk<F extends FileEntry>(
   } catch (error) {
     throw asRefusal(error, '');
   } finally {
-    for (const { descriptor } of held) closeSync(descriptor);
+    top.close();
   }
 }
 
-/** Runs what walks; a refused tree is a value. */
+function openTop(root: string): DirectoryHandle {
+  try {
+    // The tree itself may be reached by a link: whoever listed it decided that.
+    return DirectoryHandle.open(root, { followLink: true });
+  } catch (error) {
+    const isGone = isSystemError(error) && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code);
+    throw isGone ? new TreeRefused('gone', '', 'there is no such folder') : asRefusal(error, '');
+  }
+}
+
+function meetEntry<F extends FileEntry>(
+  { kind, path: at, place }: WalkedEntry,
+  meetFile: (place: string, at: string) => F,
+): F | LinkEntry {
+  try {
+    if (kind === 'file') return meetFile(place, at);
+    if (kind === 'link') return { type: 'link', path: at, stats: lstatSync(place), target: targetOf(place, at) };
+  } catch (error) {
+    throw asRefusal(error, at);
+  }
+  throw new TreeRefused('not-regular', at, `${quoted(at)} is a pipe, a socket or a device`);
+}
+
+function problemRefusal(problem: WalkProblem, at: string, cause: unknown, { maxDepth }: TreeLimits): unknown {
+  if (problem === 'name') return new TreeRefused('name', at, `${shown(at)} has a file whose name is not UTF-8`);
+  if (problem === 'too-deep')
+    return new TreeRefused('too-deep', at, `${quoted(at)} is more than ${String(maxDepth)} folders deep`);
+  if (isSystemError(cause)) return asRefusal(cause, at);
+  if (problem === 'changed') return changed(at);
+  const detail = typeof cause === 'object' && cause !== null && 'detail' in cause ? String(cause.detail) : problem;
+  return new TreeRefused('unreadable', at, `${shown(at)} cannot be read (${detail})`);
+}
+
+/** Runs a walk; a refused tree is a value. */
 export async function orRefusal<T>(act: () => Promise<T>): Promise<T | TreeRefusal> {
   try {
     return await act();
@@ -200,120 +197,37 @@ export async function orRefusal<T>(act: () => Promise<T>): Promise<T | TreeRefus
   }
 }
 
-/** What comes of a name that leads to something else than a moment ago: gone, no folder any more, a link, no link any more. */
-const EXCHANGED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL']);
+/** Error codes for an entry that was swapped: it is gone, not a directory any more, a link, or not a link any more. */
+const SWAPPED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL']);
 
-/** What the system says of a file in a tree that is being read. Anything that is not the system's flies on. */
+/** A system error while reading a tree, as the refusal; other errors are returned unchanged. */
 export function asRefusal(error: unknown, at: string): unknown {
   if (!isSystemError(error)) return error;
-  const known = at === '' ? 'it' : quoted(at);
-  if (EXCHANGED.has(error.code)) return new TreeRefused('changed', at, `${known} changed while it was read`);
-  return new TreeRefused('unreadable', at, `${known} cannot be read (${error.code})`);
+  if (SWAPPED.has(error.code)) return changed(at);
+  return new TreeRefused('unreadable', at, `${shown(at)} cannot be read (${error.code})`);
 }
 
-interface OpenedFolder {
-  readonly stats: Stats;
-  readonly held: Held;
-}
-
-function openTop(root: string, leaveOut: readonly string[], isListed: boolean): OpenedFolder {
-  let descriptor: number;
-  try {
-    // The folder itself may be a link: where a skill lies is for whoever listed it.
-    descriptor = openSync(root, NAMED_FOLDER);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'ELOOP';
-    if (isGone) throw new TreeRefused('gone', '', 'there is no such folder');
-    throw error;
-  }
-  return orClosed(descriptor, () => {
-    const byDescriptor = descriptorPath(descriptor);
-    // Without /proc the walk goes by names, as well as such a system allows.
-    const hasDescriptors =
-      process.platform === 'linux' && lstatSync(byDescriptor, { throwIfNoEntry: false }) !== undefined;
-    const place = hasDescriptors ? byDescriptor : realPath(root);
-    const stats = fstatSync(descriptor);
-    const { names, files } = namesIn(place, '', isListed);
-    const wanted = names.filter((name) => !leaveOut.includes(name));
-    return { stats, held: { descriptor, place, prefix: '', names: wanted, files, next: 0 } };
-  });
-}
-
-function orClosed<T>(descriptor: number, act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    closeSync(descriptor);
-    throw error;
-  }
-}
-
-/** The place of an entry is reached through the descriptor of its folder. */
-export function isByDescriptor(place: string): boolean {
-  return place.startsWith('/proc/self/fd/');
-}
-
-function openBelow(byName: string, at: string, isListed: boolean): OpenedFolder {
-  try {
-    const descriptor = openSync(byName, FOREIGN_FOLDER);
-    return orClosed(descriptor, () => {
-      const place = isByDescriptor(byName) ? descriptorPath(descriptor) : byName;
-      const stats = fstatSync(descriptor);
-      return { stats, held: { descriptor, place, prefix: `${at}/`, ...namesIn(place, at, isListed), next: 0 } };
-    });
-  } catch (error) {
-    throw asRefusal(error, at);
-  }
-}
-
-const NO_FILES: ReadonlySet<string> = new Set();
-
-function namesIn(place: string, at: string, isListed: boolean): Pick<Held, 'names' | 'files'> {
-  const entries = isListed ? readdirSync(place, { withFileTypes: true }) : [];
-  const names = isListed ? entries.map(({ name }) => name) : readdirSync(place);
-  if (
-    names.some((name) => name.includes('\uFFFD')) &&
-    readdirSync(place, { encoding: 'buffer' }).some((name) => !isUtf8(name))
-  )
-    throw new TreeRefused('name', at, `${at === '' ? 'it' : quoted(at)} has a file whose name is not UTF-8`);
-  const files = isListed ? new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name)) : NO_FILES;
-  return { names: names.sort(compareText), files };
-}
-
-function isFolderAt(place: string): boolean {
-  return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function lookAt<F extends FileEntry>(place: string, at: string, files: Meeting<F>): FolderEntry | F | LinkEntry {
-  try {
-    const stats = lstatSync(place);
-    if (stats.isFile()) return files.meet(place, at, stats);
-    if (stats.isDirectory()) return { type: 'folder', path: at, stats };
-    if (stats.isSymbolicLink()) return { type: 'link', path: at, stats, target: targetOf(place, at) };
-  } catch (error) {
-    throw asRefusal(error, at);
-  }
-  throw new TreeRefused('not-regular', at, `${quoted(at)} is a pipe, a socket or a device`);
-}
-
-/** Opens a file of a tree. Throws `TreeRefused` where it is none, or another one than was seen. */
+/** Opens a file of a tree. Throws `TreeRefused` if it is not a regular file, or not the file that was `seen`. */
 export function openFileAt(place: string, at: string, seen: Stats | undefined): OpenedEntry {
+  let descriptor: number | undefined;
   try {
-    const descriptor = openSync(place, FOREIGN_FILE);
-    return orClosed(descriptor, () => {
-      const stats = fstatSync(descriptor);
-      const isSeen = seen === undefined || (stats.ino === seen.ino && stats.dev === seen.dev);
-      if (!stats.isFile() || !isSeen) throw changed(at);
-      return { type: 'file', path: at, stats, place, descriptor };
-    });
+    descriptor = openSync(place, FOREIGN_FILE);
+    const stats = fstatSync(descriptor);
+    const isSeen = seen === undefined || (stats.ino === seen.ino && stats.dev === seen.dev);
+    if (!stats.isFile() || !isSeen) throw changed(at);
+    return { type: 'file', path: at, stats, place, descriptor };
   } catch (error) {
+    if (descriptor !== undefined) closeSync(descriptor);
     throw asRefusal(error, at);
   }
 }
 
 export function changed(at: string): TreeRefused {
-  return new TreeRefused('changed', at, `${quoted(at)} changed while it was read`);
+  return new TreeRefused('changed', at, `${shown(at)} changed while it was read`);
+}
+
+function shown(at: string): string {
+  return at === '' ? 'it' : quoted(at);
 }
 
 function targetOf(place: string, at: string): string {
@@ -322,12 +236,12 @@ function targetOf(place: string, at: string): string {
   return bytes.toString('utf8');
 }
 
-/** Links followed to see where one of them leads. */
+/** Links followed to resolve one link. */
 const MAX_LINKS = 40;
 
 /**
- * Every link of a tree leads to a place inside it, by whatever way, other links included; a missing file inside is allowed. Throws
- * `TreeRefused`. `links` are the targets by path.
+ * Throws `TreeRefused` if a link leads out of the tree, directly or through other links. A missing target inside is allowed. `links`
+ * has the targets by path.
  */
 export function refuseLinksOutside(links: ReadonlyMap<string, string>, folders: ReadonlySet<string>): void {
   for (const [at, target] of links) {
@@ -349,8 +263,8 @@ function whyOutside(
     if (name === '' || name === '.') continue;
     if (name === '..') {
       if (reached.length === 0) return 'lies outside';
-      // Of what is no folder here nobody can say where its parent will be.
-      if (!folders.has(reached.join('/'))) return 'leads through what is no folder';
+      // The parent of a directory that does not exist cannot be known.
+      if (!folders.has(reached.join('/'))) return 'leads through a path that is not a folder';
       reached.pop();
       continue;
     }

@@ -7,13 +7,13 @@ export interface DirectoryWatch {
 }
 
 export interface DirectoryWatchEvents {
-  /** Something below the directory may have changed. */
+  /** An entry of the directory may have changed. */
   readonly onEvent: () => void;
-  /** No more events will come: the directory is gone, or the system has no watches left. */
+  /** No more events follow: the directory was removed, or the system has no watches left. */
   readonly onLost: () => void;
 }
 
-/** Watches one directory's own entries; nothing where the system refuses (no such directory, no inotify watches left). */
+/** Watches the entries of one directory; `undefined` if the system refuses (no such directory, no inotify watches left). */
 export function watchDirectory(
   directory: string,
   { onEvent, onLost }: DirectoryWatchEvents,

@@ -14,15 +14,15 @@ import { isSystemError } from '../fs/paths.ts';
 import { SOCKS_VERSION, serveSocks } from './socks-proxy.ts';
 
 export interface ProxyLimits {
-  /** Of all connections together, both ways. */
+  /** Bytes of all connections together, in both directions. */
   readonly bytes: number;
-  /** At the same time. */
+  /** Concurrent connections. */
   readonly connections: number;
-  /** A connection on which nothing moves for so long is closed. */
+  /** A connection without traffic is closed after this time. */
   readonly idleMs: number;
   /** From the first byte of a request to the end of its head. */
   readonly headMs: number;
-  /** For looking up a name, and for each connection. */
+  /** Timeout of a name lookup, and of each connection attempt. */
   readonly connectMs: number;
 }
 
@@ -35,12 +35,12 @@ export const DEFAULT_PROXY_LIMITS: ProxyLimits = {
 };
 
 export interface AllowProxyOptions {
-  /** Grants; see core/policy/host-pattern.ts. */
+  /** Host patterns; see core/network/host-pattern.ts. */
   readonly hosts: readonly string[];
-  /** Where it listens for programs; connectable by `owner`, or else by nobody but us. */
+  /** Unix socket for programs; only `owner` can connect (default: this user). */
   readonly socketPath?: string;
   readonly owner?: Identity;
-  /** Also on a port of 127.0.0.1, where every user of this machine can reach it. */
+  /** Also listen on a port of 127.0.0.1, where every user of this machine can connect. */
   readonly loopback?: boolean;
   readonly resolve?: ResolveHost;
   readonly signal?: AbortSignal;
@@ -49,20 +49,20 @@ export interface AllowProxyOptions {
 }
 
 export interface AllowProxy {
-  /** On 127.0.0.1, where that was asked for. */
+  /** The port on 127.0.0.1, with `loopback`. */
   readonly port: number | undefined;
-  /** Bytes that passed so far. */
+  /** Bytes transferred so far. */
   transferred(): number;
-  /** Ends every connection. May be called twice. */
+  /** Closes every connection. May be called twice. */
   close(): Promise<void>;
 }
 
-/** The path of a unix socket has so many bytes at most; the system would cut a longer one and make another file. */
+/** Maximum length of a unix socket path in bytes; the system truncates a longer one silently. */
 const MAX_SOCKET_PATH = 103;
 
 /**
- * The way to the network for programs that have none: HTTP (absolute requests and CONNECT) and SOCKS 5 on one socket, to granted hosts
- * only. Names are looked up here, so that nothing has to be looked up where the program runs.
+ * A proxy for sandboxed programs without network: HTTP (absolute requests and CONNECT) and SOCKS 5 on one socket, to granted hosts only.
+ * It resolves names itself, because programs in the sandbox cannot.
  */
 export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowProxy> {
   const { hosts, socketPath, owner, loopback = false, resolve, signal, onDecision = () => undefined } = options;
@@ -96,12 +96,12 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     open.add(socket);
     const gone = new AbortController();
     const deadline = setTimeout(() => {
-      answerRaw(socket, 408, 'the request took too long to arrive');
+      answerRaw(socket, 408, 'timeout: the request was not complete in time');
       gone.abort();
     }, limits.headMs);
     const headIsComplete = (): void => clearTimeout(deadline);
     heads.set(socket, headIsComplete);
-    // Resets are how clients leave; `close` follows.
+    // Clients disconnect by a reset; `close` follows.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(limits.idleMs, () => socket.destroy());
     socket.once('close', () => {
@@ -118,10 +118,10 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     if (kind === undefined) return void socket.destroy();
     socket.unshift(first);
     if (meter.taken > limits.bytes)
-      return answerRaw(socket, 403, `all ${String(limits.bytes)} granted bytes were used`);
+      return answerRaw(socket, 403, `the limit of ${String(limits.bytes)} bytes is used up`);
     if (kind === SOCKS_VERSION) return await serveSocks(socket, { gate, meter, onDecision, onHead, signal: gone });
-    // Every request of HTTP begins with a letter; SOCKS 4, TLS and noise do not.
-    if (kind < 0x41 || kind > 0x7a) return answerRaw(socket, 400, 'only HTTP and SOCKS 5 are spoken here');
+    // Every HTTP request begins with a letter; SOCKS 4 and TLS do not.
+    if (kind < 0x41 || kind > 0x7a) return answerRaw(socket, 400, 'this proxy supports HTTP and SOCKS 5');
     web.emit('connection', socket);
   };
 
@@ -163,8 +163,8 @@ function checkSocketPath(socketPath: string): void {
   if (Buffer.byteLength(socketPath) <= MAX_SOCKET_PATH) return;
   throw new SkillError({
     code: 'executor/failed',
-    message: `the path ${quoted(socketPath)} is too long for a socket: ${String(MAX_SOCKET_PATH)} bytes are possible`,
-    hint: 'keep workspaces in a folder with a shorter path',
+    message: `the socket path ${quoted(socketPath)} is too long: the limit is ${String(MAX_SOCKET_PATH)} bytes`,
+    hint: 'use a workspace folder with a shorter path',
     data: { executor: 'network', cause: 'socket path too long' },
   });
 }
@@ -176,8 +176,8 @@ function listening(server: Server, where: ListenOptions): Promise<void> {
         isSystemError(error)
           ? new SkillError({
               code: 'executor/failed',
-              message: `the proxy for granted hosts cannot listen: ${error.message}`,
-              hint: 'check that the folder of the workspace exists and can be written',
+              message: `the network proxy cannot listen: ${error.message}`,
+              hint: 'check that the workspace folder exists and is writable',
               data: { executor: 'network', cause: error.code },
               cause: error,
             })

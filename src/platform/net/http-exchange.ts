@@ -1,4 +1,4 @@
-/** One request on a connection that the gate reached, and the head of its answer. No cookies, no proxies, no agent. */
+/** One HTTP request on a connection from the network gate, up to the head of the response. No cookies, proxies or agent. */
 import { request as openRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -6,30 +6,30 @@ import { connect as connectSecurely, rootCertificates } from 'node:tls';
 
 import type { HostAndPort } from '../../core/network/host-pattern.ts';
 
-/** An address that one connection goes to. */
+/** The URL and server of one connection. */
 export interface HttpTarget extends HostAndPort {
   readonly type: 'target';
   readonly url: URL;
   readonly isSecure: boolean;
-  /** `host:port` in one spelling. */
+  /** `host:port`, normalized. */
   readonly authority: string;
 }
 
 export interface HttpExchange {
   readonly target: HttpTarget;
   readonly method: string;
-  /** Names in lower case. The host and the end of the connection are added, and the length of the body. */
+  /** Names in lower case. `host`, `connection` and `content-length` are added. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  /** Certificates to trust besides those that Node knows, in PEM. */
+  /** Additional trusted certificates, in PEM. */
   readonly certificates?: readonly string[] | undefined;
-  /** Ends the connection, also after the head has come. */
+  /** Closes the connection, also after the head was received. */
   readonly stop: AbortSignal;
 }
 
 const MAX_HEADER_SIZE = 32 * 1024;
 
-/** Takes the connection over, and destroys it where it throws the errors of connections. */
+/** Takes over the connection. Throws connection errors, and destroys the connection then. */
 export async function exchangeOver(reached: Socket, exchange: HttpExchange): Promise<IncomingMessage> {
   const { target, stop, certificates } = exchange;
   const end = (): void => {
@@ -46,13 +46,13 @@ export async function exchangeOver(reached: Socket, exchange: HttpExchange): Pro
   }
 }
 
-/** Certificates are verified whatever the surroundings of the process say. */
+/** Certificates are always verified, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
 function secured(socket: Socket, { host }: HttpTarget, certificates: HttpExchange['certificates']): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const secure = connectSecurely({
       socket,
       host: host.name,
-      // Only names are told: an address is no server name.
+      // SNI carries host names only, no addresses.
       servername: host.isAddress ? '' : host.name,
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
@@ -60,14 +60,14 @@ function secured(socket: Socket, { host }: HttpTarget, certificates: HttpExchang
     });
     secure.once('secureConnect', () => resolve(secure));
     secure.on('error', reject);
-    secure.once('close', () => reject(lost('the connection closed before it was secure')));
+    secure.once('close', () => reject(lost('the connection closed during the TLS handshake')));
   });
 }
 
 function sendOver(socket: Socket, { target: { url }, method, headers, body }: HttpExchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = openRequest({
-      // Only without an agent, `false` included, is this asked: any agent would connect by itself, past the gate.
+      // Used only without an `agent` option, even `false`: an agent would connect by itself and bypass the gate.
       createConnection: () => socket,
       method,
       path: `${url.pathname}${url.search}`,
@@ -84,13 +84,13 @@ function sendOver(socket: Socket, { target: { url }, method, headers, body }: Ht
       },
     });
     sent.once('response', resolve);
-    // Also after the answer: what breaks later ends in the body, and must not end the process.
+    // Stays registered: a later error surfaces in the body and must not crash the process.
     sent.on('error', reject);
     sent.once('upgrade', (_response, upgraded) => {
       upgraded.destroy();
-      reject(lost('the server wants to speak something else than HTTP'));
+      reject(lost('the server switched to another protocol'));
     });
-    sent.once('close', () => reject(lost('the connection closed before an answer')));
+    sent.once('close', () => reject(lost('the connection closed before a response')));
     sent.end(body);
   });
 }

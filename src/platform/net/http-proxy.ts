@@ -15,14 +15,14 @@ export interface HttpProxyOptions {
   readonly gate: NetworkGate;
   readonly meter: ByteMeter;
   readonly onDecision: (decision: NetworkDecision) => void;
-  /** The head of a request is complete: its deadline is over. */
+  /** Called when the head of a request is complete. */
   readonly onHead: (socket: Duplex) => void;
   readonly idleMs: number;
 }
 
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Of an address that is told on: what does not fit is no host anyway. */
-const MAX_TOLD = 200;
+/** Characters of a malformed URL that are reported. */
+const MAX_REPORTED = 200;
 
 const STATUS: Readonly<Record<Refusal, number>> = {
   malformed: 400,
@@ -33,7 +33,7 @@ const STATUS: Readonly<Record<Refusal, number>> = {
   unreachable: 502,
 };
 
-/** Belongs to one connection and not to the message; `host` and what frames the body are written anew. */
+/** Headers of one connection, not forwarded; `host` and the body framing are rewritten. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -51,8 +51,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A proxy that is given connections by `emit('connection', socket)`. One request a connection: the next one would have to be told from
- * the rest of the first, and disagreement about that is how requests are smuggled.
+ * A proxy that receives connections by `emit('connection', socket)`. It serves one request per connection: where one request ends and the
+ * next begins is what request smuggling exploits.
  */
 export function httpProxy(options: HttpProxyOptions): Server {
   const served = new WeakSet<Duplex>();
@@ -82,20 +82,20 @@ export function httpProxy(options: HttpProxyOptions): Server {
     if (served.has(socket) || !socket.writable) return void socket.destroy();
     served.add(socket);
     if (error.code === 'HPE_HEADER_OVERFLOW')
-      answerRaw(socket, 431, `a head of more than ${String(MAX_HEAD_BYTES)} bytes`);
-    else answerRaw(socket, 400, 'this is not a request that can be understood in only one way');
+      answerRaw(socket, 431, `the request head is larger than ${String(MAX_HEAD_BYTES)} bytes`);
+    else answerRaw(socket, 400, 'malformed or ambiguous request');
   });
   return server;
 }
 
-/** A whole answer on a connection that no response object belongs to. */
+/** Writes a whole response to a socket without a response object. */
 export function answerRaw(socket: Duplex, status: number, message: string): void {
   const body = bodyOf(message);
   socket.end(
     `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\ncontent-type: text/plain; charset=utf-8\r\n` +
       `content-length: ${String(Buffer.byteLength(body))}\r\nconnection: close\r\n\r\n${body}`,
   );
-  // A client that goes on writing and never reads would keep it half open.
+  // A client that keeps writing and never reads would keep the socket half open.
   socket.once('finish', () => socket.destroy());
 }
 
@@ -118,8 +118,8 @@ async function tunnel(request: IncomingMessage, socket: Duplex, options: HttpPro
   const { gate, meter } = options;
   const asked = readAuthority(request.url ?? '');
   if (asked === undefined) {
-    tellMalformed(request, options);
-    return answerRaw(socket, 400, 'CONNECT needs a host and a port, such as example.org:443');
+    reportMalformed(request, options);
+    return answerRaw(socket, 400, 'CONNECT needs a host and a port, for example example.org:443');
   }
   const gone = whenGone(socket);
   const reached = await gate.reach(asked, gone);
@@ -137,17 +137,17 @@ interface Target extends HostAndPort {
   readonly path: string;
 }
 
-/** The address of an absolute request, or what is wrong with it. */
+/** The target of an absolute request, or what is wrong with it. */
 function readTarget(url: string): Target | string {
   if (url.startsWith('/') || url === '*')
-    return 'this is a proxy: ask for a whole address, such as http://example.org/';
+    return 'this is a proxy: request an absolute URL, for example http://example.org/';
   const match = /^http:\/\/([^/?#]*)([/?][^#]*)?(?:#.*)?$/i.exec(url);
-  if (match === null) return 'only http:// is forwarded; https goes through CONNECT';
+  if (match === null) return 'only http:// URLs are forwarded; use CONNECT for https';
   const [, authority = '', path = '/'] = match;
-  if (authority.includes('@')) return 'an address with a user or password in it is not forwarded';
-  if (!/^[\x21-\x7e]*$/.test(path)) return 'a path is written in ASCII, with % for everything else';
+  if (authority.includes('@')) return 'URLs with a user name or password are not forwarded';
+  if (!/^[\x21-\x7e]*$/.test(path)) return 'the path must be ASCII; percent-encode other characters';
   const asked = readAuthority(authority, 80);
-  if (asked === undefined) return 'the address has no host that can be understood in only one way';
+  if (asked === undefined) return 'the URL has an invalid or ambiguous host';
   return { ...asked, path: path.startsWith('?') ? `/${path}` : path };
 }
 
@@ -156,11 +156,11 @@ async function forward(request: IncomingMessage, response: ServerResponse, optio
   const target = readTarget(request.url ?? '');
   const body = bodyHeaders(request);
   if (typeof target === 'string' || body === undefined) {
-    tellMalformed(request, options);
+    reportMalformed(request, options);
     return answer(
       response,
       400,
-      typeof target === 'string' ? target : 'only chunked is understood as transfer-encoding',
+      typeof target === 'string' ? target : 'the only supported transfer-encoding is chunked',
     );
   }
   const reached = await gate.reach(target, whenGone(request.socket));
@@ -177,9 +177,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, optio
     setHost: false,
     createConnection: () => reached,
   });
-  onward.on('error', () =>
-    answer(response, 502, `${writeAuthority(host, port)} gave no answer that can be understood`),
-  );
+  onward.on('error', () => answer(response, 502, `${writeAuthority(host, port)} sent an invalid response`));
   onward.on('response', (answered) => respond(answered, response, meter));
   request.on('data', (chunk: Uint8Array) => {
     if (!meter.take(chunk.length)) request.destroy();
@@ -189,7 +187,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, optio
 
 function respond(answered: IncomingMessage, response: ServerResponse, meter: ByteMeter): void {
   const status = answered.statusCode ?? 0;
-  if (status < 200) return answer(response, 502, 'the answer has no status that can be understood');
+  if (status < 200) return answer(response, 502, 'the server sent an invalid status');
   const length = answered.headers['content-length'];
   const isFramed = length !== undefined && answered.headers['transfer-encoding'] === undefined;
   response.shouldKeepAlive = false;
@@ -198,13 +196,13 @@ function respond(answered: IncomingMessage, response: ServerResponse, meter: Byt
   answered.on('data', (chunk: Uint8Array) => {
     if (!meter.take(chunk.length)) response.destroy();
   });
-  // An answer that breaks off must not look complete.
+  // A truncated response must not look complete.
   answered.on('error', () => response.destroy());
   answered.on('aborted', () => response.destroy());
   answered.pipe(response);
 }
 
-/** How the body is framed onward: as it came, counted or chunked, and never by what other headers claim. */
+/** The framing of the forwarded body: as received, by length or chunked. `undefined` for any other transfer-encoding. */
 function bodyHeaders({ headers }: IncomingMessage): readonly string[] | undefined {
   const coding = headers['transfer-encoding'];
   if (coding !== undefined)
@@ -213,7 +211,7 @@ function bodyHeaders({ headers }: IncomingMessage): readonly string[] | undefine
   return length === undefined ? [] : ['Content-Length', length];
 }
 
-/** Names and values in turn, as Node's raw headers are. */
+/** The end-to-end headers: names and values alternate, as in Node's raw headers. */
 function endToEnd({ rawHeaders, headers }: IncomingMessage): readonly string[] {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
   const kept: string[] = [];
@@ -221,18 +219,18 @@ function endToEnd({ rawHeaders, headers }: IncomingMessage): readonly string[] {
     const name = rawHeaders[index] ?? '';
     const value = rawHeaders[index + 1] ?? '';
     const lower = name.toLowerCase();
-    const isOfMessage = !HOP_BY_HOP.has(lower) && !named.has(lower);
-    if (isOfMessage && HEADER_NAME.test(name) && !NOT_IN_VALUE.test(value)) kept.push(name, value);
+    const isEndToEnd = !HOP_BY_HOP.has(lower) && !named.has(lower);
+    if (isEndToEnd && HEADER_NAME.test(name) && !NOT_IN_VALUE.test(value)) kept.push(name, value);
   }
   return kept;
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
-/** What Node's parser lets pass and its writer does not. */
+/** Characters that Node's parser accepts and its writer rejects. */
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-function tellMalformed({ url = '' }: IncomingMessage, { onDecision }: HttpProxyOptions): void {
-  onDecision({ host: printable(url.slice(0, MAX_TOLD)), port: 0, allowed: false, rule: 'malformed' });
+function reportMalformed({ url = '' }: IncomingMessage, { onDecision }: HttpProxyOptions): void {
+  onDecision({ host: printable(url.slice(0, MAX_REPORTED)), port: 0, allowed: false, rule: 'malformed' });
 }
 
 function whenGone(socket: Duplex): AbortSignal {

@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:h
 import { Readable } from 'node:stream';
 import type { Duplex } from 'node:stream';
 
-/** HTTP to one server behind a local socket or a port, where every call has a deadline and a bound; no redirects, no proxies. */
+/** HTTP client for one server at a unix socket or a port. Every call has a deadline and a size limit; no redirects, no proxies. */
 
 export type HttpEndpoint =
   | { readonly type: 'unix'; readonly socketPath: string }
@@ -14,17 +14,16 @@ export interface HttpCall {
   readonly path: string;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it comes, no faster than it is taken. */
+  /** Sent as a stream, with backpressure. */
   readonly bytes?: AsyncIterable<Uint8Array>;
-  /** For all of the call, the body of the answer included. */
+  /** For the whole call, including the response body. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The world's refusals are values: what was expected of the server is known only to the caller. */
 export interface HttpFailure {
   readonly type: 'failed';
-  /** `ENOENT`, `ECONNREFUSED`, `HPE_INVALID_CONSTANT`, ...; `deadline` and `cancelled` are our own. */
+  /** `ENOENT`, `ECONNREFUSED`, `HPE_INVALID_CONSTANT`, ..., or `deadline` or `cancelled`. */
   readonly code: string;
   readonly reason: string;
 }
@@ -53,16 +52,16 @@ export class HttpSocket {
     this.#endpoint = endpoint;
   }
 
-  /** The whole answer; one beyond 8 MiB is a failure. */
+  /** The whole response; more than 8 MiB is a failure. */
   call(call: HttpCall): Promise<HttpAnswer | HttpFailure> {
     return this.#begin<HttpAnswer>(call, {}, (sent, settle) => {
       sent.on('response', (answer) => gather(answer, settle));
     });
   }
 
-  /** A connection that stops being HTTP; what else the server answers is given whole. The deadline is for the change only. */
+  /** Upgrades the connection to a raw socket; any other response is returned whole. The deadline covers the upgrade only. */
   upgrade(call: HttpCall): Promise<HttpConversation | HttpAnswer | HttpFailure> {
-    // No agent: the connection is the caller's from now on.
+    // No agent: the caller owns the connection from now on.
     return this.#begin<HttpConversation | HttpAnswer>(
       call,
       { connection: 'Upgrade', upgrade: 'tcp' },
@@ -73,7 +72,7 @@ export class HttpSocket {
     );
   }
 
-  /** An answer of any size, read as fast as the caller takes it. The deadline holds until its last byte. */
+  /** A response of any size as a stream. The deadline covers the last byte. */
   download(call: HttpCall): Promise<HttpDownload | HttpAnswer | HttpFailure> {
     return this.#begin<HttpDownload | HttpAnswer>(call, {}, (sent, settle, keepDeadline) => {
       sent.on('response', (answer) => {
@@ -102,7 +101,7 @@ export class HttpSocket {
   ): Promise<Result | HttpFailure> {
     return new Promise((resolve) => {
       if (signal?.aborted === true) {
-        resolve({ type: 'failed', code: 'cancelled', reason: 'it was cancelled' });
+        resolve({ type: 'failed', code: 'cancelled', reason: 'the call was cancelled' });
         return;
       }
       const text = json === undefined ? undefined : Buffer.from(JSON.stringify(json), 'utf8');
@@ -128,10 +127,10 @@ export class HttpSocket {
         settle(failure);
       };
       const timer = setTimeout(
-        () => stop({ type: 'failed', code: 'deadline', reason: `no answer within ${String(deadlineMs)} ms` }),
+        () => stop({ type: 'failed', code: 'deadline', reason: `no response within ${String(deadlineMs)} ms` }),
         deadlineMs,
       );
-      const cancel = (): void => stop({ type: 'failed', code: 'cancelled', reason: 'it was cancelled' });
+      const cancel = (): void => stop({ type: 'failed', code: 'cancelled', reason: 'the call was cancelled' });
       const release = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', cancel);
@@ -141,10 +140,10 @@ export class HttpSocket {
         resolve(result);
       };
       signal?.addEventListener('abort', cancel, { once: true });
-      // Also after the answer: a connection that breaks later must not end the process.
+      // Stays registered: a later error must not crash the process.
       sent.on('error', (error) => stop({ type: 'failed', code: codeOf(error), reason: error.message }));
       sent.on('close', () =>
-        settle({ type: 'failed', code: 'ECONNRESET', reason: 'the connection closed before an answer' }),
+        settle({ type: 'failed', code: 'ECONNRESET', reason: 'the connection closed before a response' }),
       );
       listen(sent, settle, (answer) => {
         isDeadlineKept = true;
@@ -170,7 +169,11 @@ function gather(answer: IncomingMessage, settle: (result: HttpAnswer | HttpFailu
       chunks.push(chunk);
       return;
     }
-    settle({ type: 'failed', code: 'EMSGSIZE', reason: `the answer has more than ${String(MAX_ANSWER_BYTES)} bytes` });
+    settle({
+      type: 'failed',
+      code: 'EMSGSIZE',
+      reason: `the response has more than ${String(MAX_ANSWER_BYTES)} bytes`,
+    });
     answer.destroy();
   });
   answer.on('error', (error) => settle({ type: 'failed', code: codeOf(error), reason: error.message }));

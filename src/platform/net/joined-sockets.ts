@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Counts what passes. Once `take` gives false nothing more passes, for anybody who shares it. */
+/** A byte counter shared by connections. Once `take` returns false, the limit is reached for all of them. */
 export interface ByteMeter {
   readonly taken: number;
   take(bytes: number): boolean;
@@ -22,7 +22,7 @@ export function byteMeter(limit: number, exhausted: () => void): ByteMeter {
   };
 }
 
-/** Two connections become one: bytes both ways, a half that ends ends the other's half, either one gone takes the other along. */
+/** Connects two sockets: bytes flow both ways, the end of one direction ends the other socket's, and closing one closes the other. */
 export function joinSockets(near: Duplex, far: Duplex, meter: ByteMeter): void {
   for (const [from, to] of [
     [near, far],
@@ -31,7 +31,7 @@ export function joinSockets(near: Duplex, far: Duplex, meter: ByteMeter): void {
     from.on('data', (chunk: Uint8Array) => {
       if (!meter.take(chunk.length)) from.destroy();
     });
-    // What ended properly has ended the other by `pipe`, which may still have bytes to deliver.
+    // After a proper end, `pipe` ends the other socket once its bytes are delivered.
     from.once('close', () => {
       if (!from.readableEnded) to.destroy();
     });
@@ -39,11 +39,11 @@ export function joinSockets(near: Duplex, far: Duplex, meter: ByteMeter): void {
   }
 }
 
-/** Up to `count` bytes: fewer when the other side has ended or `signal` says stop. */
+/** Reads `count` bytes; fewer if the other side ended or `signal` aborted. */
 export async function takeBytes(socket: Duplex, count: number, signal: AbortSignal): Promise<Uint8Array> {
   let held: Uint8Array = new Uint8Array();
   while (!signal.aborted && !socket.destroyed) {
-    // All there is: while a part stays behind, Node calls the stream readable again at once, for ever.
+    // Reads everything: while bytes are left, Node emits `readable` again immediately, forever.
     const chunk: unknown = socket.read();
     if (chunk instanceof Uint8Array) {
       held = Buffer.concat([held, chunk]);

@@ -16,45 +16,45 @@ import { readAddress } from '../../core/network/network-address.ts';
 import type { NetworkAddress } from '../../core/network/network-address.ts';
 import { isSystemError } from '../fs/paths.ts';
 
-/** The addresses of a name, best first. */
+/** Resolves a name to addresses, best first. */
 export type ResolveHost = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export const REFUSALS = ['malformed', 'not-granted', 'not-public', 'unresolved', 'unreachable', 'limit'] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
-/** What was asked of the network and what came of it. */
+/** A request for a connection and its decision. */
 export interface NetworkDecision {
-  /** In its one spelling; as it was given, cut and escaped, where it is no host. */
+  /** Normalized; truncated and escaped if it is not a valid host. */
   readonly host: string;
-  /** 0 where there was none. */
+  /** 0 if the request had none. */
   readonly port: number;
   readonly allowed: boolean;
-  /** The grant that allows it, or why nothing does. */
+  /** The matching grant, or the reason of the refusal. */
   readonly rule: string;
 }
 
 export interface Refused {
   readonly refusal: Refusal;
-  /** For the program, in one line: it should know what to ask for. */
+  /** One line for the program, so that it knows which grant is missing. */
   readonly message: string;
 }
 
 export interface NetworkGateOptions {
   readonly grants: readonly HostPattern[];
   readonly resolve?: ResolveHost;
-  /** For a name and for each connection. */
+  /** Timeout of a name lookup, and of each connection attempt. */
   readonly connectMs: number;
   readonly onDecision: (decision: NetworkDecision) => void;
 }
 
 export interface NetworkGate {
-  /** A connection to a granted host, or why there is none. Never throws for what the network does. */
+  /** Connects to a granted host. Network errors are returned as `Refused`. */
   reach(asked: HostAndPort, signal: AbortSignal): Promise<Socket | Refused>;
 }
 
-/** Addresses of one name that are tried, one after the other. */
+/** Addresses of one name that are tried in turn. */
 const MAX_TRIES = 3;
-/** Grants that a refusal names. */
+/** Grants listed in a refusal. */
 const MAX_NAMED = 8;
 
 export function isRefused(reached: Socket | Refused): reached is Refused {
@@ -62,8 +62,8 @@ export function isRefused(reached: Socket | Refused): reached is Refused {
 }
 
 /**
- * The one way out. It asks for a grant by name, looks the name up itself, judges every address, and connects to an address that it
- * judged: a name that leads elsewhere the second time leads nowhere.
+ * Every outgoing connection passes this gate. It checks the grant by name, resolves the name itself, checks every address, and connects
+ * to an address that it checked: DNS rebinding between check and connection has no effect.
  */
 export function networkGate({ grants, resolve = lookUp, connectMs, onDecision }: NetworkGateOptions): NetworkGate {
   const decide = (asked: HostAndPort, allowed: boolean, rule: string): void => {
@@ -92,21 +92,21 @@ export function networkGate({ grants, resolve = lookUp, connectMs, onDecision }:
   };
 }
 
-/** A grant as a person wrote it. Throws `input/invalid` for what is none. */
+/** Parses a grant that a person wrote. Throws `input/invalid`. */
 export function readGrant(text: string): HostPattern {
   const read = readHostPattern(text);
   if (isHostPattern(read)) return read;
   throw new SkillError({
     code: 'input/invalid',
-    message: `no network for ${read.problem}`,
+    message: `invalid network grant: ${read.problem}`,
     hint: 'grant hosts as example.org, *.example.org, example.org:8443, or private://localhost:8080 for what is not on the internet',
     data: { expected: 'a host, with or without a port' },
   });
 }
 
 /**
- * Whether a grant covers the address that its host leads to. A private grant of a name covers this machine and its neighbours, but
- * not a metadata service and not everybody at once: those are meant only by who writes the address.
+ * Whether a grant covers an address of its host. A private grant for a name covers this machine and its local network, but no metadata
+ * service and no broadcast or multicast address: those must be granted by address.
  */
 function mayReach(grant: HostPattern, address: NetworkAddress): boolean {
   const kind = address.kind === 'public' && isOwn(address) ? 'private' : address.kind;
@@ -115,7 +115,7 @@ function mayReach(grant: HostPattern, address: NetworkAddress): boolean {
   return grant.kind === 'address' || kind === 'private' || kind === 'loopback' || kind === 'link-local';
 }
 
-/** A public address of this machine reaches services that were meant for its neighbours. */
+/** At a public address of this machine, services for the local network may listen. */
 function isOwn({ text }: NetworkAddress): boolean {
   return Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === text) === true);
 }
@@ -129,7 +129,7 @@ function notGranted(grants: readonly HostPattern[], { host, port }: HostAndPort)
 
 function notPublic(authority: string, found: readonly NetworkAddress[]): string {
   const kinds = [...new Set(found.map(({ kind, text }) => `${text} (${kind})`))].slice(0, MAX_NAMED).join(', ');
-  return `${authority} leads to ${kinds}, which is not on the internet; a private:// grant is needed`;
+  return `${authority} resolves to ${kinds}, which is not a public address; grant it as private://`;
 }
 
 function named(grants: readonly HostPattern[]): string {
@@ -157,13 +157,13 @@ async function ask(resolve: ResolveHost, name: string, signal: AbortSignal): Pro
   try {
     return await resolve(name, signal);
   } catch (error) {
-    // Not found, no server, refused: to the program it is one thing, a name without an address.
+    // Any lookup error means the same to the program: the name has no address.
     if (isSystemError(error)) return [];
     throw error;
   }
 }
 
-/** The system's resolver cannot be stopped; its answer is not waited for beyond the deadline. */
+/** The system resolver cannot be cancelled; the caller stops waiting at the deadline. */
 async function lookUp(name: string): Promise<readonly string[]> {
   return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
 }
@@ -199,7 +199,7 @@ interface Dial {
 
 async function dial({ address, port, connectMs, signal }: Dial): Promise<Socket | undefined> {
   const socket = connect({ host: address, port, allowHalfOpen: true, autoSelectFamily: false });
-  // Whatever goes wrong later ends in `close`, which whoever uses the socket listens to.
+  // Later errors end in `close`, which the user of the socket handles.
   const isOpen = await withinTime(
     connectMs,
     signal,

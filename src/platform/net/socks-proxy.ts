@@ -12,12 +12,12 @@ export interface SocksOptions {
   readonly gate: NetworkGate;
   readonly meter: ByteMeter;
   readonly onDecision: (decision: NetworkDecision) => void;
-  /** The request is complete: its deadline is over. */
+  /** Called when the request is complete. */
   readonly onHead: () => void;
   readonly signal: AbortSignal;
 }
 
-/** The first byte of everything that a client of SOCKS 5 says. */
+/** The first byte of every SOCKS 5 message. */
 export const SOCKS_VERSION = 5;
 
 const NO_AUTHENTICATION = 0;
@@ -38,7 +38,7 @@ const REPLIES: Readonly<Record<Refusal, number>> = {
 const COMMAND_UNKNOWN = 7;
 const ADDRESS_TYPE_UNKNOWN = 8;
 
-/** RFC 1928 without authentication, CONNECT only. The client sends the name; nothing is looked up where it runs. */
+/** RFC 1928 without authentication, CONNECT only. The client sends host names; the gate resolves them. */
 export async function serveSocks(
   socket: Socket,
   { gate, meter, onDecision, onHead, signal }: SocksOptions,
@@ -71,28 +71,28 @@ export async function serveSocks(
   joinSockets(socket, reached, meter);
 }
 
-/** The address in it is that of our end, which is nobody's business. */
+/** The bound address in a reply is left zero: clients do not need it. */
 function reply(code: number): readonly number[] {
   return [SOCKS_VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0];
 }
 
-interface NoHost {
+interface InvalidHost {
   readonly text: string;
   readonly port: number;
 }
 
-/** Where to, or the text that is no host; nothing where the client went away. */
+/** Reads the target; `undefined` if the client disconnected. */
 async function takeTarget(
   socket: Socket,
   type: number,
   signal: AbortSignal,
-): Promise<HostAndPort | NoHost | undefined> {
+): Promise<HostAndPort | InvalidHost | undefined> {
   const [length = 0] = type === NAME ? await takeBytes(socket, 1, signal) : [type === IPV4 ? 4 : 16];
   const bytes = length === 0 ? new Uint8Array() : await takeBytes(socket, length, signal);
   const [high, low] = await takeBytes(socket, 2, signal);
   if (high === undefined || low === undefined || bytes.length < length) return undefined;
   const port = high * 256 + low;
-  // Latin-1 keeps every byte: what is not ASCII is then no host, instead of one that somebody decodes differently.
+  // Latin-1 keeps every byte, so that a non-ASCII name is invalid instead of ambiguous.
   const text = type === NAME ? Buffer.from(bytes).toString('latin1') : addressText(bytes);
   const host = /^[\x21-\x7e]+$/.test(text) ? readHost(text) : undefined;
   return host === undefined || port === 0 ? { text, port } : { host, port };

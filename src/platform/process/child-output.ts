@@ -4,21 +4,21 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import type { OutputSink } from '../../core/execution.ts';
 import { isSystemError } from '../fs/paths.ts';
 
-/** Looks at streams that should be empty. */
+/** Checks of streams that should be empty. */
 const MAX_DRAINS = 10_000;
 
-/** What comes out of a process, on its way to the sinks. */
+/** The output streams of a process, connected to sinks. */
 export interface Intake {
-  /** Both streams have ended. */
+  /** Resolves when both streams are closed. */
   readonly closed: Promise<unknown>;
   readonly refused: Promise<void>;
-  /** Takes what lies in the streams, and cuts them. Throws what a sink threw. */
+  /** Reads what is left in the streams and closes them. Throws what a sink threw. */
   drain(): Promise<void>;
 }
 
 type Source = readonly [Readable, OutputSink];
 
-/** Hands every chunk to its sink at once, so that nothing is kept; both streams together give `maxBytes` at most. */
+/** Passes every chunk to its sink immediately; both streams together pass at most `maxBytes`. */
 export function takeOutput(first: Source, second: Source, maxBytes: number): Intake {
   const sources = [first, second];
   let received = 0;
@@ -33,11 +33,11 @@ export function takeOutput(first: Source, second: Source, maxBytes: number): Int
       try {
         isTaken = sink.write(chunk.length > room ? chunk.subarray(0, room) : chunk) && chunk.length <= room;
       } catch (error) {
-        // Not ours to judge, and not to be thrown into the loop of events: whoever waits for the end gets it.
+        // `drain` throws it: an error thrown here would crash the event loop.
         thrown ??= { error };
       }
       if (isTaken) return;
-      // Held back and not closed: a program that cannot write waits to be ended, and does not end by itself of a broken pipe.
+      // Paused, not closed: the program blocks until it is killed, instead of dying from a broken pipe.
       isOpen = false;
       for (const [stream] of sources) stream.pause();
       resolve();
@@ -51,7 +51,7 @@ export function takeOutput(first: Source, second: Source, maxBytes: number): Int
     sources.map(async ([stream]) => await new Promise((resolve) => void stream.once('close', resolve))),
   );
   const drain = async (): Promise<void> => {
-    // However late the loop is: a stream counts as empty only after it was asked and gave nothing, twice.
+    // A stream counts as empty only if two turns of the event loop brought nothing, however late they run.
     for (let quiet = 0, looks = 0; quiet < 2 && looks < MAX_DRAINS; looks += 1) {
       if (sources.every(([stream]) => stream.closed)) break;
       const before = received;
@@ -65,7 +65,7 @@ export function takeOutput(first: Source, second: Source, maxBytes: number): Int
   return { closed, refused, drain };
 }
 
-/** The other side of a stream is gone: what was still to be written or read is nobody's loss. Everything else is thrown. */
+/** Ignores errors of a stream that the other side closed. Other errors are thrown. */
 export function ignoreClosed(error: unknown): void {
   if (!isSystemError(error) || !CLOSED.has(error.code)) throw error;
 }

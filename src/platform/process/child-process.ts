@@ -17,31 +17,31 @@ import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './process-tree.ts';
 
-/** A process to be started. Nothing of ours reaches it but what is written here. */
+/** A process to start. It inherits nothing from this process except what is listed here. */
 export interface ChildSpec {
   readonly argv: readonly string[];
-  /** On the host. */
+  /** Path on the host. */
   readonly cwd: string;
-  /** All of it, but for the mark that `RUN_MARK` names. `PATH` of it is where the first word is looked for. */
+  /** The whole environment, except for the variable `RUN_MARK`. Its `PATH` is searched for the program. */
   readonly env: Readonly<Record<string, string>>;
   readonly identity?: Identity;
   /**
-   * All of its input, where that is known: a file to the child, which it can seek in and open again. Without it input is written later,
-   * and arrives through a socket: bash then takes itself for a remote shell and reads `~/.bashrc`, unless SHLVL is set.
+   * The whole input, if it is known: the child sees a file, which it can seek in and reopen. Without it, input is written later through
+   * a socket: bash then assumes a remote shell and reads `~/.bashrc`, unless SHLVL is set.
    */
   readonly stdin?: Uint8Array;
-  /** What the child finds at descriptors 3, 4, ... */
+  /** The descriptors 3, 4, ... of the child. */
   readonly inherited?: readonly Inherited[];
   readonly terminal?: boolean;
-  /** Of stdout and stderr together; what is more is not given to the sinks, and counts as refused by them. */
+  /** Limit for stdout and stderr together; further output is not passed to the sinks and counts as refused. */
   readonly maxOutputBytes?: number;
-  /** Nothing of it outlives the child (a namespace of processes, a client of an engine): survivors are not looked for. */
+  /** The child takes all its descendants with it (pid namespace, container client): no search for survivors. */
   readonly isContained?: boolean;
-  /** Shared by those who run many programs: one look at the machine serves all of them. */
+  /** Shared between programs, so that one scan of /proc serves all of them. */
   readonly processes?: ProcessTable;
-  /** Where its outputs come from; sockets otherwise, which no program can open by name. */
+  /** Named pipes for the outputs (default: sockets, which programs cannot open by path). */
   readonly pipes?: OutputPipes;
-  /** Named in errors. */
+  /** The name in errors. */
   readonly executor?: string;
 }
 
@@ -50,42 +50,42 @@ export interface ChildExit {
   readonly signal?: string;
 }
 
-/** A process that runs, in a group of its own. */
+/** A running process in its own process group. */
 export interface Child {
   readonly pid: number;
-  /** The exit is known, every process that came from it is gone, every descriptor of ours drained or cut. */
+  /** Resolves when the process exited, all its descendants are gone, and its outputs are drained or closed. */
   readonly ended: Promise<ChildExit>;
-  /** The exit is known; others of its processes may still run. */
+  /** Resolves when the process exited; descendants may still run. */
   readonly exited?: Promise<ChildExit>;
-  /** Resolves when a sink took no more, or more came than was allowed; never otherwise. */
+  /** Resolves when a sink refused output or the limit was exceeded; never otherwise. */
   readonly refused?: Promise<void>;
   write(bytes: Uint8Array): void;
   closeInput(): void;
-  /** SIGKILL to the group and all known descendants. May be called at any time. */
+  /** Sends SIGKILL to the group and all known descendants. May be called at any time. */
   kill(): void;
-  /** Those of these processes that came from it. */
+  /** The descendants among these processes. */
   members?(rows: readonly ProcessRow[]): readonly ProcessRow[];
-  /** Processes that had left the group or outlived the child, and had to be ended one by one. */
+  /** Number of processes that left the group or outlived the child and were killed one by one. */
   hunted?(): number;
 }
 
-/** How long after its exit a child's streams may stay open, because a process it left behind writes its last lines. */
+/** How long the streams may stay open after the exit, for the last lines of a process that was left behind. */
 const GRACE_MS = 250;
-/** How often, and after how long, it is seen whether killed processes are gone. */
+/** How often and at which interval killed processes are checked. */
 const MAX_TRIES = 500;
 const GONE_MS = 5;
-/** How long a killed process may take to be gone. */
+/** How long a killed process may take to disappear. */
 const KILLED_MS = 10_000;
-/** How long, after a program ended by itself, its last output and what it left behind may take: hundreds may end at once. */
+/** How long output and descendants may take after a program exited by itself: hundreds may end at once. */
 const LEFT_MS = 30_000;
 const POLL_MS = 100;
-/** A look at the disk may take this part of the time at most. */
+/** Polling takes at most one part in this many of the time. */
 const POLL_SHARE = 10;
 const MAX_TIMER_MS = 2_147_483_647;
 
 const SCRIPT = '/usr/bin/script';
 
-/** Starts a process. Throws `SkillError` `executor/failed` where the system refuses, `executor/unavailable` where there is no terminal. */
+/** Starts a process. Throws `executor/failed` if the system refuses, `executor/unavailable` if no terminal can be created. */
 export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<Child> {
   checkSpec(spec);
   const mark = randomUUID();
@@ -95,7 +95,7 @@ export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<
   let child: ChildProcess;
   try {
     if (slots.uncovered.length > 0)
-      throw failed(spec, `descriptors ${slots.uncovered.join(', ')} of this process would reach the program`);
+      throw failed(spec, `it would inherit the open descriptors ${slots.uncovered.join(', ')} of this process`);
     child = spawn(command, args, {
       cwd: spec.cwd,
       env,
@@ -122,7 +122,7 @@ function checkSpec({ argv, cwd, env }: ChildSpec): void {
   if (command === '' || words.some((word) => word.includes('\0')))
     throw new SkillError({
       code: 'input/invalid',
-      message: command === '' ? 'there is no program to run' : `a NUL is in ${quoted(words.find(hasNul) ?? '')}`,
+      message: command === '' ? 'no program given' : `${quoted(words.find(hasNul) ?? '')} contains a NUL character`,
       hint: 'give the program and its arguments as words without NUL characters',
       data: { expected: 'words without NUL characters' },
     });
@@ -145,12 +145,12 @@ function commandOf(spec: ChildSpec, mark: string): Command {
   if (!isPresent(SCRIPT))
     throw new SkillError({
       code: 'executor/unavailable',
-      message: `no terminal can be made: ${SCRIPT} is missing`,
+      message: `cannot create a terminal: ${SCRIPT} is missing`,
       hint: 'install util-linux, or run without a terminal',
       data: { executor: spec.executor ?? 'local', reasons: [`${SCRIPT} is missing`], install: 'apt install bsdutils' },
     });
   if (process.platform === 'darwin') return { command: SCRIPT, args: ['-q', '/dev/null', ...spec.argv], env };
-  // It takes a line for `$SHELL`; ours is one, whatever the program wants to see there.
+  // `script` passes the line to `$SHELL`, which must be a POSIX shell.
   const line = `exec ${spec.argv.map(shellWord).join(' ')}`;
   return { command: SCRIPT, args: ['-qefc', line, '/dev/null'], env: { ...env, SHELL: '/bin/sh' } };
 }
@@ -158,35 +158,35 @@ function commandOf(spec: ChildSpec, mark: string): Command {
 function failed(spec: ChildSpec, cause: string, error?: unknown): SkillError<'executor/failed'> {
   return new SkillError({
     code: 'executor/failed',
-    message: `${quoted(spec.argv[0] ?? '')} cannot be started: ${cause}`,
-    hint: 'check that the program exists and may be run',
+    message: `cannot start ${quoted(spec.argv[0] ?? '')}: ${cause}`,
+    hint: 'check that the program exists and is executable',
     data: { executor: spec.executor ?? 'local', cause },
     ...(error === undefined ? {} : { cause: error }),
   });
 }
 
-/** The system's refusal, told apart from a folder that is not there: both are ENOENT. */
+/** A missing program and a missing working directory are both ENOENT. */
 function startFailure(spec: ChildSpec, error: unknown): unknown {
   if (!isSystemError(error)) return error;
   if (error.code === 'ENOENT' && !isDirectory(spec.cwd))
-    return failed(spec, `the folder ${quoted(spec.cwd)} is missing`, error);
-  return failed(spec, error.code === 'ENOENT' ? 'there is no such program' : printable(error.message), error);
+    return failed(spec, `the working directory ${quoted(spec.cwd)} does not exist`, error);
+  return failed(spec, error.code === 'ENOENT' ? 'program not found' : printable(error.message), error);
 }
 
 interface Following {
   readonly spec: ChildSpec;
   readonly streams: RunStreams;
   readonly mark: string;
-  /** Instead of the child's own. */
+  /** Replace the streams of the child. */
   readonly outputs: readonly [Readable, Readable] | undefined;
 }
 
 async function follow(child: ChildProcess, { spec, streams, mark, outputs }: Following): Promise<Child> {
   const { stdin } = child;
   const [stdout, stderr] = outputs ?? [child.stdout, child.stderr];
-  if (stdout === null || stderr === null) throw new TypeError('a child without its streams');
+  if (stdout === null || stderr === null) throw new TypeError('the child process has no output streams');
   stdin?.on('error', ignoreClosed);
-  // All of it before the first wait: a short program may be over by then.
+  // All listeners are registered before the first await: a short program may have exited by then.
   const intake = takeOutput([stdout, streams.stdout], [stderr, streams.stderr], spec.maxOutputBytes ?? Infinity);
   const exited = new Promise<ChildExit>((resolve) => {
     child.once('exit', (code, signal) =>
@@ -204,7 +204,7 @@ async function follow(child: ChildProcess, { spec, streams, mark, outputs }: Fol
     let over = performance.now();
     stdin?.destroy();
     await withinTime(Promise.race([intake.closed, intake.refused]), GRACE_MS);
-    // A killed process takes a moment to be gone, the more the more memory it had.
+    // A killed process takes a moment to disappear, longer with more memory.
     for (let tries = 0; spec.isContained !== true && tree.killSurvivors(over) && tries < MAX_TRIES; tries += 1) {
       await delay(GONE_MS);
       over = performance.now();
@@ -234,20 +234,20 @@ async function follow(child: ChildProcess, { spec, streams, mark, outputs }: Fol
   };
 }
 
-export interface Watch {
+export interface Supervision {
   readonly limits: RunLimits;
   readonly streams: RunStreams;
-  /** `performance.now()` when the program was asked for: the time limit counts from there. */
+  /** `performance.now()` when the program was requested: the time limit counts from there. */
   readonly started: number;
   /**
-   * Looks at what no event tells (disk, memory, processes): about every 100 ms, less often where it is slow, and once after the end.
-   * A reason ends the program.
+   * Checks limits without events (disk, memory, processes) about every 100 ms, less often if it is slow, and once after the end. A
+   * returned reason ends the program.
    */
   readonly poll?: (isLast: boolean) => EndReason | undefined;
 }
 
-/** Waits for the end of a child and brings it about where a limit is reached or nobody wants it any more. The first reason counts. */
-export async function supervise(child: Child, { limits, streams, started, poll }: Watch): Promise<ProgramEnd> {
+/** Waits for a child, and kills it when a limit is reached or the signal aborts. The first reason is reported. */
+export async function supervise(child: Child, { limits, streams, started, poll }: Supervision): Promise<ProgramEnd> {
   const watching = new AbortController();
   let durationMs = 0;
   let isRefused = false;
@@ -256,7 +256,7 @@ export async function supervise(child: Child, { limits, streams, started, poll }
       const left = Math.max(0, limits.wallMs - (performance.now() - started));
       const settle = (why: EndReason) => (): void => resolve(why);
       whenPassed(Math.min(left, MAX_TIMER_MS), watching.signal, settle('timeout'));
-      // One of its own for each: many programs may hang on the caller's, and Node warns of more than ten listeners.
+      // A derived signal: many programs may share the caller's, and Node warns about more than ten listeners.
       const leaving = streams.signal === undefined ? undefined : AbortSignal.any([streams.signal]);
       if (leaving?.aborted === true) resolve('cancelled');
       leaving?.addEventListener('abort', settle('cancelled'), { signal: watching.signal });
@@ -286,7 +286,7 @@ export async function supervise(child: Child, { limits, streams, started, poll }
 interface Ending {
   readonly reason: EndReason;
   readonly exit: ChildExit | undefined;
-  /** Nothing is left of it, and all that it wrote was taken. */
+  /** All processes are gone and all output was read. */
   readonly isOver: boolean;
   readonly durationMs: number;
   readonly hunted: number;
@@ -294,10 +294,11 @@ interface Ending {
 
 function programEnd({ reason, exit, isOver, durationMs, hunted }: Ending): ProgramEnd {
   const warnings: string[] = [];
-  if (exit === undefined) warnings.push('the program was killed and is still not gone');
-  else if (!isOver) warnings.push('what the program left behind is still not gone; its last output may be missing');
-  if (hunted === 1) warnings.push('1 process had left the program or outlived it, and was ended');
-  if (hunted > 1) warnings.push(`${String(hunted)} processes had left the program or outlived it, and were ended`);
+  if (exit === undefined) warnings.push('the program was killed but has not exited');
+  else if (!isOver) warnings.push('processes of the program are still running; its last output may be missing');
+  if (hunted === 1) warnings.push('1 process outlived the program or left its process group, and was killed');
+  if (hunted > 1)
+    warnings.push(`${String(hunted)} processes outlived the program or left its process group, and were killed`);
   if (reason === 'exited' && exit?.signal === undefined)
     return { reason, ...(exit?.exitCode === undefined ? {} : { exitCode: exit.exitCode }), durationMs, warnings };
   return {
@@ -308,7 +309,7 @@ function programEnd({ reason, exit, isOver, durationMs, hunted }: Ending): Progr
   };
 }
 
-/** What a kill by nobody of ours means where the kernel counted one for memory since: the program was ended for its memory. */
+/** Attributes a kill that this program did not send to the memory limit, if the kernel counted an out-of-memory kill since. */
 export function withMemoryKills(end: ProgramEnd, kills: number): ProgramEnd {
   const isKilled = end.signal === 'SIGKILL' || end.exitCode === 137;
   if (kills === 0 || !isKilled || (end.reason !== 'signal' && end.reason !== 'exited')) return end;
@@ -328,7 +329,7 @@ function pollUntil(poll: (isLast: boolean) => EndReason | undefined, { signal, f
     try {
       reason = poll(false);
     } catch (error) {
-      // A bug, handed to whoever waits for the end instead of to the loop of events.
+      // A bug: reject the waiting promise instead of crashing in the event loop.
       failed(error);
       return;
     }
@@ -342,7 +343,7 @@ function whenPassed(ms: number, signal: AbortSignal, act: () => void): void {
   if (signal.aborted) return;
   const stop = (): void => clearTimeout(timer);
   const timer = setTimeout(() => {
-    // A program of an hour is looked at thousands of times, under one signal.
+    // Otherwise listeners accumulate: a long program is polled thousands of times with one signal.
     signal.removeEventListener('abort', stop);
     act();
   }, ms);
@@ -361,12 +362,12 @@ async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | undef
   }
 }
 
-export interface ChildRun extends Omit<Watch, 'started' | 'poll'> {
+export interface ChildRun extends Omit<Supervision, 'started' | 'poll'> {
   readonly stdin: Uint8Array;
   readonly poll?: (child: Child, isLast: boolean) => EndReason | undefined;
 }
 
-/** Runs a process to its end. */
+/** Runs a process until it ends. */
 export async function runChild(spec: ChildSpec, { stdin, limits, streams, poll }: ChildRun): Promise<ProgramEnd> {
   const started = performance.now();
   if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };

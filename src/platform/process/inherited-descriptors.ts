@@ -1,30 +1,30 @@
-import { closeSync, constants, openSync, readSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, readdirSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { descriptorPath } from '../fs/confined-open.ts';
+import { descriptorPath } from '../fs/directory-handle.ts';
 import { isSystemError } from '../fs/paths.ts';
-import { temporaryName } from '../fs/temporary-name.ts';
+import { temporaryName, writeAll } from '../fs/atomic-replace.ts';
 
-/** What the kernel says of a descriptor that does not survive `exec`. */
+/** O_CLOEXEC, as /proc/self/fdinfo shows it. */
 const CLOSE_ON_EXEC = 0o2000000;
 
-/** Slots of a child's table that are still filled one by one; a descriptor above is a reason not to start. */
+/** Descriptors below this are covered one by one; with a leaking descriptor above it, no child is started. */
 const MAX_SLOT = 4096;
 
 const FLAGS = /^flags:\s*([0-7]+)/m;
 
 /**
- * Descriptors of this process that every child would get: whoever started us may have left a key or a socket open, and Node marks
- * only the lowest ones. Linux alone says which they are; elsewhere none are known. Found out once, when this file is loaded: Node
- * opens none of that kind by itself, and hundreds of programs at once have thousands of descriptors to be looked at.
+ * Descriptors of this process that every child would inherit: the parent of this process may have left a key file or a socket open, and
+ * Node sets close-on-exec only for the lowest ones. Known on Linux only. Computed once, when this module is loaded: Node opens none of
+ * that kind itself, and scanning for each of hundreds of programs would be slow.
  */
 export const LEAKING_DESCRIPTORS: readonly number[] =
   process.platform === 'linux'
     ? openDescriptors().filter((descriptor) => descriptor > 2 && survivesExec(descriptor))
     : [];
 
-/** What a child finds at one descriptor: these bytes, or a file that is opened for it. */
+/** The content of one descriptor of a child: these bytes, or a file that is opened for it. */
 export type Inherited = Uint8Array | InheritedFile;
 
 export interface InheritedFile {
@@ -32,13 +32,13 @@ export interface InheritedFile {
   readonly access: 'read' | 'write';
 }
 
-/** Bytes for many children, one after another or at once. Whoever keeps them closes them. */
+/** Bytes for many children, also concurrent ones. The owner closes them. */
 export interface KeptBytes {
   readonly inherited: InheritedFile;
   close(): void;
 }
 
-/** Linux: the file is opened anew by the name of our descriptor, so that each child reads it from its start. */
+/** Linux only: each child opens the file again by the path of the descriptor and so reads it from the start. */
 export function keepBytes(bytes: Uint8Array): KeptBytes {
   const descriptor = openBytes(bytes);
   return {
@@ -48,15 +48,15 @@ export function keepBytes(bytes: Uint8Array): KeptBytes {
 }
 
 /**
- * What a child finds at 3, 4, and so on: the given bytes and files, and `/dev/null` in every slot that would show a descriptor of ours.
- * `close` ends our side of them, once the child has been started.
+ * The descriptors 3, 4, ... of a child: the given bytes and files, and `/dev/null` in place of leaking descriptors. Call `close` once the
+ * child was started.
  */
 export interface ChildSlots {
-  /** The standard input, where it is known from the start. */
+  /** Standard input: a file if the input is known. */
   readonly input: number | 'ignore' | 'pipe';
-  /** From 3 on. */
+  /** From descriptor 3 on. */
   readonly stdio: readonly (number | 'ignore')[];
-  /** Descriptors too high to be covered. */
+  /** Leaking descriptors that are too high to be covered. */
   readonly uncovered: readonly number[];
   close(): void;
 }
@@ -88,15 +88,14 @@ export function childSlots(inherited: readonly Inherited[], stdin?: Uint8Array):
 }
 
 /**
- * A descriptor at the start of these bytes. A file without a name and not a pipe: the child has all of it at once, however busy our
- * own loop is, and can open it again by `/dev/fd/N`.
+ * A descriptor at the start of these bytes: an unlinked file, not a pipe. The child has all of it at once, however busy this event loop
+ * is, and can reopen it by `/dev/fd/N`.
  */
 function openBytes(bytes: Uint8Array): number {
   const name = temporaryName(path.join(tmpdir(), 'skillwright-bytes'), '.tmp');
   const writing = openSync(name, 'wx', 0o600);
   try {
-    for (let written = 0; written < bytes.length;)
-      written += writeSync(writing, bytes, written, bytes.length - written);
+    writeAll(writing, bytes);
     return openSync(name, 'r');
   } finally {
     closeSync(writing);
@@ -112,7 +111,7 @@ function openDescriptors(): readonly number[] {
   try {
     return readdirSync('/proc/self/fd').map(Number);
   } catch (error) {
-    // A container may come without /proc.
+    // Some containers have no /proc.
     if (isSystemError(error)) return [];
     throw error;
   }
@@ -123,13 +122,13 @@ function survivesExec(descriptor: number): boolean {
     const flags = FLAGS.exec(startOf(`/proc/self/fdinfo/${String(descriptor)}`))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch (error) {
-    // Closed since: the one that listed the folder, for a start.
+    // Closed since, for example the descriptor that listed the folder.
     if (isSystemError(error)) return false;
     throw error;
   }
 }
 
-/** The second line is asked for. There are a dozen such files at every start, and to read one whole takes twice the calls. */
+/** The flags are on the second line: one short read is enough. */
 function startOf(file: string): string {
   const bytes = Buffer.alloc(256);
   const descriptor = openSync(file, 'r');

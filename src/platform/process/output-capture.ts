@@ -1,44 +1,45 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 
 import { SkillError } from '../../core/errors.ts';
 import type { OutputSink } from '../../core/execution.ts';
 import { cleanText, quoted } from '../../core/text/text.ts';
+import { writeAll } from '../fs/atomic-replace.ts';
 import { isSystemError } from '../fs/paths.ts';
 import { NEW_FILE } from '../fs/open-flags.ts';
 
 export interface CaptureLimits {
-  /** What is kept for a model: half of it from the start, half from the end. */
+  /** Bytes of the text for a model: half from the start, half from the end (default: 16 KiB). */
   readonly inlineBytes?: number;
-  /** What is taken at all. */
+  /** Bytes captured in total. */
   readonly maxBytes: number;
 }
 
-/** One stream of a program, after its end. */
+/** One captured stream of a finished program. */
 export interface Captured {
-  /** Fit for a model: no controls, whole characters, and a line in the middle where something is left out. */
+  /** Safe for a model: no control characters, whole characters, and a marker line where the middle is left out. */
   readonly text: string;
-  /** In the file. */
+  /** Size of the file. */
   readonly bytes: number;
-  /** `text` is not all of it. */
+  /** `text` is incomplete. */
   readonly truncated: boolean;
   /** SHA-256 of the file, in hex. */
   readonly digest: string;
   readonly file: string;
 }
 
-/** Takes a stream of any length in constant memory. */
+/** Captures a stream of any length in constant memory. */
 export interface Capture extends OutputSink {
-  /** Closes the file. May be called again, and gives the same. */
+  /** Closes the file. May be called again and returns the same result. */
   finish(): Captured;
 }
 
 const INLINE_BYTES = 16 * 1024;
 
-/** A capture into a new file. Throws `io/failed` where the file cannot be made, or, when writing, where the disk is full. */
+/** Captures into a new file. Throws `io/failed` if the file cannot be created or, from `write`, if the disk is full. */
 export function openCapture(file: string, { inlineBytes = INLINE_BYTES, maxBytes }: CaptureLimits): Capture {
   const descriptor = refusing(file, () =>
-    // A program may have put something there before us; it is neither followed nor written to.
+    // Fails if the program created a file or a link there first.
     openSync(file, NEW_FILE, 0o600),
   );
   const hash = createHash('sha256');
@@ -53,8 +54,7 @@ export function openCapture(file: string, { inlineBytes = INLINE_BYTES, maxBytes
       const taken = chunk.length > maxBytes - bytes ? chunk.subarray(0, maxBytes - bytes) : chunk;
       isCut = taken.length < chunk.length;
       refusing(file, () => {
-        for (let written = 0; written < taken.length;)
-          written += writeSync(descriptor, taken, written, taken.length - written);
+        writeAll(descriptor, taken);
       });
       hash.update(taken);
       ends.add(taken);
@@ -83,7 +83,7 @@ function visible(bytes: Uint8Array): string {
   return cleanText(new TextDecoder('utf-8').decode(bytes));
 }
 
-/** The length without a character that only begins. */
+/** The length without an incomplete character at the end. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -94,7 +94,7 @@ function wholeCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** Where the first character starts: after the rest of one that began before. */
+/** The start of the first whole character. */
 function firstCharacter(bytes: Uint8Array): number {
   let at = 0;
   while (at < 3 && isContinuation(bytes[at] ?? 0)) at += 1;
@@ -109,14 +109,14 @@ interface Ends {
   add(chunk: Uint8Array): void;
   head(): Uint8Array;
   tail(): Uint8Array;
-  /** Head and tail, where together they are everything. */
+  /** Head and tail, if they are all of the output. */
   whole(): Uint8Array;
 }
 
-/** The first and the last `half` bytes of whatever passes. */
+/** Keeps the first and the last `half` bytes of a stream. */
 function keepEnds(half: number): Ends {
   const head = Buffer.alloc(half);
-  // Twice as long as needed: bytes are moved once for every `half` that comes, not once for every chunk.
+  // Twice as long as needed: bytes are moved once per `half`, not once per chunk.
   const tail = Buffer.alloc(half * 2);
   let headLength = 0;
   let tailLength = 0;
@@ -148,9 +148,11 @@ function refusing<T>(file: string, act: () => T): T {
     if (!isSystemError(error)) throw error;
     throw new SkillError({
       code: 'io/failed',
-      message: `output cannot be kept in ${quoted(file, 200)}: ${error.code}`,
+      message: `cannot write output to ${quoted(file, 200)}: ${error.code}`,
       hint:
-        error.code === 'ENOSPC' || error.code === 'EDQUOT' ? 'make room on the disk' : 'look at the folder of the run',
+        error.code === 'ENOSPC' || error.code === 'EDQUOT'
+          ? 'free disk space'
+          : 'check the permissions of the run folder',
       data: { path: file, cause: error.code },
       cause: error,
     });

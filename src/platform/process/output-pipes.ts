@@ -6,40 +6,39 @@ import type { Readable } from 'node:stream';
 
 import { isSystemError } from '../fs/paths.ts';
 
-/** One output of a program: we read, it writes. Whoever gets it closes the descriptor once the program has its own. */
+/** One output of a program. The receiver closes `writer` once the program has inherited it. */
 export interface OutputPipe {
   readonly writer: number;
-  /** Our side, to be asked for once, which takes its name from the pipe. After the start of the program: it need not wait for that. */
+  /** The reading side; call once. Removes the name of the pipe, so it is called after the program was started. */
   read(): Readable;
 }
 
-/** Most workspaces run one program; those that run a second one are likely to run many. */
+/** Most workspaces run one program; those that run a second one usually run many. */
 const FIRST_BATCH = 2;
 const BATCH = 64;
 const MAKE_MS = 5_000;
 
 /**
- * Real pipes for the outputs of programs. Node's own are sockets, and Linux lets nobody open a socket by name: `echo x > /dev/stderr`
- * fails on one. Node can make no pipe, but it can open one that has a name; those are made several at a time, and none has its name for
- * longer than a start takes.
+ * Pipes for the outputs of programs. Node uses sockets, which Linux does not open by path: `echo x > /dev/stderr` fails with one. Node
+ * cannot create a pipe but can open a named one. `mkfifo` creates several at a time; each loses its name when the program has started.
  */
 export class OutputPipes {
   readonly #folder: string;
   #ready: string[] = [];
   #making: Promise<void> | undefined;
   #isFolderThere = false;
-  /** The folder on its way out. */
+  /** Pending removal of the folder. */
   #leaving: Promise<void> | undefined;
-  /** Names in the folder, or soon there: of pipes that are being made, ready, or taken and not read yet. */
+  /** Pipes with a name: being created, ready, or taken and not yet read. */
   #names = 0;
   #made = 0;
 
-  /** The folder is made in one that exists, and there while pipes in it have names; `close` removes what is left. */
+  /** The parent of `folder` exists. The folder exists while pipes have names; `close` removes it. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Two pipes; nothing where the system has no `mkfifo`. */
+  /** Two pipes; `undefined` if the system has no `mkfifo`. */
   async take(): Promise<readonly [OutputPipe, OutputPipe] | undefined> {
     if (process.platform !== 'linux') return undefined;
     while (this.#ready.length < 2) {
@@ -52,7 +51,7 @@ export class OutputPipes {
     return first === undefined || second === undefined ? undefined : [opened(first, forget), opened(second, forget)];
   }
 
-  /** Makes the first ones while others work, for a program that is likely to come. */
+  /** Creates the first pipes in the background. */
   prepare(): void {
     if (process.platform === 'linux' && this.#made === 0) this.#begin().catch(() => undefined);
   }
@@ -67,14 +66,14 @@ export class OutputPipes {
       rmdirSync(this.#folder);
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      // Made in part, or somebody was there.
+      // Partly created, or other files are in it.
       rmSync(this.#folder, { recursive: true, force: true });
     }
   }
 
   /**
-   * With its last name the folder goes, while the program runs. At the end somebody would wait for it: where the disk is told at once
-   * of every block that is free again, a folder takes milliseconds.
+   * Removes the folder with its last name, while the program runs. At the end the caller would wait for it: with a disk that discards
+   * freed blocks synchronously, removing a folder takes milliseconds.
    */
   #forget(names: number): void {
     this.#names -= names;
@@ -106,7 +105,7 @@ export class OutputPipes {
     const length = this.#made === 0 ? FIRST_BATCH : BATCH;
     const names = Array.from({ length }, (_, number) => path.join(this.#folder, String(this.#made + number)));
     this.#names += length;
-    // Everybody may open what a program passes on as its output; by name nobody else gets here.
+    // Mode 666: a program may pass its output on to other users. The folder itself is private.
     const child = spawn('mkfifo', ['-m', '666', ...names], {
       stdio: 'ignore',
       timeout: MAKE_MS,
@@ -125,7 +124,7 @@ export class OutputPipes {
 }
 
 function opened(name: string, forget: () => void): OutputPipe {
-  // The reader first: a writer alone would wait for one.
+  // The reader is opened first: opening a writer alone would block.
   const descriptor = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const writer = openSync(name, constants.O_WRONLY);

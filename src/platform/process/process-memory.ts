@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs';
 import { isSystemError } from '../fs/paths.ts';
 
 /**
- * The memory that these processes use together. Pages that they share since a fork count for each of them at first; only where that sum
- * would be too much is the exact share asked for, which costs more.
+ * The memory of these processes together, in bytes. Pages shared since a fork are counted for each process first; only if that sum
+ * exceeds the limit, the exact share (PSS) is read, which costs more.
  */
 export function memoryOf(pids: readonly number[], limit: number): number {
   const sum = total(pids, 'status', OWN_PAGES);
   return sum <= limit ? sum : total(pids, 'smaps_rollup', SHARES);
 }
 
-/** Not the pages of files: the system takes those back when it needs them. */
+/** Without file pages, which the system reclaims when needed. */
 const OWN_PAGES = /^Rss(?:Anon|Shmem):\s+(\d+) kB/gm;
 const SHARES = /^Pss_(?:Anon|Shmem):\s+(\d+) kB/gm;
 
@@ -26,7 +26,7 @@ function readOrNothing(file: string): string {
   try {
     return readFileSync(file, 'latin1');
   } catch (error) {
-    // Gone meanwhile: it uses nothing.
+    // The process is gone.
     if (isSystemError(error)) return '';
     throw error;
   }

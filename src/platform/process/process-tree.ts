@@ -2,31 +2,31 @@ import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:f
 
 import { isSystemError } from '../fs/paths.ts';
 
-/** One process as the kernel shows it. */
+/** One process in /proc. */
 export interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** In ticks since the start of the machine; with the number it names one process for ever. */
+  /** Start time in ticks since boot; with the pid it identifies a process. */
   readonly started: number;
-  /** Dead, and only waiting for its parent to notice. */
+  /** Exited, and not yet reaped by its parent. */
   readonly isZombie: boolean;
-  /** Of the run that it belongs to; empty where it has none. Read when asked for. */
+  /** The value of `RUN_MARK` in its environment, or empty. Read on demand. */
   readonly mark: () => string;
 }
 
-/** The variable that marks every process of a run, and that children inherit whatever they do with sessions and parents. */
+/** The environment variable that marks every process of a run; descendants inherit it whatever their session and parent are. */
 export const RUN_MARK = 'SKILLWRIGHT_RUN';
 
-/** More than the kernel ever writes there: some fifty numbers and a short name. */
+/** Larger than any /proc/PID/stat: some fifty numbers and a short name. */
 const STAT_BYTES = 2048;
 
-/** Every process of this machine; none where there is no /proc. */
+/** Every process of this machine; none without /proc. */
 function readProcesses(): readonly ProcessRow[] {
   const rows: ProcessRow[] = [];
   const buffer = Buffer.allocUnsafe(STAT_BYTES);
-  for (const name of whileThere('/proc', (folder) => readdirSync(folder)) ?? []) {
+  for (const name of readProc('/proc', (folder) => readdirSync(folder)) ?? []) {
     if (!/^\d+$/.test(name)) continue;
     const row = readProcess(Number(name), buffer);
     if (row !== undefined) rows.push(row);
@@ -35,9 +35,9 @@ function readProcesses(): readonly ProcessRow[] {
 }
 
 function readProcess(pid: number, buffer: Buffer): ProcessRow | undefined {
-  const stat = whileThere(`/proc/${String(pid)}/stat`, (file) => readShort(file, buffer));
+  const stat = readProc(`/proc/${String(pid)}/stat`, (file) => readShort(file, buffer));
   if (stat === undefined) return undefined;
-  // The name stands in parentheses and may hold anything, parentheses and spaces included.
+  // The name is in parentheses and may contain spaces and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   let mark: string | undefined;
   return {
@@ -51,7 +51,7 @@ function readProcess(pid: number, buffer: Buffer): ProcessRow | undefined {
   };
 }
 
-/** Into a buffer that is used again: reading a file of unknown length in the usual way takes 64 KiB each time. */
+/** Reads into a shared buffer: `readFileSync` allocates 64 KiB for a file of unknown length. */
 function readShort(file: string, buffer: Buffer): string {
   const descriptor = openSync(file, 'r');
   try {
@@ -62,18 +62,18 @@ function readShort(file: string, buffer: Buffer): string {
 }
 
 function readMark(pid: number): string {
-  const environ = whileThere(`/proc/${String(pid)}/environ`, (file) => readFileSync(file, 'latin1')) ?? '';
+  const environ = readProc(`/proc/${String(pid)}/environ`, (file) => readFileSync(file, 'latin1')) ?? '';
   const start = environ.startsWith(`${RUN_MARK}=`) ? 0 : environ.indexOf(`\0${RUN_MARK}=`) + 1;
   if (start === 0 && !environ.startsWith(`${RUN_MARK}=`)) return '';
   return environ.slice(start + RUN_MARK.length + 1, environ.indexOf('\0', start));
 }
 
-/** The processes of the machine, looked at once for everybody who asks at about the same time. */
+/** The processes of the machine; concurrent callers share one scan. */
 export class ProcessTable {
   #rows: readonly ProcessRow[] = [];
   #seen = -Infinity;
 
-  /** As they were at this time (of `performance.now()`) or later. */
+  /** The processes at this time (`performance.now()`) or later. */
   since(time: number): readonly ProcessRow[] {
     if (this.#seen >= time) return this.#rows;
     this.#seen = performance.now();
@@ -82,18 +82,18 @@ export class ProcessTable {
   }
 }
 
-const HUNTS = 50;
+const MAX_ROUNDS = 50;
 
 /**
- * The processes that came from one child, also those that left its group, its session and their parents. Knows again whatever it has
- * seen once. Linux; elsewhere it has no members and `kill` reaches the group alone.
+ * The descendants of one child, including those that left its group, its session and their parents. Remembers every process that it has
+ * seen. Linux only; elsewhere it has no members and `kill` reaches the process group alone.
  */
 export class ProcessTree {
   readonly #root: number;
   readonly #mark: string;
   readonly #table: ProcessTable;
   readonly #started: number | undefined;
-  /** By number; the start tells a member from a stranger who got the number later. */
+  /** Start times by pid, to recognize a reused pid. */
   readonly #known = new Map<number, number>();
   readonly #killed = new Map<number, number>();
   #hunted = 0;
@@ -105,12 +105,12 @@ export class ProcessTree {
     this.#started = readProcess(root, Buffer.allocUnsafe(STAT_BYTES))?.started;
   }
 
-  /** The living members among these rows. `thorough` also looks for the mark, which costs a read for each younger process. */
+  /** The running members among these rows. `thorough` also checks the mark, which costs a read for each younger process. */
   members(
     rows: readonly ProcessRow[],
     { thorough = false }: { readonly thorough?: boolean } = {},
   ): readonly ProcessRow[] {
-    // Without its start a child was gone before it could be looked at; its mark is still good.
+    // Without a start time the child exited before it was read; its mark is still valid.
     const youngest = this.#started ?? 0;
     const candidates = rows.filter((row) => row.started >= youngest && row.pid !== process.pid);
     const members = new Map<number, ProcessRow>();
@@ -124,7 +124,7 @@ export class ProcessTree {
       const isNear = row.group === this.#root || row.session === this.#root;
       if (isRoot || isKnown || isNear || (thorough && row.mark() === this.#mark)) add(row);
     }
-    // Children may have lower numbers than their parents: until a round adds nobody.
+    // Repeats until nothing is added, because children may be listed before their parents.
     for (let before = -1; before !== members.size;) {
       before = members.size;
       for (const row of candidates) if (!members.has(row.pid) && members.has(row.parent)) add(row);
@@ -132,7 +132,7 @@ export class ProcessTree {
     return [...members.values()].filter((row) => !row.isZombie);
   }
 
-  /** How many processes had to be ended one by one: they had left the group, or outlived the child. */
+  /** Number of processes that were killed one by one: they had left the group, or outlived the child. */
   hunted(): number {
     return this.#hunted;
   }
@@ -141,27 +141,27 @@ export class ProcessTree {
     send(-this.#root, 'SIGKILL');
   }
 
-  /** Ends the group and then whatever else belongs to it. */
+  /** Kills the group and then all other members. */
   kill(): void {
     this.killGroup();
     if (process.platform === 'linux') this.#hunt(performance.now(), (row) => row.group !== this.#root);
   }
 
-  /** After the end of the child itself, at this time: ends whatever it left behind, and says whether anything is still there. */
+  /** Kills what is left after the child itself ended at this time; true if members still exist. */
   killSurvivors(ended: number): boolean {
     if (process.platform === 'linux') return this.#hunt(ended, () => true);
     this.killGroup();
     return false;
   }
 
-  /** Looks again until nobody new is found: a process may be born between the look and the blow. */
+  /** Repeats until no new process is found: a member may fork between the scan and the signal. */
   #hunt(from: number, counts: (row: ProcessRow) => boolean): boolean {
     let time = from;
-    for (let round = 0; round < HUNTS; round += 1) {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const members = this.members(this.#table.since(time), { thorough: true });
       const living = members.filter((row) => this.#killed.get(row.pid) !== row.started);
       if (living.length === 0) return members.length > 0;
-      // All are stopped before the first is ended: none is left to make another.
+      // All are stopped before the first is killed, so that none can fork.
       for (const { pid } of living) send(pid, 'SIGSTOP');
       for (const row of living) {
         if (counts(row)) this.#hunted += 1;
@@ -178,13 +178,13 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // Gone already, or of another user since: there is nothing that we could do to it.
+    // Already gone, or the pid belongs to another user by now.
     if (!isSystemError(error) || (error.code !== 'ESRCH' && error.code !== 'EPERM')) throw error;
   }
 }
 
-/** What /proc says; nothing where the process is gone or another user's. */
-function whileThere<T>(file: string, read: (file: string) => T): T | undefined {
+/** Reads from /proc; `undefined` if the process is gone or belongs to another user. */
+function readProc<T>(file: string, read: (file: string) => T): T | undefined {
   try {
     return read(file);
   } catch (error) {

@@ -6,15 +6,15 @@ import type { Failure } from '../../core/failure-codes.ts';
 import { quoted } from '../../core/text/text.ts';
 
 export interface EnvironmentRequest {
-  /** Where the program sees the workspace. */
+  /** The path of the workspace as the program sees it. */
   readonly root: string;
-  /** Absent where no skill is at work, only a command in the workspace. */
+  /** Absent for a command that runs without a skill. */
   readonly skillName?: string;
   /** Below the workspace, with forward slashes: `runs/0001`. */
   readonly runFolder: string;
-  /** What the caller, the model or the configuration wants the program to see. */
+  /** Variables from the caller, the model or the configuration. */
   readonly declared?: Readonly<Record<string, string>>;
-  /** Folders of interpreters that lie elsewhere than usual, as the program sees them; looked at before the usual ones. */
+  /** Additional folders of interpreters, as the program sees them; searched first. */
   readonly programFolders?: readonly string[];
 }
 
@@ -24,14 +24,14 @@ export type ProgramEnvironment =
 
 export const PROGRAM_FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin'];
 
-/** Where programs look before that: this Node may lie elsewhere. A container has its own. */
+/** Folders searched before `PROGRAM_FOLDERS`: the one of this Node. A container has its own Node. */
 export function interpreterFolders(executor: ExecutorName): readonly string[] {
   return executor === 'container' ? [] : [path.dirname(process.execPath)];
 }
 
 /**
- * All that a program sees in its environment, made from nothing. HOME is the working folder and TMPDIR the folder of the run: both are
- * there in every workspace, may be written to, count against the disk, and go away with it.
+ * The whole environment of a program; nothing is inherited. HOME is the working folder and TMPDIR the run folder: both exist in every
+ * workspace, are writable, count against the disk limit, and are removed with the workspace.
  */
 export function programEnvironment(request: EnvironmentRequest): ProgramEnvironment {
   const declared = Object.entries(request.declared ?? {});
@@ -40,14 +40,14 @@ export function programEnvironment(request: EnvironmentRequest): ProgramEnvironm
     return problem === undefined ? [] : [`${quoted(name)} ${problem}`];
   });
   const bytes = declared.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
-  if (bytes > MAX_ALL_BYTES) problems.push(`all of them together are larger than ${String(MAX_ALL_BYTES)} bytes`);
+  if (bytes > MAX_ALL_BYTES) problems.push(`all variables together are larger than ${String(MAX_ALL_BYTES)} bytes`);
   if (problems.length > 0) {
     const shown = problems.slice(0, MAX_SHOWN).join(', ');
     const more = problems.length > MAX_SHOWN ? ` and ${String(problems.length - MAX_SHOWN)} more` : '';
     return {
       type: 'refused',
-      failure: failure('input/invalid', `variables of the environment are refused: ${shown}${more}`, {
-        hint: 'leave them out, or give the program what it needs as arguments, input or files',
+      failure: failure('input/invalid', `invalid environment variables: ${shown}${more}`, {
+        hint: 'remove them, or pass the data as arguments, input or files',
       }),
     };
   }
@@ -60,10 +60,10 @@ function ownVariables({ root, skillName, runFolder, programFolders = [] }: Envir
     ['PATH', [...programFolders, ...PROGRAM_FOLDERS].join(':')],
     ['HOME', `${root}/work`],
     ['TMPDIR', run],
-    // Libraries ask for a name, and the user may have none in the sandbox.
+    // Libraries read a user name, and the user id may have no name in the sandbox.
     ['USER', 'skill'],
     ['LOGNAME', 'skill'],
-    // Bash reads ~/.bashrc when its input is a socket and it believes to be the first shell; HOME is where scripts write.
+    // With a socket as input and no SHLVL, bash reads ~/.bashrc, and scripts can write to HOME.
     ['SHLVL', '1'],
     ['WORKSPACE_DIR', root],
     ['SKILLS_DIR', `${root}/skills`],
@@ -86,10 +86,10 @@ const MAX_SHOWN = 10;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 function problemOf(name: string, value: string): string | undefined {
-  if (!NAME.test(name)) return 'is no name of a variable';
+  if (!NAME.test(name)) return 'is not a variable name';
   if (OWN.has(name) || name.startsWith('SKILLWRIGHT_')) return 'is set by the runtime';
-  if (isSteering(name)) return 'changes which code a program runs or whom it trusts';
-  if (value.includes('\0')) return 'has a NUL in its value';
+  if (isSteering(name)) return 'can change which code a program runs or which certificates it trusts';
+  if (value.includes('\0')) return 'contains a NUL character';
   if (Buffer.byteLength(value) > MAX_VALUE_BYTES) return `is longer than ${String(MAX_VALUE_BYTES)} bytes`;
   return undefined;
 }
@@ -100,15 +100,15 @@ const OWN: ReadonlySet<string> = named(`
 `);
 
 /**
- * With these a caller could make another program out of the one that was allowed: code loaded before it, options added to it, files
- * and programs that it trusts. A family is closed as a whole where its harmless members can be counted.
+ * Variables by which a caller could turn the approved program into another one: preloaded code, additional options, trusted files and
+ * programs. A family is denied as a whole if its harmless members can be listed.
  */
 function isSteering(name: string): boolean {
   if (HARMLESS.has(name)) return false;
   return STEERING.has(name) || STEERING_ANY_CASE.test(name) || hasSteeringPrefix(name);
 }
 
-/** Of the loader and the C library, of interpreters, of shells, of programs that run other programs when told to. */
+/** Prefixes of the dynamic loader and C library, interpreters, shells, and programs that run other programs. */
 const STEERING_PREFIXES: ReadonlySet<string> = named(`
   LD_ DYLD_ MALLOC_
   NODE_ PYTHON PERL5 RUBY GEM_ BUNDLE_ LUA_ DOTNET_ CORECLR_ DENO_ BUN_
@@ -128,7 +128,7 @@ const STEERING: ReadonlySet<string> = named(`
   XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS XDG_RUNTIME_DIR DOCKER_HOST KUBECONFIG
 `);
 
-/** Read in either case by those who read them; the way to the network belongs to the executor. */
+/** Programs read these in either case. The executor sets the proxy variables. */
 const STEERING_ANY_CASE = /^(?:npm_config_.*|yarn_.*|(?:http|https|ftp|all|no|rsync)_proxy)$/i;
 
 const HARMLESS: ReadonlySet<string> = named(`

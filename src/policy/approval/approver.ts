@@ -6,37 +6,37 @@ import { takeAnswer, waitForAnswer } from './pending-approvals.ts';
 import { openStoredApprovals, storedFrom } from './stored-approvals.ts';
 import type { StoredApproval } from './stored-approvals.ts';
 
-/** Whoever is asked when nothing that was said before covers a question. */
+/** Who is asked if no earlier answer covers a question. */
 export interface Asker {
   readonly by: 'terminal' | 'callback';
-  /** Anything but an answer with a verdict and a scope that may be given, or `nobody`, is a no; so is an error. */
+  /** An error, or anything other than `nobody` or an answer with an offered scope, counts as `no`. */
   readonly ask: (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 }
 
 export interface ApprovalsOptions {
-  /** Where answers for a skill are kept; without one they hold for the run alone. */
+  /** Where answers for a skill are stored; without it they last for the run. */
   readonly home: string | undefined;
-  /** `--approve`: ids of questions, whole. */
+  /** `--approve`: complete ids of questions. */
   readonly approved?: readonly string[];
-  /** `--yes`: to all that is not of high risk and not without isolation. */
+  /** `--yes`: approves everything except high-risk actions and programs without isolation. */
   readonly yes?: boolean;
-  /** Where questions wait that nobody here answers, and where answers lie. No `waitMs`: none is left there; 0: nobody waits for them. */
+  /** Folder for questions that another process answers. Without `waitMs` none are left there; with 0 this process does not wait. */
   readonly pending?: { readonly folder: string; readonly waitMs?: number };
   readonly asker?: Asker;
-  /** After this a question that was asked counts as answered with no. */
+  /** After this time, a question counts as answered with `no`. */
   readonly deadlineMs?: number;
-  /** Told once each: stored answers that do not count, answers that could not be kept. */
+  /** Receives each warning once: invalid stored answers, and answers that could not be stored. */
   readonly onWarning?: (message: string) => void;
 }
 
 export interface Approvals {
-  /** Rejects with the signal's reason when that is aborted. */
+  /** Rejects with the reason of the signal if it is aborted. */
   readonly approve: Approve;
 }
 
 /**
- * One run's answers. Asked in this order, and the first that knows answers: what was said in this run, what is stored for the skill,
- * `--approve`, `--yes`, answers that lie in the folder, and then whoever is there. People are asked one question at a time.
+ * Answers for one run. The first source that has an answer wins: answers of this run, answers stored for the skill, `--approve`, `--yes`,
+ * answers in the folder, and then the asker. Questions are asked one at a time.
  */
 export function openApprovals(options: ApprovalsOptions): Approvals {
   const { home, approved = [], yes = false, pending, asker } = options;
@@ -47,7 +47,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   const place = pending === undefined || home === undefined ? undefined : { folder: pending.folder, home };
   const isApproved = new Set(approved.map((id) => (/^[0-9a-f]{64}$/.test(id) ? `sha256:${id}` : id)));
 
-  const known = (request: ApprovalRequest): ApprovalAnswer | undefined => {
+  const known = async (request: ApprovalRequest): Promise<ApprovalAnswer | undefined> => {
     const said = ofRun.get(runKey(request));
     if (said !== undefined && (said.verdict === 'no' || request.scopes.includes('run')))
       return { ...said, scope: 'run' };
@@ -56,21 +56,21 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     if (kept !== undefined) return { verdict: kept.verdict, scope: 'skill', by: 'stored' };
     if (isApproved.has(request.id) || (yes && isCoveredByYes(request)))
       return { verdict: 'yes', scope: 'once', by: 'option' };
-    const left = place === undefined ? undefined : orWarning(() => takeAnswer(place, request.id), warn);
+    const left = place === undefined ? undefined : await orWarning(() => takeAnswer(place, request.id), warn);
     return left === undefined ? undefined : asFarAsOffered(left, request);
   };
 
   const remember = async (request: ApprovalRequest, answer: ApprovalAnswer): Promise<ApprovalAnswer> => {
     if (answer.scope === 'once' || answer.by === 'stored') return answer;
     const entry = answer.scope === 'skill' ? storedFrom(request, answer.verdict, new Date()) : undefined;
-    // What is stored is not remembered here as well: then it could not be revoked while the run goes on.
+    // Stored answers are not kept in memory, so that they can be revoked during the run.
     if (entry === undefined || !(await keep(entry))) ofRun.set(runKey(request), answer);
     return answer;
   };
 
   const keep = async (entry: StoredApproval): Promise<boolean> => {
     if (stored === undefined) {
-      warn('there is no home folder: the answer is kept for this run only');
+      warn('there is no home folder, so the answer lasts only for this run');
       return false;
     }
     try {
@@ -78,12 +78,12 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       return true;
     } catch (error) {
       if (!isSkillError(error)) throw error;
-      warn(`the answer is kept for this run only: ${error.message}`);
+      warn(`the answer lasts only for this run: ${error.message}`);
       return false;
     }
   };
 
-  /** Without a person here: the question is left for one, and waited on where somebody said how long. */
+  /** Leaves the question for a person and waits as long as configured. */
   const leave = async (
     request: ApprovalRequest,
     signal: AbortSignal,
@@ -91,22 +91,22 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     if (pending?.waitMs === undefined) return 'nobody';
     const { waitMs: timeoutMs } = pending;
     if (place === undefined) {
-      warn('there is no home folder: a question cannot be left for later');
+      warn('there is no home folder, so the question cannot be left for later');
       return 'nobody';
     }
-    const later = await waitOrWarn(() => waitForAnswer(place, request, { timeoutMs, signal }), warn);
+    const later = (await orWarning(() => waitForAnswer(place, request, { timeoutMs, signal }), warn)) ?? 'nobody';
     return typeof later === 'string' ? later : remember(request, asFarAsOffered(later, request));
   };
 
   return {
     async approve(request, { signal = new AbortController().signal }) {
       signal.throwIfAborted();
-      const before = known(request);
+      const before = await known(request);
       if (before !== undefined) return remember(request, before);
       if (asker === undefined) return leave(request, signal);
       const said = await inTurn(signal, async () => {
-        // The answer to the question before may cover this one as well.
-        const answer = known(request) ?? (await askOne(asker, request, { signal, ...options }));
+        // The answer to the previous question may cover this one.
+        const answer = (await known(request)) ?? (await askOne(asker, request, { signal, ...options }));
         return answer === 'nobody' ? answer : remember(request, answer);
       });
       return said === 'nobody' ? leave(request, signal) : said;
@@ -114,12 +114,12 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   };
 }
 
-/** The question may have been asked with other scopes when the answer was given: a yes is at least one for this time. */
+/** The scopes may have differed when the answer was given; a `yes` is valid at least once. */
 function asFarAsOffered(answer: ApprovalAnswer, { scopes }: ApprovalRequest): ApprovalAnswer {
   return answer.verdict === 'no' || scopes.includes(answer.scope) ? answer : { ...answer, scope: 'once' };
 }
 
-/** A yes behind walls is none without them, nor for a skill that changed meanwhile, nor for more than was asked about. */
+/** An approval does not carry over to another isolation, another skill digest or another coverage. */
 function runKey({ coverage, tool, risk, isolation, skill }: ApprovalRequest): string {
   return JSON.stringify([coverage, tool, risk, isolation ?? '', skill?.id ?? '', skill?.digest ?? '']);
 }
@@ -128,7 +128,7 @@ function isCoveredByYes({ risk, isolation }: ApprovalRequest): boolean {
   return risk !== 'high' && isolation !== 'none';
 }
 
-/** Asks and judges what comes back. */
+/** Asks and validates the answer. */
 async function askOne(
   { by, ask }: Asker,
   request: ApprovalRequest,
@@ -140,17 +140,17 @@ async function askOne(
   try {
     const said = await untilAborted([signal, over.signal], (either) => ask(request, { signal: either }));
     if (said === 'nobody') return 'nobody';
-    return answerIn(said, request, by) ?? no('what was answered is no answer to this question');
+    return answerIn(said, request, by) ?? no('the asker returned an invalid answer');
   } catch (error) {
     signal.throwIfAborted();
-    if (over.signal.aborted) return no(`nobody answered within ${String(deadlineMs)} ms`);
-    return no(`asking failed: ${quoted(error instanceof Error ? error.message : String(error), 200)}`);
+    if (over.signal.aborted) return no(`no answer within ${String(deadlineMs)} ms`);
+    return no(`the asker failed: ${quoted(error instanceof Error ? error.message : String(error), 200)}`);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** A yes with a scope that was not offered is none. */
+/** A `yes` with a scope that was not offered is invalid. */
 function answerIn(said: unknown, request: ApprovalRequest, by: Asker['by']): ApprovalAnswer | undefined {
   if (typeof said !== 'object' || said === null) return undefined;
   const { verdict, scope: named }: Record<string, unknown> = { scope: 'once', ...said };
@@ -160,7 +160,7 @@ function answerIn(said: unknown, request: ApprovalRequest, by: Asker['by']): App
   return { verdict, scope, by };
 }
 
-/** What `act` gives; rejects as soon as one of the signals is aborted, also where `act` does not listen. */
+/** Runs `act`, and rejects as soon as one of the signals is aborted, even if `act` ignores it. */
 async function untilAborted<T>(signals: readonly AbortSignal[], act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const either = AbortSignal.any([...signals]);
   either.throwIfAborted();
@@ -178,7 +178,7 @@ async function untilAborted<T>(signals: readonly AbortSignal[], act: (signal: Ab
   }
 }
 
-/** One after the other, in the order of asking. Who is aborted leaves the row. */
+/** Runs tasks one at a time, in order. Aborted tasks leave the queue. */
 function openQueue(): <T>(signal: AbortSignal, act: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return async (signal, act) => {
@@ -187,29 +187,19 @@ function openQueue(): <T>(signal: AbortSignal, act: () => Promise<T>) => Promise
       await untilAborted([signal], () => before);
       return act();
     })();
-    // Whoever comes next waits for all before it, also where this one gave up waiting.
+    // The next task also waits for tasks before an aborted one.
     last = Promise.allSettled([before, mine]);
     return mine;
   };
 }
 
-function orWarning<T>(act: () => T | undefined, warn: (message: string) => void): T | undefined {
-  try {
-    return act();
-  } catch (error) {
-    if (!isSkillError(error)) throw error;
-    warn(error.message);
-    return undefined;
-  }
-}
-
-async function waitOrWarn<T>(act: () => Promise<T>, warn: (message: string) => void): Promise<T | 'nobody'> {
+async function orWarning<T>(act: () => T | Promise<T>, warn: (message: string) => void): Promise<T | undefined> {
   try {
     return await act();
   } catch (error) {
     if (!isSkillError(error)) throw error;
     warn(error.message);
-    return 'nobody';
+    return undefined;
   }
 }
 

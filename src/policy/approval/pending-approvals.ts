@@ -7,21 +7,22 @@ import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import { SkillError } from '../../core/errors.ts';
 import { RISKS } from '../../core/access.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { temporaryName, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/private-file.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
-import { temporaryName } from '../../platform/fs/temporary-name.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 /**
- * Questions that wait for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are sealed: the person
- * decides by what we wrote, and only what a person said by our own command is an answer.
+ * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
+ * program can write a question and only its command can answer it.
  */
 export interface PendingPlace {
   readonly folder: string;
-  /** Whose key seals them. */
+  /** The home folder whose key authenticates the files. */
   readonly home: string;
 }
 
@@ -29,7 +30,7 @@ export interface PendingQuestion {
   readonly request: ApprovalRequest;
   /** ISO 8601. */
   readonly at: string;
-  /** Tells this asking from an earlier one of the same: an answer is good for one of them. */
+  /** Distinguishes repeated questions, so that an answer is used once. */
   readonly asking: string;
 }
 
@@ -44,7 +45,12 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_QUESTIONS = 10_000;
 const POLL_MS = 200;
 
-/** Writes a question out; one that waits already is left as it is. Throws `io/failed`. */
+/** The default folder for questions that wait for an answer. */
+export function pendingFolder(home: string): string {
+  return path.join(home, '.agent/pending');
+}
+
+/** Writes a question unless it is already waiting. Throws `io/failed`. */
 export function writePending(place: PendingPlace, request: ApprovalRequest, now: Date = new Date()): PendingQuestion {
   const file = fileOf(place, request.id, '.json');
   const waiting = readPending(place, request.id);
@@ -54,14 +60,14 @@ export function writePending(place: PendingPlace, request: ApprovalRequest, now:
   return question;
 }
 
-/** Nothing where it is not there, torn, or not as we wrote it. Throws `input/invalid` for what is no id, `io/failed`. */
+/** Returns nothing if the question is missing or fails authentication. Throws `input/invalid` for a malformed id, and `io/failed`. */
 export function readPending(place: PendingPlace, id: string): PendingQuestion | undefined {
   const body = readSealed(place, fileOf(place, id, '.json'), QUESTION);
   const question = body === undefined ? undefined : questionOf(body);
   return question?.request.id === id ? question : undefined;
 }
 
-/** The questions that wait, the oldest first. */
+/** The waiting questions, oldest first. */
 export function listPending(place: PendingPlace): {
   readonly questions: readonly PendingQuestion[];
   readonly problems: readonly string[];
@@ -73,34 +79,34 @@ export function listPending(place: PendingPlace): {
     if (hex === undefined) continue;
     const question = readPending(place, `sha256:${hex}`);
     if (question !== undefined) questions.push(question);
-    else problems.push(`${printable(path.join(place.folder, name))} is not used: it is not as it was written`);
+    else problems.push(`${printable(path.join(place.folder, name))} is ignored: it was modified`);
   }
   return { questions: questions.toSorted((a, b) => (a.at < b.at ? -1 : 1)), problems };
 }
 
-/** Answers a question that waits. Throws `input/invalid` where none does or the scope may not be given, `io/failed`. */
+/** Answers a waiting question. Throws `input/invalid` if there is none or the scope is not offered, and `io/failed`. */
 export function answerPending(place: PendingPlace, id: string, { verdict, scope }: PendingAnswer): PendingQuestion {
   const question = readPending(place, id);
   if (question === undefined)
-    throw invalid(`no question ${quoted(id, 80)} waits for an answer`, 'the id of one that waits');
+    throw invalid(`no question ${quoted(id, 80)} is waiting for an answer`, 'the id of a waiting question');
   if (verdict === 'yes' && !question.request.scopes.includes(scope))
-    throw invalid(`this question may not be answered for ${scope}`, question.request.scopes.join(', '));
+    throw invalid(`this question cannot be answered with scope ${scope}`, question.request.scopes.join(', '));
   const body = JSON.stringify({ id, asking: question.asking, verdict, scope });
   writeSealed(place, fileOf(place, id, '.answer.json'), { purpose: ANSWER, body });
   return question;
 }
 
-/** A question that nobody is to answer any more, and what was answered: both are gone. Throws `input/invalid` for what is no id. */
+/** Removes a question and its answer. Throws `input/invalid` for a malformed id. */
 export function withdrawPending(place: PendingPlace, id: string): void {
   for (const ending of ['.json', '.answer.json']) unlinkIfPresent(fileOf(place, id, ending));
 }
 
-/** Somebody has answered, and whoever asked has not come for it yet. */
+/** Whether an answer is waiting to be picked up. */
 export function isAnswered(place: PendingPlace, id: string): boolean {
   return isPresent(fileOf(place, id, '.answer.json'));
 }
 
-/** The answer to a question that waits, and the question is over. Of several that take it, one gets it. */
+/** Takes the answer to a question and removes both. If several processes try, one gets it. */
 export function takeAnswer(place: PendingPlace, id: string): ApprovalAnswer | undefined {
   const file = fileOf(place, id, '.answer.json');
   if (!isPresent(file)) return undefined;
@@ -127,7 +133,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Waits for the answer to a question; `pending` where none came in time. The question is there meanwhile, whoever removes it. */
+/** Waits for an answer; returns `pending` on timeout. Rewrites the question if another process removes it. */
 export async function waitForAnswer(
   place: PendingPlace,
   request: ApprovalRequest,
@@ -141,13 +147,13 @@ export async function waitForAnswer(
     if (answer !== undefined) return answer;
     const left = end - Date.now();
     if (left <= 0) return 'pending';
-    // Another process that asked the same has taken the answer to both.
+    // Another process with the same question took the answer.
     if (!isPresent(fileOf(place, request.id, '.json'))) writePending(place, request);
     await pause(Math.min(POLL_MS, left), signal);
   }
 }
 
-/** Ends early, without an error, when the signal is aborted. */
+/** Returns early, without an error, if the signal is aborted. */
 async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   await sleep(milliseconds, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
     if (signal?.aborted !== true) throw error;
@@ -156,11 +162,11 @@ async function pause(milliseconds: number, signal: AbortSignal | undefined): Pro
 
 function fileOf({ folder }: PendingPlace, id: string, ending: string): string {
   const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(id) ?? [];
-  if (hex === undefined) throw invalid(`${quoted(id, 80)} is no id of a question`, 'sha256: and 64 hex digits');
+  if (hex === undefined) throw invalid(`${quoted(id, 80)} is not the id of a question`, 'sha256: and 64 hex digits');
   return path.join(folder, hex + ending);
 }
 
-/** The body is kept as text, so that what is sealed and what is read are the same bytes. */
+/** The body is stored as text, so that the authenticated bytes are the parsed bytes. */
 function writeSealed(
   { folder, home }: PendingPlace,
   file: string,
@@ -175,7 +181,7 @@ function writeSealed(
     throw new SkillError({
       code: 'io/failed',
       message: `${JSON.stringify(file)} cannot be written (${error.code})`,
-      hint: 'make room, or give yourself write permission on the folder',
+      hint: 'free disk space, or grant write permission on the folder',
       data: { path: file, cause: error.code },
       cause: error,
     });
@@ -191,16 +197,11 @@ function readSealed({ home }: PendingPlace, file: string, purpose: string): stri
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+  const value = parseJson(text);
+  return isObject(value) ? value : {};
 }
 
-/** The seal says that we wrote it; these checks are for one written by another version of us. */
+/** The file is authentic, but another version of this program may have written it. */
 function questionOf(body: string): PendingQuestion | undefined {
   const { request, at, asking } = objectIn(body);
   if (typeof at !== 'string' || typeof asking !== 'string' || !isRequest(request)) return undefined;
@@ -251,7 +252,7 @@ function invalid(message: string, expected: string): SkillError<'input/invalid'>
   return new SkillError({
     code: 'input/invalid',
     message,
-    hint: `give ${expected}; \`skillwright approvals\` lists the questions that wait`,
+    hint: `pass ${expected}; \`skillwright approvals\` lists the waiting questions`,
     data: { expected },
   });
 }

@@ -6,37 +6,37 @@ import type { Risk } from '../../core/access.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
 
-/** An answer that holds for a skill as long as no byte of it changes. */
+/** An answer that is valid for a skill until one of its files changes. */
 export interface StoredApproval {
   readonly coverage: string;
   readonly skill: ApprovedSkill;
   readonly tool: string;
-  /** It covers nothing that is riskier. */
+  /** Higher risks are not covered. */
   readonly risk: Risk;
-  /** Behind which walls; a yes for a sandbox is none for the bare machine. Empty where no program runs. */
+  /** The isolation it was given for; empty if no program runs. An approval for a sandbox does not cover a run without one. */
   readonly isolation: string;
   readonly verdict: 'yes' | 'no';
   /** ISO 8601. */
   readonly at: string;
 }
 
-/** Which answers to take back: one by its id, all of a skill by its name or id, or all. */
+/** Which answers to revoke: one by id, all of a skill by name or id, or all. */
 export type RevokeTarget = { readonly id: string } | { readonly skill: string } | 'all';
 
 export interface StoredApprovals {
-  /** The answer that covers a question, the latest where there are several. */
+  /** The latest answer that covers a request. */
   find(request: ApprovalRequest): StoredApproval | undefined;
-  /** All that count, the oldest first, and what does not count and why. */
+  /** All valid answers, oldest first, and why others are invalid. */
   list(): { readonly approvals: readonly StoredApproval[]; readonly problems: readonly string[] };
-  /** Replaces an earlier answer to the same. Throws `io/failed`. */
+  /** Replaces an earlier answer to the same question. Throws `io/failed`. */
   save(approval: StoredApproval, options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Gives those taken back. Throws `io/failed`. */
+  /** Returns the revoked answers. Throws `io/failed`. */
   revoke(target: RevokeTarget): Promise<readonly StoredApproval[]>;
 }
 
 const MAX_APPROVALS = 1_000;
 
-/** `.agent/approvals.json` of the home folder. An entry that somebody edited does not count. */
+/** `.agent/approvals.json` in the home folder. Entries that were edited are ignored. */
 export function openStoredApprovals(home: string): StoredApprovals {
   const sealed = openSealedFile<StoredApproval>({
     file: path.join(home, '.agent/approvals.json'),
@@ -74,12 +74,12 @@ export function openStoredApprovals(home: string): StoredApprovals {
   };
 }
 
-/** What a person names a stored answer by: 12 hex digits, the same for answers to the same. */
+/** The id that people use for a stored answer: 12 hex digits. */
 export function storedId({ coverage, skill, tool, isolation }: StoredApproval): string {
   return sha256(JSON.stringify([coverage, skill.id, skill.digest, tool, isolation])).slice(0, 12);
 }
 
-/** A question that may be answered for a skill, as the answer to it is kept. */
+/** The entry to store for an answer; undefined if the request has no skill. */
 export function storedFrom(request: ApprovalRequest, verdict: 'yes' | 'no', now: Date): StoredApproval | undefined {
   const { coverage, skill, tool, risk, isolation = '' } = request;
   return skill === undefined ? undefined : { coverage, skill, tool, risk, isolation, verdict, at: now.toISOString() };

@@ -1,10 +1,10 @@
-/** What in a git command runs other programs, loads configuration or writes where a rule does not say. */
+/** Parts of a git command that run other programs, load configuration, or write outside of what a rule names. */
 
 import type { CommandWord } from '../../core/command.ts';
 import { isOptionOf, isSubcommandOf, namesIn, sortOptions } from './command-options.ts';
 import type { Spelling } from './command-options.ts';
 
-/** Before the subcommand; all others are hazards. */
+/** Safe options before the subcommand; all others are hazards. */
 const SAFE_GLOBALS: ReadonlySet<string> = new Set(
   namesIn(
     '--no-pager -P --version -v --help -h --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-advice --no-lazy-fetch --html-path --man-path --info-path',
@@ -14,7 +14,7 @@ const VALUED_GLOBALS: ReadonlySet<string> = new Set(
   namesIn('-c -C --git-dir --work-tree --namespace --config-env --super-prefix --attr-source --list-cmds'),
 );
 
-/** Hazards of single subcommands: options as in the table, and words that stand behind the subcommand. */
+/** Hazards per subcommand: options as in the table, and words after the subcommand. */
 const TALKS = '--upload-pack --receive-pack --exec';
 const DIFFS = '--output --ext-diff';
 
@@ -37,19 +37,19 @@ const SUBCOMMANDS: ReadonlyMap<string, Spelling> = new Map(
 
 const READS_CONFIG = /^(?:--get.*|--list|-l|get|list|--show-.*|--name-only|--local|--global|--system|--null|-z)$/;
 const ASKS_CONFIG = /^(?:--get(?:-all|-regexp|-urlmatch|-color|-colorbool)?|--list|-l|get|list)$/;
-/** `ext::sh -c ..`: the part before the colons is a program git-remote-ext. */
+/** `ext::sh -c ..` runs git-remote-ext: the scheme before `::` is a helper program. */
 const HELPER = /(?:^|=)[a-z0-9+.-]+::/i;
 
-/** Another repository has configuration of its own, but the command is still git's. */
+/** Another repository has its own configuration, but the command is still git. */
 const OTHER_FOLDER = '-C';
 
 export interface GitHazard {
   readonly at: number;
-  /** It may run a program that cannot be seen. */
+  /** Whether it may run a program that the line does not show. */
   readonly hides: boolean;
 }
 
-/** Where the subcommand stands; nothing where there is none, or where it is not certain. */
+/** Index of the subcommand; undefined if there is none or it is uncertain. */
 export function gitSubcommandAt(words: readonly CommandWord[]): number | undefined {
   let at = 1;
   for (let word = words[at]; word !== undefined; word = words[at]) {
@@ -76,7 +76,7 @@ function subcommandHazards(words: readonly CommandWord[], at: number): readonly 
     return isReading ? [] : [{ at, hides: true }];
   }
   const spelling = SUBCOMMANDS.get(name);
-  // An alias, or a program of the path whose name starts with git-.
+  // An alias, or a program on the path named `git-…`.
   if (spelling === undefined) return [{ at, hides: true }];
   return rest.flatMap((word, index): GitHazard[] => {
     const isHazard = isOptionOf(spelling, word) || isSubcommandOf(spelling, word) || HELPER.test(word.text);

@@ -1,34 +1,33 @@
 /**
- * Options and operands with which a program does another program's work: runs one, loads code or configuration, or reads and writes
- * files that a rule for the program does not name. A list of what is known, not of all there is; a program that is not here has no
- * hazards, and whoever allows it allows all it can do.
+ * Options and operands that make a program run other programs, load code or configuration, or access files that a rule for the program does
+ * not name. The table lists known cases and is not complete; allowing a program that is not listed allows everything it can do.
  */
 
 import { namesIn, sortOptions } from './command-options.ts';
 import type { Spelling } from './command-options.ts';
 
 /**
- * Options as one would type them. `-x` is a letter, also inside `-abx`; `--name` also cut short and with a value; `-name` one word with
- * one dash or two; `name` a subcommand.
+ * Options as typed. `-x` is a letter, also inside `-abx`; `--name` also matches abbreviations and values; `-name` is one word with one or
+ * two dashes; `name` is a subcommand.
  */
 interface HazardRule {
   readonly runs?: string;
   readonly writes?: string;
-  /** Letters whose value follows in the same word, which is therefore no letters. */
+  /** Letters whose value follows in the same word. */
   readonly valued?: string;
-  /** Any word that looks like this. */
+  /** Words that match this are hazards. */
   readonly operand?: RegExp;
-  /** Such a word carries code, or names some. */
+  /** Whether such a word contains or names code. */
   readonly isCode?: boolean;
-  /** Long options that are whole, though they look like one of the above cut short. */
+  /** Complete long options that look like an abbreviation of a hazard. */
   readonly safe?: string;
-  /** Subcommands; what is none of them is run as a program. */
+  /** Known subcommands; anything else is run as a program. */
   readonly known?: string;
-  /** Subcommands may be cut short. */
+  /** Whether subcommands can be abbreviated. */
   readonly isAbbreviated?: boolean;
-  /** Subcommands have subcommands: `docker container run`. */
+  /** Whether subcommands nest: `docker container run`. */
   readonly isNested?: boolean;
-  /** Its options are words with one dash, and letters are not put side by side. */
+  /** Whether options are single-dash words that cannot be combined. */
   readonly isWordy?: boolean;
 }
 
@@ -177,7 +176,7 @@ const RULES: Readonly<Record<string, HazardRule>> = {
   },
   'gradle gradlew': { runs: '-I -b -p -c --init-script --build-file --project-dir --settings-file' },
   npm: { runs: NODE_PACKAGES, isAbbreviated: true, safe: '--global' },
-  // Both run any program of the search path that is named like no subcommand.
+  // Both run any program on the path if its name is not a subcommand.
   'pnpm yarn': {
     runs: NODE_PACKAGES,
     safe: '--global',
@@ -280,7 +279,7 @@ export function hazardEntryOf(program: string): HazardEntry | undefined {
   return ENTRIES.get(program);
 }
 
-/** They have a shell behind a key, or serve those who sit before a terminal. */
+/** Programs that offer a shell or are meant for interactive use. */
 export const INTERACTIVE: ReadonlySet<string> = new Set(
   namesIn(`
   less more most man info pg vi vim vim.basic vim.tiny nvim view vimdiff ex rvim rview gvim nano pico ed red emacs emacsclient joe jed mg
@@ -289,7 +288,7 @@ export const INTERACTIVE: ReadonlySet<string> = new Set(
 `),
 );
 
-/** They run what stands behind them under another user, root, session or watch; too much changes to look through them. */
+/** Programs that run their operands as another user, in another session or repeatedly; they change too much to look through. */
 export const RUNNERS: ReadonlySet<string> = new Set(
   namesIn(`
   sudo doas su runuser pkexec gosu su-exec chroot unshare nsenter setpriv capsh strace ltrace perf valgrind watch script flock parallel
@@ -299,7 +298,7 @@ export const RUNNERS: ReadonlySet<string> = new Set(
 `),
 );
 
-/** The first operand is a program, a package that becomes one, or an order to the machine: a rule must name it. */
+/** Programs whose first operand is a program, a package or a service: a rule must name it. */
 export const NAMES_WHAT_RUNS: ReadonlySet<string> = new Set(
   namesIn('npx pnpx bunx uvx pipx systemctl service launchctl corepack'),
 );

@@ -1,14 +1,14 @@
-/** A word that makes more of a command than its program says, and how such a word is told. */
+/** A word that makes a command do more than its program name says. */
 
 import type { CommandWord } from '../../core/command.ts';
 
 export interface Hazard {
-  /** The word that a rule must spell out; behind the last word where nothing it could spell would do. */
+  /** Index of the word that a rule must spell out; behind the last word if no rule can. */
   readonly at: number;
   readonly reason: string;
-  /** Another program: none, one that stands behind the word, or one that cannot be seen in the line. */
+  /** Whether it runs another program: none, one that the line shows, or a hidden one. */
   readonly runs: 'nothing' | 'shown' | 'hidden';
-  /** `program`: a rule that names the program and nothing else means it too. `all`: only a rule without wildcards does. */
+  /** `program`: a rule that names only the program covers it too. `all`: only a rule without wildcards covers it. */
   readonly needs: 'word' | 'program' | 'all';
 }
 
@@ -17,7 +17,7 @@ export type Words = readonly CommandWord[];
 export const RUNS = 'can run other programs or load code';
 export const WRITES = 'reads or writes files that the rule does not name';
 export const FIND_RUNS: readonly string[] = ['-exec', '-execdir', '-ok', '-okdir'];
-/** Programs that run programs that run programs: nobody needs more. */
+/** Maximum nesting of programs that run programs. */
 export const MAX_DEPTH = 8;
 
 export function hazard(words: Words, at: number, what: string, needs: Hazard['needs'] = 'word'): Hazard {
@@ -33,7 +33,7 @@ export function isOperand({ text, glob }: CommandWord): boolean {
   return !text.startsWith('-') || text === '-' || glob !== 'none';
 }
 
-/** Whether a word is this text, or a pattern that could become it. */
+/** Whether a word equals a text, or is a pattern that could expand to it. */
 export function mayBe({ text, glob }: CommandWord, wanted: string): boolean {
   if (glob === 'none') return text === wanted;
   if (glob === 'inside' && wanted.startsWith('-') && !text.startsWith('-')) return false;

@@ -1,6 +1,6 @@
 /**
- * Words that make more of a command than its program says: `git -c core.pager=sh log` is a shell, `find . -delete` is no search. A rule
- * that allows the program does not mean them unless it spells them out.
+ * Words that make a command do more than its program name says: `git -c core.pager=sh log` runs a shell, `find . -delete` deletes. A rule
+ * that allows the program covers them only if it spells them out.
  */
 
 import { gitHazards } from './command-git.ts';
@@ -14,7 +14,7 @@ import { awkHazards, sedHazards } from './command-scripts.ts';
 import { tableHazards } from './command-table-hazards.ts';
 import { insideWrapper } from './command-wrappers.ts';
 
-/** The name of a program without its folder and version, as the table has it. */
+/** The program name without folder and version, as used in the tables. */
 export function programName({ words }: SimpleCommand): string {
   const base = (words[0]?.text ?? '').replace(/^.*\//s, '');
   if (isKnown(base)) return base;
@@ -22,7 +22,7 @@ export function programName({ words }: SimpleCommand): string {
   return isKnown(bare) ? bare : (GNU_NAMES.get(bare) ?? base);
 }
 
-/** Beside the programs of other systems the GNU ones have a g before their names. */
+/** GNU programs are prefixed with `g` on other systems. */
 const GNU_NAMES: ReadonlyMap<string, string> = new Map(
   namesIn('sed tar find xargs env timeout nice stdbuf nohup uniq tee split dd').map((name) => [`g${name}`, name]),
 );
@@ -35,18 +35,19 @@ export function hazardsOf(command: SimpleCommand, depth = 0): readonly Hazard[] 
     if (inside.type === 'nothing') return [];
     if (inside.type === 'unknown' || depth >= MAX_DEPTH) return [hazard(words, inside.at, RUNS)];
     const inner = hazardsOf(inside.command, depth + 1).map((found) => ({ ...found, at: found.at + inside.at }));
-    return [hazard(words, inside.at, 'is run by it'), ...inner];
+    return [hazard(words, inside.at, 'is run by this command'), ...inner];
   }
   const special = SPECIAL.get(program);
   if (special !== undefined) return special(words);
-  if (INTERACTIVE.has(program)) return [whole(program, 'has a shell behind its keys', 'nothing')];
-  if (RUNNERS.has(program) || isLoader(program)) return [whole(program, 'runs other programs in another way', 'shown')];
+  if (INTERACTIVE.has(program)) return [whole(program, 'offers an interactive shell', 'nothing')];
+  if (RUNNERS.has(program) || isLoader(program))
+    return [whole(program, 'runs other programs as another user or in another environment', 'shown')];
   if (NAMES_WHAT_RUNS.has(program)) return namedHazards(words);
   const entry = hazardEntryOf(program);
   return entry === undefined ? [] : tableHazards(words, entry);
 }
 
-/** The loader of the C library runs any program that it is given. */
+/** The dynamic loader runs any program it is given. */
 export function isLoader(program: string): boolean {
   return /^ld(?:-[\w.-]+)?\.so/.test(program);
 }
@@ -62,7 +63,7 @@ function isKnown(program: string): boolean {
   );
 }
 
-/** A word before the first operand that is no plain yes to questions, and the operand itself. */
+/** Options before the first operand, except plain confirmations, and the operand itself. */
 function namedHazards(words: Words): readonly Hazard[] {
   const hazards: Hazard[] = [];
   for (const [at, { text }] of words.entries()) {
@@ -83,7 +84,7 @@ function findHazards(words: Words): readonly Hazard[] {
 
 const FIND_WRITES = ['-delete', '-fprint', '-fprint0', '-fprintf', '-fls', '-files0-from'];
 
-/** All operands but the first ones are written. A pattern may become several. */
+/** All operands after the first `from` are written. A pattern may expand to several. */
 function writesTo(from: number): (words: Words) => readonly Hazard[] {
   return (words) => {
     const operands = words.flatMap((word, at) => (at > 0 && isOperand(word) ? [at] : []));

@@ -1,4 +1,4 @@
-/** Shells, interpreters and databases: where their code comes from. */
+/** Where shells, interpreters and databases take their code from. */
 
 import { hazard, isOperand, RUNS, whole } from './command-hazard.ts';
 import type { Hazard, Words } from './command-hazard.ts';
@@ -18,14 +18,14 @@ export function shellHazards(words: Words): readonly Hazard[] {
     if (glob !== 'none' || (!SHELL_FLAGS.test(text) && !isPipefail)) return [hazard(words, at, RUNS)];
     at += isPipefail ? 2 : 1;
   }
-  return [{ ...whole(words[0]?.text ?? '', 'reads its commands from its input', 'hidden'), at: words.length }];
+  return [{ ...whole(words[0]?.text ?? '', 'reads its commands from stdin', 'hidden'), at: words.length }];
 }
 
-/** Options of interpreters that bring in no code. */
+/** Interpreter options that do not load code. */
 const INTERPRETER_FLAGS =
   /^(?:-[uBEsSIOqbvw]+|--(?:no-warnings|trace-warnings|enable-source-maps|version|help)|-V|-h)$/;
 
-/** All before the script is for the interpreter, and all after it for the script. */
+/** Words before the script belong to the interpreter, words after it to the script. */
 export function interpreterHazards(words: Words): readonly Hazard[] {
   const hazards: Hazard[] = [];
   for (const [at, { text, glob }] of words.entries()) {
@@ -39,11 +39,11 @@ export function interpreterHazards(words: Words): readonly Hazard[] {
   }
   const isQuestion = words.some(({ text }) => /^(?:-V|-v|-h|--version|--help)$/.test(text));
   if (!isQuestion)
-    hazards.push({ ...hazard(words, words.length, 'reads its program from its input', 'program'), runs: 'hidden' });
+    hazards.push({ ...hazard(words, words.length, 'reads its program from stdin', 'program'), runs: 'hidden' });
   return hazards;
 }
 
-/** Databases take orders for the shell from their input, where nobody sees them, unless they were given what to do. */
+/** Databases read shell commands from stdin, unless the line gives them a statement. */
 export function databaseHazards(
   program: string,
   isGiven: (words: Words) => boolean,
@@ -52,13 +52,13 @@ export function databaseHazards(
     const entry = hazardEntryOf(program);
     const found = entry === undefined ? [] : tableHazards(words, entry);
     if (isGiven(words)) return found;
-    return [...found, { ...hazard(words, words.length, 'reads its orders from its input'), runs: 'hidden' }];
+    return [...found, { ...hazard(words, words.length, 'reads its commands from stdin'), runs: 'hidden' }];
   };
 }
 
 const QUESTION = /^(?:-V|--?version|--?help|-\?|-l|--list)$/;
 
-/** Whether an option stands where it cannot be the value of another one. */
+/** Whether an option occurs where it cannot be the value of another option. */
 export function hasOption(option: RegExp, flags: RegExp): (words: Words) => boolean {
   return (words) =>
     words.some(
@@ -74,7 +74,7 @@ function isAfterNothing(words: Words, at: number, flags: RegExp): boolean {
 const SQLITE_FLAGS =
   /^--?(?:batch|csv|line|json|readonly|header|noheader|column|html|list|box|table|markdown|tabs|quote|bail|safe|ascii|stats)$/;
 
-/** The database, and something to do with it. */
+/** A database and a statement for it. */
 export function hasStatement(words: Words): boolean {
   const operands = words.filter((word, at) => at > 0 && isOperand(word) && isAfterNothing(words, at, SQLITE_FLAGS));
   return operands.length > 1 || (words.length === 2 && /^--?version$/.test(words[1]?.text ?? ''));

@@ -1,7 +1,6 @@
 /**
- * A shell line as the commands it will run, for rules that allow or deny them. Only what can be known for certain is understood: plain
- * commands with fixed words, joined by `&&`, `||`, `;` and `|`. All else is `unclear`, and whoever asks treats it as such; a reader that
- * guesses is a reader that is talked around.
+ * Parses a shell line into the commands it runs. Only lines that can be understood with certainty are parsed: simple commands with fixed
+ * words, joined by `&&`, `||`, `;` and `|`. Everything else is `unclear`, because guessing could be exploited.
  */
 
 import { isWordEnd, readWord, unclear } from './command-words.ts';
@@ -13,8 +12,8 @@ const MAX_LENGTH = 16 * 1024;
 const MAX_COMMANDS = 100;
 
 /**
- * The commands of a line that `bash -c` will read. `variables` are those whose values nobody but the runtime sets; every other variable
- * makes the line unclear, since its value may come from whoever wrote the line.
+ * Parses a line for `bash -c`. `variables` are those that only the runtime sets; any other variable makes the line unclear, because its
+ * value is untrusted.
  */
 export function readCommandLine(text: string, variables: Variables = {}): CommandLine {
   const problem = problemOfText(text);
@@ -27,7 +26,7 @@ function problemOfText(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return 'it is longer than 16 KiB; put it into a script';
   if (/[\n\r\u2028\u2029]/.test(text)) return 'it has more than one line; join commands with && or ;';
   if (hiddenCharacters(text) !== undefined || /\p{Cs}/u.test(text)) {
-    return 'it has characters that cannot be seen; leave them out';
+    return 'it contains invisible characters; remove them';
   }
   return undefined;
 }
@@ -35,9 +34,9 @@ function problemOfText(text: string): string | undefined {
 type Token =
   | ReadWord
   | { readonly type: 'operator'; readonly operator: string; readonly end: number }
-  /** One that changes no file. */
+  /** A redirection that writes no file. */
   | { readonly type: 'redirection'; readonly end: number };
-/** Blanks and a comment. */
+/** Blanks or a comment. */
 type Skipped = { readonly type: 'skipped'; readonly end: number };
 
 function readTokens(text: string, variables: Variables): readonly Token[] | Unclear {
@@ -57,13 +56,13 @@ function readToken(text: string, at: number, variables: Variables): Token | Skip
   if (character === ' ' || character === '\t') return { type: 'skipped', end: at + 1 };
   if (character === '#') return { type: 'skipped', end: text.length };
   if (character === '(' || character === ')') {
-    return unclear('( ) starts a shell of its own or an array; write the commands one after the other');
+    return unclear('( ) starts a subshell or an array; write the commands one after the other');
   }
   if (character === '<' || character === '>' || text.startsWith('&>', at)) return readRedirection(text, at, '');
   if (character === ';' || character === '|' || character === '&') return readOperator(text, at);
   const word = readWord(text, at, variables);
   if (word.type === 'unclear' || !'<>'.includes(text.charAt(word.end)) || word.end >= text.length) return word;
-  // A number that touches the sign is a descriptor, and `{name}` would be set to one.
+  // A number directly before the sign is a descriptor, and `{name}` would be set to one.
   if (/^\d+$/.test(word.source)) return readRedirection(text, word.end, word.source);
   return word.source.startsWith('{') ? REDIRECTED : word;
 }
@@ -76,7 +75,7 @@ function readOperator(text: string, at: number): Token | Unclear {
   const next = text.charAt(end);
   if (found === '|' && next === '&') return unclear('|& joins two streams; write 2>&1 |');
   if (found === ';' && (next === ';' || next === '&'))
-    return unclear(`;${next} belongs to a case; write single commands`);
+    return unclear(`;${next} belongs to a case statement; write simple commands`);
   return { type: 'operator', operator: found, end };
 }
 
@@ -84,7 +83,7 @@ const TO_NOTHING = /(?:&>>?|>>?|>\||<)[ \t]*\/dev\/null/y;
 const DUPLICATION = />&[12]/y;
 
 const REDIRECTED = unclear(
-  'a redirection reads or writes a file; only /dev/null and 2>&1 are understood, so let the program open its files',
+  'a redirection reads or writes a file; only /dev/null and 2>&1 are supported, so let the program open its files',
 );
 
 function readRedirection(text: string, at: number, descriptor: string): Token | Unclear {
@@ -93,7 +92,7 @@ function readRedirection(text: string, at: number, descriptor: string): Token | 
     form.lastIndex = at;
     const match = form.exec(text);
     if (match !== null && isWordEnd(text, at + match[0].length)) {
-      // `>&1(` and the like end a word without ending the redirection in a way that we know.
+      // A redirection such as `>&1(` does not end in a way that is understood.
       return '<>()'.includes(text.charAt(at + match[0].length)) && at + match[0].length < text.length
         ? REDIRECTED
         : { type: 'redirection', end: at + match[0].length };
@@ -115,7 +114,7 @@ function assemble(tokens: readonly Token[]): CommandLine {
     }
     if (token.type === 'word') {
       if (words.length === 0 && token.source === '!') {
-        if (before === '|') return unclear('! belongs before a whole pipeline');
+        if (before === '|') return unclear('! must come before a whole pipeline');
         isNegated = true;
         continue;
       }
@@ -126,7 +125,7 @@ function assemble(tokens: readonly Token[]): CommandLine {
     }
     if (words.length === 0) return unclear(`there is no command before ${token.operator}`);
     if (token.operator === '&' && index < tokens.length - 1) {
-      return unclear('& in the middle starts a command and does not wait for it; write ; or && instead');
+      return unclear('& in the middle starts a background command; write ; or && instead');
     }
     commands.push({ words });
     words = [];
@@ -149,14 +148,13 @@ const RESERVED: ReadonlySet<string> = new Set(
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\+?=|\[)/;
 
 function problemOfProgram({ word, source, hasVariable }: ReadWord): string | undefined {
-  if (RESERVED.has(source))
-    return `${source} is the shell's own syntax; write single commands, or put them into a script`;
-  if (ASSIGNMENT.test(source)) return 'it sets a variable; give the variable with the environment of the command';
+  if (RESERVED.has(source)) return `${source} is shell syntax; write simple commands, or put them into a script`;
+  if (ASSIGNMENT.test(source)) return 'it sets a variable; pass the variable in the environment of the command';
   if (hasVariable || word.glob !== 'none') return 'the name of the program is computed; write it out';
   return word.text === '' ? 'the name of the program is empty' : undefined;
 }
 
-/** Builtins that run text, or change what the words after them mean. The others only do what their name says. */
+/** Builtins that run text or change how later words are interpreted. */
 const CHANGES_THE_SHELL: ReadonlySet<string> = new Set(
   `. alias bg bind builtin caller compgen complete compopt coproc declare dirs disown enable eval exec export fc fg getopts hash history
   jobs let local logout mapfile popd pushd read readarray readonly return set shift shopt source suspend trap typeset unalias unset`.split(
@@ -174,13 +172,11 @@ function firstProblem(commands: readonly SimpleCommand[]): Unclear | undefined {
 }
 
 function problemOfBuiltin({ text }: CommandWord, rest: readonly CommandWord[]): string | undefined {
-  if (CHANGES_THE_SHELL.has(text)) return `${text} runs text or changes the shell; run the program itself`;
-  // An index such as a[$(..)] in the name of a variable is run by these.
+  if (CHANGES_THE_SHELL.has(text)) return `${text} evaluates text or changes the shell; run the program itself`;
+  // These builtins evaluate an index such as a[$(..)] in a variable name.
   const naming = NAMES_A_VARIABLE.get(text);
   const isNaming = naming !== undefined && rest.some((word) => word.glob === 'start' || naming.test(word.text));
-  return isNaming
-    ? `${text} with this option works on a variable, whose name can run a command; leave it out`
-    : undefined;
+  return isNaming ? `${text} with this option uses a variable name, which can run a command; remove it` : undefined;
 }
 
 const NAMES_A_VARIABLE: ReadonlyMap<string, RegExp> = new Map([
@@ -190,7 +186,7 @@ const NAMES_A_VARIABLE: ReadonlyMap<string, RegExp> = new Map([
   ['wait', /^-[a-z]*p/],
 ]);
 
-/** `command` runs what follows it, a builtin too. */
+/** `command` runs the rest of the line, including builtins. */
 function withoutCommandWord(words: readonly CommandWord[]): readonly CommandWord[] {
   let from = 0;
   while (words[from]?.text === 'command') {

@@ -1,6 +1,6 @@
 /**
- * What a rule that denies or asks means. It is read generously: a program counts by its name wherever it lies, options count wherever
- * they stand, and what a command runs is looked at as far as it can be seen. What cannot be seen is said to be unclear.
+ * How deny and ask rules match. They match generously: programs by name in any folder, options at any position, and through programs that
+ * run programs as far as visible. Anything else is `unclear`.
  */
 
 import { gitSubcommandAt } from './command-git.ts';
@@ -15,7 +15,7 @@ import { insideWrapper } from './command-wrappers.ts';
 
 export type Meaning = 'yes' | 'no' | 'unclear';
 
-/** Whether a deny or ask rule means this line: in doubt yes, and `unclear` so that a message can say why. */
+/** Whether a deny or ask rule matches a line. `unclear` counts as a match and lets the message explain why. */
 export function meansLine(pattern: CommandPattern, line: CommandLine): Meaning {
   return pattern.words.length === 0 ? 'yes' : lineMeaning(pattern, line, 0);
 }
@@ -48,7 +48,7 @@ function commandMeaning(pattern: CommandPattern, command: SimpleCommand, depth: 
 }
 
 const POSIX_SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'rbash']);
-/** What they run can come from their input. */
+/** Programs that can take commands from stdin. */
 const READS_ORDERS: ReadonlySet<string> = new Set([
   'parallel',
   'at',
@@ -73,7 +73,7 @@ function hazardMeaning(pattern: CommandPattern, command: SimpleCommand, depth: n
   return running.some(({ runs }) => runs === 'hidden') ? orUnclear(meaning) : meaning;
 }
 
-/** Any word may be the program that is run, and any word with blanks a line for a shell. */
+/** Every word may be the program that is run, and every word with blanks a shell line. */
 function suffixMeaning(pattern: CommandPattern, { words }: SimpleCommand, depth: number): Meaning {
   return strongest(
     words.slice(1).map(({ text }, index): Meaning => {
@@ -97,7 +97,7 @@ function findMeaning(pattern: CommandPattern, { words }: SimpleCommand, depth: n
   for (let at = 1; at < words.length; at += 1) {
     const word = words[at] ?? NO_WORD;
     if (!FIND_RUNS.some((name) => mayBe(word, name))) continue;
-    // All up to the sign at the end belongs to the one command, also what looks like a second one.
+    // Everything up to the terminator belongs to this command, even if it looks like a second one.
     const end = words.findIndex(({ text }, index) => index > at && (text === ';' || text === '+'));
     const inner = words.slice(at + 1, end === -1 ? words.length : end).map(filled);
     const isKnown = word.glob === 'none' && inner[0]?.glob === 'none';
@@ -109,7 +109,7 @@ function findMeaning(pattern: CommandPattern, { words }: SimpleCommand, depth: n
 
 const NO_WORD: CommandWord = { text: '', glob: 'none' };
 
-/** Names of files take the place of the braces. */
+/** File names replace the braces. */
 function filled(word: CommandWord): CommandWord {
   const place = word.text.indexOf('{}');
   return place === -1 ? word : { text: word.text, glob: place === 0 ? 'start' : 'inside' };
@@ -120,7 +120,7 @@ function fitsLoosely(pattern: CommandPattern, words: readonly CommandWord[]): bo
   const given = words[0];
   if (program === undefined || given === undefined || !isNamed(program, given.text)) return false;
   const rest = words.slice(baseName(given.text) === 'git' ? (gitSubcommandAt(words) ?? 1) : 1);
-  // Options before the subcommand of git count too where the rule has some.
+  // Options before the git subcommand count if the rule has options.
   const hasOptions = wanted.filter(isOption).every((option) => isOptionMeant(option, words));
   const names = wanted.filter((word) => !isOption(word));
   return hasOptions && followsInOrder(names, rest) && hasRoom(pattern, names.length, rest);
@@ -139,7 +139,7 @@ function isOption(word: PatternWord): boolean {
   return word[0]?.startsWith('-') === true;
 }
 
-/** `-rf` is meant by `-r -f` too, and `--force` by `--forc` and `--force=x`. */
+/** `-rf` also matches `-r -f`, and `--force` also matches `--forc` and `--force=x`. */
 function isOptionMeant(option: PatternWord, words: readonly CommandWord[]): boolean {
   const [wanted = ''] = option;
   if (option.length > 1) return words.some((word) => matchesStars(option, word.text) || word.glob === 'start');
@@ -151,7 +151,7 @@ function isOptionMeant(option: PatternWord, words: readonly CommandWord[]): bool
   return Array.from(wanted.slice(1)).every((letter) => clusters.some(({ text }) => text.includes(letter)));
 }
 
-/** The names one after the other; options may stand between them, each with a value of its own. */
+/** The names occur in order; options may come between them, each with a value. */
 function followsInOrder(names: readonly PatternWord[], words: readonly CommandWord[]): boolean {
   let next = 0;
   let isAfterOption = false;

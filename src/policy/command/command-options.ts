@@ -1,8 +1,8 @@
-/** Options of programs in all the ways in which they are written. */
+/** All spellings of program options. */
 
 import type { CommandWord } from '../../core/command.ts';
 
-/** The options of a rule, sorted by the way they are written. */
+/** The options of a rule, grouped by spelling. */
 export interface Spelling {
   readonly letters: string;
   readonly long: readonly string[];
@@ -14,7 +14,7 @@ export function namesIn(list: string): readonly string[] {
   return list.trim().split(/\s+/);
 }
 
-/** `isWordy`: the program knows no letters side by side, so that `-cpuprofile` has no `-o` in it. */
+/** `isWordy`: the program has no combined letters, so `-cpuprofile` does not contain `-o`. */
 export function sortOptions(list = '', isWordy = false): Spelling {
   const options = list === '' ? [] : namesIn(list);
   const isLetter = (option: string) => !isWordy && /^-[^-]$/.test(option);
@@ -26,7 +26,7 @@ export function sortOptions(list = '', isWordy = false): Spelling {
   };
 }
 
-/** The shell may make an option of it. */
+/** Whether the shell may expand the word to an option. */
 export function mayBecomeOption({ text, glob }: CommandWord): boolean {
   return glob === 'start' || (glob === 'inside' && text.startsWith('-'));
 }
@@ -35,7 +35,7 @@ export function hasOptions({ letters, long, single }: Spelling): boolean {
   return letters !== '' || long.length + single.length > 0;
 }
 
-/** Whether a word is, or may become, one of these options. `valued`: letters after which the rest of the word is a value. */
+/** Whether a word is, or may expand to, one of these options. `valued`: letters after which the rest of the word is a value. */
 export function isOptionOf(spelling: Spelling, word: CommandWord, valued = ''): boolean {
   const { letters, long, single } = spelling;
   const { text } = word;
@@ -51,15 +51,15 @@ export function isOptionOf(spelling: Spelling, word: CommandWord, valued = ''): 
   return false;
 }
 
-/** Words with one dash are seldom cut short, and short ones are other options. */
+/** Single-dash words are rarely abbreviated, and short ones are other options. */
 const MIN_CUT = 3;
 
-/** Whether a word is, or may become, one of the subcommands. */
+/** Whether a word is, or may expand to, one of the subcommands. */
 export function isSubcommandOf({ subcommands }: Spelling, { text, glob }: CommandWord): boolean {
   return subcommands.includes(text) || (glob !== 'none' && subcommands.length > 0);
 }
 
-/** `expand-` stands for every option that starts so. */
+/** `expand-` matches every option with this prefix. */
 function isFamily(option: string, name: string): boolean {
   return option.endsWith('-') && name.startsWith(option);
 }

@@ -1,14 +1,14 @@
 /**
- * Rules for commands, written as people write them for agents:
+ * Command rules in the usual agent syntax:
  *
- *     git status            these words and no more
- *     git add:*             these words, and any after them
- *     git add *             these words, and one or more after them
- *     cat docs/*.md         a star inside a word stands for any characters of that word
+ *     git status            exactly these words
+ *     git add:*             these words, followed by any
+ *     git add *             these words, followed by one or more
+ *     cat docs/*.md         a star inside a word matches any characters of that word
  *     *                     every command
  *
- * A rule that allows is read strictly: the program is the system's own, and words that make more of a command than the rule says
- * (`command-hazards.ts`) count only where the rule spells them out. What a rule that denies means is in `command-meaning.ts`.
+ * Allow rules match strictly: the program must be a system program, and hazardous words (`command-hazards.ts`) must be spelled out in the
+ * rule. Deny and ask rules are matched in `command-meaning.ts`.
  */
 
 import { MAX_DEPTH } from './command-hazard.ts';
@@ -18,15 +18,14 @@ import type { CommandLine, CommandWord, SimpleCommand } from '../../core/command
 import { insideWrapper } from './command-wrappers.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 
-/** The text between stars; one piece is a word without any. */
+/** The text between stars; a single piece is a word without stars. */
 export type PatternWord = readonly string[];
 
 export interface CommandPattern {
-  /** As it was given. */
   readonly text: string;
-  /** The program and the words after it; none where every command is meant. */
+  /** The program and the words after it; empty if every command matches. */
   readonly words: readonly PatternWord[];
-  /** How many words may follow. */
+  /** How many more words may follow. */
   readonly rest: 'none' | 'some' | 'any';
 }
 
@@ -37,9 +36,9 @@ export interface CommandPatternProblem {
 const MAX_PATTERN = 1000;
 
 export function readCommandPattern(text: string): CommandPattern | CommandPatternProblem {
-  if (text.length > MAX_PATTERN) return { problem: `a pattern for commands is longer than ${MAX_PATTERN} characters` };
+  if (text.length > MAX_PATTERN) return { problem: `a command pattern is longer than ${MAX_PATTERN} characters` };
   if (/[\n\r]/.test(text) || hiddenCharacters(text) !== undefined) {
-    return { problem: `${quoted(text)} has line ends or characters that cannot be seen` };
+    return { problem: `${quoted(text)} contains line ends or invisible characters` };
   }
   const trimmed = text.trim();
   const isOpen = trimmed.endsWith(':*');
@@ -55,7 +54,7 @@ export function isCommandPattern(read: CommandPattern | CommandPatternProblem): 
   return !('problem' in read);
 }
 
-/** A quoted part, an escaped character, stars, blanks, or a run of plain text. */
+/** A quoted part, an escaped character, stars, blanks, or plain text. */
 const PIECE = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|(\*+)|([ \t]+)|([^'"\\* \t]+)/gy;
 
 function splitPattern(text: string): readonly PatternWord[] | CommandPatternProblem {
@@ -70,20 +69,20 @@ function splitPattern(text: string): readonly PatternWord[] | CommandPatternProb
       continue;
     }
     if (plain !== undefined && /[;&|<>()`$]/.test(plain))
-      return { problem: 'has signs of the shell; one plain command was expected' };
+      return { problem: 'contains shell operators; one simple command was expected' };
     if (word === undefined) words.push((word = ['']));
     if (stars === undefined) {
       word.push((word.pop() ?? '') + (single ?? double?.replaceAll(/\\([$`"\\])/g, '$1') ?? escaped ?? plain ?? ''));
     } else word.push('');
   }
-  return end === text.length ? words : { problem: 'has a quote or a backslash without an end' };
+  return end === text.length ? words : { problem: 'has an unclosed quote or a trailing backslash' };
 }
 
 function isAnyWord(word: PatternWord | undefined): boolean {
   return word !== undefined && word.length > 1 && word.every((piece) => piece === '');
 }
 
-/** Whether an allow rule covers this command: strict, in doubt no. */
+/** Whether an allow rule covers a command. Strict: uncertain cases are not covered. */
 export function coversCommand(pattern: CommandPattern, command: SimpleCommand): boolean {
   return covers(pattern, command, 0);
 }
@@ -98,8 +97,8 @@ function covers(pattern: CommandPattern, command: SimpleCommand, depth: number):
 }
 
 /**
- * The first command of a line that none of the allow rules covers. After `cd`, or where the line starts in another folder than usual, a
- * path means another file than the one that the rule was written for: then only rules without relative paths count.
+ * The first command that no allow rule covers. After `cd`, or if the line starts in another folder, relative paths mean other files than
+ * the rule intended; then only rules without relative paths count.
  */
 export function firstUncovered(
   patterns: readonly CommandPattern[],
@@ -115,15 +114,15 @@ export function firstUncovered(
   return undefined;
 }
 
-/** A word with a slash or a dot in it, which does not start at the root: names of files look so, subcommands do not. */
+/** Whether a word looks like a relative path: it contains a slash or a dot and is not absolute. */
 function hasRelativePath({ words }: CommandPattern): boolean {
   return words.some((word) => /^[^/-].*[/.]|^\./.test(word.join('*')));
 }
 
-/** Why `coversCommand` says no though the words fit, for a message. */
+/** Explains why `coversCommand` fails although the words match. */
 export function hazardOf(command: SimpleCommand): string | undefined {
   const hazards = hazardsOf(command);
-  // That a wrapper runs something is the least of it.
+  // A hidden program is a better explanation than a wrapper.
   return (hazards.find(({ runs }) => runs === 'hidden') ?? hazards[0])?.reason;
 }
 
@@ -147,7 +146,7 @@ function fitsWords({ words, rest }: CommandPattern, { words: given }: SimpleComm
   });
 }
 
-/** A name means the program of the system; a path means that path and no other. */
+/** A name means the system program; a path means exactly that path. */
 function isProgram(word: PatternWord, { text }: CommandWord): boolean {
   if (word.some((piece) => piece.includes('/'))) return !hasParent(text) && matchesStars(word, text);
   const name = systemName(text);
@@ -156,13 +155,13 @@ function isProgram(word: PatternWord, { text }: CommandWord): boolean {
 
 const SYSTEM_FOLDER = /^\/(?:usr\/local\/bin|usr\/bin|bin|usr\/sbin|sbin)\/(?=[^/]+$)/;
 
-/** The name of a program that the search path or a folder of the system finds; nothing for programs from elsewhere. */
+/** The name of a program found on the search path or in a system folder; undefined for other programs. */
 function systemName(text: string): string | undefined {
   const name = text.replace(SYSTEM_FOLDER, '');
   return name.includes('/') ? undefined : name;
 }
 
-/** Words that become several, or climb out of the folder that a rule names, do not fit a star. */
+/** Words that expand to several, or leave the folder that the rule names, do not match a star. */
 function fitsStars(word: PatternWord, { text, glob }: CommandWord, isLast: boolean): boolean {
   if (!matchesStars(word, text)) return false;
   if (glob === 'none') return isAnyWord(word) || !hasParent(text);
@@ -173,7 +172,7 @@ function hasParent(text: string): boolean {
   return /(?:^|[/\\=:,])\.\.(?:$|[/\\=:,])/.test(text);
 }
 
-/** Each piece in its place and order; the first starts the text and the last one ends it. */
+/** Whether the pieces occur in order, the first at the start and the last at the end. */
 export function matchesStars(word: PatternWord, text: string): boolean {
   const [first = '', ...others] = word;
   const last = others.pop();
@@ -188,7 +187,7 @@ export function matchesStars(word: PatternWord, text: string): boolean {
   });
 }
 
-/** Programs that a line runs, by name and in order, for approvals and for showing; none where the line is unclear. */
+/** Names of the programs that a line runs, in order; empty if the line is unclear. */
 export function programsOf(line: CommandLine): readonly string[] {
   return line.type === 'unclear' ? [] : [...new Set(line.commands.flatMap((command) => programsIn(command, 0)))];
 }

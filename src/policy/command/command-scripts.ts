@@ -1,10 +1,10 @@
-/** Programs of sed and awk, written into a command: whether they only look at text and print it. */
+/** Whether inline sed and awk programs only read and print text. */
 
 import type { CommandWord } from '../../core/command.ts';
 
 const ADDRESS = String.raw`(?:\d+|\$|\/(?:[^/\\]|\\.)*\/I?)`;
 const ADDRESSES = String.raw`(?:${ADDRESS}(?:\s*,\s*(?:${ADDRESS}|[+~]\d+))?\s*!?\s*)?`;
-/** A delimiter that needs no thought, two halves without it, and flags that print or count. */
+/** A simple delimiter, two parts without it, and harmless flags. */
 const SUBSTITUTE = ['/', '|', '#', ',', ':', '@', '%', '_']
   .map((mark) => {
     const sign = mark === '|' || mark === '/' ? `\\${mark}` : mark;
@@ -14,7 +14,7 @@ const SUBSTITUTE = ['/', '|', '#', ',', ':', '@', '%', '_']
   .join('|');
 const SED_COMMAND = new RegExp(String.raw`\s*${ADDRESSES}(?:[pdqDPN=]|${SUBSTITUTE})\s*(?:;|$)|\s*(?:;|$)`, 'sy');
 
-/** Substitutions and printing. `e` runs commands, `w` and `r` open files, and what is not understood may do so too. */
+/** Accepts substitution and printing only: `e` runs commands, `w` and `r` open files. */
 export function isPlainSed(script: string): boolean {
   let at = 0;
   while (at < script.length) {
@@ -26,7 +26,7 @@ export function isPlainSed(script: string): boolean {
   return true;
 }
 
-/** No pipes, no files, no commands, no code from elsewhere. */
+/** No pipes, files, commands or included code. */
 export function isPlainAwk(program: string): boolean {
   return !/system|getline|extension|[|@]|>(?!=)|\bclose\b/.test(program.replaceAll('||', ' '));
 }
@@ -36,7 +36,7 @@ const SED_FLAGS =
 const SED_SCRIPT_NEXT = /^(?:-[nErsuz]*e|--expression)$/;
 const SED_SCRIPT_INSIDE = /^(?:-[nErsuz]*e|--expression=)(.+)$/s;
 
-/** Words of a sed command that do more than print. */
+/** Indexes of sed words that do more than print. */
 export function sedHazards(words: readonly CommandWord[]): readonly number[] {
   const hazards: number[] = [];
   let hasScript = words.some(({ text }) => SED_SCRIPT_NEXT.test(text) || SED_SCRIPT_INSIDE.test(text));
@@ -63,7 +63,7 @@ const AWK_VALUED = /^(?:-[Fv]|--(?:field-separator|assign))$/;
 const AWK_SAFE =
   /^(?:-[Fv].+|--(?:field-separator|assign)=.*|--(?:csv|posix|traditional|re-interval|sandbox|non-decimal-data)|--)$/s;
 
-/** Words of an awk command that do more than print. */
+/** Indexes of awk words that do more than print. */
 export function awkHazards(words: readonly CommandWord[]): readonly number[] {
   const hazards: number[] = [];
   let at = 1;
@@ -75,7 +75,7 @@ export function awkHazards(words: readonly CommandWord[]): readonly number[] {
   }
   const program = words[at];
   if (program !== undefined && (program.glob !== 'none' || !isPlainAwk(program.text))) hazards.push(at);
-  // Some awks take options behind the program too.
+  // Some awk implementations accept options after the program.
   words.slice(at + 1).forEach(({ text, glob }, index) => {
     if (text.startsWith('-') || glob === 'start') hazards.push(at + 1 + index);
   });

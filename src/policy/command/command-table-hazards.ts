@@ -1,4 +1,4 @@
-/** Hazards that the table names: options, subcommands and operands. */
+/** Hazards from the table: options, subcommands and operands. */
 
 import { hazard, RUNS, WRITES } from './command-hazard.ts';
 import type { Hazard, Words } from './command-hazard.ts';
@@ -14,14 +14,14 @@ export function tableHazards(words: Words, entry: HazardEntry): readonly Hazard[
     const what = hazardousOption(words, at, entry);
     if (what !== undefined) hazards.push(hazard(words, at, what));
     else if (at <= lastName && (isSubcommandOf(entry.runs, completed(entry, word)) || isUnknown(entry, word))) {
-      // Who allows that it runs something allows what stands behind: there is no more to find.
+      // A rule that allows running something also allows what follows, so there is no more to find.
       return [...hazards, { ...hazard(words, at, RUNS), runs: 'shown' }];
     }
   }
   return hazards;
 }
 
-/** `pnpm sh` is a shell. */
+/** `pnpm sh` runs a shell. */
 function isUnknown({ known }: HazardEntry, { text, glob }: CommandWord): boolean {
   return known !== undefined && !text.startsWith('-') && (glob !== 'none' || !known.has(text));
 }
@@ -29,7 +29,9 @@ function isUnknown({ known }: HazardEntry, { text, glob }: CommandWord): boolean
 function hazardousOption(words: Words, at: number, entry: HazardEntry): string | undefined {
   const word = words[at] ?? { text: '', glob: 'none' };
   if (mayBecomeOption(word)) {
-    return hasOptions(entry.runs) || hasOptions(entry.writes) ? 'may become an option; write ./ before it' : undefined;
+    return hasOptions(entry.runs) || hasOptions(entry.writes)
+      ? 'may expand to an option; write ./ before it'
+      : undefined;
   }
   if (entry.safe.has(word.text.replace(/=.*$/s, ''))) return undefined;
   const option = isOldCluster(words, at) ? { ...word, text: `-${word.text}` } : word;
@@ -39,7 +41,7 @@ function hazardousOption(words: Words, at: number, entry: HazardEntry): string |
   return entry.isCode ? RUNS : WRITES;
 }
 
-/** `curl -o /dev/null` and `wget -qO-` only look like writing. */
+/** `curl -o /dev/null` and `wget -qO-` write no file. */
 function isToNothing(words: Words, at: number): boolean {
   const program = (words[0]?.text ?? '').replace(/^.*\//s, '');
   const option = words[at]?.text ?? '';
@@ -54,7 +56,7 @@ function isToNothing(words: Words, at: number): boolean {
   return names?.test(option) === true && next?.glob === 'none' && (next.text === '-' || next.text === '/dev/null');
 }
 
-/** The last word that can be a subcommand: the first one that is no option and cannot be the value of one. */
+/** Index of the first word that is neither an option nor possibly the value of one. */
 function endOfNames(words: Words): number {
   for (const [at, { text }] of words.entries()) {
     if (at > 0 && !text.startsWith('-') && (at === 1 || !/^-[^=]*$/.test(words[at - 1]?.text ?? ''))) return at;
@@ -62,12 +64,12 @@ function endOfNames(words: Words): number {
   return words.length;
 }
 
-/** `tar xIf`: the first word of tar is letters also without a dash. */
+/** `tar xIf`: the first word of tar is a letter cluster even without a dash. */
 function isOldCluster(words: Words, at: number): boolean {
   return at === 1 && /(?:^|\/)g?(?:bsd)?tar$/.test(words[0]?.text ?? '') && /^[A-Za-z]+$/.test(words[1]?.text ?? '');
 }
 
-/** npm knows its subcommands by any start of their names. */
+/** npm accepts any prefix of a subcommand. */
 function completed({ runs, isAbbreviated }: HazardEntry, word: CommandWord): CommandWord {
   if (!isAbbreviated || word.text.length < 2) return word;
   return { ...word, text: runs.subcommands.find((name) => name.startsWith(word.text)) ?? word.text };

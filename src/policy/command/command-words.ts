@@ -1,6 +1,6 @@
 /**
- * One word of a shell line, read the way bash reads it: quotes and backslashes taken away, our own variables put in, and a note where
- * names of files will take its place. What bash would compute is not guessed: such a word has a reason instead of a text.
+ * Reads one word of a shell line as bash does: removes quotes and backslashes, substitutes known variables, and marks words that expand to
+ * file names. Anything that bash would compute makes the word unclear.
  */
 import type { CommandWord, Unclear } from '../../core/command.ts';
 import { codePointAt } from '../../core/text/code-point.ts';
@@ -10,7 +10,7 @@ export type Variables = Readonly<Record<string, string>>;
 export interface ReadWord {
   readonly type: 'word';
   readonly word: CommandWord;
-  /** As it stands in the line. */
+  /** The word as written in the line. */
   readonly source: string;
   readonly hasVariable: boolean;
   readonly end: number;
@@ -22,7 +22,7 @@ export function unclear(reason: string): Unclear {
 
 const BLANKS_AND_OPERATORS: ReadonlySet<string> = new Set(' \t;&|<>()');
 
-/** Nothing more of a word stands here. */
+/** Whether no word continues here. */
 export function isWordEnd(text: string, at: number): boolean {
   return at >= text.length || BLANKS_AND_OPERATORS.has(text.charAt(at));
 }
@@ -33,11 +33,11 @@ interface Part {
   readonly end: number;
   readonly glob?: boolean;
   readonly hasVariable?: boolean;
-  /** A dollar that the shell looks at. */
+  /** Whether it contains a dollar that the shell interprets. */
   readonly hasDollar?: boolean;
 }
 
-/** The word that starts at a place which is no blank, no operator and not the end. */
+/** Reads the word at `from`, which is not a blank, an operator or the end. */
 export function readWord(line: string, from: number, variables: Variables): ReadWord | Unclear {
   const texts: string[] = [];
   let isEmpty = true;
@@ -57,10 +57,10 @@ export function readWord(line: string, from: number, variables: Variables): Read
     texts.push(part.text);
     at = part.end;
   }
-  // Braces come first: `$HOME{a,b}` is `$HOMEa $HOMEb`, and `{a$,b}X` has a variable that nobody wrote.
-  if (hasBrace && hasDollar) return unclear('braces and a $ in one word make other variables; write the words out');
+  // Braces expand first: `$HOME{a,b}` is `$HOMEa $HOMEb`, and `{a$,b}X` creates a variable name.
+  if (hasBrace && hasDollar) return unclear('braces and a $ in one word form other variables; write the words out');
   const source = line.slice(from, at);
-  // A lone bracket is the name of a program, and a lone pair of braces is what find and xargs put names in for.
+  // A lone bracket is a program, and a lone pair of braces is the placeholder of find and xargs.
   if (source === '[' || source === '{}') glob = 'none';
   return { type: 'word', word: { text: texts.join(''), glob }, source, hasVariable, end: at };
 }
@@ -93,7 +93,7 @@ function readPart(line: string, at: number, wordStart: number, variables: Variab
 }
 
 const ORDINARY = /[^ \t;&|<>()'"\\`$!*?[{~]+/y;
-/** Blanks of other scripts are letters to bash and blanks to the eye. */
+/** Unicode blanks are ordinary characters to bash and blanks to people. */
 const OTHER_BLANK = /(?! )\p{Zs}/u;
 
 function readPlain(line: string, at: number): Part | Unclear {
@@ -109,7 +109,7 @@ function readSingleQuoted(line: string, at: number): Part | Unclear {
 
 function readEscaped(line: string, at: number): Part | Unclear {
   if (followsForeign(line, at)) return unclear(BACKSLASH_AFTER_FOREIGN);
-  if (at + 1 >= line.length) return unclear('the line ends with a backslash; leave it out');
+  if (at + 1 >= line.length) return unclear('the line ends with a backslash; remove it');
   const text = String.fromCodePoint(codePointAt(line, at + 1));
   return plain(text, at + 1 + text.length);
 }
@@ -148,9 +148,9 @@ function readQuotedPart(line: string, at: number, character: string, variables: 
 }
 
 const VARIABLE = /\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/y;
-/** After these a dollar is only a dollar. */
+/** Before these characters a dollar is literal. */
 const PLAIN_AFTER_DOLLAR = /[ \t;&|<>)"'\\%.,:/=+^~\]}]/;
-/** The value of an unquoted variable is split at blanks and taken as a pattern. */
+/** Unquoted values are split at blanks and expanded as patterns. */
 const STAYS_ONE_WORD = /^[^\s*?[\]\\]+$/;
 
 function readDollar(line: string, at: number, variables: Variables, isQuoted: boolean): Part | Unclear {
@@ -159,30 +159,30 @@ function readDollar(line: string, at: number, variables: Variables, isQuoted: bo
   if (match !== null) {
     const name = match[1] ?? match[2] ?? '';
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (value === undefined) return unclear(`$${name} is not known before it runs; write its value`);
+    if (value === undefined) return unclear(`$${name} is unknown before the command runs; write its value`);
     if (!isQuoted && !STAYS_ONE_WORD.test(value)) {
-      return unclear(`$${name} would be split or taken as a pattern; put it in double quotes`);
+      return unclear(`$${name} would be split or expanded as a pattern; put it in double quotes`);
     }
     return { type: 'part', text: value, end: at + match[0].length, hasVariable: true, hasDollar: true };
   }
   const next = line.charAt(at + 1);
   if (next === '(') return SUBSTITUTION;
   if (!isQuoted && (next === "'" || next === '"')) {
-    return unclear(`$${next} has an encoding of its own; write the characters themselves`);
+    return unclear(`$${next} uses its own encoding; write the characters themselves`);
   }
   if (next !== '' && !PLAIN_AFTER_DOLLAR.test(next)) {
-    return unclear('a $ is computed by the shell; write the value, or put a plain $ in single quotes');
+    return unclear('the shell evaluates this $; write the value, or put a literal $ in single quotes');
   }
   return { type: 'part', text: '$', end: at + 1, hasDollar: true };
 }
 
 const SUBSTITUTION = unclear(
-  'a command inside $( ) or backticks is run first; run it on its own and write its result into the line',
+  'a command inside $( ) or backticks runs first; run it separately and write its result into the line',
 );
-const HISTORY = unclear('! before other characters can mean an earlier command; put it in single quotes');
-const FOREIGN_BLANK = 'it has a blank that the shell takes for a letter; write a plain space';
-/** In some encodings of East Asia a backslash can be the second half of a letter, and then it protects nothing. */
-const BACKSLASH_AFTER_FOREIGN = 'a backslash follows a letter beyond ASCII; use single quotes instead of the backslash';
+const HISTORY = unclear('! before other characters can recall an earlier command; put it in single quotes');
+const FOREIGN_BLANK = 'it contains a Unicode blank, which is not a separator to the shell; write a plain space';
+/** In some East Asian encodings a backslash can be the second byte of a character and escapes nothing. */
+const BACKSLASH_AFTER_FOREIGN = 'a backslash follows a non-ASCII letter; use single quotes instead';
 
 function followsForeign(line: string, at: number): boolean {
   return at > 0 && line.charCodeAt(at - 1) > 0x7f;

@@ -1,4 +1,4 @@
-/** Programs that only run another program: `timeout 5 git status` is `git status`. */
+/** Wrappers that only run another program: `timeout 5 git status` is `git status`. */
 
 import type { CommandWord, SimpleCommand } from '../../core/command.ts';
 
@@ -7,11 +7,11 @@ interface WrapperOptions {
   /** Letters whose value is the rest of the word or the next word. */
   readonly valued?: string;
   readonly long?: RegExp;
-  /** Words of its own before the program. */
+  /** Number of operands before the program. */
   readonly operands?: number;
 }
 
-/** What is not listed here is not understood, and then nothing is said to be known about the command. */
+/** Options that are not listed make the command unknown. */
 const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOptions>([
   ['nice', { flags: '0123456789', valued: 'n', long: /^--adjustment=-?\d+$/ }],
   ['nohup', {}],
@@ -41,13 +41,13 @@ const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOpt
 ]);
 
 export type Inside =
-  /** The program that is run stands at this word. */
+  /** The wrapped program starts at this word. */
   | { readonly type: 'command'; readonly at: number; readonly command: SimpleCommand }
   | { readonly type: 'nothing' }
-  /** It runs something, and its options hide what. */
+  /** The options hide which program is run. */
   | { readonly type: 'unknown'; readonly at: number };
 
-/** What a wrapper runs; nothing at all where the program is no wrapper. */
+/** What a wrapper runs; undefined if the program is not a wrapper. */
 export function insideWrapper(program: string, { words }: SimpleCommand): Inside | undefined {
   const options = WRAPPERS.get(program);
   if (options === undefined) return undefined;
@@ -66,7 +66,7 @@ export function insideWrapper(program: string, { words }: SimpleCommand): Inside
   return insideXargs(words, at);
 }
 
-/** What comes in from the input can be any word, at the end or wherever the sign for it stands. */
+/** Words from stdin are appended, or replace the placeholder. */
 function insideXargs(words: readonly CommandWord[], at: number): Inside {
   const sign = signOf(words.slice(0, at));
   const filled = words.slice(at).map((word): CommandWord => {

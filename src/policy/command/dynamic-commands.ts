@@ -1,4 +1,4 @@
-/** Commands that Claude Code runs while it loads a skill: `` !`command` `` in a line, and code blocks opened with ```` ```! ````. */
+/** Commands that Claude Code runs while loading a skill: inline `` !`command` `` and code blocks opened with ```` ```! ````. */
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 
 export interface DynamicCommand {
@@ -7,9 +7,9 @@ export interface DynamicCommand {
   readonly command: string;
 }
 
-/** In order. Not in other code, where the syntax is only shown. */
+/** Finds dynamic commands in order. Other code only shows the syntax and is skipped. */
 export function findDynamicCommands(body: string): readonly DynamicCommand[] {
-  // Either form has a backtick and its mark side by side; most bodies have neither.
+  // Fast path: most bodies contain neither form.
   if (!body.includes('!`') && !body.includes('`!')) return [];
   const found: DynamicCommand[] = [];
   let fence: string | undefined;
@@ -34,7 +34,7 @@ export function findDynamicCommands(body: string): readonly DynamicCommand[] {
   return found;
 }
 
-/** The text with every such command as code that can be read and that nothing runs, and how many there were. */
+/** Turns dynamic commands into plain code with a note, and counts them. */
 export function refuseDynamicCommands(body: string, reason: string): { readonly text: string; readonly count: number } {
   const commands = findDynamicCommands(body);
   const note = `[not run: ${reason}]`;
@@ -59,7 +59,7 @@ function plainBlock(written: string, note: string): string {
   return `${indent}${fence}${rest}${ending}\n${indent}${note}`;
 }
 
-/** All of them: one left over would be a command again. */
+/** Removes all marks; a remaining one would form a command again. */
 const MARKS = /^!+/;
 
 interface Ticks {
@@ -67,7 +67,7 @@ interface Ticks {
   readonly end: number;
 }
 
-/** Inline code opened by a run of backticks ends with the next run of the same length. Only the `!` before it makes it a command. */
+/** Inline code ends with the next run of backticks of the same length. A `!` before it makes it a command. */
 function findInLine(line: string, offset: number, found: DynamicCommand[]): void {
   if (!line.includes('!`')) return;
   const runs = tickRuns(line);
@@ -98,7 +98,7 @@ function tickRuns(line: string): readonly Ticks[] {
   return Array.from(line.matchAll(TICKS), ({ index, 0: ticks }) => ({ start: index, end: index + ticks.length }));
 }
 
-/** For each run the next one of the same length, found from the end so that a line of unlike runs is read once. */
+/** For each run, the next one of the same length. Computed backwards, so that the work stays linear. */
 function closingRuns(runs: readonly Ticks[]): readonly (number | undefined)[] {
   const next = new Map<number, number>();
   const closers: (number | undefined)[] = [];

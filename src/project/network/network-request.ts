@@ -17,30 +17,30 @@ import type { Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
 
 export interface NetworkRequestOptions {
-  /** Hosts that may be private; see core/policy/host-pattern.ts. All else that `decideHost` allows must be public. */
+  /** Grants for private hosts; see core/network/host-pattern.ts. Other hosts that `decideHost` allows must be public. */
   readonly grants: readonly string[];
-  /** Asked before each connection, the first and each that a server sends us on to. */
+  /** Called before each connection, also for each redirect. */
   readonly decideHost: (host: string, port: number) => boolean;
   readonly signal?: AbortSignal;
-  /** Of the body, unpacked; 1 MiB. */
+  /** Limit of the decompressed body (default: 1 MiB). */
   readonly maxBytes?: number;
-  /** For all of it, redirections included; 30,000. */
+  /** Timeout of the whole request with redirects (default: 30,000). */
   readonly timeoutMs?: number;
-  /** 5. */
+  /** Default: 5. */
   readonly maxRedirects?: number;
   readonly resolve?: ResolveHost;
   readonly onDecision?: (decision: NetworkDecision) => void;
-  /** Certificates to trust besides those that Node knows, in PEM. */
+  /** Additional trusted certificates, in PEM. */
   readonly certificates?: readonly string[];
 }
 
-/** For a name and for each connection, within the time for all of it. */
+/** Timeout of a name lookup, and of each connection attempt. */
 const CONNECT_MS = 10_000;
-const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * One request, and the answer as a model may see it. Each connection goes through the gate, which judges the address it really leads to;
- * each redirection is judged as if it had been asked for. No cookies, no proxies.
+ * Sends one request and returns the response for a model. Each connection passes the network gate, which checks the resolved address;
+ * each redirect is checked like a new request. No cookies, no proxies.
  */
 export async function networkRequest(
   action: NetworkRequest,
@@ -61,14 +61,14 @@ export async function networkRequest(
     return received.type === 'failed' ? actionFailed(action.type, received.failure) : received;
   } catch (error) {
     signal?.throwIfAborted();
-    const why = ended.signal.aborted ? `no whole answer within ${String(timeoutMs)} ms` : networkReason(error);
+    const why = ended.signal.aborted ? `no complete response within ${String(timeoutMs)} ms` : networkReason(error);
     return actionFailed(action.type, hostFailure('network/failed', `${quoted(action.url, 200)}: ${why}`));
   } finally {
     clearTimeout(timer);
   }
 }
 
-interface Journey extends NetworkRequestOptions {
+interface RequestContext extends NetworkRequestOptions {
   readonly patterns: readonly HostPattern[];
   readonly stop: AbortSignal;
 }
@@ -78,17 +78,17 @@ interface Failed {
   readonly failure: Failure;
 }
 
-async function follow(journey: Journey, first: HttpTarget, asked: Message): Promise<ResponseReceived | Failed> {
-  const { maxRedirects = 5 } = journey;
+async function follow(context: RequestContext, first: HttpTarget, asked: Message): Promise<ResponseReceived | Failed> {
+  const { maxRedirects = 5 } = context;
   const redirects: string[] = [];
   let target = first;
   let message = asked;
   for (;;) {
-    const response = await send(journey, target, message);
+    const response = await send(context, target, message);
     if ('failure' in response) return response;
     const { statusCode: status = 0, headers } = response;
-    if (!REDIRECTIONS.has(status) || headers.location === undefined)
-      return shownBack(await receive(journey, response, target, redirects), asked);
+    if (!REDIRECTS.has(status) || headers.location === undefined)
+      return shownBack(await receive(context, response, target, redirects), asked);
     response.destroy();
     if (redirects.length >= maxRedirects)
       return failed(`${quoted(first.url.href, 200)} redirects more than ${String(maxRedirects)} times`);
@@ -100,9 +100,9 @@ async function follow(journey: Journey, first: HttpTarget, asked: Message): Prom
   }
 }
 
-/** What was decided about is granted, as far as it is public; what is private needs a grant that says so. */
+/** Policy has approved the host, so it is granted if its address is public; a private address needs a private grant. */
 function gateFor(
-  { patterns, timeoutMs = 30_000, resolve, onDecision = () => undefined }: Journey,
+  { patterns, timeoutMs = 30_000, resolve, onDecision = () => undefined }: RequestContext,
   target: HttpTarget,
 ): NetworkGate {
   return networkGate({
@@ -113,10 +113,10 @@ function gateFor(
   });
 }
 
-async function send(journey: Journey, target: HttpTarget, message: Message): Promise<IncomingMessage | Failed> {
-  const { decideHost, stop, certificates } = journey;
-  if (!decideHost(target.host.name, target.port)) return refused(`${target.authority} is not allowed for this request`);
-  const reached = await gateFor(journey, target).reach(target, stop);
+async function send(context: RequestContext, target: HttpTarget, message: Message): Promise<IncomingMessage | Failed> {
+  const { decideHost, stop, certificates } = context;
+  if (!decideHost(target.host.name, target.port)) return refused(`${target.authority} is denied for this request`);
+  const reached = await gateFor(context, target).reach(target, stop);
   if (stop.aborted && !isRefused(reached)) reached.destroy();
   stop.throwIfAborted();
   if (isRefused(reached)) {
@@ -134,12 +134,12 @@ async function send(journey: Journey, target: HttpTarget, message: Message): Pro
   });
 }
 
-/** All that is shown of the head of an answer. */
+/** Response headers that the model sees. */
 const SHOWN_HEADERS = ['content-type', 'content-length', 'last-modified', 'etag', 'location', 'date'] as const;
 const MAX_HEADER_CHARACTERS = 500;
 
 async function receive(
-  { maxBytes = 1024 * 1024 }: Journey,
+  { maxBytes = 1024 * 1024 }: RequestContext,
   response: IncomingMessage,
   { url }: HttpTarget,
   redirects: readonly string[],
@@ -166,10 +166,10 @@ async function receive(
   };
 }
 
-/** Shorter than this nothing is a key, and would be found by chance. */
+/** Shorter texts are not keys and would match by chance. */
 const MIN_KEY = 8;
 
-/** Some servers answer with what they were asked: the key that was sent is no part of what is shown. */
+/** Removes the key of the request from the response: some servers echo request headers. */
 function shownBack(received: ResponseReceived, { headers }: Message): ResponseReceived {
   const { authorization = '' } = headers;
   const keys = [authorization, authorization.slice(authorization.indexOf(' ') + 1)].filter(
@@ -186,7 +186,7 @@ function shownBack(received: ResponseReceived, { headers }: Message): ResponseRe
   };
 }
 
-/** Whatever servers and connections do wrong has a code; anything else is a bug and flies on. */
+/** Network errors have a code; any other error is a bug and is thrown. */
 function networkReason(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
   return printable(`${error.message.slice(0, 200)} (${error.code})`);

@@ -1,4 +1,4 @@
-/** What a model may ask of the network, before anything is connected: the address, the method, the headers. */
+/** Validates a request before anything is connected: URL, method and headers. */
 import type { NetworkRequest } from '../../core/action.ts';
 import type { Failure, FailureCode } from '../../core/failure-codes.ts';
 import { readAuthority, readHost, writeAuthority } from '../../core/network/host-pattern.ts';
@@ -15,35 +15,33 @@ const MAX_URL = 8192;
 const ADDRESS = /^https?:\/\/([^/?#]*)/i;
 
 /**
- * An address as a model wrote it. Spellings that two readers take for two hosts are refused, not read: a user before the host, a
- * backslash, `127.1`.
+ * Parses a URL that a model wrote. Spellings that parsers interpret differently are rejected: a user name before the host, a backslash,
+ * `127.1`.
  */
 export function readTarget(text: string): HttpTarget | Refusal {
   const shown = quoted(text, 200);
-  if (text.length > MAX_URL) return invalid(`the address ${shown} has more than ${String(MAX_URL)} characters`);
+  if (text.length > MAX_URL) return invalid(`the URL ${shown} has more than ${String(MAX_URL)} characters`);
   if (hiddenCharacters(text) !== undefined || /[\s\\]/.test(text))
-    return invalid(`the address ${shown} has a space, a backslash or a character that does not show`);
+    return invalid(`the URL ${shown} contains a space, a backslash or a hidden character`);
   const authority = ADDRESS.exec(text)?.[1];
-  if (authority === undefined || !URL.canParse(text))
-    return invalid(`${shown} is no address that starts with http:// or https://`);
-  if (authority.includes('@')) return invalid(`the address ${shown} names a user`);
+  if (authority === undefined || !URL.canParse(text)) return invalid(`${shown} is not an http:// or https:// URL`);
+  if (authority.includes('@')) return invalid(`the URL ${shown} contains a user name`);
   const url = new URL(text);
   const asked = readAuthority(authority, defaultPort(url));
-  if (asked === undefined) return invalid(`the address ${shown} has no host in its usual spelling`);
-  return targetOf(url) ?? invalid(`the address ${shown} has no host in its usual spelling`);
+  if (asked === undefined) return invalid(`the URL ${shown} has an invalid or ambiguous host`);
+  return targetOf(url) ?? invalid(`the URL ${shown} has an invalid or ambiguous host`);
 }
 
-/** Where a server sends us on to, relative to where we are. */
+/** Parses the target of a redirect. */
 export function readRedirect(from: HttpTarget, location: string): HttpTarget | Refusal {
   const shown = quoted(location, 200);
   if (location.length > MAX_URL || /[\x00-\x20\x7f\\]/.test(location) || !URL.canParse(location, from.url.href))
-    return failed(`${from.authority} redirects to ${shown}, which is no address`);
+    return failed(`${from.authority} redirects to ${shown}, which is not a URL`);
   const url = new URL(location, from.url);
   const target = targetOf(url);
   if (target === undefined || url.username !== '' || url.password !== '')
-    return failed(`${from.authority} redirects to ${shown}, which is no plain address of the web`);
-  if (from.isSecure && !target.isSecure)
-    return failed(`${from.authority} redirects to ${shown}, from a secure connection to an open one`);
+    return failed(`${from.authority} redirects to ${shown}, which is not a plain http:// or https:// URL`);
+  if (from.isSecure && !target.isSecure) return failed(`${from.authority} redirects to ${shown}, from https to http`);
   return target;
 }
 
@@ -66,15 +64,15 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_HEADERS = 50;
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Tabs are allowed by the standard and needed by nobody. */
+/** The standard also allows tabs; no known client needs them. */
 const HEADER_VALUE = /^[\x20-\x7e\u00a0-\u00ff]*$/;
-/** What belongs to a connection or a message, and is for whoever makes these to say; and cookies, which nobody keeps here. */
-const OURS: ReadonlySet<string> = new Set(
+/** Headers that the HTTP client sets itself, and cookies, which are not supported. */
+const RESERVED: ReadonlySet<string> = new Set(
   `accept-encoding connection content-length cookie cookie2 expect host http2-settings keep-alive proxy-authenticate
    proxy-authorization proxy-connection te trailer transfer-encoding upgrade via`.split(/\s+/),
 );
 
-/** A request as it is sent. */
+/** A validated request. */
 export interface Message {
   readonly type: 'message';
   readonly method: string;
@@ -85,8 +83,8 @@ export interface Message {
 
 export function readMessage({ method = 'GET', headers = {}, body }: NetworkRequest): Message | Refusal {
   const verb = method.toUpperCase();
-  if (!METHODS.has(verb)) return invalid(`${quoted(method)} is none of ${[...METHODS].join(', ')}`);
-  if (body !== undefined && WITHOUT_BODY.has(verb)) return invalid(`a ${verb} request has no body`);
+  if (!METHODS.has(verb)) return invalid(`invalid method ${quoted(method)}: expected ${[...METHODS].join(', ')}`);
+  if (body !== undefined && WITHOUT_BODY.has(verb)) return invalid(`a ${verb} request cannot have a body`);
   const bytes = body === undefined ? undefined : Buffer.from(body, 'utf8');
   if (bytes !== undefined && bytes.length > MAX_BODY_BYTES)
     return invalid(`the body has more than ${String(MAX_BODY_BYTES)} bytes`);
@@ -103,27 +101,27 @@ function readHeaders(headers: Headers): { readonly type: 'headers'; readonly hea
   let bytes = 0;
   for (const [name, value] of entries) {
     const lower = name.toLowerCase();
-    // The value stays unsaid: it may be a secret.
+    // The message omits the value, which may be a secret.
     if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value))
-      return invalid(`the header ${quoted(name)} has a character that no header can have`);
-    if (OURS.has(lower)) return invalid(`the header ${quoted(name)} cannot be chosen`);
-    if (read.has(lower)) return invalid(`the header ${quoted(name)} is there twice`);
+      return invalid(`the header ${quoted(name)} contains an invalid character`);
+    if (RESERVED.has(lower)) return invalid(`the header ${quoted(name)} is reserved`);
+    if (read.has(lower)) return invalid(`the header ${quoted(name)} appears twice`);
     read.set(lower, value);
     bytes += name.length + value.length;
   }
-  if (bytes > MAX_HEADER_BYTES) return invalid(`the headers have more than ${String(MAX_HEADER_BYTES)} bytes`);
+  if (bytes > MAX_HEADER_BYTES) return invalid(`the headers are larger than ${String(MAX_HEADER_BYTES)} bytes`);
   return { type: 'headers', headers: Object.fromEntries(read) };
 }
 
-/** All that another server than the asked one is told: any other header may be a key. */
-const FOR_ANYBODY: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
+/** Headers that are sent to another origin after a redirect; any other header may be a key. */
+const CROSS_ORIGIN: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
-/** The request as it goes on after a redirection: without a body where the status says so, without keys to another server. */
+/** The request after a redirect: without a body unless the status keeps it, and without keys for another origin. */
 export function redirectedMessage(message: Message, status: number, from: HttpTarget, to: HttpTarget): Message {
   const isKept = status === 307 || status === 308;
   const isSame = from.url.origin === to.url.origin;
   const headers = Object.entries(message.headers).filter(
-    ([name]) => (isSame || FOR_ANYBODY.has(name)) && (isKept || !name.startsWith('content-')),
+    ([name]) => (isSame || CROSS_ORIGIN.has(name)) && (isKept || !name.startsWith('content-')),
   );
   return {
     type: 'message',

@@ -7,12 +7,12 @@ import { startOfText } from '../../core/text/excerpt.ts';
 import { mediaTypeOf } from '../../core/media-type.ts';
 import { cleanText } from '../../core/text/text.ts';
 
-/** The start of an answer's body. */
+/** The start of a response body. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
-  /** There was more. */
+  /** The body was longer. */
   readonly isCut: boolean;
-  /** It came in a form that is not taken apart here. */
+  /** It has a content encoding that is not supported. */
   readonly isEncoded: boolean;
 }
 
@@ -23,8 +23,8 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 ]);
 
 /**
- * Takes a body up to a number of bytes, counted as they are unpacked: a small body that unpacks to a huge one is cut where it becomes
- * too large. Rejects with the error of the connection or of the unpacking.
+ * Reads a body up to `maxBytes` after decompression, so that a decompression bomb is cut off. Rejects with connection and decompression
+ * errors.
  */
 export async function receiveBody(response: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -47,8 +47,8 @@ async function take(source: AsyncIterable<Buffer>, maxBytes: number): Promise<Ta
   return { bytes: Buffer.concat(pieces), isCut: length > maxBytes };
 }
 
-/** Packed a body is never much larger than unpacked: far beyond that it is a stream that unpacks to nothing. */
-const PACKED = 2;
+/** Compressed input is at most this many times the limit: a stream may decompress to nothing. */
+const MAX_COMPRESSED_RATIO = 2;
 
 async function unpack(response: IncomingMessage, decoder: Transform, maxBytes: number): Promise<Taken> {
   let received = 0;
@@ -56,19 +56,19 @@ async function unpack(response: IncomingMessage, decoder: Transform, maxBytes: n
     const pieces: AsyncIterable<Buffer> = response;
     for await (const piece of pieces) {
       received += piece.length;
-      if (received > maxBytes * PACKED)
-        throw Object.assign(new Error('the body does not unpack'), { code: 'EMSGSIZE' });
+      if (received > maxBytes * MAX_COMPRESSED_RATIO)
+        throw Object.assign(new Error('the body cannot be decompressed'), { code: 'EMSGSIZE' });
       yield piece;
     }
   }
   try {
-    // An error comes out of the last stream, which is the one that is read.
+    // Errors surface in the last stream, which is read here.
     return await take(
       pipeline(packed, decoder, () => undefined),
       maxBytes,
     );
   } catch (error) {
-    // An answer to HEAD, or an empty one, says how it would be packed.
+    // A response to HEAD, or an empty one, has a content encoding but no body.
     if (received === 0 && response.complete) return { bytes: Buffer.alloc(0), isCut: false };
     throw error;
   }
@@ -81,11 +81,11 @@ export interface ShownBody {
   readonly isCut: boolean;
 }
 
-/** Characters that are shown. */
+/** Characters shown of the body. */
 const MAX_CHARACTERS = 64 * 1024;
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/;
 
-/** A body as a model may see it. Whether it is text its bytes say, not the server. */
+/** A body for a model. Its bytes decide whether it is text, not the server. */
 export function showBody(
   { bytes, isCut, isEncoded }: ReceivedBody,
   contentType: string | undefined,
@@ -101,7 +101,7 @@ export function showBody(
   return { mediaType, isBinary: false, text: shown, isCut: isCut || shown.length < clean.length };
 }
 
-/** Nothing for what is no text, or text in an encoding that nobody knows. The last character may have been cut in two. */
+/** `undefined` for binary data and unknown encodings. The last character may be incomplete. */
 function decode(bytes: Buffer, parameters: readonly string[], isBinary: boolean): string | undefined {
   const charset = parameters.map((part) => /^\s*charset\s*=\s*"?([\w.:-]{1,40})"?\s*$/.exec(part)?.[1]).find(Boolean);
   const isWide = charset?.startsWith('utf-16') === true;

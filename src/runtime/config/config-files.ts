@@ -17,23 +17,23 @@ import { isAddress } from '../../registry/roots.ts';
 import { readCheckedJson } from '../../platform/fs/checked-json.ts';
 import { placeOf, readPolicy } from '../../policy/policy-files.ts';
 
-/** Where a configuration file may be. */
+/** A possible configuration file. */
 export interface ConfigPlace {
   readonly layer: 'user' | 'project';
   readonly path: string;
-  /** What its relative paths stand on. */
+  /** Base of its relative paths. */
   readonly base: string;
   readonly isRequired: boolean;
 }
 
-/** Settings above all files and variables, and what they are called. */
+/** Settings that override files and variables, and their origin. */
 export interface GivenConfig {
   readonly config: Config;
   readonly where: string;
 }
 
 export interface ConfigSources {
-  /** The most important first. */
+  /** Highest priority first. */
   readonly places: readonly ConfigPlace[];
   readonly cwd: string;
   readonly home: string | undefined;
@@ -41,7 +41,7 @@ export interface ConfigSources {
   readonly given: GivenConfig | undefined;
 }
 
-/** Reads all that there is and puts it together. */
+/** Reads and merges all configuration sources. */
 export function readConfig({ places, cwd, home, env, given }: ConfigSources): LoadedConfig {
   const files = places.map(readConfigFile);
   const environment = readEnvironment(env);
@@ -78,7 +78,7 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
   };
 }
 
-/** Where skills are really looked for: `~` as `registry/roots.ts` reads it. */
+/** Absolute roots; `~` is resolved as in `registry/roots.ts`. */
 function rootsOf({ config }: ConfigLayer, cwd: string, home: string | undefined): readonly string[] {
   const top = home !== undefined && path.isAbsolute(home) ? home : '~';
   return (config.skill_roots ?? []).map((root) => {
@@ -89,7 +89,7 @@ function rootsOf({ config }: ConfigLayer, cwd: string, home: string | undefined)
 
 interface ReadFile {
   readonly place: ConfigPlace;
-  /** One where the file is used, else none. */
+  /** One layer if the file is used, otherwise none. */
   readonly layers: readonly ConfigLayer[];
   readonly text: JsonText | undefined;
   readonly status: 'used' | 'absent' | 'invalid';
@@ -101,13 +101,13 @@ function readConfigFile(place: ConfigPlace): ReadFile {
   const read = readCheckedJson(place.path, checkConfig);
   if (read.type === 'invalid') return { ...without, status: 'invalid', diagnostics: read.diagnostics };
   if (read.type === 'read') {
-    // The one place where checked JSON becomes a `Config`: `checkConfig` found nothing wrong with it.
+    // `checkConfig` has validated the JSON, so it is a `Config`.
     const { $schema: _, ...config }: Config = read.value;
     const layer = { layer: place.layer, where: place.path, config };
     return { place, layers: [layer], text: read.text, status: 'used', diagnostics: [] };
   }
   if (!place.isRequired) return { ...without, status: 'absent', diagnostics: [] };
-  const missing = diagnose({ code: 'config/invalid', path: place.path, message: 'there is no such file' }, 'lenient');
+  const missing = diagnose({ code: 'config/invalid', path: place.path, message: 'the file does not exist' }, 'lenient');
   return { ...without, status: 'invalid', diagnostics: [missing] };
 }
 
@@ -116,7 +116,7 @@ interface NarrowedFile {
   readonly remarks: readonly Diagnostic[];
 }
 
-/** A project's file without what it may not say, and what is told about that. `own` is what the user's layers say. */
+/** Removes settings that the project may not set, and reports them. `own` are the user's layers. */
 function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLayer[]): NarrowedFile {
   const [layer] = layers;
   if (layer === undefined) return { layers, remarks: [] };
@@ -126,7 +126,7 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
   const remark = (code: 'config/not-for-project' | 'config/wider', at: readonly string[], rest: string): Diagnostic =>
     diagnose({ code, path: place.path, ...text?.locate(at), message: `${pathText(at)} ${rest}` }, 'lenient');
   return {
-    // Rules are judged elsewhere, where a default that opens could be mistaken for one that counts.
+    // Policy rules are evaluated elsewhere, so a wider default must not remain here.
     layers: [
       {
         ...allowed,
@@ -139,9 +139,9 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
     remarks: [
       ...forbidden.map((at) => {
         const subject = lawOf(at.join('.')) === 'never' ? 'is' : 'with this value is';
-        return remark('config/not-for-project', at, `${subject} the user's alone to say`);
+        return remark('config/not-for-project', at, `${subject} reserved for the user`);
       }),
-      ...wider.map((at) => remark('config/wider', at, 'asks for more than the user allows')),
+      ...wider.map((at) => remark('config/wider', at, 'requests more than the user allows')),
     ],
   };
 }
@@ -150,7 +150,7 @@ function withoutPaths(config: Config, paths: readonly (readonly string[])[]): Co
   return paths.reduce((rest, at) => withValue(rest, at, undefined), config);
 }
 
-/** What only the user may say, the way that links take included. */
+/** Settings that only the user may set, including a directory that a link leads outside. */
 function forbiddenPaths(config: Config, base: string): readonly (readonly string[])[] {
   const paths = userOnlyPaths(config);
   const directory = withoutPaths(config, paths).runs?.directory;
@@ -158,7 +158,7 @@ function forbiddenPaths(config: Config, base: string): readonly (readonly string
   return isOutside ? [...paths, ['runs', 'directory']] : paths;
 }
 
-/** A link on the way leads out: the folder that is there already, or the nearest one above it, is somewhere else. */
+/** Whether the directory, or its nearest existing ancestor, resolves to a folder outside of `base`. */
 function leavesByLink(directory: string, base: string): boolean {
   let nearest = directory;
   while (nearest !== path.dirname(nearest) && !isPresent(nearest)) nearest = path.dirname(nearest);
@@ -168,7 +168,7 @@ function leavesByLink(directory: string, base: string): boolean {
 function optionLayer({ config, where }: GivenConfig): ConfigLayer {
   const [problem] = checkConfig(config);
   if (problem === undefined) return { layer: 'option', where, config };
-  const { message, hint = 'see skillwright config --schema' } = problemText(problem, config);
+  const { message, hint = 'run skillwright config --schema to see all settings' } = problemText(problem, config);
   throw new SkillError({ code: 'config/invalid', message, hint, data: { path: where } });
 }
 
@@ -177,7 +177,7 @@ interface ReadLayerPolicy extends LayerPolicy {
   readonly isBroken: boolean;
 }
 
-/** What a file includes stands on the file; what a variable or an option includes, on the project. */
+/** Includes of a file are relative to the file; those of a variable or an option to the project. */
 function policyOf(
   { layer, where, config }: ConfigLayer,
   cwd: string,
@@ -188,7 +188,7 @@ function policyOf(
   return [{ layer, where, ...readPolicy(config.policy, { where, base, home }) }];
 }
 
-/** Roots below `~` stay as they are: who looks for skills knows the home folder. So do addresses, of which it says that they are no roots. */
+/** Roots below `~` are resolved by the registry, which also rejects URLs. */
 function withAbsolutePaths(layer: ConfigLayer, base: string, home: string | undefined): ConfigLayer {
   const { skill_roots: roots, runs } = layer.config;
   const absolute = (root: string): string =>

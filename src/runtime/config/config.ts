@@ -5,7 +5,7 @@ import { isAbsent, realPath } from '../../platform/fs/paths.ts';
 import type { LoadedConfig, Surroundings } from '../../core/config/loaded-config.ts';
 import type { ConfigPlace, GivenConfig } from './config-files.ts';
 
-/** The surroundings of this process, with what a caller says instead. */
+/** The environment of this process, with overrides. */
 export function surroundingsOf(options: Partial<Surroundings>): Surroundings {
   const env = options.env ?? process.env;
   const home = 'home' in options ? options.home : (env['HOME'] ?? env['USERPROFILE']);
@@ -14,17 +14,14 @@ export function surroundingsOf(options: Partial<Surroundings>): Surroundings {
 
 export const CONFIG_FILE = '.agent/config.json';
 
-/**
- * What is in force here: built in, the user's file, the project's (`file` stands in for it and must then exist), the environment,
- * and what is given.
- */
+/** Loads the configuration: defaults, user file, project file (or `file`, which must then exist), environment, and `given`. */
 export async function loadConfig(
   surroundings: Surroundings,
   file?: string,
   given?: GivenConfig,
 ): Promise<LoadedConfig> {
   const places = configPlaces(surroundings, file);
-  // Most places have none: what reads and checks them is loaded where there is one.
+  // Usually there is no configuration; then the code that reads it is not loaded.
   const isPlain =
     given === undefined &&
     places.every((place) => !place.isRequired && isAbsent(place.path)) &&
@@ -44,7 +41,7 @@ export async function loadConfig(
   return readConfig({ ...surroundings, places, given });
 }
 
-/** The project's file first. In the home folder there is but one, the user's, by whatever name the folder is reached. */
+/** Project file first. In the home folder both are the same file, and it counts as the user's. */
 function configPlaces({ cwd, home }: Surroundings, file: string | undefined): readonly ConfigPlace[] {
   const own = home === undefined ? undefined : path.join(path.resolve(cwd, home), CONFIG_FILE);
   const project = file === undefined ? path.join(cwd, CONFIG_FILE) : path.resolve(cwd, file);

@@ -4,8 +4,8 @@ import path from 'node:path';
 import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
 
 /**
- * Variables that name an editor which has written a text already: for commands such as `git commit` that open one. Its files lie in
- * the folder of the run, which is new, so that nothing a program left behind is written through.
+ * Creates an editor that has already written the text, for commands such as `git commit`. Its files are in the new run folder, so that no
+ * link left by a program can redirect the write.
  */
 export function editorFor(
   text: string | undefined,

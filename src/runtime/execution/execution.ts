@@ -5,6 +5,7 @@ import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
+import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import { actionFailed, identityOf } from '../../core/observation.ts';
@@ -15,70 +16,68 @@ import type { OnSpan } from '../../core/span.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
 import { DEFAULT_IMAGE } from '../../sandbox/executors/container/image.ts';
 import { interpreterFolders } from '../../platform/process/program-environment.ts';
-import type { ExecutionAction } from './execution-action.ts';
-import { inspectIn } from './inspect.ts';
+import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { partsFor } from './parts.ts';
-import type { ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
+import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isAmong, prepareProgram, runPrepared } from './run-program.ts';
 import { openTalk } from './interactive-command.ts';
 
 export interface ExecutionOptions {
-  /** `auto`: the first that is seen to isolate. `local` isolates nothing and is taken only by name. */
+  /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
   readonly executor?: 'auto' | ExecutorName | Executor;
   readonly limits?: Partial<RunLimits>;
-  /** Hosts that programs may reach; none. */
+  /** Hosts that programs may reach (default: none). */
   readonly network?: readonly string[];
-  /** Given to every program. */
+  /** Environment variables for every program. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Files and folders of the host that inputs may come from; none. */
+  /** Host files and folders that may be used as inputs (default: none). */
   readonly hostInputs?: readonly string[];
-  /** Where artifacts are kept; a store, a folder, or `false` for none. */
+  /** Artifact store, or its folder; `false` disables artifacts. */
   readonly artifacts?: ArtifactStore | string | false;
-  /** Workspaces of one key are one: they are found again. A new one otherwise. */
+  /** Sessions with the same key share a workspace (default: a new workspace). */
   readonly key?: string;
-  /** False: what is run still needs a rule or a yes; true, since whoever lets programs run has said so. */
+  /** Whether enabling execution also allows `run_script` and `run_command` (default: true). If false, each run needs a rule or approval. */
   readonly opens?: boolean;
-  /** Secrets for a skill's own programs. */
+  /** Provides secrets for programs of a skill. */
   readonly secrets?: GiveSecrets;
-  /** Takes secrets out of what any program leaves. */
+  /** Removes secrets from the output of all programs. */
   readonly redactor?: Redactor;
   readonly container?: ContainerOptions;
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
-  /** Told of each executor that has to be tried out first, which takes seconds and is remembered for a day. */
+  /** Called for each executor that is probed first, which takes seconds and is cached for a day. */
   readonly onTrial?: (executor: ExecutorName) => void;
-  /** Told of each step of a run, for tracing. */
+  /** Receives each step of a run, for tracing. */
   readonly onSpan?: OnSpan;
 }
 
-/** What the surroundings say, where the options say nothing. */
+/** Defaults from the environment. */
 export interface ExecutionPlaces {
-  /** Of workspaces and snapshots. */
+  /** Folder of workspaces and snapshots. */
   readonly base: string;
   readonly artifacts: string;
   readonly cacheDir: string | undefined;
-  /** Where the container engine listens, where the surroundings say so (`DOCKER_HOST`). */
+  /** Socket of the container engine (`DOCKER_HOST`). */
   readonly engine: string | undefined;
-  /** A skill by name, for inputs such as `skill://name/path`; nothing where it may not be used. */
+  /** Finds a skill for inputs such as `skill://name/path`; undefined if it must not be used. */
   readonly findSkill: (name: string) => Promise<SkillEntry | undefined>;
 }
 
-/** Programs of one session: its executor, its workspace, its artifacts. */
+/** Runs the programs of one session: executor, workspace and artifacts. */
 export interface Execution {
   readonly executor: ExecutorName;
-  /** What keeps its programs from this machine. */
   readonly isolation: Isolation;
-  /** Hosts that programs may reach, as far as rules leave them. */
+  /** Hosts that programs may reach, subject to rules. */
   readonly network: readonly string[];
-  /** For records: what the executor is made of, and the image of containers. */
+  /** Executor profile and container image, for records. */
   readonly identity: { readonly profile?: string; readonly image?: string };
   readonly artifacts: ArtifactStore | undefined;
-  /** The workspace, made where there is none yet. */
+  /** Returns the workspace; creates it on first use. */
   openWorkspace(): Promise<Workspace>;
   perform(action: ExecutionAction, skill: SkillEntry | undefined, call?: ExecutionCall): Promise<Observation>;
-  /** Ends everything; the workspace goes away unless it is kept for the next one with its key. */
+  /** Ends all programs. Removes the workspace unless it is kept for the next session with its key. */
   close(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
@@ -155,8 +154,8 @@ export async function openExecution(options: ExecutionOptions, places: Execution
 }
 
 /**
- * What skills were given in an earlier session may lie in a workspace that is found again: it is known, and so kept out of everything,
- * before anything of the workspace is shown. A secret that cannot be had any more cannot be known.
+ * A reused workspace may contain secrets of an earlier session. They are fetched again, so that the redactor knows them before anything is
+ * shown.
  */
 async function learnSecrets(
   { metadata }: Workspace,
@@ -196,13 +195,12 @@ async function run(
   };
 }
 
-/** What the world refused, as an observation: the model goes on without it. */
-/** A call that comes late would run in a workspace that nobody ends. */
+/** A late call would open a workspace that is never closed. */
 function closedSession(): SkillError {
   return new SkillError({
     code: 'workspace/invalid',
-    message: 'nothing is run any more: the session was closed',
-    hint: 'start another session',
+    message: 'the session is closed',
+    hint: 'start a new session',
     data: { path: '' },
   });
 }
@@ -216,4 +214,25 @@ function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
 function artifactsOf(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
   if (given === false) return undefined;
   return typeof given === 'object' ? given : openFileArtifacts(given ?? folder);
+}
+
+const INSPECT_LIMITS = { ...DEFAULT_LIMITS, wallMs: 10_000, outputBytes: 256 * 1024 };
+
+/** Runs preflight commands inside the workspace, for executors whose file system is not that of this machine. */
+function inspectIn(openWorkspace: () => Promise<Workspace>): Inspect {
+  return async (argv) => {
+    const { attached } = await openWorkspace();
+    const chunks: Uint8Array[] = [];
+    const spec = {
+      argv,
+      cwd: 'work',
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
+      stdin: new Uint8Array(),
+      limits: INSPECT_LIMITS,
+      network: [],
+    };
+    const stdout = { write: (chunk: Uint8Array) => chunks.push(Uint8Array.from(chunk)) > 0 };
+    const end = await attached.run(spec, { stdout, stderr: { write: () => true } });
+    return end.exitCode === 0 ? Buffer.concat(chunks).toString('utf8') : undefined;
+  };
 }

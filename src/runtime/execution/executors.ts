@@ -9,7 +9,7 @@ import { openBridge } from '../../sandbox/network/bridge.ts';
 import { containerExecutor } from '../../sandbox/executors/container/executor.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
 import { chooseExecutor, examineExecutors as examineCandidates } from '../../sandbox/probe/detect.ts';
-import type { Examined, ExecutorCandidate, OnTrial } from '../../sandbox/probe/detect.ts';
+import type { ExecutorExamination, ExecutorCandidate, OnTrial } from '../../sandbox/probe/detect.ts';
 import { isRoot } from '../../sandbox/workspace/layout.ts';
 import { localExecutor } from '../../sandbox/executors/local.ts';
 import { macosExecutor } from '../../sandbox/executors/macos/macos.ts';
@@ -18,11 +18,11 @@ import { VERSION } from '../../version.ts';
 
 export interface ExecutorSettings {
   readonly container?: ContainerOptions;
-  /** Where sockets to granted hosts are made. */
+  /** Folder for the sockets to granted hosts. */
   readonly bridgeFolder: string;
 }
 
-/** Every way to run programs, in the order in which `auto` tries them. */
+/** All executors, in the order in which `auto` tries them. */
 export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSettings): readonly ExecutorCandidate[] {
   const candidates: readonly (readonly [ExecutorName, ExecutorCandidate['make'], unknown])[] = [
     [
@@ -47,18 +47,18 @@ export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSet
     }));
 }
 
-/** Whom the sandbox runs programs as where we are root: the socket to granted hosts is theirs. */
+/** If this process is root, programs run as another user, who must own the socket to granted hosts. */
 function sandboxUser(): { readonly identity?: Identity } {
   return isRoot() ? { identity: NOBODY } : {};
 }
 
 export interface FoundExecutor {
   readonly executor: Executor;
-  /** What it is made of, for records: another version, sandbox or image is another one. Absent for a caller's own. */
+  /** Identifies version, sandbox and image for records. Absent for a custom executor. */
   readonly profile?: string;
 }
 
-/** The executor that is wanted: itself, the one of that name, or the first that is seen to isolate. */
+/** Returns the given executor, the one with that name, or the first that isolates. */
 export async function findExecutor(
   wanted: 'auto' | ExecutorName | Executor,
   settings: ExecutorSettings,
@@ -75,8 +75,8 @@ export async function findExecutor(
   return { executor, profile: `sha256:${fingerprint}` };
 }
 
-/** What each way to run programs keeps from them on this machine, found out by trying. */
-export function examineExecutors({ config, executionPlaces }: ExaminedRuntime): Promise<readonly Examined[]> {
+/** Probes what each executor blocks on this machine. */
+export function examineExecutors({ config, executionPlaces }: ExaminedRuntime): Promise<readonly ExecutorExamination[]> {
   const { base, engine } = executionPlaces;
   const settings = { bridgeFolder: base, container: containerSettings(engine, config.execution?.image) };
   return examineCandidates({ candidates: executorCandidates(settings) });
@@ -87,7 +87,7 @@ interface ExaminedRuntime {
   readonly executionPlaces: { readonly base: string; readonly engine: string | undefined };
 }
 
-/** The engine of the surroundings and the image of the configuration, where they say so. */
+/** Container settings from the environment and the configuration. */
 export function containerSettings(engine: string | undefined, image: string | undefined): ContainerOptions {
   return { ...(engine === undefined ? {} : { socket: engine }), ...(image === undefined ? {} : { image }) };
 }

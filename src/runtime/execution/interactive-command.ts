@@ -19,7 +19,7 @@ import type { PreparedProgram } from './run-program.ts';
 
 type TalkAction = StartCommand | WriteInput | PollCommand | KillCommand;
 
-/** Commands that go on while the model does other things. */
+/** Commands that keep running while the model does other things. */
 export interface Talk {
   perform(action: TalkAction, skill: SkillEntry | undefined, call: ExecutionCall): Promise<Observation>;
   close(): Promise<void>;
@@ -79,7 +79,7 @@ export function openTalk(shared: ExecutionParts): Talk {
           }
         }
       } catch (error) {
-        // What is wrong with the session is the model's to mend; everything else is the world's.
+        // An unknown session is reported to the model; other errors are thrown on.
         if (!isSkillError(error) || error.code !== 'input/invalid') throw error;
         return actionFailed(action.type, failure('command/unknown', error.message, { hint: error.hint }));
       }
@@ -97,7 +97,7 @@ function waitingOf(action: TalkAction, signal: AbortSignal | undefined): ViewOpt
   };
 }
 
-/** What it left behind. What it printed was shown line by line and is not shown again. */
+/** Collects outputs. The printed output was already shown line by line. */
 async function endOf(
   program: PreparedProgram,
   { end, warnings }: InteractionView,

@@ -1,21 +1,23 @@
 import type { StagedSkill } from '../../core/execution.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { needsOf, needsOfScript } from '../../sandbox/programs/needs.ts';
-import type { Need } from '../../sandbox/programs/needs.ts';
-import { missingOf } from '../../sandbox/programs/preflight.ts';
+import { skillRequirements, scriptRequirements } from '../../sandbox/programs/skill-requirements.ts';
+import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
+import { findMissing } from '../../sandbox/programs/preflight.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import type { ProgramAction } from './execution-action.ts';
-import type { ExecutionParts, Missing } from './parts.ts';
+import type { ExecutionParts, Missing, ProgramAction } from './parts.ts';
 
 export interface MissingNow {
-  /** This very program cannot work without it. */
+  /** Requirements that this program cannot run without. */
   readonly blocking: readonly Missing[];
-  /** All that the skill is said to need and that is not there; found out when it is asked for, which may be while the program runs. */
+  /** Everything that the skill is missing; evaluated on demand, possibly while the program runs. */
   readonly all: () => Promise<readonly Missing[]>;
 }
 
-/** What is missing for a skill, looked at with its first program (EXEC-10) and remembered; what the program itself needs comes first. */
+/**
+ * Checks the requirements of a skill with its first program (EXEC-10) and caches the result by digest. Requirements of this program are
+ * checked first.
+ */
 export async function missingFor(
   skill: SkillEntry,
   { digest, snapshot }: StagedSkill,
@@ -27,8 +29,8 @@ export async function missingFor(
   const known = parts.examined.get(digest);
   if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
   const { env, network, programFolders, inspect } = parts;
-  const look = (some: readonly Need[]): Promise<readonly Missing[]> =>
-    missingOf(some, {
+  const look = (some: readonly Requirement[]): Promise<readonly Missing[]> =>
+    findMissing(some, {
       variables: Object.keys(env),
       hasNetwork: network.length > 0,
       programFolders,
@@ -40,18 +42,18 @@ export async function missingFor(
     return missing;
   };
   if (inspect === undefined) {
-    // The program waits for this: what else the skill needs is looked at only where something is missing, or while it runs.
+    // The program waits for this check, so other requirements are checked only if something is missing, or while it runs.
     const isReady = script === undefined || (await look(ownNeeds(snapshot, script))).length === 0;
     return { blocking: isReady ? [] : await look(firstOfEach(needsIn(snapshot, skill)).filter(isOwn)), all };
   }
-  // Another place is asked by programs in it: not while this one runs.
+  // These checks run programs in the sandbox, so they must finish before this program starts.
   const missing = await all();
   return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
 }
 
-function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): readonly Need[] {
+function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): readonly Requirement[] {
   return inFolder(snapshot, (directory) =>
-    needsOf({
+    skillRequirements({
       directory,
       ...(controls.requires === undefined ? {} : { requires: controls.requires }),
       ...(compatibility === undefined ? {} : { compatibility }),
@@ -59,11 +61,14 @@ function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): rea
   );
 }
 
-function ownNeeds(snapshot: string, script: string): readonly Need[] {
-  return inFolder(snapshot, (directory) => needsOfScript(directory, script));
+function ownNeeds(snapshot: string, script: string): readonly Requirement[] {
+  return inFolder(snapshot, (directory) => scriptRequirements(directory, script));
 }
 
-function inFolder(snapshot: string, read: (directory: ConfinedDirectory) => readonly Need[]): readonly Need[] {
+function inFolder(
+  snapshot: string,
+  read: (directory: ConfinedDirectory) => readonly Requirement[],
+): readonly Requirement[] {
   const opening = openConfined(snapshot);
   if (opening.type === 'failed') return [];
   try {
@@ -73,14 +78,14 @@ function inFolder(snapshot: string, read: (directory: ConfinedDirectory) => read
   }
 }
 
-/** What several need is missing for the first of them. */
-function firstOfEach(needs: readonly Need[]): readonly Need[] {
-  const isSame = (one: Need, other: Need): boolean =>
+/** A shared requirement is reported for the first file that needs it. */
+function firstOfEach(needs: readonly Requirement[]): readonly Requirement[] {
+  const isSame = (one: Requirement, other: Requirement): boolean =>
     one.kind === other.kind && one.name === other.name && one.range === other.range;
   return needs.filter((need, place) => needs.findIndex((other) => isSame(need, other)) === place);
 }
 
-/** As the skill's list of files has it. */
+/** The path as listed in the files of the skill. */
 export function scriptPath(script: string): string {
   const bare = script.replace(/^(?:\.\/+)+/, '');
   return bare.startsWith('scripts/') ? bare : `scripts/${bare}`;

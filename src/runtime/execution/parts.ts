@@ -1,5 +1,6 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
+import type { ActionOfKind, RunCommand, RunScript, StartCommand } from '../../core/action.ts';
 import type { Executor, RunLimits } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import type { SkillEntry } from '../../core/skill.ts';
@@ -8,56 +9,60 @@ import type { InputSources } from '../../sandbox/inputs/inputs.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 
-/** What the runs of one session share. */
+/** The actions that start a program. */
+export type ProgramAction = RunScript | RunCommand | StartCommand;
+
+/** The actions that run a program or interact with a running one. */
+export type ExecutionAction = ActionOfKind<'program'>;
+
+/** What all runs of a session share. */
 export interface ExecutionParts {
   readonly executor: Executor;
   readonly limits: Partial<RunLimits>;
-  /** Hosts that programs may reach. */
   readonly network: readonly string[];
-  /** Given to every program, on top of what is always there. */
+  /** Variables for every program, in addition to the fixed ones. */
   readonly env: Readonly<Record<string, string>>;
   readonly programFolders: readonly string[];
   readonly artifacts: ArtifactStore | undefined;
   readonly inputSources: InputSources;
-  /** Absent: no skill is given any. */
+  /** Absent: skills get no secrets. */
   readonly secrets: GiveSecrets | undefined;
-  /** Takes every secret that is known out of what programs leave, also those of no skill: all of them share a workspace. */
+  /** Removes all known secrets from program output, because all programs share a workspace. */
   readonly redactor: Redactor | undefined;
-  /** The workspace of the session; made by the first program. */
+  /** Returns the workspace of the session; created by the first program. */
   openWorkspace(): Promise<Workspace>;
-  /** Told of output as it comes. */
   readonly onOutput: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
   readonly onSpan: OnSpan | undefined;
-  /** How programs are asked about where they will run. */
+  /** Runs checks where programs run, if that is not this machine. */
   readonly inspect: Inspect | undefined;
-  /** Skills whose needs were looked at, by digest. */
+  /** Checked requirements by skill digest. */
   readonly examined: Map<string, readonly Missing[]>;
 }
 
-/** What is known of one action by the time it is run. */
+/** Details of one action. */
 export interface ExecutionCall {
   readonly signal?: AbortSignal | undefined;
-  /** The tree of the skill that was approved or recorded: no other may run. */
+  /** Tree digest that was approved or recorded; nothing else may run. */
   readonly digest?: string | undefined;
-  /** Files of the host that policy lets this action use, besides those that were opened for all. */
+  /** Host files that the policy allows for this action, besides `ExecutionOptions.hostInputs`. */
   readonly hostInputs?: readonly string[];
-  /** Whether a host that was granted to programs stays granted for this one: a skill may have less. */
+  /** Whether a granted host stays granted for this action; a skill may restrict it. */
   readonly mayReach?: (host: string) => boolean;
-  /** Its number in the run. */
+  /** Number of the action in the run. */
   readonly call?: number;
 }
 
-/** The parts for one action: whoever traces is told whose steps they are. */
+/** Attributes traced steps to an action. */
 export function partsFor(parts: ExecutionParts, { call }: ExecutionCall): ExecutionParts {
   const { onSpan } = parts;
   return onSpan === undefined || call === undefined ? parts : { ...parts, onSpan: (span) => onSpan(span, call) };
 }
 
-/** Values that one skill's programs are given, and what takes them out of everything else. */
+/** Secrets for programs of one skill, and the redactor that removes them from everything else. */
 export interface GivenSecrets {
   readonly env: Readonly<Record<string, string>>;
   readonly redactor: Redactor;
-  /** What a person should know about them. */
+  /** Warnings for a person. */
   readonly problems: readonly string[];
 }
 
@@ -66,7 +71,7 @@ export type GiveSecrets = (
   signal: AbortSignal | undefined,
 ) => Promise<GivenSecrets | { readonly failure: Failure }>;
 
-/** Something a skill needs that is not there. */
+/** A missing requirement. */
 export interface Missing {
   readonly message: string;
   readonly hint: string;

@@ -2,7 +2,7 @@ import type { Redactor } from '../../journal/redact/redact.ts';
 import type { AttachedWorkspace, OutputSink, ProgramEnd, RunStreams } from '../../core/execution.ts';
 import { cleanText } from '../../core/text/text.ts';
 
-/** A workspace whose programs' output is rid of secrets before anybody keeps or shows a byte of it. */
+/** Redacts program output before it is stored or shown. */
 export function withRedaction(attached: AttachedWorkspace, redactor: Redactor | undefined): AttachedWorkspace {
   if (redactor === undefined || redactor.isEmpty) return attached;
   const start = attached.start?.bind(attached);
@@ -24,7 +24,7 @@ export function withRedaction(attached: AttachedWorkspace, redactor: Redactor | 
               write: (bytes) => running.write(bytes),
               closeInput: () => running.closeInput(),
               kill: () => running.kill(),
-              // What was held back comes before anybody learns of the end.
+              // Held-back bytes are written before the end is reported.
               ended: running.ended.then((end) => {
                 flush(end);
                 return end;
@@ -45,7 +45,7 @@ function redactedStreams(
   return {
     redacted: { ...streams, stdout, stderr },
     flush({ reason }) {
-      // What was cut may have been cut in the middle of a secret: what could be the beginning of one stays here.
+      // Truncated output may end inside a secret, so a possible prefix of one is not written.
       if (reason !== 'exited') return;
       stdout.flush();
       stderr.flush();
@@ -67,8 +67,8 @@ function redactedSink(sink: OutputSink, redactor: Redactor): OutputSink & { flus
 type OnOutput = (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
 
 /**
- * Output for somebody who looks at it. What does not show on a screen is taken out before the secrets are: a colour that changes in the
- * middle of one would hide it from us and from nobody else.
+ * Live output for a person. Invisible characters are removed before redaction, because a color code inside a secret would hide it from the
+ * redactor.
  */
 export function watchedOutput(
   onOutput: OnOutput,
@@ -90,7 +90,7 @@ export function watchedOutput(
   };
 }
 
-/** The bytes of a file on their way into a store. */
+/** Redacts the bytes of a file on their way into a store. */
 export function* redactedChunks(
   chunks: Iterable<Uint8Array>,
   redactor: Redactor | undefined,

@@ -26,13 +26,12 @@ import { openCapture } from '../../platform/process/output-capture.ts';
 import type { Capture, Captured } from '../../platform/process/output-capture.ts';
 import { isInside } from '../../platform/fs/paths.ts';
 import { editorFor } from './editor.ts';
-import type { ExecutionCall, ExecutionParts } from './parts.ts';
-import type { ProgramAction } from './execution-action.ts';
+import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
 import { redactedChunks, watchedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
 
-/** A program with everything it needs in place. */
+/** A program that is ready to run. */
 export interface PreparedProgram {
   readonly type: 'prepared';
   readonly workspace: Workspace;
@@ -41,9 +40,9 @@ export interface PreparedProgram {
   readonly outputs: OutputRequest;
   readonly stagedInputs: readonly StagedInput[];
   readonly warnings: readonly string[];
-  /** More of them: what the skill is said to need and this program does not. To be asked for once it runs. */
+  /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
   readonly missing: () => Promise<readonly string[]>;
-  /** Takes secrets out of all that the program leaves: its own, and those that others left in the workspace. */
+  /** Removes secrets of this program, and those that others left in the workspace. */
   readonly redactor: Redactor | undefined;
 }
 
@@ -55,7 +54,7 @@ interface Refused {
 /** Scripts are short; commands may be builds. */
 const SCRIPT_SECONDS = 30;
 
-/** Puts skill, inputs, environment and words in place. Nothing has run when it gives a refusal. */
+/** Stages skill and inputs and builds the environment. If it refuses, nothing has run. */
 export async function prepareProgram(
   action: ProgramAction,
   skill: SkillEntry | undefined,
@@ -79,7 +78,7 @@ export async function prepareProgram(
           () => workspace.stage({ name: skill.name, dir: skill.dir }, signal === undefined ? {} : { signal }),
         );
   if (skill !== undefined && digest !== undefined && staged?.digest !== digest)
-    return refused(failure('skill/changed', `the skill ${quoted(skill.name)} is not the one that was approved`));
+    return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));
   const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
@@ -150,7 +149,7 @@ export async function prepareProgram(
   };
 }
 
-/** Whether a file of the host is one of these, or lies in one of them. */
+/** Whether a host file is one of these, or is inside of one. */
 export function isAmong(file: string, allowed: readonly string[]): boolean {
   return allowed.some((folder) => isInside(path.resolve(file), path.resolve(folder)));
 }
@@ -164,7 +163,7 @@ function limitsFor(action: ProgramAction, limits: Partial<RunLimits>): RunLimits
   return action.timeoutSeconds === undefined ? all : { ...all, wallMs: action.timeoutSeconds * 1000 };
 }
 
-/** Runs a prepared program to its end and brings everything back. */
+/** Runs a prepared program until it ends and collects its outputs. */
 export async function runPrepared(
   prepared: PreparedProgram,
   parts: ExecutionParts,
@@ -193,7 +192,7 @@ export async function runPrepared(
   const looking = whileUnderWay(running, prepared);
   looking.catch(() => undefined);
   const end = await running;
-  // Not with the signal: what a program that was stopped left behind is brought back too, and collecting has limits of its own.
+  // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
   const missing = await looking;
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
@@ -206,16 +205,16 @@ export async function runPrepared(
   );
 }
 
-/** By then it has been started, and to start others does not hold it up. */
+/** After this time the program has started, and background checks do not delay it. */
 const UNDER_WAY_MS = 25;
 
-/** What nobody waits for until the program is over. */
+/** Background work that must finish before the result is returned. */
 async function whileUnderWay(
   running: Promise<unknown>,
   { workspace, missing }: PreparedProgram,
 ): Promise<readonly string[]> {
   await whenUnderWay(running);
-  // Whoever closes the workspaces waits for it, and is told what went wrong.
+  // Closing the workspaces waits for this and reports its errors.
   workspace.tidy().catch(() => undefined);
   return await missing();
 }
@@ -240,7 +239,7 @@ export function openStreams({ workspace, run, spec }: PreparedProgram): ProgramS
   return { stdout: openCapture(file('stdout.txt'), limits), stderr: openCapture(file('stderr.txt'), limits) };
 }
 
-/** Output goes to its file and, as it comes, to whoever watches. */
+/** Writes output to its file and to the observer. */
 export function watched(
   { stdout, stderr }: ProgramStreams,
   onOutput: ExecutionParts['onOutput'],
@@ -286,7 +285,7 @@ export async function collectFor(
     outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
   }));
   if (!outputs.save || artifacts !== undefined) return collected;
-  return { ...collected, warnings: [...collected.warnings, 'artifacts are off: the files are not kept'] };
+  return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
 }
 
 function saveTo(

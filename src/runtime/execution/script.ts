@@ -17,7 +17,7 @@ export type ScriptWords =
 const HEAD_BYTES = 4096;
 const MAX_SCRIPT_BYTES = 8 * 1024 * 1024;
 
-/** The words that run a script of a staged skill. It is read from the copy that will run, not from the skill's own folder. */
+/** Builds the command line of a script. The script is read from the staged copy that will run. */
 export function commandOfScript(action: RunScript, { name, snapshot }: StagedSkill, root: string): ScriptWords {
   // An absolute path inside the workspace means the same file.
   const home = `${root}/skills/${name}/`;

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import type { Session } from '../session.ts';
@@ -11,7 +11,7 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 const MAX_FILES = 10_000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Copies what programs left in `out/` to a folder of the host; gives the paths written. Links and odd files stay behind. */
+/** Copies the files in `out/` to a host folder and returns the written paths. Skips links and special files. */
 export async function takeOutputs({ execution }: Session, folder: string): Promise<readonly string[]> {
   const workspace = await execution?.openWorkspace();
   if (workspace === undefined) return [];

@@ -4,22 +4,21 @@ import { toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 
 export type WorkingDirectory =
-  /** Below the workspace, with forward slashes. */
+  /** Relative to the workspace, with forward slashes. */
   { readonly type: 'directory'; readonly path: string } | { readonly type: 'refused'; readonly failure: Failure };
 
 interface Place {
   /** Where the program sees the workspace. */
   readonly root: string;
-  /** Absent where the command belongs to no skill. */
+  /** Absent if the command belongs to no skill. */
   readonly skillName?: string;
 }
 
 const FOLDERS: ReadonlySet<string> = new Set(['skills', 'work', 'out', 'runs']);
 
 /**
- * Where a program starts: the folder of its skill, else `work`. What was asked for is relative to that, or starts with a folder of the
- * workspace as programs name it (`$WORK_DIR/x`, `/workspace/out`, `/work`). It stays inside: nothing else is taken, and nothing is
- * guessed.
+ * Where a program starts: in the folder of its skill, or in `work`. A requested folder is relative to that, or starts with a workspace
+ * folder as programs name it (`$WORK_DIR/x`, `/workspace/out`, `/work`). Everything else is refused.
  */
 export function workingDirectory(asked: string | undefined, { root, skillName }: Place): WorkingDirectory {
   const home = skillName === undefined ? 'work' : `skills/${skillName}`;
@@ -34,7 +33,7 @@ export function workingDirectory(asked: string | undefined, { root, skillName }:
   return {
     type: 'refused',
     failure: failure(cause?.code ?? 'path/absolute', `the program cannot start in ${quoted(text)}`, {
-      hint: 'give a folder below the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
+      hint: 'use a folder of the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
     }),
   };
 }

@@ -4,32 +4,32 @@ import type { JournalLine, RunApproval, UsedSkill } from '../../core/run-events.
 import type { Observation } from '../../core/observation.ts';
 import type { AskedBy, SessionSettings } from '../../core/session.ts';
 
-/** All that a record says of one action. */
+/** Everything that was recorded about one action. */
 export interface RecordedCall {
   readonly type: 'call';
   readonly call: number;
   readonly action: Action;
   readonly askedBy: AskedBy;
   readonly decision?: Decision;
-  /** By the id of the question. */
+  /** By the id of the request. */
   readonly answers: ReadonlyMap<string, RunApproval['answer']>;
-  /** Absent where the record ends before it. */
+  /** Absent if the record ends earlier. */
   readonly observation?: Observation;
 }
 
-/** What happened besides actions and changes what the next ones give. */
+/** An event between actions that affects later ones. */
 export interface RecordedMoment {
   readonly type: 'turn-start' | 'request-start';
 }
 
 export interface RecordedRun {
-  /** In the order in which they began. */
+  /** In the order in which they started. */
   readonly steps: readonly (RecordedCall | RecordedMoment)[];
-  /** Each by its bytes; `run.json` of a run that was killed does not know all of them. */
+  /** Taken from the events, because `run.json` of a killed run is incomplete. */
   readonly skills: readonly UsedSkill[];
-  /** Absent where the record ends before a session began. */
+  /** Absent if the record ends before the session started. */
   readonly settings: SessionSettings | undefined;
-  /** That a person gave with the request, by their paths. */
+  /** Paths of files that came with the request. */
   readonly files: readonly string[];
 }
 

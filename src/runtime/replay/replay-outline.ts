@@ -5,13 +5,13 @@ import { shownBy } from '../../core/text/shown.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
 
-/** What an action came to, without what may change from one time to the next: no times, no places on this machine. */
+/** The reproducible part of an outcome: no times and no machine paths. */
 export interface Outline {
-  /** Absent where nothing was to be decided. */
+  /** Absent if nothing was decided. */
   readonly effect?: Effect;
-  /** The type of the observation; with the code of what failed. Absent where there was none. */
+  /** Type of the observation, with the code of a failure. Absent if there was none. */
   readonly came?: string;
-  /** Digests and numbers of what was shown, by what they are of. */
+  /** Digests and counts of the shown content, by name. */
   readonly shown: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ export function outlineOf(effect: Effect | undefined, observation: Observation |
   };
 }
 
-/** A command that was running when it was looked at may be over by now, and the other way round. */
+/** A command that was running then may have ended now, and the reverse. */
 export function isSameOutline(a: Outline, b: Outline): boolean {
   const isLook = a.came === 'command-seen' && Object.keys(a.shown).length === 0;
   return stableJson(a) === stableJson(isLook ? { ...b, shown: {} } : b);
@@ -49,7 +49,7 @@ function shownOf(observation: Observation): Readonly<Record<string, string>> {
     case 'program-ran':
       return programOf(observation.result);
     case 'command-seen':
-      // How much of its output is there at one look is a matter of time; how it ended is not.
+      // Partial output depends on timing; the exit code does not.
       return observation.status === 'running' ? {} : { status: 'exited', exit: String(observation.exitCode ?? -1) };
     case 'command-killed':
       return {};
@@ -72,7 +72,6 @@ function shownOf(observation: Observation): Readonly<Record<string, string>> {
   }
 }
 
-/** Files of a skill by their own digests. */
 function contentOf(observation: Observation): Readonly<Record<string, string>> {
   return Object.fromEntries(
     shownBy(observation).map(({ reason, path, digest }) => [`${reason} ${path}`.trim(), digest]),

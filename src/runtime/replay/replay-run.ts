@@ -25,24 +25,24 @@ import type { SessionOptions } from '../start-session.ts';
 
 export interface ReplayOptions {
   readonly runtime: Runtime;
-  /** The folder of the run. */
+  /** Folder of the run. */
   readonly path: string;
-  /** Files are written and deleted again; false: what would be decided about it is compared, and nothing is done. */
+  /** Repeat writes and deletions (default: false; then only the decisions are compared). */
   readonly writes?: boolean;
-  /** Servers are asked again; false, as for files. */
+  /** Repeat network requests (default: false; then only the decisions are compared). */
   readonly network?: boolean;
-  /** This user's key: where the seal is good, the record is our own. */
+  /** The user's key; a valid seal proves that the record is the user's own. */
   readonly sealKey?: Uint8Array;
   /**
-   * Whether the record is our own. Only then do its approvals count again and are programs let run as they were; a stranger's record
-   * gives no rights. Where nothing is said, the seal tells.
+   * Whether the record is the user's own (default: decided by the seal). Only then are its approvals reused and its programs run as before;
+   * a foreign record grants nothing.
    */
   readonly isOwn?: boolean;
-  /** What programs run with, where it is not to be what the record names. */
+  /** Overrides the execution options of the record. */
   readonly execution?: ExecutionOptions;
-  /** Asked where the record has no answer to just this question; nobody. */
+  /** Answers questions that the record has no answer for (default: nobody). */
   readonly approve?: Approve;
-  /** Keep a record of the replay as well; false. */
+  /** Also record the replay (default: false). */
   readonly record?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -58,19 +58,19 @@ export interface ReplayStep {
 }
 
 export interface Replay {
-  /** `impossible`: nothing was done, and `problems` says why. */
+  /** `impossible`: nothing was done; see `problems`. */
   readonly status: 'same' | 'different' | 'impossible';
   readonly problems: readonly string[];
-  /** What else is not as it was: rules, skills, the executor, this program. */
+  /** Other differences: rules, skills, executor, version. */
   readonly remarks: readonly string[];
   readonly steps: readonly ReplayStep[];
-  /** The record of the replay, where one was wanted. */
+  /** Id of the recorded replay. */
   readonly run?: string;
 }
 
 /**
- * Does what was recorded again, in order, and compares what was decided and what came of it. Throws `run/invalid` for a folder that is
- * no run. What a session was told besides actions counts as far as turns and requests go; a conversation that was shortened does not.
+ * Repeats the recorded actions in order and compares decisions and outcomes. Throws `run/invalid` if the folder is not a run. Turns and
+ * requests are repeated; compactions are not.
  */
 export async function replayRun(options: ReplayOptions): Promise<Replay> {
   const { runtime, path, sealKey, signal } = options;
@@ -109,7 +109,7 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
   }
 }
 
-/** What keeps the files from coming that were given with the request. Nobody brings a file here because a stranger's record names it. */
+/** Stages the files of the request again. Files named by a foreign record are not read. */
 async function bringAgain(
   { files }: RecordedRun,
   session: Session,
@@ -117,10 +117,10 @@ async function bringAgain(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   if (files.length === 0 || session.execution === undefined) return [];
-  if (!isOwn) return ['the files that were given with the request are not brought: the record is not our own'];
+  if (!isOwn) return ['the files of the request are not staged, because the record is not your own'];
   const brought = await bringGivenFiles(session, files, signal);
   return brought !== undefined && 'code' in brought
-    ? [`the files that were given with the request cannot be brought: ${brought.message}`]
+    ? [`the files of the request cannot be staged: ${brought.message}`]
     : [];
 }
 
@@ -128,13 +128,13 @@ function impossible(problems: readonly string[]): Replay {
   return { status: 'impossible', problems, remarks: [], steps: [] };
 }
 
-/** That a person asked for something is not believed where a stranger says so: then this person is asked. */
+/** A foreign record cannot claim that a person requested an action, so all actions count as the model's. */
 function asStrangers(recorded: RecordedRun): RecordedRun {
   const steps = recorded.steps.map((step) => (step.type === 'call' ? { ...step, askedBy: 'model' as const } : step));
   return { ...recorded, steps };
 }
 
-/** What keeps the skills of a record from being used again: gone, or other bytes. */
+/** Reports skills of a record that are missing or changed. */
 export async function skillProblems(
   skills: readonly UsedSkill[],
   { index }: Runtime,
@@ -143,7 +143,7 @@ export async function skillProblems(
   const digests = openTreeDigests();
   const judged = skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
     const entry = index.skills.find((skill) => skill.id === id) ?? resolveSkill(index, name);
-    if (entry === undefined) return [`the skill ${quoted(id)} is not here; the record used ${digest}`];
+    if (entry === undefined) return [`the skill ${quoted(id)} was not found; the record used ${digest}`];
     const found = await digests.of(entry.dir, signal === undefined ? {} : { signal });
     if (found.type !== 'digest') return [`the skill ${quoted(id)} cannot be read: ${found.message}`];
     return found.digest === digest
@@ -153,15 +153,15 @@ export async function skillProblems(
   return (await Promise.all(judged)).flat();
 }
 
-/** Why an action is only decided about; nothing where it is done again. */
+/** Why an action is not repeated; undefined if it is. */
 function notRepeated(
   { action, observation }: RecordedCall,
   { writes = false, network = false }: ReplayOptions,
 ): string | undefined {
   if (observation === undefined) return 'the record ends before it was done';
-  if (action.type === 'network_request') return network ? undefined : 'servers are not asked again';
+  if (action.type === 'network_request') return network ? undefined : 'network requests are not repeated';
   if (action.type === 'write_file' || action.type === 'delete_file')
-    return writes ? undefined : 'files are not written or deleted again';
+    return writes ? undefined : 'writes and deletions are not repeated';
   return undefined;
 }
 
@@ -192,7 +192,7 @@ async function repeat(
   options: ReplayOptions,
 ): Promise<readonly ReplayStep[]> {
   const steps: ReplayStep[] = [];
-  // Commands that are talked to have other names now.
+  // Recorded command sessions, mapped to their new ids.
   const sessions = new Map<string, string>();
   for (const step of recorded.steps) {
     options.signal?.throwIfAborted();
@@ -236,7 +236,7 @@ async function perform(
   const options = { askedBy, ...(signal === undefined ? {} : { signal }) };
   const renamed = 'session' in action ? { ...action, session: sessions.get(action.session) ?? action.session } : action;
   const came = await session.perform(renamed, options);
-  // A command that was over at this look is given the time to be over again.
+  // A command that had ended at this point gets time to end again.
   return before?.type === 'command-seen' && before.status === 'exited' ? untilOver(came, session, options) : came;
 }
 

@@ -1,6 +1,5 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
-import type { Action } from '../../core/action.ts';
-import { isOfKind } from '../../core/action.ts';
+import { hostInputsOf, isOfKind } from '../../core/action.ts';
 import { SkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { RunInfo } from '../../core/run-events.ts';
@@ -15,11 +14,11 @@ import type { SessionOptions } from '../start-session.ts';
 export interface ReplaySessionOptions {
   readonly isOwn: boolean;
   readonly artifacts: ArtifactStore;
-  /** Above what the record says. */
+  /** Overrides the record. */
   readonly execution: ExecutionOptions | undefined;
 }
 
-/** The session that a record is replayed in: settings, files and programs as it had them. */
+/** Session options that reproduce the recorded session. */
 export function replaySession(
   info: RunInfo,
   { steps, settings }: RecordedRun,
@@ -34,7 +33,7 @@ export function replaySession(
   };
 }
 
-/** Programs run with what they ran with. That they may is said by our own record alone, where it said so before. */
+/** Uses the recorded executor. Only the user's own record may allow programs to run. */
 function executionOf({ executor: ran }: RunInfo, calls: readonly RecordedCall[], isOwn: boolean): ExecutionOptions {
   const executor = EXECUTOR_NAMES.find((name) => name === ran?.name);
   const opened = calls.filter(
@@ -42,27 +41,22 @@ function executionOf({ executor: ran }: RunInfo, calls: readonly RecordedCall[],
   );
   const opens = isOwn && opened.length > 0;
   return {
-    // What isolates nothing is not taken because a stranger wants it, and no image either.
+    // A foreign record cannot choose a missing isolation or an image.
     ...(executor === undefined || (executor === 'local' && !isOwn) ? {} : { executor }),
     ...(ran?.image === undefined || !isOwn ? {} : { container: { image: ran.image } }),
     opens,
-    hostInputs: opens ? opened.flatMap(({ action }) => hostFiles(action)) : [],
+    hostInputs: opens ? opened.flatMap(({ action }) => hostInputsOf(action)) : [],
   };
 }
 
-function hostFiles(action: Action): readonly string[] {
-  const inputs = 'inputs' in action ? (action.inputs ?? []) : [];
-  return inputs.flatMap(({ from }) => (from.startsWith('host://') ? [from.slice('host://'.length)] : []));
-}
-
-/** Artifacts that can be inputs again, and to which nothing is added. */
+/** Artifacts that can be read but not changed. */
 export function readOnlyArtifacts(store: ArtifactStore): ArtifactStore {
   const refuse = (name: string): Promise<never> =>
     Promise.reject(
       new SkillError({
         code: 'input/invalid',
-        message: `${quoted(name)} is not saved: files are not written again`,
-        hint: 'replay with writes',
+        message: `${quoted(name)} is not saved: writes are not repeated`,
+        hint: 'replay with --writes',
         data: { expected: 'a replay with writes' },
       }),
     );
@@ -75,14 +69,14 @@ export function readOnlyArtifacts(store: ArtifactStore): ArtifactStore {
   };
 }
 
-/** What is not as it was when the record was made, and may be why something else came of it. */
+/** Differences from the time of recording that may explain other outcomes. */
 export function circumstances(info: RunInfo, { index, policy, execution }: Session): readonly string[] {
   return [
-    ...(info.version === VERSION ? [] : [`it was recorded by version ${info.version}; this is ${VERSION}`]),
-    ...(info.indexHash === index.indexHash ? [] : ['there are other skills than there were, or other descriptions']),
-    ...(info.policyHash === policyHash(policy) ? [] : ['other rules are in force']),
+    ...(info.version === VERSION ? [] : [`recorded by version ${info.version}; this is ${VERSION}`]),
+    ...(info.indexHash === index.indexHash ? [] : ['skills or their descriptions have changed']),
+    ...(info.policyHash === policyHash(policy) ? [] : ['the policy has changed']),
     ...(execution === undefined || info.executor?.profile === execution.identity.profile
       ? []
-      : [`programs run with another ${execution.executor} or another profile of it`]),
+      : [`the executor ${execution.executor} or its profile has changed`]),
   ];
 }

@@ -4,20 +4,20 @@ import { SkillError } from '../../core/errors.ts';
 import type { RunEvent } from '../../core/run-events.ts';
 import type { RecordedCall } from './recorded-calls.ts';
 
-/** Stands between a replay and the world: keeps what was decided, answers as the record did, stops what is not to be repeated. */
+/** Observes a replay: keeps decisions, answers from the record, and stops actions that must not be repeated. */
 export interface ReplayStage {
   readonly record: (event: RunEvent) => void;
   readonly approve: Approve;
-  /** The call that is next; nothing between calls. */
+  /** Starts the next call; undefined between calls. */
   begin(call: RecordedCall | undefined): void;
-  /** What was decided about it. */
+  /** The decision about the current call. */
   readonly decision: Decision | undefined;
 }
 
 export interface StageOptions {
-  /** The answers of the record count again, for just the same questions. */
+  /** Whether recorded answers are reused for identical questions. */
   readonly isOwn: boolean;
-  /** Asked where the record has no answer. */
+  /** Answers questions that the record has no answer for. */
   readonly approve: Approve | undefined;
   readonly isStopped: (call: RecordedCall) => boolean;
 }
@@ -35,10 +35,10 @@ export function openReplayStage({ isOwn, approve, isStopped }: StageOptions): Re
     },
     record(event) {
       const isOver = current !== undefined && isStopped(current);
-      // What cannot be recorded is not done: from the decision on this record takes nothing about such a call.
+      // An action that cannot be recorded is not done, so throwing here stops it after the decision.
       if (isOver && decision !== undefined) throw stopped();
       if (event.type !== 'decision') return;
-      // The first: later looks at a command are decided about too.
+      // Only the first: polling a command is decided about too.
       decision ??= event.decision;
       if (isOver) throw stopped();
     },
@@ -51,6 +51,6 @@ export function openReplayStage({ isOwn, approve, isStopped }: StageOptions): Re
 }
 
 function stopped(): SkillError {
-  const [message, hint] = ['this is not repeated', 'ask for it'];
+  const [message, hint] = ['the action is not repeated', 'enable it in the replay options'];
   return new SkillError({ code: 'record/failed', message, hint, data: { path: '', cause: 'not repeated' } });
 }

@@ -1,4 +1,4 @@
-/** Skills of one catalog that a model could take for each other: seen by searching with what each says of itself. No model, no network. */
+/** Finds skills of one catalog that a model could confuse, by searching with each description. Uses no model and no network. */
 import { compareText, diagnose } from '../../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -8,26 +8,25 @@ import { buildSearchIndex } from '../../search/search-index.ts';
 export interface CatalogSkill {
   readonly name: string;
   readonly description: string;
-  /** Its SKILL.md. */
+  /** Path of its SKILL.md. */
   readonly file: string;
 }
 
 export interface ConfusablePair {
-  /** By name. */
+  /** Ordered by name. */
   readonly skills: readonly [CatalogSkill, CatalogSkill];
-  /** How well the other one answers to the words of each, of how well it does itself; the smaller of both directions. */
+  /** Score of the other skill relative to the own score for the same query; the smaller of both directions. */
   readonly closeness: number;
 }
 
 /**
- * In both directions: a skill that says everything answers to the words of many, and takes little from those who do not answer to its own.
- * Pairs that say the same in other words come to 0.49 and more, skills of different trades to less than 0.2; in catalogs of a handful of
- * skills all numbers are lower, since there is little that words could be rare against.
+ * Both directions must match, because a broad description matches many queries. Measured: paraphrased pairs score 0.49 and more, unrelated
+ * skills less than 0.2; small catalogs score lower, because no word is rare in them.
  */
 const CLOSE = 0.45;
 const NEIGHBOURS = 10;
 
-/** The closest pair first. Skills that send their readers to each other know of each other: they are none. */
+/** Closest pair first. Skills that refer to each other ("Not for …, use …") are not reported. */
 export function confusableSkills(skills: readonly CatalogSkill[]): readonly ConfusablePair[] {
   const clauses = skills.map(({ description }) => splitClauses(description));
   const closeness = closenessOf(clauses.map(({ use }) => use));
@@ -47,18 +46,18 @@ export function confusableSkills(skills: readonly CatalogSkill[]): readonly Conf
     .toSorted((a, b) => b.closeness - a.closeness || compareText(a.skills[0].name, b.skills[0].name));
 }
 
-/** Of each text its nearest neighbours by place. Names are left out: they tell a skill from its twin and nothing about when it is wanted. */
+/** The nearest neighbors of each text by position. Names are left out, because they distinguish even duplicates. */
 function closenessOf(texts: readonly string[]): readonly ReadonlyMap<number, number>[] {
   const index = buildSearchIndex(texts.map((description) => ({ name: '', description })));
   return texts.map((text, place) => {
     const hits = index.search(text, NEIGHBOURS);
     const own = hits.find(({ position }) => position === place)?.score ?? 0;
-    // One that does not even find itself is not the first of its kind.
+    // A text that does not find itself has no score to compare with.
     return new Map(hits.map(({ position, score }) => [position, own === 0 ? 1 : score / own] as const));
   });
 }
 
-/** Whether a text names a skill, and not one whose name begins or ends so. */
+/** Whether a text contains the name of a skill as a whole word. */
 function names(text: string, name: string): boolean {
   const at = text.toLowerCase().indexOf(name.toLowerCase());
   if (name === '' || at === -1) return false;
@@ -67,7 +66,7 @@ function names(text: string, name: string): boolean {
   return !isPart(text[at - 1]) && !isPart(text[at + name.length]);
 }
 
-/** One for each of the two: whoever looks at either file sees it. */
+/** One diagnostic for each of the two files. */
 export function confusableDiagnostics(skills: readonly CatalogSkill[], mode: Mode): readonly Diagnostic[] {
   return confusableSkills(skills).flatMap(({ skills: [first, second] }) =>
     [
@@ -78,8 +77,8 @@ export function confusableDiagnostics(skills: readonly CatalogSkill[], mode: Mod
         {
           code: 'catalog/confusable',
           path: own.file,
-          message: `${quoted(own.name)} and ${quoted(other.name)} answer to the same words`,
-          hint: `say what only this one is for, or add: Not for ..., use ${other.name}`,
+          message: `${quoted(own.name)} and ${quoted(other.name)} match the same queries`,
+          hint: `say what only this skill is for, or add: Not for ..., use ${other.name}`,
         },
         mode,
       ),

@@ -3,7 +3,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { readSkillFile } from '../../loader/body.ts';
 import { buildSearchIndex } from '../../search/search-index.ts';
 
-/** What the worker is told. */
 export interface DeepIndexRequest {
   readonly skills: readonly {
     readonly name: string;
@@ -13,7 +12,7 @@ export interface DeepIndexRequest {
   }[];
 }
 
-/** Frontmatter is left in: its fields are indexed with more weight anyway, and finding its end would cost more than its words. */
+/** Frontmatter is not removed: its fields are indexed with more weight anyway. */
 function bodyOf(dir: string, file: string): string {
   const read = readSkillFile(dir, file);
   return read.type === 'read' ? read.text : '';

@@ -2,18 +2,18 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { SkillEntry } from '../../core/skill.ts';
-import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
-import { fingerprintFiles } from '../../platform/fs/fingerprint.ts';
+import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-directory.ts';
+import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
 import { readSearchIndex } from '../../search/search-index.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
 import type { DeepIndexRequest } from './deep-index-worker.ts';
 
-/** Bodies of ten thousand skills take seconds; far beyond that something is wrong. */
+/** Indexing ten thousand bodies takes seconds; this is far beyond. */
 const DEADLINE_MS = 10 * 60 * 1000;
 
 /**
- * The index over bodies. It is built by a worker thread, so that the thread that asked stays free, and kept in the cache under a
- * fingerprint of every file it holds: an edited body is another fingerprint, and another index.
+ * Opens the index over skill bodies. A worker thread builds it, and it is cached under a fingerprint of all files, so that an edited body
+ * gets a new index.
  */
 export async function openDeepIndex(
   skills: readonly SkillEntry[],
@@ -30,7 +30,7 @@ export async function openDeepIndex(
     { skills: skills.map(({ name, description, dir, file }) => ({ name, description, dir, file })) },
     signal,
   );
-  // Files that changed just now could change again within the same tick of their clock.
+  // A file that changed just now could change again within the resolution of its timestamp.
   if (cacheFile !== undefined && isSettled) writeCacheEntry(cacheFile, bytes);
   const built = readSearchIndex(bytes);
   if (built === undefined) throw new Error('the deep index could not be read back');
@@ -42,7 +42,7 @@ function buildInBackground(request: DeepIndexRequest, signal: AbortSignal | unde
   const stop = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   return new Promise((resolve, reject) => {
     stop.throwIfAborted();
-    // By way of the folder above: the same from the library's modules and from the command's bundle beside them.
+    // A URL relative to this module works in the library and in the bundled command.
     const worker = new Worker(new URL('./deep-index-worker.js', import.meta.url), { workerData: request });
     const end = (): void => {
       void worker.terminate();
@@ -55,7 +55,7 @@ function buildInBackground(request: DeepIndexRequest, signal: AbortSignal | unde
     worker.once('error', reject);
     worker.once('exit', () => {
       stop.removeEventListener('abort', end);
-      reject(new Error('the task that builds the deep index ended without an answer'));
+      reject(new Error('the worker that builds the deep index ended without a result'));
     });
   });
 }

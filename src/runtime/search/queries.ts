@@ -2,26 +2,27 @@ import { SkillError } from '../../core/errors.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import type { SkillIndex } from '../../registry/index-skills.ts';
 import { isObject } from '../../core/json/json-schema.ts';
-import { readTextFile } from '../../platform/fs/text-file.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 
 export interface Query {
   readonly id?: string;
   readonly query: string;
-  /** Skills that answer it, as one would address them; empty where nobody said. */
+  /** References to relevant skills; empty if unknown. */
   readonly relevant: readonly string[];
 }
 
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Reads a file of queries: a JSON list, a JSON value a line, or a query a line. */
+/** Reads queries from a JSON array, from JSON lines, or from lines of text. */
 export function readQueries(file: string): readonly Query[] {
   const read = readTextFile(file, MAX_BYTES);
   if (read.type !== 'read') {
     throw new SkillError({
       code: 'io/failed',
-      message: `the file of queries ${JSON.stringify(file)} cannot be read`,
-      hint: 'give a file with one query a line, or JSON',
-      data: { path: file, cause: read.type === 'absent' ? 'there is no such file' : read.reason },
+      message: `the query file ${JSON.stringify(file)} cannot be read`,
+      hint: 'pass a file with one query per line, or JSON',
+      data: { path: file, cause: read.type === 'absent' ? 'the file does not exist' : read.reason },
     });
   }
   const text = read.text.replace(/^\uFEFF/, '');
@@ -35,29 +36,20 @@ export function readQueries(file: string): readonly Query[] {
 }
 
 function parseList(text: string, file: string): readonly unknown[] {
-  const value = parse(text);
+  const value = parseJson(text);
   if (Array.isArray(value)) return value;
-  throw invalid(file, 'a JSON list');
+  throw invalid(file, 'a JSON array');
 }
 
-/** A line that is no JSON object is the query itself: `[draft] write a letter` is a fine query. */
+/** A line that is not a JSON object is the query itself, such as `[draft] write a letter`. */
 function parseLine(line: string): unknown {
-  return line.trimStart().startsWith('{') ? (parse(line) ?? line) : line;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return line.trimStart().startsWith('{') ? (parseJson(line) ?? line) : line;
 }
 
 function toQuery(value: unknown, file: string, place: number): Query {
   if (typeof value === 'string') return { query: value, relevant: [] };
   if (!isObject(value) || typeof value['query'] !== 'string')
-    throw invalid(file, `a string, or an object with "query", in place ${String(place)}`);
+    throw invalid(file, `a string, or an object with "query", at position ${String(place)}`);
   const { id, query, relevant } = value;
   const names = Array.isArray(relevant) ? relevant.filter((name): name is string => typeof name === 'string') : [];
   return { ...(typeof id === 'string' ? { id } : {}), query, relevant: names };
@@ -66,8 +58,8 @@ function toQuery(value: unknown, file: string, place: number): Query {
 function invalid(file: string, expected: string): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: `${JSON.stringify(file)} is not a file of queries: expected ${expected}`,
-    hint: 'one query a line, or JSON: ["..."], [{"query": "...", "relevant": ["skill-name"]}]',
+    message: `${JSON.stringify(file)} is not a query file: expected ${expected}`,
+    hint: 'one query per line, or JSON: ["..."], [{"query": "...", "relevant": ["skill-name"]}]',
     data: { expected },
   });
 }
@@ -85,7 +77,7 @@ interface Answer {
   readonly results: readonly { readonly name: string; readonly source: string }[];
 }
 
-/** Scores the answers to those queries that say what is relevant. */
+/** Scores the queries that have relevant skills. */
 export function scoreQueries(answers: readonly Answer[], index: SkillIndex): Scores {
   const ranked = answers
     .filter(({ query }) => query.relevant.length > 0)

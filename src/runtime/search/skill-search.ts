@@ -4,17 +4,15 @@ import type { SkillIndex } from '../../registry/index-skills.ts';
 import { isForModel } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
+import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-directory.ts';
 import { buildSearchIndex, readSearchIndex } from '../../search/search-index.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
 import { openDeepIndex } from './deep-index.ts';
 
 export interface SearchOptions {
-  /** Only skills of this source. */
   readonly source?: string;
-  /** Only skills that a model may choose. */
   readonly forModel?: boolean;
-  /** Look into bodies too. They are indexed on this machine and reach no model by it. */
+  /** Also search skill bodies. They are indexed locally and not sent to a model. */
   readonly deep?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -23,7 +21,7 @@ export interface SearchResult {
   readonly name: string;
   readonly source: string;
   readonly description: string;
-  /** Comparable inside one answer only. */
+  /** Comparable only within one search. */
   readonly score: number;
 }
 
@@ -34,10 +32,7 @@ export type SkillSearch = (
   options: SearchOptions,
 ) => Promise<readonly SearchResult[]>;
 
-/**
- * A search that keeps the index of each snapshot it has seen, in memory and on disk. In a new process even that of three skills is read
- * in half the time it takes to build: by code that nobody has compiled yet.
- */
+/** A search that caches the index of each snapshot, in memory and on disk. */
 export function openSkillSearch(cacheDir: string | undefined): SkillSearch {
   const plain = new WeakMap<SkillIndex, SearchIndex>();
   const deep = new WeakMap<SkillIndex, Promise<SearchIndex>>();
@@ -47,7 +42,7 @@ export function openSkillSearch(cacheDir: string | undefined): SkillSearch {
     const engine = isDeep
       ? await remember(deep, index, () => openDeepIndex(skills, cacheDir, signal))
       : remember(plain, index, () => openPlainIndex(index, skills, cacheDir));
-    // Filters come after the ranking, so that a score means the same with and without them.
+    // Filters apply after ranking, so that scores do not depend on them.
     const wanted = source?.toLowerCase();
     const isWanted = (skill: SkillEntry): boolean =>
       (wanted === undefined || skill.source.toLowerCase() === wanted) && (!forModel || isForModel(skill.state));
@@ -64,14 +59,14 @@ export function openSkillSearch(cacheDir: string | undefined): SkillSearch {
   };
 }
 
-/** A disabled skill is found by nobody; all others are, also those a model is not shown. */
+/** All skills except disabled ones, including those hidden from the model. */
 function searchable(index: SkillIndex): readonly SkillEntry[] {
   return index.skills.filter(({ state }) => state !== 'disabled');
 }
 
 function openPlainIndex(index: SkillIndex, skills: readonly SkillEntry[], cacheDir: string | undefined): SearchIndex {
   if (cacheDir === undefined || skills.length === 0) return buildSearchIndex(skills);
-  // The hash of the index covers every name, description and state, so the file can only be right or absent.
+  // The index hash covers names, descriptions and states, so a cached file is never stale.
   const file = path.join(cacheDir, `search-${sha256(index.indexHash).slice(0, 32)}.bin`);
   const bytes = readCacheEntry(file);
   const kept = bytes === undefined ? undefined : readSearchIndex(bytes);

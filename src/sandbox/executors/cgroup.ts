@@ -1,39 +1,39 @@
-import { mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { RunLimits } from '../../core/execution.ts';
 import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readProcFile, readProcess } from './process-row.ts';
+import { readProcFile, readProcess, tryRead } from './proc.ts';
 
 /**
- * A folder of the kernel in which groups for runs can be made. Version 1 has a tree for each controller, and to enter one costs
- * milliseconds: there only memory is bounded by a group, and processes by `RLIMIT_NPROC`, which holds for a whole user namespace.
+ * A cgroup folder in which groups for runs can be created. Version 1 has a tree per controller, and entering a group costs
+ * milliseconds: there a group limits only memory, and `RLIMIT_NPROC`, which applies to a whole user namespace, limits processes.
  */
 export interface ControlGroupPlace {
   readonly version: 1 | 2;
   readonly folder: string;
-  /** Names of groups begin with it: whose they are. */
+  /** Start of every group name; identifies the owning process. */
   readonly prefix: string;
 }
 
-/** One run's processes, counted and bounded together by the kernel. */
+/** The processes of one run, counted and limited together by the kernel. */
 export interface RunGroup {
   /**
-   * A file that a process enters by, which writes 0 to it. The kernel then waits for nobody, as it does where one process puts another
-   * in, and asks for the rights of whoever opened the file. Version 1: of version 2 it holds for single threads alone.
+   * A file to which a process writes 0 to enter the group itself. This avoids the wait that the kernel imposes when one process adds
+   * another, and uses the permissions of the process that opened the file. Version 1 only: in version 2 it moves single threads.
    */
   readonly entry?: string;
-  /** Puts a process in; children it has from then on follow by themselves. The kernel may take milliseconds for it. */
+  /** Adds a process; its later children join automatically. The kernel may take milliseconds. */
   add(pid: number): Promise<void>;
-  /** Processes the kernel killed because all together had too much memory. */
+  /** Processes that the kernel killed because the group exceeded its memory. */
   memoryKills(): number;
-  /** It is in, by itself or by birth. */
+  /** Whether the process is in the group. */
   has(pid: number): boolean;
-  /** Processes that were not allowed to be born; absent where the group does not bound them. */
+  /** Forks that failed because of the limit; `undefined` where the group does not limit processes. */
   refusedProcesses(): number | undefined;
-  /** Removes the group once it is empty; false where it did not become so in time. */
+  /** Removes the group once it is empty. Returns false on timeout. */
   remove(): Promise<boolean>;
 }
 
@@ -47,10 +47,10 @@ export interface ControlGroupSources {
 const PREFIX = 'skillwright-';
 const REMOVE_MS = 2_000;
 
-/** Where groups may be made: tried, not concluded. Nothing where the kernel or its rights do not allow it. */
+/** Finds a folder by creating a trial group. Returns `undefined` where the kernel or its permissions do not allow it. */
 export function findControlGroups(sources?: ControlGroupSources): ControlGroupPlace | undefined {
-  const membership = sources?.membership ?? readIfThere('/proc/self/cgroup');
-  const mounts = sources?.mounts ?? readIfThere('/proc/self/mountinfo');
+  const membership = sources?.membership ?? tryRead('/proc/self/cgroup');
+  const mounts = sources?.mounts ?? tryRead('/proc/self/mountinfo');
   if (membership === undefined || mounts === undefined) return undefined;
   const prefix = ownPrefix();
   const canMake = (files: readonly string[]) => (folder: string) => canMakeGroup(folder, prefix, files);
@@ -60,7 +60,7 @@ export function findControlGroups(sources?: ControlGroupSources): ControlGroupPl
   return folder === undefined ? undefined : { version: 2, folder, prefix };
 }
 
-/** Folders to try, the nearest to our own group first: what bounds us should bound our programs. */
+/** Folders to try. Our own group comes first: limits on this process should also apply to its programs. */
 function candidates(controller: string, membership: string, mounts: string): readonly string[] {
   const own = membership
     .split('\n')
@@ -74,14 +74,14 @@ function candidates(controller: string, membership: string, mounts: string): rea
     );
   const [, shownRoot, point] = mount ?? [];
   if (own === undefined || shownRoot === undefined || point === undefined) return [];
-  // In a container the mount shows a part of the tree.
+  // In a container the mount contains only a part of the tree.
   const inside = path.join(
     point,
     own.startsWith(shownRoot) ? own.slice(shownRoot === '/' ? 0 : shownRoot.length) : '/',
   );
-  // Of version 2 a group with processes of its own has no bounded groups below it: a neighbour is made.
-  const places = controller === '' ? [path.dirname(inside), inside] : [inside, point];
-  return places.filter((place) => place === point || place.startsWith(`${point}/`)).filter(isDirectory);
+  // In version 2 a group with processes cannot have limited child groups, so a sibling is created.
+  const folders = controller === '' ? [path.dirname(inside), inside] : [inside, point];
+  return folders.filter((folder) => folder === point || folder.startsWith(`${point}/`)).filter(isDirectory);
 }
 
 function canMakeGroup(folder: string, prefix: string, files: readonly string[]): boolean {
@@ -99,7 +99,7 @@ function canMakeGroup(folder: string, prefix: string, files: readonly string[]):
   }
 }
 
-/** Says whose it is, so that what a killed process left behind can be told from what another one uses. */
+/** Identifies the owner, so that groups of dead processes can be removed. */
 function ownPrefix(): string {
   return `${PREFIX}${String(process.pid)}-${String(readProcess(process.pid)?.started ?? 0)}-`;
 }
@@ -108,8 +108,8 @@ function groupName(prefix: string): string {
   return prefix + process.getBuiltinModule('node:crypto').randomUUID().slice(0, 13);
 }
 
-/** Removes groups whose maker is gone; those that still have processes stay. */
-export function removeLeftGroups({ folder }: ControlGroupPlace): void {
+/** Removes empty groups of processes that no longer exist. */
+export function removeStaleGroups({ folder }: ControlGroupPlace): void {
   for (const name of readdirSync(folder)) {
     const match = /^skillwright-(\d+)-(\d+)-/.exec(name);
     if (match !== null && readProcess(Number(match[1]))?.started !== Number(match[2]))
@@ -117,7 +117,7 @@ export function removeLeftGroups({ folder }: ControlGroupPlace): void {
   }
 }
 
-/** Makes a group with its bounds set. `spare` processes are the sandbox's own. Throws the system's error. */
+/** Creates a group with limits; `spare` processes belong to the sandbox itself. Throws the system's error. */
 export function makeRunGroup(
   { version, folder, prefix }: ControlGroupPlace,
   limits: RunLimits,
@@ -126,7 +126,7 @@ export function makeRunGroup(
   const name = groupName(prefix);
   const group = path.join(folder, name);
   const bytes = String(limits.memoryBytes);
-  // Without the second one, what does not fit into memory goes to swap.
+  // Without the second setting, memory over the limit goes to swap.
   const settings: readonly (readonly [string, string])[] =
     version === 1
       ? [
@@ -165,20 +165,11 @@ export function makeRunGroup(
 }
 
 function counter(file: string, name: string): number {
-  const line = (readIfThere(file) ?? '').split('\n').find((text) => text.startsWith(`${name} `));
+  const line = (tryRead(file) ?? '').split('\n').find((text) => text.startsWith(`${name} `));
   return line === undefined ? 0 : Number(line.slice(name.length + 1));
 }
 
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
-}
-
-/** True where nothing is left. */
+/** Returns true if the folder is gone afterwards. */
 function tryRemove(folder: string): boolean {
   try {
     rmdirSync(folder);

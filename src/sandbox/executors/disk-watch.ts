@@ -3,32 +3,33 @@ import type { Stats } from 'node:fs';
 
 import type { RunLimits } from '../../core/execution.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
+import { tryList } from './proc.ts';
 
-/** A look at the folders takes this part of the time at most, unless the disk says that much was written. */
-const SHARE = 10;
+/** Counting takes at most a tenth of the time, unless the free space shows that much was written. */
+const PAUSE_FACTOR = 10;
 const MIN_PAUSE_MS = 100;
-/** Descriptors that are looked at for files without a name. */
+/** Maximum number of descriptors that are checked for deleted files. */
 const MAX_DESCRIPTORS = 20_000;
 
 export interface DiskUse {
   readonly bytes: number;
   readonly files: number;
-  /** Counting ended early because a limit was passed, or a path too long to be opened hides what is below. */
+  /** A limit is exceeded, or a path is too long to be opened, so what is below it cannot be counted. */
   readonly isOver: boolean;
 }
 
 export interface DiskWatchOptions {
-  /** Folders that programs may write, on the host. */
+  /** Writable folders on the host. */
   readonly folders: readonly string[];
   readonly limits: Pick<RunLimits, 'diskBytes' | 'files'>;
-  /** Processes whose open files count too: a file that was removed while open takes place without a name. */
+  /** Processes whose open files count too: a deleted file that is still open occupies disk space. */
   readonly processes: () => readonly number[];
 }
 
 /**
- * Says when a program has left too much in its workspace. Counting every file is dear, so between two counts only the free space of the
- * file system is asked: what was written must be missing there. The kernel bounds each file (`RLIMIT_FSIZE`); this bounds the sum, at
- * the latest a poll after it was passed. The last look always counts: others who share the disk may have freed what was written.
+ * Detects that a program exceeds its disk limits. Counting every file is expensive, so between two counts only the free space of the
+ * file system is checked. The kernel limits single files (`RLIMIT_FSIZE`); this limits their sum, at the latest one poll after it was
+ * exceeded. The last check always counts, because other users of the disk may have freed the same amount meanwhile.
  */
 export function diskWatch({ folders, limits, processes }: DiskWatchOptions): (isLast: boolean) => boolean {
   let headroom = { bytes: 0, files: 0, free: freeSpace(folders) };
@@ -42,7 +43,7 @@ export function diskWatch({ folders, limits, processes }: DiskWatchOptions): (is
     const named = diskUse(folders, limits);
     const unnamed = unnamedBytes(processes(), folders);
     const ended = performance.now();
-    notBefore = ended + Math.max(MIN_PAUSE_MS, SHARE * (ended - began));
+    notBefore = ended + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (ended - began));
     headroom = { bytes: limits.diskBytes - named.bytes - unnamed, files: limits.files - named.files, free };
     return named.isOver || headroom.bytes < 0;
   };
@@ -58,9 +59,9 @@ function freeSpace([folder = '/']: readonly string[]): Free {
   return { bytes: bfree * bsize, files: ffree };
 }
 
-/** What lies in the folders, in blocks of the disk: a sparse file costs what it takes, a second name nothing. */
+/** Disk blocks used by the folders. Sparse files count by their blocks, further hard links count nothing. */
 export function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'diskBytes' | 'files'>): DiskUse {
-  // As bytes: a name that is no UTF-8 would otherwise not be found again.
+  // As bytes, because names need not be UTF-8.
   const waiting = folders.map((folder) => Buffer.from(folder));
   const devices = new Set(folders.map((folder) => statSync(folder).dev));
   const linked = new Set<number>();
@@ -77,7 +78,7 @@ export function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'dis
       if (stats !== undefined) {
         if (!linked.has(stats.ino)) bytes += stats.blocks * 512;
         if (stats.nlink > 1 && !stats.isDirectory()) linked.add(stats.ino);
-        // Only what lies on the same disk: a folder that is swapped for a link while we look leads nowhere else.
+        // Only on the same device: a folder swapped for a link meanwhile must not lead elsewhere.
         if (stats.isDirectory() && devices.has(stats.dev)) waiting.push(file);
       }
       if (bytes > limits.diskBytes || files > limits.files) return { bytes, files, isOver: true };
@@ -93,7 +94,7 @@ function attempt<T>(file: Buffer, look: (file: Buffer) => T): T | 'too long' | u
     return look(file);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    // Removed since, or closed to us by its owner.
+    // It was removed meanwhile, or permissions deny access.
     return error.code === 'ENAMETOOLONG' ? 'too long' : undefined;
   }
 }
@@ -104,7 +105,7 @@ function unnamedBytes(pids: readonly number[], folders: readonly string[]): numb
   let bytes = 0;
   let looked = 0;
   for (const pid of pids)
-    for (const name of listDescriptors(pid)) {
+    for (const name of tryList(`/proc/${String(pid)}/fd`)) {
       looked += 1;
       if (looked > MAX_DESCRIPTORS) return bytes;
       const stats = statDescriptor(`/proc/${String(pid)}/fd/${name}`);
@@ -114,15 +115,6 @@ function unnamedBytes(pids: readonly number[], folders: readonly string[]): numb
       bytes += stats.blocks * 512;
     }
   return bytes;
-}
-
-function listDescriptors(pid: number): readonly string[] {
-  try {
-    return readdirSync(`/proc/${String(pid)}/fd`);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
 }
 
 function statDescriptor(file: string): Stats | undefined {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
@@ -20,29 +19,31 @@ import type {
 import { quoted } from '../../core/text/text.ts';
 import { startChild, supervise } from '../../platform/process/child-process.ts';
 import type { Child } from '../../platform/process/child-process.ts';
-import { isDirectory, isInside, isPresent, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { isDirectory, isInside, isPresent, tryRealPath } from '../../platform/fs/paths.ts';
 import { OutputPipes } from '../../platform/process/output-pipes.ts';
 import { memoryOf } from '../../platform/process/process-memory.ts';
 import { ProcessTable } from '../../platform/process/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
+import { checkWorkspace } from './program-spec.ts';
+import { tryRead } from './proc.ts';
 import { PIPES_FOLDER, WRITABLE_FOLDERS, isRoot } from '../workspace/layout.ts';
 
 export interface LocalOptions {
-  /** Whom programs run as where we are root; nobody by default. */
+  /** User for programs when the caller is root (default: 65534). */
   readonly identity?: Identity;
 }
 
 const PRLIMIT = '/usr/bin/prlimit';
 const SCRIPT = '/usr/bin/script';
 const OPEN_FILES = 1024;
-/** Against a flood of processes between two looks; the real limit is counted, since the kernel's is one for all of a user's. */
+/** Headroom over the polled process limit. The kernel's limit counts all processes of the user and only stops fork bombs between two polls. */
 const SPARE_PROCESSES = 4096;
-/** One look at the processes of the machine serves every program that asks within this time. */
+/** A snapshot of the process table is shared by every program that polls within this time. */
 const ROWS_MS = 80;
 
 /**
- * Programs as plain processes of this machine: a group of their own, a clean environment, limits, and no isolation whatever. Only for
- * who chooses it by name. Where we are root they run as somebody else.
+ * Runs programs as plain processes: their own process group, a clean environment, limits, and no isolation at all. Used only when
+ * chosen by name. When the caller is root, programs run as another user.
  */
 export function localExecutor({ identity = NOBODY }: LocalOptions = {}): Executor {
   const shared: Shared = { processes: new ProcessTable(), children: new LivingChildren() };
@@ -53,13 +54,13 @@ export function localExecutor({ identity = NOBODY }: LocalOptions = {}): Executo
   };
 }
 
-/** Of all workspaces. */
+/** State shared by all workspaces of one executor. */
 interface Shared {
   readonly processes: ProcessTable;
   readonly children: LivingChildren;
 }
 
-/** Nothing else would end them where our own process leaves in the middle: its reader has gone, or a second interrupt came. */
+/** Kills running programs when this process exits early, for example on a second interrupt. */
 class LivingChildren {
   readonly #children = new Set<Child>();
 
@@ -84,17 +85,17 @@ function attach(
   { processes, children }: Shared,
 ): AttachedWorkspace {
   const folders = WRITABLE_FOLDERS.map((name) => path.join(place.root, name));
-  for (const folder of [place.root, ...folders]) if (!isDirectory(folder)) throw notAWorkspace(folder);
+  checkWorkspace(place);
   const root = tryRealPath(place.root) ?? place.root;
-  const capabilities = capabilitiesHere();
+  const capabilities = detectCapabilities();
   const running = new Map<AbortController, Promise<unknown>>();
   const pipes = new OutputPipes(path.join(root, PIPES_FOLDER));
   let isDetached = false;
 
-  const begin = async (spec: ProgramSpec, streams: StartStreams): Promise<Begun> => {
+  const begin = async (spec: ProgramSpec, streams: StartStreams): Promise<StartedProgram> => {
     if (isDetached) throw detached(place.root);
     const started = performance.now();
-    const cwd = insideOf(root, spec.cwd);
+    const cwd = resolveCwd(root, spec.cwd);
     const stop = new AbortController();
     const signal = streams.signal === undefined ? stop.signal : AbortSignal.any([streams.signal, stop.signal]);
     const { limits } = spec;
@@ -117,7 +118,7 @@ function attach(
     const ended = starting.then(async (child) => {
       const poll = (isLast: boolean): EndReason | undefined => {
         if (isLast) return isOverDisk(isLast) ? 'disk' : undefined;
-        return overused(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
+        return exceededLimit(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
       };
       children.add(child);
       try {
@@ -127,7 +128,7 @@ function attach(
         children.delete(child);
       }
     });
-    // Whoever detaches meanwhile waits for it too, and has no use for its failure: the caller gets that.
+    // `detach` waits for it too; the caller gets its failure.
     running.set(stop, Promise.allSettled([ended]));
     void Promise.allSettled([ended]).then(() => running.delete(stop));
     return { child: await starting, ended, stop: () => stop.abort() };
@@ -162,41 +163,32 @@ function attach(
 
 interface StartStreams extends RunStreams {
   readonly terminal?: boolean;
-  /** All of the input, for a program that is not talked to. */
+  /** The whole input of a program that is not interactive. */
   readonly stdin?: Uint8Array;
 }
 
-interface Begun {
+interface StartedProgram {
   readonly child: Child;
   readonly ended: Promise<ProgramEnd>;
   readonly stop: () => void;
 }
 
-/** The folder a program starts in: below the workspace, wherever links lead. */
-function insideOf(root: string, cwd: string): string {
+/** Resolves the working directory, which must be inside the workspace even after links are followed. */
+function resolveCwd(root: string, cwd: string): string {
   const real = cwd.includes('\0') ? undefined : tryRealPath(path.join(root, cwd));
   if (real !== undefined && isInside(real, root) && isDirectory(real) && !path.isAbsolute(cwd)) return real;
   throw new SkillError({
     code: 'input/invalid',
-    message: `the folder ${quoted(cwd, 200)} is not one of the workspace`,
-    hint: 'name a folder of the workspace: work, out, or one of skills/',
+    message: `the folder ${quoted(cwd, 200)} is not in the workspace`,
+    hint: 'use a folder of the workspace: work, out, or one below skills/',
     data: { expected: 'a folder below the workspace' },
-  });
-}
-
-function notAWorkspace(folder: string): SkillError {
-  return new SkillError({
-    code: 'workspace/invalid',
-    message: `the workspace has no folder ${quoted(folder, 200)}`,
-    hint: 'make the workspace before it is used',
-    data: { path: folder },
   });
 }
 
 function detached(folder: string): SkillError {
   return new SkillError({
     code: 'workspace/invalid',
-    message: `the workspace ${quoted(folder, 200)} was closed`,
+    message: `the workspace ${quoted(folder, 200)} is closed`,
     hint: 'open it again',
     data: { path: folder },
   });
@@ -204,8 +196,8 @@ function detached(folder: string): SkillError {
 
 const IS_LINUX = process.platform === 'linux';
 
-/** Found out anew for each workspace: a system changes less often than it is asked, and looking is cheap. */
-function capabilitiesHere(): Capabilities {
+/** Checked for each workspace: programs may be installed meanwhile, and checking is cheap. */
+function detectCapabilities(): Capabilities {
   const limits: LimitName[] = ['wallMs', 'outputBytes', 'diskBytes', 'files'];
   if (IS_LINUX && isPresent('/proc/self/status')) limits.push('memoryBytes', 'processes');
   if (isPresent(PRLIMIT)) limits.push('fileBytes');
@@ -221,28 +213,28 @@ function capabilitiesHere(): Capabilities {
 const ALL_LIMITS: Readonly<Record<LimitName, string>> = {
   wallMs: 'time',
   memoryBytes: 'memory',
-  processes: 'number of processes',
+  processes: 'processes',
   outputBytes: 'output',
-  fileBytes: 'size of a file',
-  diskBytes: 'disk',
-  files: 'number of files',
+  fileBytes: 'file size',
+  diskBytes: 'disk space',
+  files: 'files',
 };
 
 function withWarnings(end: ProgramEnd, { limits }: Capabilities): ProgramEnd {
-  const held = new Set<string>(limits);
-  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !held.has(name));
-  const warnings = missing.map(([, what]) => `the limit on the ${what} cannot be held here`);
-  // The kernel's own way to say that a file became too large.
+  const enforced = new Set<string>(limits);
+  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !enforced.has(name));
+  const warnings = missing.map(([, what]) => `the limit on ${what} cannot be enforced here`);
+  // The kernel sends SIGXFSZ when a file exceeds its limit.
   const reason = end.signal === 'SIGXFSZ' && end.reason === 'signal' ? 'disk' : end.reason;
   return { ...end, reason, warnings: [...end.warnings, ...warnings] };
 }
 
-/** The command under the kernel's limits, which hold for each process by itself: a first line, behind which `overused` counts the sum. */
+/** Wraps the command in prlimit, whose limits apply to each process alone; `exceededLimit` checks their sum. */
 function limited(argv: readonly string[], { memoryBytes, fileBytes, processes }: RunLimits): readonly string[] {
-  // No program at all is refused by whoever starts it.
+  // An empty command is rejected when the process is started.
   if (!isPresent(PRLIMIT) || argv[0] === undefined || argv[0] === '') return argv;
   const limits = [
-    // Twice: a program that takes too much is to be ended for it, and not to fail in its own way.
+    // Twice the limit: a program over the limit should be ended with the reason `memory` instead of failing on its own.
     limit('data', 'Max data size', memoryBytes * 2),
     limit('fsize', 'Max file size', fileBytes),
     limit('nofile', 'Max open files', OPEN_FILES),
@@ -252,7 +244,7 @@ function limited(argv: readonly string[], { memoryBytes, fileBytes, processes }:
   return [PRLIMIT, ...limits, '--', ...argv];
 }
 
-/** Never above what we may use ourselves: that would be refused, and the program with it. */
+/** Capped at the hard limit of this process, because raising it would fail. */
 function limit(option: string, row: string, wanted: number): string {
   const allowed = hardLimits().get(row) ?? Infinity;
   return `--${option}=${String(Math.min(Math.floor(wanted), allowed))}`;
@@ -260,21 +252,16 @@ function limit(option: string, row: string, wanted: number): string {
 
 function hardLimits(): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  for (const [, name = '', hard] of readOrNothing('/proc/self/limits').matchAll(/^(\S.*?)\s{2,}\S+\s+(\d+)\s/gm))
+  for (const [, name = '', hard] of (tryRead('/proc/self/limits') ?? '').matchAll(/^(\S.*?)\s{2,}\S+\s+(\d+)\s/gm))
     found.set(name, Number(hard));
   return found;
 }
 
-function readOrNothing(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch (error) {
-    if (isSystemError(error)) return '';
-    throw error;
-  }
-}
-
-function overused(child: Child, { processes, memoryBytes }: RunLimits, table: ProcessTable): EndReason | undefined {
+function exceededLimit(
+  child: Child,
+  { processes, memoryBytes }: RunLimits,
+  table: ProcessTable,
+): EndReason | undefined {
   const members = child.members?.(table.since(performance.now() - ROWS_MS)) ?? [];
   if (members.length > processes) return 'processes';
   const pids = members.map(({ pid }) => pid);

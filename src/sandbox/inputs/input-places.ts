@@ -1,16 +1,13 @@
 /** Where inputs go: below `work` or `out`, by descriptors, since a program may exchange what lies there. */
-import { closeSync, fchownSync, lstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
-import path from 'node:path';
+import { fchownSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
 
 import type { Identity } from '../../core/execution.ts';
 import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
-import { openFolder } from '../../platform/fs/confined-open.ts';
+import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { readPath, refuseInput } from './input-sources.ts';
 import type { InputRefused } from './input-sources.ts';
-import { placeOf } from '../workspace/layout.ts';
-import { NAMED_FOLDER } from '../../platform/fs/open-flags.ts';
 
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:WORK_DIR|\{WORK_DIR\})(?=\/|$)/, 'work'],
@@ -53,57 +50,64 @@ export interface PlaceOptions {
 
 /** Moves what was made elsewhere to its place, in one step. */
 export function putInput(made: string, options: PlaceOptions): void {
-  const segments = options.to.split('/');
-  const name = segments.pop() ?? '';
-  const held = [openSync(options.root, NAMED_FOLDER)];
-  try {
-    let place = placeOf(held[0] ?? -1, options.root);
-    for (const segment of segments) {
-      const next = path.join(place, segment);
-      const descriptor = openOrMake(next, options);
-      held.push(descriptor);
-      place = placeOf(descriptor, next);
-    }
-    makeRoom(made, path.join(place, name), options);
-    renameSync(made, path.join(place, name));
-  } finally {
-    for (const descriptor of held) closeSync(descriptor);
-  }
+  inParent(
+    options,
+    (parent, name) => openOrMake(parent, name, options),
+    (target) => {
+      makeRoom(made, target, options);
+      renameSync(made, target);
+    },
+  );
 }
 
 /** What `putInput` would refuse, before anything is changed. */
 export function refusePlace(made: string, options: PlaceOptions): void {
-  const segments = options.to.split('/');
+  const open = (parent: DirectoryHandle, name: string): DirectoryHandle | undefined => {
+    const opened = parent.tryChild(name);
+    if (opened.type === 'directory') return opened.directory;
+    const isMissing = lstatSync(`${parent.place}/${name}`, { throwIfNoEntry: false }) === undefined;
+    if (opened.type !== 'failed' || !isMissing) throw noFolder(options);
+    return undefined;
+  };
+  inParent(options, open, (target) => refuseLoss(made, target, options));
+}
+
+/** Calls `act` with the place of the input in its opened parent folder; not if `open` returns nothing for a folder on the way. */
+function inParent(
+  { root, to }: PlaceOptions,
+  open: (parent: DirectoryHandle, name: string) => DirectoryHandle | undefined,
+  act: (target: string) => void,
+): void {
+  const segments = to.split('/');
   const name = segments.pop() ?? '';
-  const held = [openSync(options.root, NAMED_FOLDER)];
+  let parent = DirectoryHandle.open(root, { followLink: true });
+  const held = [parent];
   try {
-    let place = placeOf(held[0] ?? -1, options.root);
     for (const segment of segments) {
-      const next = path.join(place, segment);
-      const opened = openFolder(next);
-      if (opened.type === 'failed' && lstatSync(next, { throwIfNoEntry: false }) === undefined) return;
-      if (opened.type !== 'folder') throw noFolder(options);
-      held.push(opened.descriptor);
-      place = placeOf(opened.descriptor, next);
+      const next = open(parent, segment);
+      if (next === undefined) return;
+      held.push(next);
+      parent = next;
     }
-    refuseLoss(made, path.join(place, name), options);
+    act(`${parent.place}/${name}`);
   } finally {
-    for (const descriptor of held) closeSync(descriptor);
+    for (const directory of held) directory.close();
   }
 }
 
-function openOrMake(folder: string, options: PlaceOptions): number {
+function openOrMake(parent: DirectoryHandle, name: string, options: PlaceOptions): DirectoryHandle {
   let isNew = true;
   try {
-    mkdirSync(folder, { mode: 0o755 });
+    mkdirSync(`${parent.place}/${name}`, { mode: 0o755 });
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
     isNew = false;
   }
-  const opened = openFolder(folder);
-  if (opened.type !== 'folder') throw noFolder(options);
-  if (isNew && options.owner !== undefined) fchownSync(opened.descriptor, options.owner.uid, options.owner.gid);
-  return opened.descriptor;
+  const opened = parent.tryChild(name);
+  if (opened.type !== 'directory') throw noFolder(options);
+  if (isNew && options.owner !== undefined)
+    fchownSync(opened.directory.descriptor, options.owner.uid, options.owner.gid);
+  return opened.directory;
 }
 
 function noFolder({ from, to }: PlaceOptions): InputRefused {

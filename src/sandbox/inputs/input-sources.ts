@@ -9,11 +9,10 @@ import { nearest } from '../../core/nearest.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import { descriptorPath, openBeneath, openFolder, openInside } from '../../platform/fs/confined-open.ts';
+import { ConfinedDirectory, openConfined } from '../../platform/fs/confined-directory.ts';
+import { DirectoryHandle, HAS_DESCRIPTOR_PATHS, descriptorPath } from '../../platform/fs/directory-handle.ts';
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
-import { placeOf } from '../workspace/layout.ts';
-import { FOREIGN_FILE, NAMED_FOLDER } from '../../platform/fs/open-flags.ts';
+import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 /** Why an input was not staged. Nothing of the request was. */
 export interface InputFailure extends Failure {
@@ -51,49 +50,33 @@ export interface OpenedSource {
 
 /** A file or a folder below a root that strangers may have written in. Folders are reached by their real names, without links. */
 export function openInput(from: string, root: string, file: RelativePath): OpenedSource {
-  const top = openSync(root, NAMED_FOLDER);
-  try {
-    const opened =
-      process.platform === 'linux'
-        ? openBeneath(top, file, () => [root, readlinkSync(descriptorPath(top))])
-        : openInside(tryRealPath(root) ?? root, file);
-    if (opened.type === 'open') {
-      const { descriptor, stats } = opened;
-      if (stats.nlink === 1) return { type: 'file', descriptor, stats, place: '' };
-      closeSync(descriptor);
-      throw refuseInput(from, 'path/hard-link', `${quoted(file)} has another name elsewhere`);
-    }
-    if (opened.code === 'file/directory') return openInputFolder(from, { top, root, file });
-    throw refuseInput(from, opened.code, `${quoted(from)} cannot be used: ${opened.code}`, {
-      nearest: opened.code === 'file/missing' ? nearFiles(root, file) : [],
-    });
-  } finally {
-    closeSync(top);
+  const directory = new ConfinedDirectory(DirectoryHandle.open(root, { followLink: true }), root);
+  const opened = directory.open(file);
+  directory.close();
+  if (opened.type === 'open') {
+    const { descriptor, stats } = opened;
+    if (stats.nlink === 1) return { type: 'file', descriptor, stats, place: '' };
+    closeSync(descriptor);
+    throw refuseInput(from, 'path/hard-link', `${quoted(file)} has another name elsewhere`);
   }
+  if (opened.code === 'file/directory') return openInputFolder(from, root, file);
+  throw refuseInput(from, opened.code, `${quoted(from)} cannot be used: ${opened.code}`, {
+    nearest: opened.code === 'file/missing' ? nearFiles(root, file) : [],
+  });
 }
 
-function openInputFolder(
-  from: string,
-  { top, root, file }: { readonly top: number; readonly root: string; readonly file: RelativePath },
-): OpenedSource {
-  const held: number[] = [];
-  let place = placeOf(top, root);
-  try {
-    for (const name of file.split('/')) {
-      const opened = openFolder(path.join(place, name));
-      if (opened.type !== 'folder')
-        throw refuseInput(from, 'path/link-outside', `${quoted(from)} is reached by a link`, {
-          hint: 'name the folder itself, not a link to it',
-        });
-      held.push(opened.descriptor);
-      place = placeOf(opened.descriptor, path.join(place, name));
-    }
-    const descriptor = held.pop();
-    if (descriptor === undefined) throw refuseInput(from, 'path/empty', `${quoted(from)} names nothing`);
-    return { type: 'folder', descriptor, stats: fstatSync(descriptor), place };
-  } finally {
-    for (const descriptor of held) closeSync(descriptor);
+function openInputFolder(from: string, root: string, file: RelativePath): OpenedSource {
+  let directory = DirectoryHandle.open(root, { followLink: true });
+  for (const name of file.split('/')) {
+    const opened = directory.tryChild(name);
+    directory.close();
+    if (opened.type !== 'directory')
+      throw refuseInput(from, 'path/link-outside', `${quoted(from)} is reached by a link`, {
+        hint: 'name the folder itself, not a link to it',
+      });
+    directory = opened.directory;
   }
+  return { type: 'folder', descriptor: directory.descriptor, stats: directory.stats(), place: directory.place };
 }
 
 const NEAR_LIMITS = { maxFiles: 2_000, maxDepth: 8 } as const;
@@ -164,7 +147,8 @@ function openReal(from: string, real: string): OpenedSource {
     const isSame = process.platform !== 'linux' || readlinkSync(descriptorPath(descriptor)) === real;
     if (!isSame) throw refuseInput(from, 'file/changed', `${quoted(from)} changed while it was opened`);
     if (stats.isFile()) return { type: 'file', descriptor, stats, place: '' };
-    if (stats.isDirectory()) return { type: 'folder', descriptor, stats, place: placeOf(descriptor, real) };
+    if (stats.isDirectory())
+      return { type: 'folder', descriptor, stats, place: HAS_DESCRIPTOR_PATHS ? descriptorPath(descriptor) : real };
     throw refuseInput(from, 'file/not-regular', `${quoted(from)} is a pipe, a socket or a device`);
   } catch (error) {
     closeSync(descriptor);

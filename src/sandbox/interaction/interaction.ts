@@ -1,5 +1,5 @@
 import type { EndReason, OutputSink, ProgramEnd, RunningProgram } from '../../core/execution.ts';
-import { KeptOutput } from './kept-output.ts';
+import { LineBuffer } from './line-buffer.ts';
 import { PROMPT_LINES, expectedInput } from './prompt.ts';
 import type { ExpectedInput } from './prompt.ts';
 import { terminalText } from './terminal-text.ts';
@@ -50,7 +50,7 @@ export class Interaction {
   readonly warnings: readonly string[];
   readonly stdout: OutputSink;
   readonly stderr: OutputSink;
-  readonly #kept = new KeptOutput(KEPT);
+  readonly #kept = new LineBuffer(KEPT);
   readonly #times: InteractionTimes;
   readonly #waiters = new Set<() => void>();
   #written = 0;

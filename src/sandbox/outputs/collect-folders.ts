@@ -6,49 +6,13 @@ import { closeSync, fstatSync, lstatSync, openSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import type { SkipReason } from '../../core/outputs.ts';
-import type { Confinement } from '../../platform/fs/confined-directory.ts';
-import { descriptorPath, openFolder } from '../../platform/fs/confined-open.ts';
-import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
-import { FOREIGN_FILE, NAMED_FOLDER } from '../../platform/fs/open-flags.ts';
-
-/** A folder held open. Close it. */
-export class HeldFolder {
-  readonly #descriptor: number | undefined;
-  readonly #realPath: string | undefined;
-
-  /** Takes the descriptor over; with a real path it is not needed. */
-  constructor(descriptor: number, realPath: string | undefined) {
-    if (realPath !== undefined) closeSync(descriptor);
-    this.#descriptor = realPath === undefined ? descriptor : undefined;
-    this.#realPath = realPath;
-  }
-
-  /** What names below it are appended to. */
-  get place(): string {
-    return this.#realPath ?? descriptorPath(this.#descriptor ?? -1);
-  }
-
-  get isHeldByDescriptor(): boolean {
-    return this.#realPath === undefined;
-  }
-
-  /** A folder opened below this one; takes the descriptor over. */
-  child(descriptor: number, place: string): HeldFolder {
-    return new HeldFolder(descriptor, this.#realPath === undefined ? undefined : place);
-  }
-
-  /** By descriptors it cannot be another; a path may have come to lead elsewhere. */
-  isRightPlace(): boolean {
-    return this.#realPath === undefined || tryRealPath(this.#realPath) === this.#realPath;
-  }
-
-  close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-  }
-}
+import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
+import type { Confinement } from '../../platform/fs/directory-handle.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 export type EnteredFolder =
-  | { readonly type: 'open'; readonly folder: HeldFolder }
+  | { readonly type: 'open'; readonly folder: DirectoryHandle }
   /** `at` is the part of the path up to what stands in the way. */
   | { readonly type: 'link' | 'missing' | 'unreadable'; readonly at: string };
 
@@ -62,16 +26,12 @@ const SET_IDS = 0o6000;
 
 /** A workspace held open; the folders on the way to the last file stay open for the next one. Close it. */
 export class WorkspaceFolders {
-  readonly #held: { readonly name: string; readonly folder: HeldFolder }[] = [];
+  readonly #held: { readonly name: string; readonly folder: DirectoryHandle }[] = [];
 
   /** Throws the system's error where the workspace cannot be opened. */
   constructor(root: string, confinement?: Confinement) {
-    const descriptor = openSync(root, NAMED_FOLDER);
-    const hasDescriptors =
-      confinement !== 'paths' &&
-      process.platform === 'linux' &&
-      lstatSync(descriptorPath(descriptor), { throwIfNoEntry: false }) !== undefined;
-    this.#held.push({ name: '', folder: new HeldFolder(descriptor, hasDescriptors ? undefined : tryRealPath(root)) });
+    const options = { followLink: true, ...(confinement === undefined ? {} : { confinement }) };
+    this.#held.push({ name: '', folder: DirectoryHandle.open(root, options) });
   }
 
   /** Goes to a folder below the workspace. It stays open until another one is entered. */
@@ -82,23 +42,20 @@ export class WorkspaceFolders {
     this.#leave(shared + 1);
     for (const [place, name] of names.entries()) {
       if (place < shared) continue;
-      const above = this.#last();
-      const path = `${above.place}/${name}`;
-      const opened = openFolder(path);
+      const opened = this.#last().tryChild(name);
       const at = names.slice(0, place + 1).join('/');
-      if (opened.type === 'link' || opened.type === 'again') return { type: 'link', at };
-      if (opened.type !== 'folder')
+      if (opened.type === 'link' || opened.type === 'retry') return { type: 'link', at };
+      if (opened.type !== 'directory')
         return { type: opened.type === 'failed' && opened.code !== 'file/missing' ? 'unreadable' : 'missing', at };
-      const folder = above.child(opened.descriptor, path);
-      this.#held.push({ name, folder });
-      if (!folder.isRightPlace()) return { type: 'link', at };
+      this.#held.push({ name, folder: opened.directory });
+      if (!opened.directory.isInPlace()) return { type: 'link', at };
     }
     return { type: 'open', folder: this.#last() };
   }
 
   /** The same folder for somebody who closes it at another time. */
-  duplicate(folder: HeldFolder): HeldFolder {
-    return folder.child(openSync(folder.place, NAMED_FOLDER), folder.place);
+  duplicate({ place, confinement }: DirectoryHandle): DirectoryHandle {
+    return DirectoryHandle.open(place, { followLink: true, confinement });
   }
 
   /** Opens a file. What counts is what was opened: a file with one name, that nobody could run as somebody else. */
@@ -116,7 +73,7 @@ export class WorkspaceFolders {
       if (problem !== undefined) return { type: 'skipped', reason: problem, bytes: hint.size };
       const descriptor = openSync(place, FOREIGN_FILE);
       const opened = judged(descriptor);
-      if (opened.type !== 'open' || (entered.folder.isRightPlace() && isSame(opened.stats, place, entered.folder)))
+      if (opened.type !== 'open' || (entered.folder.isInPlace() && isSame(opened.stats, place, entered.folder)))
         return opened;
       closeSync(descriptor);
       return { type: 'skipped', reason: 'changed', bytes: 0 };
@@ -144,7 +101,7 @@ export class WorkspaceFolders {
     this.#leave(0);
   }
 
-  #last(): HeldFolder {
+  #last(): DirectoryHandle {
     const last = this.#held.at(-1);
     if (last === undefined) throw new TypeError('the workspace was closed');
     return last.folder;
@@ -170,8 +127,8 @@ function judged(descriptor: number): OpenedOutput {
 }
 
 /** Where folders are held by paths the name must still mean the file that was opened. */
-function isSame(opened: Stats, place: string, folder: HeldFolder): boolean {
-  if (folder.isHeldByDescriptor) return true;
+function isSame(opened: Stats, place: string, folder: DirectoryHandle): boolean {
+  if (folder.confinement === 'descriptors') return true;
   const named = lstatSync(place, { throwIfNoEntry: false });
   return named?.dev === opened.dev && named.ino === opened.ino;
 }

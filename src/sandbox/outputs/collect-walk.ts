@@ -12,9 +12,9 @@ import type { Glob } from '../../core/glob.ts';
 import type { SkipReason } from '../../core/outputs.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { printable } from '../../core/text/text.ts';
-import { openFolder } from '../../platform/fs/confined-open.ts';
+import type { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import type { HeldFolder, WorkspaceFolders } from './collect-folders.ts';
+import type { WorkspaceFolders } from './collect-folders.ts';
 
 export interface WalkLimits {
   /** Names kept of files, and of what is no file. */
@@ -53,7 +53,7 @@ const SLICE_MS = 10;
 const NAMES_BETWEEN_LOOKS = 64;
 
 interface Level {
-  readonly folder: HeldFolder;
+  readonly folder: DirectoryHandle;
   readonly names: Dir;
   readonly relative: string;
   readonly depth: number;
@@ -122,7 +122,7 @@ class Walk {
   }
 
   /** Takes the folder over. */
-  async below(start: HeldFolder, relative: string): Promise<void> {
+  async below(start: DirectoryHandle, relative: string): Promise<void> {
     const levels: Level[] = [];
     try {
       this.#descend(levels, start, relative);
@@ -188,14 +188,13 @@ class Walk {
   }
 
   #enter(levels: Level[], level: Level, text: string, name: string): void {
-    const place = `${level.folder.place}/${text}`;
-    const opened = openFolder(place);
-    if (opened.type === 'folder') this.#descend(levels, level.folder.child(opened.descriptor, place), name);
+    const opened = level.folder.tryChild(text);
+    if (opened.type === 'directory') this.#descend(levels, opened.directory, name);
     else if (opened.type === 'link') this.note({ name, reason: 'link' });
     else if (opened.type === 'failed' && opened.code !== 'file/missing') this.note({ name, reason: 'unreadable' });
   }
 
-  #descend(levels: Level[], folder: HeldFolder, relative: string): void {
+  #descend(levels: Level[], folder: DirectoryHandle, relative: string): void {
     try {
       const names = opendirSync(folder.place, { encoding: 'latin1', bufferSize: 256 });
       levels.push({ folder, names, relative, depth: (levels.at(-1)?.depth ?? 0) + 1 });
@@ -205,7 +204,7 @@ class Walk {
       this.note({ name: relative, reason: 'unreadable' });
       return;
     }
-    if (folder.isRightPlace()) return;
+    if (folder.isInPlace()) return;
     const level = levels.pop();
     if (level !== undefined) closeLevel(level);
     this.note({ name: relative, reason: 'link' });

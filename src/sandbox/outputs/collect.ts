@@ -11,7 +11,7 @@ import { compileGlob } from '../../core/glob.ts';
 import { DEFAULT_OUTPUT_LIMITS, isPrimaryCandidate } from '../../core/outputs.ts';
 import type { Collected, OutputFile, SavedOutput, SkipReason, SkippedOutput } from '../../core/outputs.ts';
 import { printable } from '../../core/text/text.ts';
-import type { Confinement } from '../../platform/fs/confined-directory.ts';
+import type { Confinement } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { WorkspaceFolders } from './collect-folders.ts';
 import { linkReason } from './collect-link.ts';

@@ -5,44 +5,44 @@ import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Executor, ExecutorName } from '../../core/execution.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-write.ts';
+import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { readPrivateFile } from '../../platform/fs/private-file.ts';
-import { CANARY_NAMES } from './canaries.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { probeExecutor } from './probe.ts';
-import type { CanaryResult, ProbeReport } from './probe.ts';
+import type { AttemptResult, ProbeReport } from './probe.ts';
 
 export type OnTrial = (name: ExecutorName) => void;
 
-/** A way to run programs that could be chosen. */
+/** An executor that can be chosen. */
 export interface ExecutorCandidate {
   readonly name: ExecutorName;
-  /** `isKnown`: a kept verdict says that it isolates, as it is now. */
+  /** `isKnown`: a cached probe has shown that it isolates in its current state. */
   readonly make: (known?: { readonly isKnown: boolean }) => Executor;
-  /** Changes when what it does could change: its version, its settings, its profile. */
+  /** Changes with everything that may affect isolation: version, settings, profile. */
   readonly fingerprint: string;
 }
 
 export interface ChooseOptions {
-  /** In order; `auto` takes the first that isolates, and never `local`. */
+  /** In order of preference. `auto` takes the first that isolates, and never `local`. */
   readonly candidates: readonly ExecutorCandidate[];
-  /** Where verdicts are kept for a day; absent: every time anew. */
+  /** Caches probe reports for a day. Absent: probes every time. */
   readonly cacheDirectory?: string;
   readonly now?: number;
-  /** Told of each candidate that has to be tried out, which takes seconds. */
+  /** Called before each probe, which takes seconds. */
   readonly onTrial?: OnTrial | undefined;
   readonly probe?: (executor: Executor) => Promise<ProbeReport>;
 }
 
 export interface ChosenExecutor {
   readonly executor: Executor;
-  /** Absent for `local`, which keeps nothing from a program. */
+  /** Absent for `local`, which isolates nothing. */
   readonly report?: ProbeReport;
 }
 
-/** One line of what `doctor` prints: what was found out, or why nothing could be. */
-export interface Examined {
+/** The probe report of one executor, or the reasons why there is none. */
+export interface ExecutorExamination {
   readonly name: ExecutorName;
   readonly report?: ProbeReport;
   readonly reasons: readonly string[];
@@ -52,19 +52,19 @@ export interface Examined {
 const DAY_MS = 86_400_000;
 const MAX_CACHE_BYTES = 64 * 1024;
 const DEFAULT_INSTALL = 'apt-get install bubblewrap';
-const TRIAL_PLACE = 'set TMPDIR to a folder that can be written and has room';
+const TMPDIR_HINT = 'set TMPDIR to a writable folder with free space';
 
 /**
- * The executor to use: the named one, or with `auto` the first that is seen to isolate. Throws `executor/unavailable` where that is
- * none; it never falls back to a weaker one.
+ * Returns the named executor, or with `auto` the first that a probe shows to isolate. Throws `executor/unavailable` where there is none;
+ * never falls back to a weaker one.
  */
 export async function chooseExecutor(choice: 'auto' | ExecutorName, options: ChooseOptions): Promise<ChosenExecutor> {
   const wanted = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
-  if (choice !== 'auto' && wanted.length === 0) throw notHere(choice);
-  const others: Examined[] = [];
+  if (choice !== 'auto' && wanted.length === 0) throw unsupported(choice);
+  const others: ExecutorExamination[] = [];
   for (const candidate of wanted) {
     if (candidate.name === 'local') return { executor: candidate.make() };
-    const known = readVerdict(candidate, options);
+    const known = readCachedReport(candidate, options);
     const executor = candidate.make({ isKnown: known !== undefined });
     if (known === undefined) options.onTrial?.(candidate.name);
     const found = known === undefined ? await examine(candidate, executor, options) : examined(candidate.name, known);
@@ -75,16 +75,16 @@ export async function chooseExecutor(choice: 'auto' | ExecutorName, options: Cho
   const install = others[0]?.install ?? DEFAULT_INSTALL;
   throw new SkillError({
     code: 'executor/unavailable',
-    message: `nothing here isolates programs${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
-    hint: `${install}; or choose the executor local, which isolates nothing`,
+    message: `no executor isolates programs on this machine${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
+    hint: `${install}, or choose the executor local, which isolates nothing`,
     data: { executor: choice, reasons, install },
   });
 }
 
-/** Nothing that could be installed would change it: it is for another system. */
-function notHere(executor: ExecutorName): SkillError<'executor/unavailable'> {
-  const message = `there is no executor ${executor} here`;
-  const hint = 'choose auto, which takes the first that isolates';
+/** For an executor of another operating system, which cannot be installed. */
+function unsupported(executor: ExecutorName): SkillError<'executor/unavailable'> {
+  const message = `the executor ${executor} is not available on this system`;
+  const hint = 'choose auto, which takes the first executor that isolates';
   return new SkillError({
     code: 'executor/unavailable',
     message,
@@ -93,22 +93,26 @@ function notHere(executor: ExecutorName): SkillError<'executor/unavailable'> {
   });
 }
 
-/** Everything that is known about each candidate: the matrix that `doctor` prints. Probes anew. */
-export async function examineExecutors({ candidates, probe }: ChooseOptions): Promise<readonly Examined[]> {
-  const all: Examined[] = [];
+/** Probes every candidate, ignoring the cache. */
+export async function examineExecutors({ candidates, probe }: ChooseOptions): Promise<readonly ExecutorExamination[]> {
+  const all: ExecutorExamination[] = [];
   for (const candidate of candidates)
     all.push(await examine(candidate, candidate.make(), { candidates, ...(probe === undefined ? {} : { probe }) }));
   return all;
 }
 
-async function examine(candidate: ExecutorCandidate, executor: Executor, options: ChooseOptions): Promise<Examined> {
+async function examine(
+  candidate: ExecutorCandidate,
+  executor: Executor,
+  options: ChooseOptions,
+): Promise<ExecutorExamination> {
   const { name } = candidate;
   try {
     const report = await (options.probe ?? probeExecutor)(executor);
-    writeVerdict(candidate, report, options);
+    writeCachedReport(candidate, report, options);
     return examined(name, report);
   } catch (error) {
-    if (isSystemError(error)) return { name, reasons: [untried(error.code)], install: TRIAL_PLACE };
+    if (isSystemError(error)) return { name, reasons: [probeFailed(error.code)], install: TMPDIR_HINT };
     if (!isSkillError(error)) throw error;
     const { data } = error;
     return 'install' in data
@@ -117,65 +121,65 @@ async function examine(candidate: ExecutorCandidate, executor: Executor, options
   }
 }
 
-/** A trial takes a folder, a few files and a socket. */
-function untried(code: string): string {
-  return `it could not be tried with temporary files in ${quoted(os.tmpdir())}: ${code}`;
+/** A probe creates a folder, a few files and a socket. */
+function probeFailed(code: string): string {
+  return `the probe cannot create temporary files in ${quoted(os.tmpdir())}: ${code}`;
 }
 
-function examined(name: ExecutorName, report: ProbeReport): Examined {
+function examined(name: ExecutorName, report: ProbeReport): ExecutorExamination {
   const open = report.results.filter(({ verdict }) => verdict === 'open').map((result) => result.name);
   const unknown = report.results.filter(({ verdict }) => verdict === 'unknown').map((result) => result.name);
   const reasons = report.isIsolating
     ? []
-    : [`a program ${open.length > 0 ? `could: ${open.join(', ')}` : `could not be tried: ${unknown.join(', ')}`}`];
+    : [open.length > 0 ? `not blocked: ${open.join(', ')}` : `could not be tested: ${unknown.join(', ')}`];
   return { name, report, reasons, install: DEFAULT_INSTALL };
 }
 
-function verdictFile({ name }: ExecutorCandidate, directory: string): string {
+function reportFile({ name }: ExecutorCandidate, directory: string): string {
   return path.join(directory, `probe-${name}.json`);
 }
 
-/** A verdict holds for this kernel, this user and this version, and for a day. */
-function verdictKey({ fingerprint }: ExecutorCandidate): string {
+/** A report is valid for this kernel, user and version, for one day. */
+function reportKey({ fingerprint }: ExecutorCandidate): string {
   return `${os.release()} ${String(process.getuid?.() ?? -1)} ${fingerprint}`;
 }
 
-function readVerdict(
+function readCachedReport(
   candidate: ExecutorCandidate,
   { cacheDirectory, now = Date.now() }: ChooseOptions,
 ): ProbeReport | undefined {
   if (cacheDirectory === undefined) return undefined;
-  const file = readPrivateFile(verdictFile(candidate, cacheDirectory), { maxBytes: MAX_CACHE_BYTES });
+  const file = readPrivateFile(reportFile(candidate, cacheDirectory), { maxBytes: MAX_CACHE_BYTES });
   if (file.type !== 'read') return undefined;
-  const kept: unknown = parsed(file.bytes.toString('utf8'));
-  if (!isKept(kept) || kept.key !== verdictKey(candidate)) return undefined;
-  return kept.at <= now && now - kept.at < DAY_MS ? kept.report : undefined;
+  const cached: unknown = parsed(file.bytes.toString('utf8'));
+  if (!isCachedReport(cached) || cached.key !== reportKey(candidate)) return undefined;
+  return cached.at <= now && now - cached.at < DAY_MS ? cached.report : undefined;
 }
 
-/** Only what isolates is kept: what is broken may be mended in the next minute. */
-function writeVerdict(
+/** Caches only reports of isolating executors: a broken one may be fixed at any moment. */
+function writeCachedReport(
   candidate: ExecutorCandidate,
   report: ProbeReport,
   { cacheDirectory, now = Date.now() }: ChooseOptions,
 ): void {
   if (cacheDirectory === undefined || !report.isIsolating) return;
-  const kept: Kept = { key: verdictKey(candidate), at: now, report };
+  const cached: CachedReport = { key: reportKey(candidate), at: now, report };
   try {
     makeFolders(cacheDirectory, 0o700);
-    writeFileAtomically(verdictFile(candidate, cacheDirectory), Buffer.from(JSON.stringify(kept)));
+    writeFileAtomically(reportFile(candidate, cacheDirectory), Buffer.from(JSON.stringify(cached)));
   } catch (error) {
-    // A cache that cannot be written costs a probe each time.
+    // Without a cache every start probes again.
     if (!isSystemError(error)) throw error;
   }
 }
 
-interface Kept {
+interface CachedReport {
   readonly key: string;
   readonly at: number;
   readonly report: ProbeReport;
 }
 
-function isKept(value: unknown): value is Kept {
+function isCachedReport(value: unknown): value is CachedReport {
   return (
     isObject(value) &&
     typeof value['key'] === 'string' &&
@@ -189,10 +193,10 @@ function isKept(value: unknown): value is Kept {
   );
 }
 
-function isResult(value: unknown): value is CanaryResult {
+function isResult(value: unknown): value is AttemptResult {
   return (
     isObject(value) &&
-    CANARY_NAMES.some((name) => name === value['name']) &&
+    ESCAPE_ATTEMPTS.some((name) => name === value['name']) &&
     ['blocked', 'open', 'unknown'].some((verdict) => verdict === value['verdict'])
   );
 }

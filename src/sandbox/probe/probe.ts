@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,31 +13,33 @@ import type {
   ProgramEnd,
   RunLimits,
 } from '../../core/execution.ts';
-import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { CANARY_LIMITS, CANARY_NAMES, canaryScript, fileName } from './canaries.ts';
-import type { CanaryName } from './canaries.ts';
-import { watchHost } from './watched-host.ts';
-import type { Door, WatchedHost } from './watched-host.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
+import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName } from './escape-attempts.ts';
+import type { EscapeAttempt } from './escape-attempts.ts';
+import { tryRead } from '../executors/proc.ts';
+import { isRoot } from '../workspace/layout.ts';
+import { openHostDecoys } from './host-decoys.ts';
+import type { DecoyListener, HostDecoys } from './host-decoys.ts';
 
-/** `unknown`: the attempt could not be made, so nothing is known; that is not a reason to trust. */
-export type CanaryVerdict = 'blocked' | 'open' | 'unknown';
+/** `unknown`: the attempt could not be made. That is no evidence of isolation. */
+export type AttemptVerdict = 'blocked' | 'open' | 'unknown';
 
-export interface CanaryResult {
-  readonly name: CanaryName;
-  readonly verdict: CanaryVerdict;
+export interface AttemptResult {
+  readonly name: EscapeAttempt;
+  readonly verdict: AttemptVerdict;
 }
 
-/** What an executor really keeps from a program on this machine, seen from outside. */
+/** What an executor actually blocks on this machine, observed from outside the sandbox. */
 export interface ProbeReport {
   readonly executor: ExecutorName;
   readonly isolation: Isolation;
-  readonly results: readonly CanaryResult[];
-  /** Nothing that was tried worked, and what isolation is made of was tried. */
+  readonly results: readonly AttemptResult[];
+  /** No attempt succeeded, and all essential ones were made. */
   readonly isIsolating: boolean;
 }
 
-/** Without these known to be blocked nothing is isolated. */
-const ESSENTIAL: ReadonlySet<CanaryName> = new Set([
+/** An executor isolates only if these are known to be blocked. */
+const ESSENTIAL: ReadonlySet<EscapeAttempt> = new Set([
   'writes outside',
   'reads secrets',
   'kills other processes',
@@ -45,20 +47,20 @@ const ESSENTIAL: ReadonlySet<CanaryName> = new Set([
 ]);
 
 export interface ProbeOptions {
-  /** Where a decoy is put and taken away again. */
+  /** Receives a decoy file for the duration of the probe (default: the home folder). */
   readonly home?: string;
-  /** Folder for the workspace of the probe; the system's for temporary files otherwise. */
+  /** Parent of the probe's workspace (default: the temporary folder). */
   readonly directory?: string;
 }
 
-/** Ended before it could say that it tried: it did. */
+/** An attempt that was ended for one of these reasons was made, even if it could not write its mark. */
 const LIMIT_REASONS: ReadonlySet<EndReason> = new Set(['memory', 'processes', 'disk']);
 
 /**
- * Tried by themselves, after all others were tried at once. The environment of the process outside is read while that lives; some
- * executors have their limits for all programs together.
+ * Run one by one, after all others ran concurrently: one kills the decoy process that others read, and some executors apply their
+ * limits to all programs together.
  */
-const ALONE: ReadonlySet<CanaryName> = new Set([
+const SEQUENTIAL: ReadonlySet<EscapeAttempt> = new Set([
   'kills other processes',
   'more memory than allowed',
   'more processes than allowed',
@@ -66,15 +68,15 @@ const ALONE: ReadonlySet<CanaryName> = new Set([
   'survives its time',
 ]);
 
-const CANARY_MS = 20_000;
+const ATTEMPT_MS = 20_000;
 const SURVIVOR_MS = 700;
 const SETTLE_MS = 150;
 
-/** Runs every canary through an executor. Throws what `attach` throws. */
+/** Runs every escape attempt in an executor. Throws what `attach` throws. */
 export async function probeExecutor(executor: Executor, options: ProbeOptions = {}): Promise<ProbeReport> {
   const base = mkdtempSync(path.join(options.directory ?? os.tmpdir(), 'skillwright-probe-'));
   try {
-    // Open to everybody, so that only the sandbox stands in the way.
+    // World-writable, so that only the sandbox can stop an attempt.
     chmodSync(base, 0o777);
     return await probeIn(base, executor, options.home ?? os.homedir());
   } finally {
@@ -83,12 +85,12 @@ export async function probeExecutor(executor: Executor, options: ProbeOptions = 
 }
 
 async function probeIn(base: string, executor: Executor, home: string): Promise<ProbeReport> {
-  const watched = await watchHost({ folder: base, identity: executor.identity, home });
+  const decoys = await openHostDecoys({ folder: base, identity: executor.identity, home });
   try {
     const root = makeWorkspace(base, executor);
     const workspace = await executor.attach({ id: 'probe', root, skills: [] });
     try {
-      const results = await tryCanaries({ workspace, root, watched });
+      const results = await tryAll({ workspace, root, decoys });
       const isIsolating =
         results.every(({ verdict }) => verdict !== 'open') &&
         results.every(({ name, verdict }) => verdict === 'blocked' || !ESSENTIAL.has(name));
@@ -97,15 +99,15 @@ async function probeIn(base: string, executor: Executor, home: string): Promise<
       await workspace.detach();
     }
   } finally {
-    await watched.close();
+    await decoys.close();
   }
 }
 
 interface Trial {
   readonly workspace: AttachedWorkspace;
-  /** On the host. */
+  /** Path on the host. */
   readonly root: string;
-  readonly watched: WatchedHost;
+  readonly decoys: HostDecoys;
 }
 
 interface Attempt {
@@ -113,36 +115,36 @@ interface Attempt {
   readonly isTried: boolean;
 }
 
-/** All of them, and then what the host shows. */
-async function tryCanaries(trial: Trial): Promise<readonly CanaryResult[]> {
-  const together = CANARY_NAMES.filter((name) => !ALONE.has(name));
+/** Runs all attempts, then checks their effects on the host. */
+async function tryAll(trial: Trial): Promise<readonly AttemptResult[]> {
+  const concurrent = ESCAPE_ATTEMPTS.filter((name) => !SEQUENTIAL.has(name));
   const attempts = new Map(
-    await Promise.all(together.map(async (name) => [name, await tryCanary(name, trial)] as const)),
+    await Promise.all(concurrent.map(async (name) => [name, await tryAttempt(name, trial)] as const)),
   );
-  for (const name of ALONE) attempts.set(name, await tryCanary(name, trial));
-  // What reached us, or ended a process of ours, is told by events that may still be on their way.
+  for (const name of SEQUENTIAL) attempts.set(name, await tryAttempt(name, trial));
+  // Events of connections and of the decoy process may still be pending.
   await delay(SETTLE_MS);
-  const results: CanaryResult[] = [];
-  for (const name of CANARY_NAMES) {
+  const results: AttemptResult[] = [];
+  for (const name of ESCAPE_ATTEMPTS) {
     const attempt = attempts.get(name);
     if (attempt === undefined) continue;
     const { end, isTried } = attempt;
-    const isOpen = await worked(name, { out: path.join(trial.root, 'out'), watched: trial.watched, end });
+    const isOpen = await succeeded(name, { out: path.join(trial.root, 'out'), decoys: trial.decoys, end });
     results.push({ name, verdict: isOpen ? 'open' : isTried ? 'blocked' : 'unknown' });
   }
   return results;
 }
 
-async function tryCanary(name: CanaryName, { workspace, root, watched }: Trial): Promise<Attempt> {
+async function tryAttempt(name: EscapeAttempt, { workspace, root, decoys }: Trial): Promise<Attempt> {
   const out = path.join(root, 'out');
   const isShort = name === 'survives its time';
   const end = await workspace.run(
     {
-      argv: ['/bin/sh', '-c', canaryScript(name, watched.place)],
+      argv: ['/bin/sh', '-c', attemptScript(name, decoys.targets)],
       cwd: 'work',
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', OUT: `${workspace.root}/out` },
       stdin: new Uint8Array(),
-      limits: limitsFor(name, isShort ? SURVIVOR_MS : CANARY_MS),
+      limits: limitsFor(name, isShort ? SURVIVOR_MS : ATTEMPT_MS),
       network: [],
     },
     { stdout: { write: () => true }, stderr: { write: () => true } },
@@ -151,8 +153,8 @@ async function tryCanary(name: CanaryName, { workspace, root, watched }: Trial):
   return { end, isTried: left.some((file) => isPresent(path.join(out, file))) || LIMIT_REASONS.has(end.reason) };
 }
 
-function limitsFor(name: CanaryName, wallMs: number): RunLimits {
-  const { memoryBytes, processes, diskBytes } = CANARY_LIMITS;
+function limitsFor(name: EscapeAttempt, wallMs: number): RunLimits {
+  const { memoryBytes, processes, diskBytes } = ATTEMPT_LIMITS;
   return {
     ...DEFAULT_LIMITS,
     wallMs,
@@ -164,29 +166,29 @@ function limitsFor(name: CanaryName, wallMs: number): RunLimits {
 
 interface Aftermath {
   readonly out: string;
-  readonly watched: WatchedHost;
+  readonly decoys: HostDecoys;
   readonly end: ProgramEnd;
 }
 
-/** Whether the host shows that it worked; the program is not asked. */
-async function worked(name: CanaryName, { out, watched, end }: Aftermath): Promise<boolean> {
-  const read = (file: string): string => readIfThere(path.join(out, file));
+/** Whether the attempt had an effect on the host. Never relies on what the program reports. */
+async function succeeded(name: EscapeAttempt, { out, decoys, end }: Aftermath): Promise<boolean> {
+  const read = (file: string): string => tryRead(path.join(out, file)) ?? '';
   switch (name) {
     case 'writes outside':
-      return ['/usr/skillwright-canary', '/etc/skillwright-canary', path.join(watched.place.outside, 'written')].some(
+      return ['/usr/skillwright-escape', '/etc/skillwright-escape', path.join(decoys.targets.outside, 'written')].some(
         isPresent,
       );
     case 'reads secrets':
-      return watched.place.decoys.some((_, at) => read(`secret.${String(at)}`).includes(watched.secret));
+      return decoys.targets.decoys.some((_, at) => read(`secret.${String(at)}`).includes(decoys.secret));
     case 'tcp to this machine':
     case 'udp to this machine':
     case 'unix socket by path':
     case 'abstract unix socket':
-      return watched.wasReached(DOORS[name]);
+      return decoys.wasReached(LISTENERS[name]);
     case 'environment of other processes':
-      return read('environ').includes(watched.secret);
+      return read('environ').includes(decoys.secret);
     case 'kills other processes':
-      return !watched.isVictimAlive();
+      return !decoys.isProcessAlive();
     case 'nested namespaces':
       return isPresent(path.join(out, 'nested'));
     case 'runs as root':
@@ -194,9 +196,9 @@ async function worked(name: CanaryName, { out, watched, end }: Aftermath): Promi
     case 'leaves a setuid file':
       return isPresent(path.join(out, 'setuid')) && (statSync(path.join(out, 'setuid')).mode & 0o6000) !== 0;
     case 'more memory than allowed':
-      return Number(read('held')) >= 4 * CANARY_LIMITS.memoryBytes;
+      return Number(read('held')) >= 4 * ATTEMPT_LIMITS.memoryBytes;
     case 'more processes than allowed':
-      return end.reason !== 'processes' && Number(read('born')) >= 3 * CANARY_LIMITS.processes;
+      return end.reason !== 'processes' && Number(read('born')) >= 3 * ATTEMPT_LIMITS.processes;
     case 'more disk than allowed':
       return end.reason !== 'disk';
     case 'survives its time': {
@@ -207,22 +209,13 @@ async function worked(name: CanaryName, { out, watched, end }: Aftermath): Promi
   }
 }
 
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch (error) {
-    if (isSystemError(error)) return '';
-    throw error;
-  }
-}
-
-/** What the host sees of the attempts that knock at it. */
-const DOORS = {
+/** The listener that each network attempt tries to reach. */
+const LISTENERS = {
   'tcp to this machine': 'tcp',
   'udp to this machine': 'udp',
   'unix socket by path': 'socket',
   'abstract unix socket': 'abstract',
-} as const satisfies Partial<Record<CanaryName, Door>>;
+} as const satisfies Partial<Record<EscapeAttempt, DecoyListener>>;
 
 function makeWorkspace(base: string, { identity }: Executor): string {
   const root = path.join(base, 'workspace');
@@ -230,7 +223,7 @@ function makeWorkspace(base: string, { identity }: Executor): string {
   chmodSync(root, 0o711);
   for (const name of ['skills', 'work', 'work/inputs', 'out', 'runs']) {
     mkdirSync(path.join(root, name));
-    if (identity !== undefined) chownSync(path.join(root, name), identity.uid, identity.gid);
+    if (isRoot() && identity !== undefined) chownSync(path.join(root, name), identity.uid, identity.gid);
   }
   return root;
 }

@@ -2,22 +2,22 @@ import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { quoted } from '../../core/text/text.ts';
 
-/** A script that is to be run. */
+/** A script to run. */
 export interface Script {
-  /** As the program sees it. */
+  /** Path as programs see it. */
   readonly path: string;
-  /** Its first 4 KiB, or all of it. */
+  /** Its first 4 KiB, or the whole file. */
   readonly head: Uint8Array;
   readonly isExecutable: boolean;
-  /** Asked only for a shell script that cannot run as it is; nothing where it cannot be read whole. */
+  /** Called only for shell scripts that need repair. Returns `undefined` where the file cannot be read completely. */
   readonly readWhole: () => Uint8Array | undefined;
 }
 
-/** What is known about the place where the script will run. */
-export interface ScriptPlace {
-  /** Whether a program is there; without it all are taken to be. */
+/** The environment in which the script will run. */
+export interface ScriptEnvironment {
+  /** Whether a program is installed (default: all are). */
   readonly hasProgram?: (program: string) => boolean;
-  /** Of the Node there, `20.19.0`; decides whether TypeScript runs as it is. */
+  /** Version of Node, such as `20.19.0`; decides whether TypeScript runs directly. */
   readonly nodeVersion?: string;
 }
 
@@ -25,39 +25,38 @@ export type ScriptCommand =
   | { readonly type: 'command'; readonly argv: readonly string[] }
   | { readonly type: 'refused'; readonly failure: Failure };
 
-/** The longest single argument that Linux passes to a program, its NUL included. */
+/** The longest single argument on Linux, including its NUL. */
 const MAX_ARGUMENT_BYTES = 128 * 1024;
 
 /**
- * What runs a script: its first line, else its extension. Arguments reach the script as they are; no shell reads them.
+ * Chooses the interpreter by the shebang line, then by the extension. Arguments reach the script unchanged; no shell parses them.
  *
- * A shell script with Windows line ends runs as `sh -c <text> <path> <args>`, its line ends repaired: `$0` stays the script's own path,
- * so that it finds what lies beside it, and nothing has to be written anywhere. Other languages take such line ends.
+ * A shell script with Windows line ends runs as `sh -c <text> <path> <args>` with repaired line ends: `$0` stays the path of the script,
+ * so that it finds the files beside it, and no file has to be written. Other languages accept such line ends.
  */
-export function scriptCommand(script: Script, args: readonly string[], place: ScriptPlace = {}): ScriptCommand {
-  const found = interpreterOf(script, place);
+export function scriptCommand(
+  script: Script,
+  args: readonly string[],
+  environment: ScriptEnvironment = {},
+): ScriptCommand {
+  const found = interpreterOf(script, environment);
   if (found.type === 'refused') return found;
-  // A name that starts with a dash would be an option of the interpreter.
+  // A leading dash would make the name an option of the interpreter.
   const file = script.path.startsWith('-') ? `./${script.path}` : script.path;
   if (!SHELLS.has(found.argv[0] ?? '') || !needsRepair(script.head)) return command([...found.argv, file, ...args]);
   const whole = script.readWhole();
   const text = whole === undefined ? undefined : new TextDecoder('utf-8').decode(whole).replaceAll('\r\n', '\n');
   if (text === undefined || Buffer.byteLength(text) >= MAX_ARGUMENT_BYTES || text.includes('\0'))
-    return refused(
-      script,
-      'has Windows line ends and cannot be run through a shell that way',
-      'save it with Unix line ends',
-    );
-  // `-` and `--` end the options, and `-c` is one.
+    return refused(script, 'has Windows line ends and is too large to be repaired', 'save it with Unix line ends');
+  // `-` and `--` end the options, so `-c` must not follow them.
   const [program = '', ...flags] = found.argv.filter((word) => word !== '-' && word !== '--');
-  // With `-c` bash may read start-up files, which it does not for a file.
+  // Unlike for a file, bash may read start-up files with `-c`.
   const quiet = program === 'bash' ? ['--noprofile', '--norc'] : [];
   return command([program, ...quiet, ...flags, '-c', text, file, ...args]);
 }
 
 /**
- * A command line for bash, as `skill_run` takes it. `python` means `python3` where the system has only that, as nearly every skill
- * expects; no start-up file is read.
+ * Runs a command line of `skill_run` in bash without start-up files. `python` falls back to `python3`, as nearly every skill expects.
  */
 export function shellCommand(line: string): readonly string[] {
   return ['bash', '--noprofile', '--norc', '-c', `${PYTHON_ALIAS}; ${line}`];
@@ -76,25 +75,25 @@ function refused({ path }: Script, problem: string, hint: string): ScriptCommand
   };
 }
 
-function interpreterOf(script: Script, place: ScriptPlace): ScriptCommand {
-  const has = place.hasProgram ?? (() => true);
+function interpreterOf(script: Script, environment: ScriptEnvironment): ScriptCommand {
+  const has = environment.hasProgram ?? (() => true);
   const first = shebangOf(script.head);
-  const byName = byExtension(script, place);
+  const byName = byExtension(script, environment);
   if (first !== undefined) {
-    // What the author named may be missing here (`uv run --script`, a Python of his own) while the plain interpreter is not.
+    // The named interpreter may be missing (`uv run --script`) while the usual one for the extension is installed.
     const isMissing = !has(first[0] ?? '');
     return isMissing && byName?.type === 'command' && has(byName.argv[0] ?? '') ? byName : command(first);
   }
   if (byName !== undefined) return byName;
   if (isMachineCode(script.head)) {
     if (script.isExecutable) return command([]);
-    return refused(script, 'is a program without the permission to be executed', 'give it the permission: chmod +x');
+    return refused(script, 'is a binary without execute permission', 'run chmod +x on it');
   }
   if (script.isExecutable) return command(['sh']);
   return refused(
     script,
-    'does not say what runs it',
-    'give it a first line such as #!/usr/bin/env python3, or a known extension: .py .js .mjs .cjs .ts .sh .rb .pl .php .ps1',
+    'has neither a shebang line nor a known extension',
+    'add a first line such as #!/usr/bin/env python3, or use a known extension: .py .js .mjs .cjs .ts .sh .rb .pl .php .ps1',
   );
 }
 
@@ -113,7 +112,7 @@ const BY_EXTENSION: ReadonlyMap<string, readonly string[]> = new Map([
 
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ksh', 'zsh', 'ash', 'mksh']);
 
-function byExtension(script: Script, { hasProgram, nodeVersion }: ScriptPlace): ScriptCommand | undefined {
+function byExtension(script: Script, { hasProgram, nodeVersion }: ScriptEnvironment): ScriptCommand | undefined {
   const extension = /\.([a-z0-9]+)$/i.exec(script.path)?.[1]?.toLowerCase() ?? '';
   if (extension === 'ts' || extension === 'mts' || extension === 'cts') {
     if (nodeVersion === undefined || runsTypeScript(nodeVersion))
@@ -121,7 +120,7 @@ function byExtension(script: Script, { hasProgram, nodeVersion }: ScriptPlace): 
     if (hasProgram?.('tsx') === true) return command(['tsx']);
     return refused(
       script,
-      `is TypeScript: Node ${nodeVersion} does not run it and there is no tsx`,
+      `is TypeScript, which Node ${nodeVersion} cannot run, and tsx is not installed`,
       'use Node 22.6 or newer, install tsx, or ship the script as JavaScript',
     );
   }
@@ -134,7 +133,7 @@ function runsTypeScript(version: string): boolean {
   return major > 22 || (major === 22 && minor >= 6);
 }
 
-/** The words of the first line, the interpreter by its name alone: where it lies is for `PATH` to say, which differs by machine. */
+/** Parses the shebang line. Keeps only the name of the interpreter, because its location differs between machines. */
 function shebangOf(head: Uint8Array): readonly string[] | undefined {
   const text = new TextDecoder('utf-8').decode(head.subarray(0, 1024));
   const line = /^#![ \t]*([^\r\n]*)/.exec(text)?.[1]?.trim() ?? '';
@@ -142,7 +141,7 @@ function shebangOf(head: Uint8Array): readonly string[] | undefined {
   if (program === '') return undefined;
   if (baseName(program) !== 'env') return [knownName(program), ...options];
   const rest = options[0] === '-S' || options[0] === '--split-string' ? options.slice(1) : splitGlued(options);
-  // Assignments and options of env itself: it has to do them.
+  // Assignments and options are for env itself.
   if (rest.length === 0 || /^-|=/.test(rest[0] ?? '')) return ['env', ...rest];
   return [knownName(rest[0] ?? ''), ...rest.slice(1)];
 }
@@ -159,7 +158,7 @@ function words(line: string): readonly string[] {
   );
 }
 
-/** `python` is Python 3 everywhere by now, but not everywhere under that name; the same for exact versions. */
+/** Maps `python` and exact versions to `python3`, the one name that every system has. */
 function knownName(program: string): string {
   const name = baseName(program);
   return /^python(?:3(?:\.\d+)?)?$/.test(name) ? 'python3' : name;
@@ -169,13 +168,13 @@ function baseName(program: string): string {
   return program.slice(program.lastIndexOf('/') + 1);
 }
 
-/** Windows line ends, or a byte order mark, which a shell takes for a part of the first command. */
+/** Windows line ends, or a byte order mark, which a shell would read as part of the first command. */
 function needsRepair(head: Uint8Array): boolean {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.length);
   return bytes.includes('\r\n') || (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf);
 }
 
-/** ELF, and the formats of macOS and Windows. */
+/** ELF and the executable formats of macOS and Windows. */
 function isMachineCode(head: Uint8Array): boolean {
   const start = Buffer.from(head.subarray(0, 4)).toString('hex');
   return start === '7f454c46' || start.startsWith('4d5a') || /^(?:cafebabe|c[ef]faedfe|feedfac[ef])$/.test(start);

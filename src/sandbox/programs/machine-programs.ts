@@ -1,10 +1,10 @@
-/** What is known of this machine's programs without starting any. */
+/** Finds programs of this machine without starting them. */
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSystemError } from '../../platform/fs/paths.ts';
 
-/** The file that a shell would run for a bare name; nothing where these folders hold none. */
+/** The executable that a shell would run for a bare name. */
 export function findProgram(name: string, folders: readonly string[]): string | undefined {
   if (name === '' || name.includes('/') || name.includes('\0')) return undefined;
   return folders.map((folder) => path.join(folder, name)).find(isExecutable);
@@ -20,8 +20,8 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The version of this process, where the file is the very one that it was started from. Linux; elsewhere nothing is known. */
-export function ownVersion(file: string): string | undefined {
+/** The version of the running Node, if `file` is its executable. Linux only. */
+export function runningNodeVersion(file: string): string | undefined {
   try {
     const running = statSync('/proc/self/exe', { bigint: true });
     const { dev, ino } = statSync(file, { bigint: true });

@@ -2,110 +2,118 @@ import { isSkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { OutputSink } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isInRange } from '../../core/version-range.ts';
+import { isInRange } from '../../platform/version-range.ts';
 import { runChild } from '../../platform/process/child-process.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
-import { findProgram, ownVersion } from './machine-programs.ts';
-import { needsOf } from './needs.ts';
-import type { Need, NeedsRequest } from './needs.ts';
+import { findProgram, runningNodeVersion } from './machine-programs.ts';
+import { skillRequirements } from './skill-requirements.ts';
+import type { Requirement, RequirementSources } from './skill-requirements.ts';
 
-/** Something a skill needs and that is not here, with the way to get it. */
-export interface MissingThing {
-  readonly kind: Need['kind'];
+/** A requirement that is not met, with instructions. */
+export interface MissingRequirement {
+  readonly kind: Requirement['kind'];
   readonly name: string;
-  /** The file or the field that asks for it. */
+  /** The file or field that states the requirement. */
   readonly neededBy: string;
-  /** Lower case; says what was expected and what was found. */
+  /** What was expected and what was found. */
   readonly message: string;
   readonly hint: string;
 }
 
 /**
- * Runs a small program of our own and gives its standard output; nothing where it failed. Given by whoever wants answers about another
- * place than this machine: the inside of a container.
+ * Runs a small command and returns its standard output, or `undefined` where it failed. Replaced by callers that check another
+ * environment than this machine, such as the inside of a container.
  */
 export type Inspect = (argv: readonly string[]) => Promise<string | undefined>;
 
-export interface PreflightRequest extends NeedsRequest {
-  /** Names of the variables that programs will be given. */
+export interface PreflightRequest extends RequirementSources {
+  /** Names of the variables that programs will get. */
   readonly variables?: readonly string[];
-  /** Some hosts may be reached. */
+  /** Programs can reach at least one host. */
   readonly hasNetwork?: boolean;
-  /** Where programs will look first: interpreters that lie elsewhere than usual. */
+  /** Folders that come first in the PATH of programs. */
   readonly programFolders?: readonly string[];
-  /** This machine by default. */
+  /** Default: runs commands on this machine. */
   readonly inspect?: Inspect;
 }
 
-/** What is missing for the scripts of a skill, before the first of them runs. No code of the skill is run to find out. */
-export function preflight(request: PreflightRequest): Promise<readonly MissingThing[]> {
-  return missingOf(needsOf(request), request);
+/** Finds the requirements of a skill that are not met, without running any code of the skill. */
+export function preflight(request: PreflightRequest): Promise<readonly MissingRequirement[]> {
+  return findMissing(skillRequirements(request), request);
 }
 
-/** Which of these needs are not met. */
-export async function missingOf(
-  needs: readonly Need[],
-  request: Omit<PreflightRequest, keyof NeedsRequest>,
-): Promise<readonly MissingThing[]> {
-  if (needs.length === 0) return [];
+/** Returns the requirements that are not met. */
+export async function findMissing(
+  requirements: readonly Requirement[],
+  request: Omit<PreflightRequest, keyof RequirementSources>,
+): Promise<readonly MissingRequirement[]> {
+  if (requirements.length === 0) return [];
   const folders = [...(request.programFolders ?? []), ...PROGRAM_FOLDERS];
   const place: Place =
     request.inspect === undefined
       ? { inspect: inspectMachine(folders), find: (name) => findProgram(name, folders) }
       : { inspect: request.inspect, find: () => undefined };
   const [programs, packages] = await Promise.all([
-    versionsOfPrograms(needs, place),
-    versionsOfPackages(needs, place.inspect),
+    versionsOfPrograms(requirements, place),
+    versionsOfPackages(requirements, place.inspect),
   ]);
-  const found: Found = {
+  const available: Available = {
     variables: new Set(request.variables),
     hasNetwork: request.hasNetwork === true,
     programs,
     packages,
   };
-  const missing = needs.flatMap((need) => {
-    const message = problemOf(need, found);
+  const missing = requirements.flatMap((requirement) => {
+    const message = problemOf(requirement, available);
     return message === undefined
       ? []
-      : [{ kind: need.kind, name: need.name, neededBy: need.neededBy, message, hint: hintFor(need) }];
+      : [
+          {
+            kind: requirement.kind,
+            name: requirement.name,
+            neededBy: requirement.neededBy,
+            message,
+            hint: hintFor(requirement),
+          },
+        ];
   });
-  // Ten scripts may need the same thing; it is missing once, for the first of them.
+  // Several scripts may share a requirement; it is reported once.
   return missing.filter((thing, at) => missing.findIndex((other) => other.message === thing.message) === at);
 }
 
-/** Where programs will run. */
+/** The environment in which programs will run. */
 interface Place {
   readonly inspect: Inspect;
-  /** A program's file, where that can be seen without asking. */
+  /** The executable of a program, where that is known without running a command. */
   readonly find: (name: string) => string | undefined;
 }
 
-interface Found {
+interface Available {
   readonly variables: ReadonlySet<string>;
   readonly hasNetwork: boolean;
-  /** Those that are there, with their version where it matters. */
+  /** Installed programs, with their version where a range is required. */
   readonly programs: ReadonlyMap<string, string>;
-  /** Of Python; nothing where Python could not be asked. */
+  /** Python packages; `undefined` where Python could not be run. */
   readonly packages: ReadonlyMap<string, string> | undefined;
 }
 
 function problemOf(
-  { kind, name, range }: Need,
-  { variables, hasNetwork, programs, packages }: Found,
+  { kind, name, range }: Requirement,
+  { variables, hasNetwork, programs, packages }: Available,
 ): string | undefined {
   const wanted = `${name}${range === undefined ? '' : ` ${range}`}`;
   switch (kind) {
     case 'variable':
-      return variables.has(name) ? undefined : `the variable ${quoted(name)} is not given to programs`;
+      return variables.has(name) ? undefined : `programs do not get the variable ${quoted(name)}`;
     case 'network':
-      return hasNetwork ? undefined : 'the network is needed, and programs have none';
+      return hasNetwork ? undefined : 'network access is required, but programs have none';
     case 'node-package':
-      return `the package ${quoted(name)} of Node is not in node_modules`;
+      return `the Node package ${quoted(name)} is not in node_modules`;
     case 'program':
       return versionProblem(`the program ${quoted(wanted)}`, programs.get(name), range);
     case 'python-package':
       if (packages === undefined)
-        return `the Python package ${quoted(wanted)} is missing, since python3 gives no answer`;
+        return `the Python package ${quoted(wanted)} is missing, because python3 cannot be run`;
       return versionProblem(`the Python package ${quoted(wanted)}`, packages.get(normalName(name)), range);
   }
 }
@@ -113,17 +121,17 @@ function problemOf(
 function versionProblem(what: string, version: string | undefined, range: string | undefined): string | undefined {
   if (version === undefined) return `${what} is missing`;
   if (range === undefined || isInRange(version, range)) return undefined;
-  return `${what} is here as ${quoted(version)}`;
+  return `${what} is installed as version ${quoted(version)}`;
 }
 
-function hintFor({ kind, name, range = '' }: Need): string {
+function hintFor({ kind, name, range = '' }: Requirement): string {
   switch (kind) {
     case 'variable':
-      return `give ${name} to the skill in the configuration`;
+      return `add ${name} to the skill's variables in the configuration`;
     case 'network':
-      return 'grant the hosts that the skill needs, or do without';
+      return 'grant the hosts that the skill needs in the configuration';
     case 'node-package':
-      return `run npm install ${name} in the folder of the skill`;
+      return `run npm install ${name} in the skill's folder`;
     case 'program':
       return `install ${name}, for example with: apt install ${PACKAGES.get(name) ?? name}`;
     case 'python-package':
@@ -131,7 +139,7 @@ function hintFor({ kind, name, range = '' }: Need): string {
   }
 }
 
-/** What Debian calls the package of a program, where that is another name. */
+/** Debian packages that are not named like their program. */
 const PACKAGES: ReadonlyMap<string, string> = new Map([
   ['node', 'nodejs'],
   ['soffice', 'libreoffice'],
@@ -145,19 +153,22 @@ const PACKAGES: ReadonlyMap<string, string> = new Map([
 
 const WHICH = 'for program do command -v -- "$program" >/dev/null 2>&1 && printf "%s\\n" "$program"; done; true';
 
-async function versionsOfPrograms(needs: readonly Need[], place: Place): Promise<ReadonlyMap<string, string>> {
-  const names = [...new Set(needs.filter(({ kind }) => kind === 'program').map(({ name }) => name))];
+async function versionsOfPrograms(
+  requirements: readonly Requirement[],
+  place: Place,
+): Promise<ReadonlyMap<string, string>> {
+  const names = [...new Set(requirements.filter(({ kind }) => kind === 'program').map(({ name }) => name))];
   const seen = new Map(names.map((name) => [name, place.find(name)]));
   const unseen = names.filter((name) => seen.get(name) === undefined);
-  // A shell knows programs that are no files.
+  // Shell builtins are not files.
   const present = unseen.length === 0 ? '' : await place.inspect(['sh', '-c', WHICH, 'sh', ...unseen]);
   const known = new Set(present?.split('\n'));
-  const ranged = new Set(needs.filter(({ range }) => range !== undefined).map(({ name }) => name));
+  const ranged = new Set(requirements.filter(({ range }) => range !== undefined).map(({ name }) => name));
   const entries = await Promise.all(
     names
       .filter((name) => !unseen.includes(name) || known.has(name))
       .map(async (name): Promise<[string, string]> => {
-        // Others print anything from a banner to a help page, or wait for input: presence has to do.
+        // Other programs may print anything for --version, or wait for input.
         const asks = ranged.has(name) && /^(?:python3?|node)$/.test(name);
         return [name, asks ? await versionOf(name, seen.get(name), place) : ''];
       }),
@@ -166,11 +177,11 @@ async function versionsOfPrograms(needs: readonly Need[], place: Place): Promise
 }
 
 async function versionOf(name: string, file: string | undefined, { inspect }: Place): Promise<string> {
-  const own = file === undefined ? undefined : ownVersion(file);
+  const own = file === undefined ? undefined : runningNodeVersion(file);
   return own ?? /\d+(?:\.\d+)*/.exec((await inspect([name, '--version'])) ?? '')?.[0] ?? '';
 }
 
-/** Isolated (`-I`): neither the folder we stand in nor the user's own packages, which a sandbox does not show either. */
+/** Run with `-I`: ignores the working directory and the user's packages, which are not visible in a sandbox either. */
 const PACKAGE_VERSIONS = `
 import sys
 from importlib import metadata
@@ -182,10 +193,12 @@ for name in sys.argv[1:]:
 `;
 
 async function versionsOfPackages(
-  needs: readonly Need[],
+  requirements: readonly Requirement[],
   inspect: Inspect,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const names = [...new Set(needs.filter(({ kind }) => kind === 'python-package').map(({ name }) => normalName(name)))];
+  const names = [
+    ...new Set(requirements.filter(({ kind }) => kind === 'python-package').map(({ name }) => normalName(name))),
+  ];
   if (names.length === 0) return new Map();
   const answer = await inspect(['python3', '-I', '-c', PACKAGE_VERSIONS, ...names]);
   if (answer === undefined) return undefined;
@@ -197,14 +210,14 @@ async function versionsOfPackages(
   );
 }
 
-/** Names of Python packages are the same whatever their case and their dashes. */
+/** Python package names ignore case and the kind of separator. */
 function normalName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }
 
 const INSPECTION = { ...DEFAULT_LIMITS, wallMs: 10_000, outputBytes: 256 * 1024 };
 
-/** Asks the machine itself, with the folders of programs that a sandbox shows. */
+/** Runs commands on this machine with the PATH of a sandbox. */
 export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): Inspect {
   return async (argv) => {
     const chunks: Uint8Array[] = [];
@@ -213,7 +226,7 @@ export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): In
       { argv, cwd: '/', env: { PATH: folders.join(':'), LANG: 'C.UTF-8' } },
       { stdin: new Uint8Array(), limits: INSPECTION, streams: { stdout, stderr: { write: () => true } } },
     ).catch((error: unknown) => {
-      // The program itself is not there: that is an answer.
+      // The program is not installed.
       if (isSkillError(error) && error.code === 'executor/failed') return undefined;
       throw error;
     });

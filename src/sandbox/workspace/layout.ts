@@ -2,15 +2,15 @@
  * Where everything lies: `<base>/snapshots/<digest>/<skill>`, `<base>/temporary/<owner>` and a folder for each workspace with
  * `skills/ work/ work/inputs/ runs/ out/ metadata.json`.
  */
-import { closeSync, fchownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import { fchownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { Identity } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
-import { descriptorPath, openFolder } from '../../platform/fs/confined-open.ts';
-import { ownerName, thisProcess } from '../../platform/fs/folder-lock.ts';
+import { tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
+import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
@@ -130,10 +130,10 @@ export interface NewFolder {
 
 /** Makes a folder in one that a program may write to: by descriptor, since the names may be exchanged. False: it is there. */
 export function makeInside(above: string, name: string, { mode, owner }: NewFolder): boolean {
-  const opened = openFolder(above);
-  if (opened.type !== 'folder') throw invalid(above, 'is no folder', 'close the workspace and open it again');
+  const opened = tryOpenDirectory(above);
+  if (opened.type !== 'directory') throw invalid(above, 'is no folder', 'close the workspace and open it again');
   try {
-    const place = path.join(placeOf(opened.descriptor, above), name);
+    const place = path.join(opened.directory.place, name);
     try {
       mkdirSync(place, { mode });
     } catch (error) {
@@ -143,23 +143,18 @@ export function makeInside(above: string, name: string, { mode, owner }: NewFold
     if (owner !== undefined) giveFolder(place, owner);
     return true;
   } finally {
-    closeSync(opened.descriptor);
+    opened.directory.close();
   }
 }
 
-/** The name by which to reach into an opened folder: its descriptor's where the system has such names. */
-export function placeOf(descriptor: number, folder: string): string {
-  return process.platform === 'linux' ? descriptorPath(descriptor) : folder;
-}
-
 function giveFolder(place: string, { uid, gid }: Identity): void {
-  const opened = openFolder(place);
+  const opened = tryOpenDirectory(place);
   // Exchanged already by whoever owns the folder above; theirs it is, then.
-  if (opened.type !== 'folder') return;
+  if (opened.type !== 'directory') return;
   try {
-    fchownSync(opened.descriptor, uid, gid);
+    fchownSync(opened.directory.descriptor, uid, gid);
   } finally {
-    closeSync(opened.descriptor);
+    opened.directory.close();
   }
 }
 

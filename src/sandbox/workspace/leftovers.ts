@@ -2,8 +2,8 @@
 import { lstatSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { LOCK_FILE, ownerOfName, ownerState, readFolderLock, thisProcess } from '../../platform/fs/folder-lock.ts';
-import type { FolderOwner } from '../../platform/fs/folder-lock.ts';
+import { OWNER_FILE, ownerOfName, ownerState, readFolderOwner, thisProcess } from '../../platform/fs/lock-owner.ts';
+import type { LockOwner } from '../../platform/fs/lock-owner.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { digestName } from '../../platform/fs/tree-digest.ts';
@@ -81,17 +81,17 @@ function takeAway(base: Base, folders: readonly string[]): readonly string[] {
   });
 }
 
-function isDeadTemporary(base: Base, name: string, asker: FolderOwner, now: number): boolean {
+function isDeadTemporary(base: Base, name: string, asker: LockOwner, now: number): boolean {
   const owner = ownerOfName(name);
   if (owner === undefined) return false;
   const state = ownerState(owner, asker);
   return state === 'dead' || (state === 'unknown' && ageOf(path.join(base.temporary, name), now) > UNKNOWN_MS);
 }
 
-function deadWorkspaces(base: Base, asker: FolderOwner, { now, keptForMs }: SweepOptions): readonly string[] {
+function deadWorkspaces(base: Base, asker: LockOwner, { now, keptForMs }: SweepOptions): readonly string[] {
   return workspacesIn(base).filter((folder) => {
-    const lock = readFolderLock(folder);
-    const age = ageOf(lock.type === 'absent' ? folder : path.join(folder, LOCK_FILE), now);
+    const lock = readFolderOwner(folder);
+    const age = ageOf(lock.type === 'absent' ? folder : path.join(folder, OWNER_FILE), now);
     switch (lock.type) {
       case 'owned': {
         const state = ownerState(lock.owner, asker);

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 
 import { SkillError } from '../../core/errors.ts';
 import type { AttachedWorkspace, Executor, Identity, StagedSkill, WorkspacePlace } from '../../core/execution.ts';
-import { thisProcess, writeFolderLock } from '../../platform/fs/folder-lock.ts';
+import { thisProcess, writeFolderOwner } from '../../platform/fs/lock-owner.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { openTreeDigests } from '../../platform/fs/tree-digest.ts';
@@ -170,7 +170,7 @@ async function openOne(opening: Opening): Promise<Workspace> {
   let state: 'none' | 'new' | 'kept' = 'none';
   try {
     const isKept = isTakenUp(path.join(base.root, `${opening.name}.kept`), root);
-    if (isKept) writeFolderLock(root, thisProcess());
+    if (isKept) writeFolderOwner(root, thisProcess());
     else appear(base, root);
     state = isKept ? 'kept' : 'new';
     makeWorkspaceFolders(root, executor.identity);
@@ -200,7 +200,7 @@ async function openOne(opening: Opening): Promise<Workspace> {
 function appear(base: Base, root: string): void {
   const made = makeTemporary(base);
   chmodSync(made, isRoot() ? 0o711 : 0o700);
-  writeFolderLock(made, thisProcess());
+  writeFolderOwner(made, thisProcess());
   renameSync(made, root);
 }
 
@@ -341,7 +341,7 @@ function lastRun(root: string): number {
 /** One of the same key that was kept before makes room: the newest is the one that is gone on with. */
 async function keepFolder(base: Base, root: string, name: string): Promise<void> {
   const kept = path.join(base.root, `${name}.kept`);
-  writeFolderLock(root, 'kept');
+  writeFolderOwner(root, 'kept');
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {
       renameSync(root, kept);

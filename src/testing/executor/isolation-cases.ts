@@ -4,20 +4,20 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isPresent } from '../../platform/fs/paths.ts';
-import { canaryScript, fileName } from '../../sandbox/probe/canaries.ts';
-import type { CanaryName } from '../../sandbox/probe/canaries.ts';
+import { attemptScript, fileName } from '../../sandbox/probe/escape-attempts.ts';
+import type { EscapeAttempt } from '../../sandbox/probe/escape-attempts.ts';
 import { endOf } from './bench.ts';
 import type { Bench } from './bench.ts';
 import { CaseSkipped } from './case.ts';
 import type { CaseDefinition } from './definition.ts';
-import { watchHost } from '../../sandbox/probe/watched-host.ts';
-import type { Door, WatchedHost } from '../../sandbox/probe/watched-host.ts';
+import { openHostDecoys } from '../../sandbox/probe/host-decoys.ts';
+import type { DecoyListener, HostDecoys } from '../../sandbox/probe/host-decoys.ts';
 
 /** A packet may be on its way when the program that sent it is over. */
 const ARRIVAL_MS = 100;
 
 interface Aftermath {
-  readonly host: WatchedHost;
+  readonly host: HostDecoys;
   readonly bench: Bench;
   readonly runFolder: string;
   /** What the program wrote to a file of its run folder. */
@@ -27,7 +27,7 @@ interface Aftermath {
 /** The program tries; the host says what came of it. `damage` gives what it should not have been able to do. */
 function attemptCase(
   name: string,
-  canary: CanaryName,
+  attempt: EscapeAttempt,
   damage: (aftermath: Aftermath) => readonly string[],
 ): CaseDefinition {
   return {
@@ -35,14 +35,14 @@ function attemptCase(
     requirement: 'EXEC-7',
     isIsolation: true,
     async run(bench) {
-      const host = await watchHost({ folder: bench.folder, identity: bench.executor.identity });
+      const host = await openHostDecoys({ folder: bench.folder, identity: bench.executor.identity });
       try {
-        const script = `OUT=$RUN_DIR; export OUT\n${canaryScript(canary, host.place)}`;
+        const script = `OUT=$RUN_DIR; export OUT\n${attemptScript(attempt, host.targets)}`;
         const { runFolder } = await bench.shell(script);
         await delay(ARRIVAL_MS);
         const read = (file: string): string => bench.read(`${runFolder}/${file}`)?.toString('latin1') ?? '';
         assert.deepEqual(damage({ host, bench, runFolder, read }), []);
-        if (bench.read(`${runFolder}/${fileName(canary)}.tried`) === undefined)
+        if (bench.read(`${runFolder}/${fileName(attempt)}.tried`) === undefined)
           throw new CaseSkipped('nothing there to try it with');
       } finally {
         await host.close();
@@ -51,33 +51,33 @@ function attemptCase(
   };
 }
 
-function doorCase(name: string, canary: CanaryName, door: Door): CaseDefinition {
-  return attemptCase(name, canary, ({ host }) => (host.wasReached(door) ? [`${door} was reached`] : []));
+function listenerCase(name: string, attempt: EscapeAttempt, listener: DecoyListener): CaseDefinition {
+  return attemptCase(name, attempt, ({ host }) => (host.wasReached(listener) ? [`${listener} was reached`] : []));
 }
 
 export const ISOLATION_CASES: readonly CaseDefinition[] = [
   attemptCase('a program writes nothing outside its workspace', 'writes outside', ({ host }) => [
-    ...readdirSync(host.place.outside).filter(
-      (name) => !host.place.decoys.includes(path.join(host.place.outside, name)),
+    ...readdirSync(host.targets.outside).filter(
+      (name) => !host.targets.decoys.includes(path.join(host.targets.outside, name)),
     ),
-    ...['/usr/skillwright-canary', '/etc/skillwright-canary'].filter(isPresent),
+    ...['/usr/skillwright-escape', '/etc/skillwright-escape'].filter(isPresent),
   ]),
   attemptCase(
     'a program reads no secret beside the workspace or in the home folder',
     'reads secrets',
-    ({ host, read }) => host.place.decoys.filter((_, at) => read(`secret.${String(at)}`).includes(host.secret)),
+    ({ host, read }) => host.targets.decoys.filter((_, at) => read(`secret.${String(at)}`).includes(host.secret)),
   ),
-  doorCase('a program reaches no port of the host by TCP', 'tcp to this machine', 'tcp'),
-  doorCase('a program reaches no port of the host by UDP', 'udp to this machine', 'udp'),
-  doorCase('a program reaches no socket of the host by its path', 'unix socket by path', 'socket'),
-  doorCase('a program reaches no socket of the host by its abstract name', 'abstract unix socket', 'abstract'),
+  listenerCase('a program reaches no port of the host by TCP', 'tcp to this machine', 'tcp'),
+  listenerCase('a program reaches no port of the host by UDP', 'udp to this machine', 'udp'),
+  listenerCase('a program reaches no socket of the host by its path', 'unix socket by path', 'socket'),
+  listenerCase('a program reaches no socket of the host by its abstract name', 'abstract unix socket', 'abstract'),
   attemptCase(
     'a program reads the environment of no process of the host',
     'environment of other processes',
     ({ host, read }) => (read('environ').includes(host.secret) ? ['the environment was read'] : []),
   ),
   attemptCase('a program ends no process of the host', 'kills other processes', ({ host }) =>
-    host.isVictimAlive() ? [] : ['the process was killed'],
+    host.isProcessAlive() ? [] : ['the process was killed'],
   ),
   attemptCase('a program makes no namespace of its own', 'nested namespaces', ({ bench, runFolder }) =>
     bench.read(`${runFolder}/nested`) === undefined ? [] : ['a namespace was made'],
@@ -95,10 +95,10 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
     requirement: 'EXEC-7',
     isIsolation: true,
     async run(bench) {
-      const host = await watchHost({ folder: bench.folder, identity: bench.executor.identity });
+      const host = await openHostDecoys({ folder: bench.folder, identity: bench.executor.identity });
       try {
         const { stdout } = await bench.must(
-          `[ -r /proc/self/stat ] || echo no-proc; [ -e /proc/${String(host.place.victim)}/stat ] && cat /proc/${String(host.place.victim)}/cmdline; echo; for p in /proc/[0-9]*; do echo "\${p##*/}"; done`,
+          `[ -r /proc/self/stat ] || echo no-proc; [ -e /proc/${String(host.targets.decoyPid)}/stat ] && cat /proc/${String(host.targets.decoyPid)}/cmdline; echo; for p in /proc/[0-9]*; do echo "\${p##*/}"; done`,
         );
         const [victim, ...pids] = stdout.toString('latin1').trimEnd().split('\n');
         assert.equal(victim, '');

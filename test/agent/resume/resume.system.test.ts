@@ -143,7 +143,7 @@ describe('nothing is done and no record is begun', () => {
         writeFileSync(file, readFileSync(file, 'utf8').replace('"turn":1', '"turn":7'));
         return folder;
       },
-      'the record is tampered: see skillwright runs verify',
+      'the record is tampered: run skillwright runs verify',
     ],
     [
       'a run whose process lives',
@@ -155,7 +155,7 @@ describe('nothing is done and no record is begun', () => {
         for (const file of ['run.json', 'state.json', 'final.md']) rmSync(path.join(copy, file));
         return copy;
       },
-      'it is running: its process lives, or may live elsewhere',
+      'the run is still in progress, here or on another machine',
     ],
   ])('for %s', async (_, prepare, problem) => {
     const { agent, runtime } = await world();
@@ -172,7 +172,7 @@ describe('nothing is done and no record is begun', () => {
     expect(outcome).toBe('degraded');
     expect(await resumeAgent({ runtime, model: played([]), path: folder ?? '' })).toEqual({
       type: 'impossible',
-      problems: ['it is a chat: skillwright chat --resume goes on with it'],
+      problems: ['the run is a chat: use skillwright chat --resume'],
     });
   });
 
@@ -181,7 +181,7 @@ describe('nothing is done and no record is begun', () => {
     const run = await runtime.startRun({ request: 'by hand' });
     await run.end('failed');
     expect(await resumeAgent({ runtime, model: played([]), path: run.path ?? '' })).toMatchObject({
-      problems: ['no agent worked on it: there is nothing to go on with'],
+      problems: ['the record contains no agent run'],
     });
     const file = path.join(project, 'a.csv');
     writeFileSync(file, 'a,b\n');
@@ -189,7 +189,7 @@ describe('nothing is done and no record is begun', () => {
     const options = { runtime, path: ended.path ?? '', run: RUN, budget: { turns: 2 } };
     expect(await resumeAgent({ ...options, model: played([]) })).toEqual({
       type: 'impossible',
-      problems: [`the run was given the file ${JSON.stringify(file)}: give it again`],
+      problems: [`the run was given the file ${JSON.stringify(file)}: pass it again`],
     });
     const model = played([{ text: 'ok' }]);
     expect(await resumeAgent({ ...options, model, mayBring: (named) => named === file })).toMatchObject({
@@ -217,7 +217,7 @@ describe('a record that cannot be followed', () => {
       type: 'resumed',
       result: {
         outcome: 'failed',
-        reason: `the record of ${ended.run ?? ''} cannot be followed: call 2 was not asked for`,
+        reason: `cannot resume ${ended.run ?? ''}: call 2 of the record was not requested`,
       },
     });
     expect(model.requests).toEqual([]);
@@ -242,7 +242,7 @@ describe('a call that came to nothing then', () => {
       type: 'resumed',
       result: {
         outcome: 'failed',
-        reason: expect.stringMatching(/cannot be followed: write_file was not asked for then$/),
+        reason: expect.stringMatching(/cannot resume .*: write_file is not in the record$/),
       },
     });
     expect(existsSync(path.join(project, 'a.txt'))).toBe(false);
@@ -302,7 +302,7 @@ describe('a record that somebody else wrote', () => {
   test('gives no rights: what it says was wanted is judged here', async () => {
     const { resumed, isWritten, model } = await resumeForged([write]);
     expect([resumed.type, isWritten]).toEqual(['resumed', false]);
-    expect(allText(model.requests[0] ?? expect.fail())).toContain('nobody is there to give it');
+    expect(allText(model.requests[0] ?? expect.fail())).toContain('no person is available to approve it');
   });
 
   test('gives no rights by answers and decisions that it has', async () => {

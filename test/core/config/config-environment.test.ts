@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { readEnvironment, variableOf } from '../../../src/core/config/config-environment.ts';
 import { mergeLayers } from '../../../src/core/config/config-merge.ts';
-import { readOptions } from '../../../src/core/config/config-options.ts';
+import { readOptions } from '../../../src/cli/config-options.ts';
 import { SETTINGS, isMap, valueAt } from '../../../src/core/config/config-settings.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { anyConfig } from './config-arbitrary.ts';
@@ -48,15 +48,15 @@ describe('variables', () => {
       'SKILLWRIGHT_CATALOG_BUDGET_TOKENS',
       'many',
       '"catalog.budget_tokens" must be a whole number from 50 to 1000000',
-      'Estimated tokens the catalog may cost',
+      'Maximum estimated tokens of the catalog',
     ],
     [
       'SKILLWRIGHT_CATALOG_BUDGET_TOKENS',
       '1',
       '"catalog.budget_tokens" must be a whole number from 50 to 1000000',
-      'Estimated tokens the catalog may cost',
+      'Maximum estimated tokens of the catalog',
     ],
-    ['SKILLWRIGHT_CACHE_ENABLED', 'yes', '"cache.enabled" must be true or false', 'Keep one'],
+    ['SKILLWRIGHT_CACHE_ENABLED', 'yes', '"cache.enabled" must be true or false', 'Cache the index'],
     [
       'SKILLWRIGHT_CATALOG_FORMAT',
       'xlm',
@@ -76,10 +76,15 @@ describe('variables', () => {
       'write the list as JSON: ["one", "two"]',
     ],
     ['SKILLWRIGHT_MODEL_PARAMS', '{', '"model.params" must be an object', 'write the object as JSON: {"key": "value"}'],
-    ['SKILLWRIGHT_POLICY_DNEY', '[]', 'is no setting', 'did you mean SKILLWRIGHT_POLICY_DENY?'],
-    ['SKILLWRIGHT_POLICY', '{}', 'is no setting', 'did you mean SKILLWRIGHT_POLICY_ASK?'],
-    ['SKILLWRIGHT___PROTO__', '{}', 'is no setting', 'remove it; see skillwright config --schema'],
-    ['SKILLWRIGHT_$SCHEMA', 'x', 'is no setting', 'remove it; see skillwright config --schema'],
+    ['SKILLWRIGHT_POLICY_DNEY', '[]', 'is not a setting', 'did you mean SKILLWRIGHT_POLICY_DENY?'],
+    ['SKILLWRIGHT_POLICY', '{}', 'is not a setting', 'did you mean SKILLWRIGHT_POLICY_ASK?'],
+    [
+      'SKILLWRIGHT___PROTO__',
+      '{}',
+      'is not a setting',
+      'remove it; run skillwright config --schema to see all settings',
+    ],
+    ['SKILLWRIGHT_$SCHEMA', 'x', 'is not a setting', 'remove it; run skillwright config --schema to see all settings'],
   ])('%s=%s is named and not used', (name, text, message, hint) => {
     expect(readEnvironment({ [name]: text })).toEqual({ layers: [], problems: [{ variable: name, message, hint }] });
   });
@@ -140,16 +145,16 @@ describe('options', () => {
   test.each([
     [
       'catalog.budget_tokens',
-      '"catalog.budget_tokens" is no KEY=VALUE',
-      'write it as in --set catalog.budget_tokens=2000',
+      '"catalog.budget_tokens" is not KEY=VALUE',
+      'write it like --set catalog.budget_tokens=2000',
     ],
-    ['=5', '"=5" is no KEY=VALUE', 'write it as in --set catalog.budget_tokens=2000'],
-    ['', '"" is no KEY=VALUE', 'write it as in --set catalog.budget_tokens=2000'],
-    ['catalog.budget_token=5', '"catalog.budget_token" is no setting', 'did you mean catalog.budget_tokens?'],
-    ['catalog={}', '"catalog" holds several settings', 'set one of catalog.budget_tokens, catalog.format'],
-    ['__proto__.x=1', '"__proto__.x" is no setting', 'see skillwright config explain'],
-    ['$schema=x', '"$schema" is no setting', 'see skillwright config explain'],
-    ['cache.enabled=no', '"cache.enabled" must be true or false', 'Keep one'],
+    ['=5', '"=5" is not KEY=VALUE', 'write it like --set catalog.budget_tokens=2000'],
+    ['', '"" is not KEY=VALUE', 'write it like --set catalog.budget_tokens=2000'],
+    ['catalog.budget_token=5', '"catalog.budget_token" is not a setting', 'did you mean catalog.budget_tokens?'],
+    ['catalog={}', '"catalog" is a group of settings', 'set one of catalog.budget_tokens, catalog.format'],
+    ['__proto__.x=1', '"__proto__.x" is not a setting', 'run skillwright config explain to list all settings'],
+    ['$schema=x', '"$schema" is not a setting', 'run skillwright config explain to list all settings'],
+    ['cache.enabled=no', '"cache.enabled" must be true or false', 'Cache the index'],
     [
       'skill_visibility.pdf=pined',
       '"skill_visibility.pdf" must be one of auto, pinned, name-only, manual, required, disabled',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { checkConfig, checkPolicyFile, problemText } from '../../../src/core/config/config-check.ts';
-import { shownConfig, shownValue } from '../../../src/core/config/config-display.ts';
+import { shownConfig, shownValue } from '../../../src/cli/govern/config-display.ts';
 import { CONFIG_JSON_SCHEMA } from '../../../src/core/config/config.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
@@ -75,7 +75,7 @@ describe('the configuration schema', () => {
       'a grant of everything',
       { execution: { network: ['*.org'] } },
       ['execution', 'network', 0],
-      'a host that can be granted: "*.org" would grant names of strangers; name the hosts one by one',
+      'a host pattern: "*.org" would grant names of other owners; list the hosts one by one',
     ],
     ['a secret that comes from nowhere', { secrets: { a: { B: {} } } }, ['secrets', 'a', 'B', 'env'], 'a string'],
     [
@@ -103,10 +103,10 @@ describe('the configuration schema', () => {
   });
 
   test.each([
-    [{ polcy: {} }, '"polcy" means nothing here', 'did you mean policy?'],
-    [{ policy: { dney: [] } }, '"policy.dney" means nothing here', 'did you mean deny?'],
-    [{ budget_tokens: 5 }, '"budget_tokens" means nothing here', 'did you mean catalog.budget_tokens?'],
-    [{ 'x\u001b[31m\u202e': 5 }, '"x\\x1b[31m\\u{202e}" means nothing here', undefined],
+    [{ polcy: {} }, '"polcy" is not a known key', 'did you mean policy?'],
+    [{ policy: { dney: [] } }, '"policy.dney" is not a known key', 'did you mean deny?'],
+    [{ budget_tokens: 5 }, '"budget_tokens" is not a known key', 'did you mean catalog.budget_tokens?'],
+    [{ 'x\u001b[31m\u202e': 5 }, '"x\\x1b[31m\\u{202e}" is not a known key', undefined],
     [{ catalog: { format: 'xlm' } }, '"catalog.format" must be one of xml, markdown, lines, list', 'did you mean xml?'],
     [{ catalog: { format: 5 } }, '"catalog.format" must be one of xml, markdown, lines, list', undefined],
   ])('says about %j what was probably meant', (value, message, hint) => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readCases } from '../../../src/evals/cases/read-cases.ts';
 import { folderOf, inSkill, readIn, skillMd } from './support.ts';
 
-/** The errors of one file, each as `line:column message`. */
+/** Formats the errors of one file as `line:column message`. */
 function errorsOf(content: unknown, name?: string): readonly string[] {
   const { cases, problems } = readIn(content, name);
   expect(cases).toEqual([]);
@@ -16,132 +16,137 @@ const own = (expectations: object, more: object = {}): unknown => [
   { id: 'a', input: 'Do it', expect: expectations, ...more },
 ];
 
-describe('a case that cannot pass, or cannot fail, is refused by line', () => {
+describe('rejects a case that cannot pass or cannot fail', () => {
   test.each([
     [
-      'loaded and not',
+      'required and excluded skill',
       own({ skills_all_of: ['target'], skills_none_of: ['target'] }),
       /^\d+:\d+ "target" must be loaded and must not be loaded$/,
     ],
     [
-      'loaded, but not among the only ones',
+      'required skill missing in skills_only',
       own({ skills_all_of: ['target'], skills_only: [] }),
-      /skills_only lacks it/,
+      /skills_only does not list it/,
     ],
-    ['any of none', own({ skills_any_of: [] }), /skills_any_of is empty/],
-    ['any of those that are shut', own({ skills_any_of: ['target'], skills_only: [] }), /none of them may be/],
+    ['empty skills_any_of', own({ skills_any_of: [] }), /skills_any_of is empty/],
     [
-      'trigger against none of',
+      'skills_any_of with excluded skills only',
+      own({ skills_any_of: ['target'], skills_only: [] }),
+      /other expectations exclude all of them/,
+    ],
+    [
+      'trigger and skills_none_of',
       own({ trigger: true, skills_none_of: ['target'] }),
-      /trigger wants "target" to be loaded/,
+      /trigger expects "target" to load/,
     ],
     [
-      'quiet against all of',
+      'no trigger and skills_all_of',
       own({ trigger: false, skills_all_of: ['target'] }),
-      /trigger wants "target" to stay quiet/,
+      /trigger expects "target" not to load/,
     ],
     [
-      'the same text',
+      'required and forbidden text',
       own({ output: { contains: 'Total: 3', not_contains: ['Total'] } }),
       /must contain "Total: 3" and must not contain "Total"/,
     ],
     [
-      'the same text in another case',
+      'required and forbidden text that differ in case',
       own({ output: { contains: 'A', not_contains: 'a', ignore_case: true } }),
       /must contain "A"/,
     ],
     [
-      'a circle',
+      'cyclic order',
       own({ sequence: ['must_occur a before b', 'must_occur b before c', 'must_occur c before a'] }),
       /"a" must come before "b" and/,
     ],
-    ['before itself', own({ sequence: ['must_occur a before a'] }), /"a" must come before "a"/],
+    ['an action before itself', own({ sequence: ['must_occur a before a'] }), /"a" must come before "a"/],
     [
-      'wanted and forbidden',
+      'required and forbidden action',
       own({ sequence: ['must_occur run_script', 'forbid run_*'] }),
       /"run_script" must occur and is forbidden/,
     ],
     [
-      'wanted and forbidden by constraints',
+      'action forbidden by constraints',
       own({ actions: { ordered: ['a'] } }, { constraints: { forbid_tools: ['*'] } }),
       /"a" must occur/,
     ],
     [
-      'denied, so tried, and forbidden',
+      'denied and forbidden action',
       own({ security: { denied: ['write_file'] }, actions: { forbid: ['write_file'] } }),
       /"write_file" must occur/,
     ],
     [
-      'more actions than calls',
+      'more actions than max_tool_calls',
       own({ actions: { ordered: ['a', 'b'] } }, { constraints: { max_tool_calls: 1 } }),
-      /2 actions must occur, and max_tool_calls is 1/,
+      /2 actions must occur, but max_tool_calls is 1/,
     ],
     [
-      'a file that is not there and has text',
+      'absent file with content',
       own({ output: { files: [{ path: 'a', exists: false, contains: 'x' }] } }),
-      /must not be there/,
+      /cannot be combined with content checks/,
     ],
-    ['markdown with a schema', own({ output: { format: 'markdown', json_schema: {} } }), /cannot be markdown/],
-    ['no outcome', own({ outcome: [] }), /outcome is an empty list/],
-    ['nothing asked', own({}), /nothing is asked of the run/],
-    ['a sentence with nothing to look for', own({ output: { contains: '' } }), /contains is an empty text/],
+    [
+      'markdown with a JSON Schema',
+      own({ output: { format: 'markdown', json_schema: {} } }),
+      /format: markdown cannot be combined/,
+    ],
+    ['empty outcome', own({ outcome: [] }), /outcome is empty/],
+    ['no expectations', own({}), /the case has no expectations/],
+    ['empty text', own({ output: { contains: '' } }), /contains is empty/],
   ])('%s', (_, content, message) => {
     expect(errorsOf(content)).toEqual([expect.stringMatching(message)]);
   });
 });
 
-describe('what is written wrong is told by line, with what was probably meant', () => {
-  test('unknown keys, wrong types, numbers without an end', () => {
+describe('reports mistakes by line with a suggestion', () => {
+  test('unknown keys, wrong types and infinite numbers', () => {
     const { problems, cases } = readIn(
       `- input: Do it\n  expects: {trigger: true}\n  constraints: {max_tool_calls: 1}\n- input: 7\n  expect:\n    triger: true\n    output: {contains: 5}\n  repeat: 0\n- input: x\n  expect: {trigger: true}\n  config: {a: [.nan]}\n  constraints: {timeout_s: 1.5}\n`,
       'cases.yaml',
     );
     expect(cases).toEqual([]);
     expect(problems.map(({ line, column, message, hint }) => [line, column, message, hint])).toEqual([
-      [2, 3, '"expects" means nothing here', 'did you mean expect?'],
+      [2, 3, 'unknown key "expects"', 'did you mean expect?'],
       [4, 3, '"input" must be a string', 'see schemas/eval-case.schema.json'],
-      [6, 5, '"expect.triger" means nothing here', 'did you mean trigger?'],
+      [6, 5, 'unknown key "expect.triger"', 'did you mean trigger?'],
       [7, 14, '"expect.output.contains" must be a string or a list', 'see schemas/eval-case.schema.json'],
       [8, 3, '"repeat" must be a whole number from 1 to 1000', 'see schemas/eval-case.schema.json'],
-      [11, 16, 'this is not a finite number', 'write a number that is not too large'],
+      [11, 16, 'the number is not finite', 'write a smaller number'],
     ]);
   });
 
   test.each([
     [
       '[{"id":"a","input":"x","expect":{"trigger":true},"config":{"__proto__":{"a":1}}}]',
-      'a key may not be called __proto__',
+      'the key __proto__ is not allowed',
     ],
-    ['[{"id":"a","input":"x","expect":{"trigger":true},"repeat":1e999}]', 'this is not a finite number'],
-    ['[{"id":"a","id":"b","input":"x","expect":{"trigger":true}}]', 'the key "id" stands there twice'],
+    ['[{"id":"a","input":"x","expect":{"trigger":true},"repeat":1e999}]', 'the number is not finite'],
+    ['[{"id":"a","id":"b","input":"x","expect":{"trigger":true}}]', 'duplicate key "id"'],
     ['[{"id":"a","input":" ","expect":{"trigger":true}}]', 'input is empty'],
-    ['[{"id":"../a","input":"x","expect":{"trigger":true}}]', '"../a" cannot be the id of a case'],
-    ['[{"id":"a\\u0007","input":"x","expect":{"trigger":true}}]', '"a\\x07" cannot be the id of a case'],
-    ['[{"id":"CON","input":"x","expect":{"trigger":true}}]', '"CON" cannot be the id of a case'],
+    ['[{"id":"../a","input":"x","expect":{"trigger":true}}]', 'invalid case id "../a"'],
+    ['[{"id":"a\\u0007","input":"x","expect":{"trigger":true}}]', 'invalid case id "a\\x07"'],
+    ['[{"id":"CON","input":"x","expect":{"trigger":true}}]', 'invalid case id "CON"'],
     ['[{"id":"a","input":"x","mock":{"turns":[]},"expect":{"trigger":true}}]', 'mock.turns is empty'],
     [
       '[{"id":"a","input":"x","setup":{"approve":"yes"},"approve":"no","expect":{"trigger":true}}]',
-      '"approve" stands beside setup and in it',
+      '"approve" is set in the case and in its setup',
     ],
-    [
-      '[{"id":"a","input":"x","expect":{"sequence":["load then run"]}}]',
-      '"load then run" is no sentence about actions',
-    ],
-    ['[{"id":"a","input":"x","expect":{"sequence":["forbid a b"]}}]', '"a b" is no name of a tool'],
+    ['[{"id":"a","input":"x","expect":{"sequence":["load then run"]}}]', 'invalid sequence "load then run"'],
+    ['[{"id":"a","input":"x","expect":{"sequence":["forbid a b"]}}]', 'invalid tool name "a b"'],
     [
       '[{"id":"a","input":"x","expect":{"rubric":[{"id":"r","text":"a"},{"id":"r","text":"b"}]}}]',
-      'the id "r" stands here twice',
+      'duplicate rubric id "r"',
     ],
     [
       '[{"id":"a","input":"x","expect":{"output":{"files":[{"path":"../a","sha256":"x"}]}}}]',
-      '"../a" is no pattern below the workspace',
+      '"../a" is not a path inside the workspace',
     ],
-    ['{"cases":[{"id":"a","input":"x","expect":{"trigger":true}}],"default":{}}', '"default" means nothing here'],
+    ['{"cases":[{"id":"a","input":"x","expect":{"trigger":true}}],"default":{}}', 'unknown key "default"'],
     ['{"cases":[7]}', 'a case must be an object'],
-    ['{"evals":[7,{"id":1}]}', 'this is neither a query nor a case'],
-    ['{"evals":[{"id":1,"prompt":"x"}]}', 'nothing is asked of the run'],
+    ['{"evals":[7,{"id":1}]}', 'an entry must be a query or a case'],
+    ['{"evals":[{"id":1,"prompt":"x"}]}', 'the case has no expectations'],
     ['[{"query":"x","should_trigger":"maybe"}]', 'should_trigger is "maybe"'],
-    ['{"evals":[{"prompt":"x","assertions":["a"],"files":[{"content":"x"}]}]}', 'this is no path of a file'],
+    ['{"evals":[{"prompt":"x","assertions":["a"],"files":[{"content":"x"}]}]}', 'a file must be a path'],
   ])('%s', (content, message) => {
     const { problems } = readIn(content);
     expect(problems.map((problem) => problem.message)).toContain(message);
@@ -149,14 +154,14 @@ describe('what is written wrong is told by line, with what was probably meant', 
   });
 
   test.each([
-    ['(a)\\1', 'the expression has a back reference, which cannot be matched in linear time'],
-    ['(?<x>a)\\k<x>', 'the expression has a back reference, which cannot be matched in linear time'],
-    ['a(?=b)', 'the expression looks ahead or behind, which cannot be matched in linear time'],
-    ['(?<!a)b', 'the expression looks ahead or behind, which cannot be matched in linear time'],
-    ['a{5000}', 'the expression repeats something more than 1000 times'],
-    ['(', 'it is no regular expression'],
-    ['', 'the expression is empty'],
-  ])('the expression %j', (pattern, message) => {
+    ['(a)\\1', 'backreferences are not supported: they cannot be matched in linear time'],
+    ['(?<x>a)\\k<x>', 'backreferences are not supported: they cannot be matched in linear time'],
+    ['a(?=b)', 'lookahead and lookbehind are not supported: they cannot be matched in linear time'],
+    ['(?<!a)b', 'lookahead and lookbehind are not supported: they cannot be matched in linear time'],
+    ['a{5000}', 'the regular expression has a repeat count of 5000; the limit is 1000'],
+    ['(', 'invalid regular expression: Unterminated group'],
+    ['', 'the regular expression is empty'],
+  ])('rejects the regular expression %j', (pattern, message) => {
     expect(errorsOf(own({ output: { regex: pattern } }))).toEqual([expect.stringContaining(message)]);
     if (pattern !== '')
       expect(errorsOf(own({ actions: { ordered: [{ tool: 'a', arguments: { x: `/${pattern}/` } }] } }))).toEqual([
@@ -164,11 +169,11 @@ describe('what is written wrong is told by line, with what was probably meant', 
       ]);
   });
 
-  test.each(['[\\]()]\\\\1', '\\(?=', '(?:a|b){2,30}c'])('the expression %j is fine', (pattern) => {
+  test.each(['[\\]()]\\\\1', '\\(?=', '(?:a|b){2,30}c'])('accepts the regular expression %j', (pattern) => {
     expect(readIn(own({ output: { regex: pattern } })).problems).toEqual([]);
   });
 
-  test('equal ids of our own format are an error that names both places', () => {
+  test('duplicate ids of our own format are an error with both positions', () => {
     const { file } = inSkill([
       { id: 'a', input: 'x', expect: { trigger: true } },
       { id: 'a', input: 'y', expect: { trigger: true } },
@@ -180,16 +185,16 @@ describe('what is written wrong is told by line, with what was probably meant', 
         file,
         line: 10,
         column: 5,
-        message: `the id "a" is taken by the case at ${file}:3`,
-        hint: 'give each case an id of its own',
+        message: `duplicate id "a": already used at ${file}:3`,
+        hint: 'give each case a unique id',
         severity: 'error',
       },
     ]);
   });
 });
 
-describe('what a case names must be there', () => {
-  test('files, skills and folders that are missing', () => {
+describe('files and skills that a case names', () => {
+  test('must exist', () => {
     const { file } = inSkill([
       { id: 'a', input: 'x', files: ['files/gone.csv'], expect: { trigger: true } },
       { id: 'b', input: 'x', expect: { skills_all_of: ['traget'] } },
@@ -200,32 +205,27 @@ describe('what a case names must be there', () => {
     const { cases, problems } = readCases([file]);
     expect(cases.map(({ id }) => id)).toEqual(['e']);
     expect(problems.map(({ line, message, hint, severity }) => [line, message, hint, severity])).toEqual([
-      [
-        6,
-        'the file "files/gone.csv" is not there',
-        'write its path from this file, or from the skill in which it lies',
-        'error',
-      ],
-      [16, 'there is no skill "traget"', 'did you mean target?', 'error'],
+      [6, 'the file "files/gone.csv" does not exist', 'write its path relative to this file or to the skill', 'error'],
+      [16, 'unknown skill "traget"', 'did you mean target?', 'error'],
       [
         26,
-        'the folder of skills "../../gone" is not there',
-        'write its path from this file, such as ../../other-skill',
+        'the skill folder "../../gone" does not exist',
+        'write its path relative to this file, such as ../../other-skill',
         'error',
       ],
-      [37, 'there is no skill "nobody"', 'name a skill of skills.folders or of the suite', 'error'],
-      [47, 'there is no skill "gone"', 'name a skill of skills.folders or of the suite', 'warning'],
+      [37, 'unknown skill "nobody"', 'name a skill from skills.folders or the suite', 'error'],
+      [47, 'unknown skill "gone"', 'name a skill from skills.folders or the suite', 'warning'],
     ]);
   });
 
-  test('files may be missing where somebody only counts', () => {
+  test('may be missing with missingFiles: warning', () => {
     const content = [{ id: 'a', input: 'x', files: ['gone.csv'], expect: { trigger: true } }];
     const { cases, problems } = readIn(content, 'cases.json', { missingFiles: 'warning' });
     expect(cases.map(({ id, files }) => [id, files])).toEqual([['a', []]]);
     expect(problems.map(({ severity }) => severity)).toEqual(['warning']);
   });
 
-  test('nothing outside the suite is taken: files, cassettes and checkers, links included', () => {
+  test('must be inside the suite, also through links', () => {
     const outside = ['../../secret.txt', '/etc/passwd', '~/x', 'file:///etc/passwd', 'link', 'a\u0000b', ''];
     const { file, dir } = inSkill(
       [
@@ -254,12 +254,12 @@ describe('what a case names must be there', () => {
     const { cases, problems } = readCases([file]);
     expect(cases).toEqual([]);
     const reasons = [
-      'lies outside the folder of the suite',
+      'is outside the suite folder',
       'is not relative',
       'is not relative',
       'is not relative',
-      'lies outside the folder of the suite',
-      'has a control character',
+      'is outside the suite folder',
+      'contains a control character',
       'is empty',
     ];
     expect(problems.map(({ message }) => message.replace(/^the path "[^"]*" /, ''))).toEqual([
@@ -270,60 +270,60 @@ describe('what a case names must be there', () => {
   });
 });
 
-describe('files that are none', () => {
-  test('empty suites are errors, not passes', () => {
+describe('files without cases', () => {
+  test('are errors if they are empty', () => {
     for (const content of [[], { cases: [] }, { evals: [] }, { shouldTrigger: [], shouldNotTrigger: [] }])
-      expect(errorsOf(content)).toEqual(['1:1 there are no cases in this file']);
+      expect(errorsOf(content)).toEqual(['1:1 the file contains no cases']);
     const root = folderOf({ 'skill/SKILL.md': skillMd('skill') });
     expect(readCases([root]).problems).toEqual([
       {
         file: root,
         line: 1,
         column: 1,
-        message: 'there are no cases here',
-        hint: 'an empty suite is no pass: write evals/cases.yaml, or let eval init write it',
+        message: 'no cases found',
+        hint: 'write evals/cases.yaml, or run skillwright eval init',
         severity: 'error',
       },
     ]);
     expect(readCases([path.join(root, 'gone')]).problems.map(({ message }) => message)).toEqual([
-      'there is no such file or folder',
+      'no such file or folder',
     ]);
   });
 
-  test('a folder whose only files were passed over says why', () => {
+  test('are listed with the reason if a folder has no other files', () => {
     const root = folderOf({ 'mine/one.json': '{"a":\n  [1,}', 'mine/two.json': '{"name": "x", "version": "1"}' });
     expect(readCases([path.join(root, 'mine')]).problems.map(({ message }) => message)).toEqual([
-      'there are no cases here; "one.json" was passed over: it is no JSON here (line 2); "two.json" was passed over: a manifest, no cases',
+      'no cases found; skipped "one.json": invalid JSON (line 2); skipped "two.json": a manifest',
     ]);
   });
 
   test.each([
-    ['{"a":\n  [1,}', 'evals.json', '2:6 it is no JSON here'],
-    ['{"a":1}\n{"a":\n', 'a.jsonl', '2:6 it is no JSON here'],
-    ['a: [1\nb: 2\n', 'a.yaml', '2:1 it is no YAML here (bad_indent)'],
-    ['cases: []\ncases: []\n', 'a.yaml', '2:1 a key stands there twice'],
-    ['a: &x [1]\nb: *x\n', 'a.yaml', '2:4 it has an alias, which is not followed'],
-    ['prompt,should_trigger\n"x', 'a.csv', '2:1 a quote has no end, or text follows it'],
-    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'a.json', '1:1 it is nested deeper than 64 levels'],
-    [`a: ${'['.repeat(2000)}`, 'a.yaml', '1:1 it is nested deeper than 64 levels'],
-    [`#${'x'.repeat(1024 * 1024)}`, 'a.yaml', '1:1 it has more than 1048576 characters of YAML'],
-    ['7', 'a.json', '1:1 this is no case file: it holds neither an object nor a list'],
-  ])('broken text, %#', (content, name, message) => {
+    ['{"a":\n  [1,}', 'evals.json', '2:6 invalid JSON'],
+    ['{"a":1}\n{"a":\n', 'a.jsonl', '2:6 invalid JSON'],
+    ['a: [1\nb: 2\n', 'a.yaml', '2:1 invalid YAML (bad_indent)'],
+    ['cases: []\ncases: []\n', 'a.yaml', '2:1 duplicate key'],
+    ['a: &x [1]\nb: *x\n', 'a.yaml', '2:4 YAML aliases are not supported'],
+    ['prompt,should_trigger\n"x', 'a.csv', '2:1 unterminated quote, or text after a closing quote'],
+    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'a.json', '1:1 nested deeper than 64 levels'],
+    [`a: ${'['.repeat(2000)}`, 'a.yaml', '1:1 nested deeper than 64 levels'],
+    [`#${'x'.repeat(1024 * 1024)}`, 'a.yaml', '1:1 the file has 1048577 characters of YAML; the limit is 1048576'],
+    ['7', 'a.json', '1:1 not a case file: the file holds neither an object nor a list'],
+  ])('report invalid syntax, %#', (content, name, message) => {
     expect(errorsOf(content, name)).toEqual([message]);
   });
 
-  test('files that are too large, no text, or no files', () => {
+  test('are errors if they are too large or not UTF-8', () => {
     const root = folderOf({});
     writeFileSync(path.join(root, 'evals.json'), Buffer.from([0x22, 0xff, 0x22]));
     writeFileSync(path.join(root, 'cases.json'), ' '.repeat(16 * 1024 * 1024 + 1));
     const { problems } = readCases([root]);
     expect(problems.map(({ message }) => message)).toEqual([
-      'the file cannot be read: larger than 16777216 bytes',
-      'the file is not UTF-8',
+      'cannot read the file: larger than 16777216 bytes',
+      'the file is not valid UTF-8',
     ]);
   });
 
-  test('what lies beside cases is passed over with the reason, and what cases work on is not looked at', () => {
+  test('are skipped with a reason, and inputs of cases are not read', () => {
     const root = folderOf({
       'a/evals/evals.json': { evals: [{ id: 1, prompt: 'x', assertions: ['a'] }] },
       'a/evals/files/evals.json': [],
@@ -345,25 +345,25 @@ describe('files that are none', () => {
     expect(problems).toEqual([]);
     expect(cases.map(({ id }) => id)).toEqual(['a-1']);
     expect(passedOver.map(({ file, reason }) => [path.relative(root, file), reason])).toEqual([
-      ['a/evals/_meta.json', 'metadata of a published skill, no cases'],
-      ['a/evals/eval_metadata.json', 'what is kept of a run, no cases'],
-      ['a/evals/grading.json', 'what is kept of a run, no cases'],
-      ['a/evals/notes.json', 'it is no JSON here (line 1)'],
-      ['a/evals/report.json', 'a report of results, no cases'],
-      ['a/evals/trigger-results.json', 'a report of results, no cases'],
+      ['a/evals/_meta.json', 'metadata of a published skill'],
+      ['a/evals/eval_metadata.json', 'metadata of a run'],
+      ['a/evals/grading.json', 'metadata of a run'],
+      ['a/evals/notes.json', 'invalid JSON (line 1)'],
+      ['a/evals/report.json', 'a report of results'],
+      ['a/evals/trigger-results.json', 'a report of results'],
       ['a/tests/none.json', 'an empty list'],
-      ['a/tests/queries.json', 'queries for a search engine and the documents it must find, no cases for an agent'],
-      ['a/tests/units.json', 'its entries have a request, but nothing says what must come of it'],
-      ['a/triggers.json', 'rules that start a command by a pattern: nothing is asked of an agent'],
+      ['a/tests/queries.json', 'search engine queries with expected documents'],
+      ['a/tests/units.json', 'the entries have requests but no expectations'],
+      ['a/triggers.json', 'rules that run a command for a pattern'],
     ]);
   });
 
-  test('a file that was named twice is read once', () => {
+  test('are read once if they are named twice', () => {
     const { file, root } = inSkill([{ id: 'a', input: 'x', expect: { trigger: true } }], 'cases.json');
     expect(readCases([file, root]).cases).toHaveLength(1);
   });
 
-  test('whoever stops it gets the reason', () => {
+  test('stops with the reason of the signal', () => {
     const { root } = inSkill([]);
     expect(() => readCases([root], { signal: AbortSignal.abort(new Error('enough')) })).toThrow('enough');
   });

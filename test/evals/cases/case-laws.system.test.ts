@@ -55,7 +55,7 @@ const WORDS = [
   'contains:"x"',
 ];
 
-/** Values that look like cases, as far as chance goes. */
+/** Random values that resemble cases. */
 const { value: caseish } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -69,7 +69,7 @@ const { value: caseish } = fc.letrec<{ value: unknown }>((tie) => ({
 
 const LISTS = ['evals', 'cases', 'scenarios', 'test_cases', 'shouldTrigger', 'negative'];
 
-/** Reads one value after the other from the same file of a skill. */
+/** Returns a function that writes a text into a case file of a skill and reads it. */
 function reader(name: string): (text: string) => ReadCases {
   const root = folderOf({ 'target/SKILL.md': skillMd('target'), [`target/evals/${name}`]: '' });
   const file = path.join(root, 'target/evals', name);
@@ -79,7 +79,7 @@ function reader(name: string): (text: string) => ReadCases {
   };
 }
 
-/** Every entry became a case or has an error of its own; what is no case file says so. */
+/** Every entry must become a case or an error, and every other file must have a reason. */
 function expectNothingLost({ cases, problems, suites, passedOver }: ReadCases): void {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const [suite] = suites;
@@ -95,8 +95,8 @@ function expectNothingLost({ cases, problems, suites, passedOver }: ReadCases): 
   }
 }
 
-describe('laws of reading', () => {
-  test('whatever value a file holds, nothing is thrown and nothing is lost', () => {
+describe('reading random files', () => {
+  test('never throws and drops nothing', () => {
     const read = reader('a.json');
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), caseish), (value) => expectNothingLost(read(JSON.stringify(value)))),
@@ -104,7 +104,7 @@ describe('laws of reading', () => {
     );
   });
 
-  test('each entry of a list is a case, or is named by a line of its own', () => {
+  test('turns each entry into a case or an error with its line', () => {
     const read = reader('a.json');
     fc.assert(
       fc.property(fc.constantFrom('', ...LISTS), fc.array(caseish, { minLength: 1, maxLength: 4 }), (key, entries) => {
@@ -126,7 +126,7 @@ describe('laws of reading', () => {
     );
   });
 
-  test('any text of YAML, CSV or JSON is read or refused', () => {
+  test('reads or rejects any YAML, CSV or JSON text', () => {
     const piece = fc.constantFrom(
       '- ',
       'input: ',
@@ -160,7 +160,7 @@ describe('laws of reading', () => {
   });
 });
 
-describe('the place where a text stops being JSON', () => {
+describe('the position of a JSON error', () => {
   test.each([
     ['{"a":\n  [1,}', 11],
     ['{"a" 1}', 5],
@@ -177,7 +177,7 @@ describe('the place where a text stops being JSON', () => {
     expect(jsonErrorOffset(text)).toBe(offset);
   });
 
-  test('is its end where it is JSON, and inside it where a character was taken out that counts', () => {
+  test('is the end of valid JSON, and inside damaged JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), fc.nat(), (value, seed) => {
         const text = JSON.stringify(value, undefined, 1);

@@ -6,17 +6,18 @@ import { EVAL_CASE_JSON_SCHEMA, EVAL_CASE_SCHEMA, EVAL_SUITE_SCHEMA } from '../.
 import { checkJson, isObject } from '../../../src/core/json/json-schema.ts';
 import { PROJECT } from '../../files-below.ts';
 
-describe('the schema of cases', () => {
-  test('is published as it is in the code', () => {
+describe('the case schema', () => {
+  test('equals the published schema', () => {
     const file = path.join(PROJECT, 'schemas/eval-case.schema.json');
     const text = `${JSON.stringify(EVAL_CASE_JSON_SCHEMA, undefined, 2)}\n`;
     if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, text);
-    expect(existsSync(file) ? readFileSync(file, 'utf8') : '', 'schemas/eval-case.schema.json is out of step').toBe(
-      text,
-    );
+    expect(
+      existsSync(file) ? readFileSync(file, 'utf8') : '',
+      'schemas/eval-case.schema.json is outdated: run npm run docs',
+    ).toBe(text);
   });
 
-  test('every reference in it leads somewhere, and everything has a description', () => {
+  test('has valid references and descriptions', () => {
     const references: string[] = [];
     const bare: string[] = [];
     const walk = (value: unknown, at: string): void => {
@@ -46,7 +47,7 @@ describe('the schema of cases', () => {
     expect(checkJson(value, EVAL_CASE_SCHEMA).map((problem) => problem.path.join('.'))).toEqual(wrong);
   });
 
-  test('a suite has cases', () => {
+  test('requires cases in a suite', () => {
     expect(checkJson({ $schema: 'x', defaults: { repeat: 2 }, cases: [{ input: 'x' }] }, EVAL_SUITE_SCHEMA)).toEqual(
       [],
     );

@@ -12,7 +12,7 @@ const rubric = (...lines: readonly (readonly [string, string])[]) => ({
 });
 
 describe('evals.json of the community', () => {
-  verifies('EVAL-1', 'the object of skill-creator, with strings', () => {
+  verifies('EVAL-1', 'the skill-creator format with strings is read', () => {
     const { file, dir } = inSkill(
       {
         skill_name: 'target',
@@ -53,7 +53,7 @@ describe('evals.json of the community', () => {
 
   test.each([
     [
-      'a list with ids of assertions and a trap',
+      'a list with assertion ids and a trap',
       [
         {
           id: 1,
@@ -69,7 +69,7 @@ describe('evals.json of the community', () => {
       }),
     ],
     [
-      'task, and kinds of assertions that only a judge can see',
+      'task, and assertions for a judge',
       { evals: [{ id: 1, task: 'Do it', assertions: [{ text: 'Is nice', type: 'semantic' }] }] },
       caseLike({ expect: rubric(['assertions-1', 'Is nice']) }),
     ],
@@ -79,7 +79,7 @@ describe('evals.json of the community', () => {
       caseLike({ expect: rubric(['nice', 'Is nice']) }),
     ],
     [
-      'checks that code can do',
+      'checks by code',
       {
         evals: [
           {
@@ -106,12 +106,12 @@ describe('evals.json of the community', () => {
       }),
     ],
     [
-      'no id, and one sentence instead of a list',
+      'no id, and a sentence instead of a list',
       [{ prompt: 'Do it', expected_behavior: 'Does it' }],
       caseLike({ id: 'target-eval-1', expect: rubric(['expected_behavior', 'Does it']) }),
     ],
     [
-      'text, a category, and expectations by other names',
+      'text, a category, and other expectation keys',
       [
         {
           id: 'safe',
@@ -132,7 +132,7 @@ describe('evals.json of the community', () => {
       }),
     ],
     [
-      'checks of scripts, in words',
+      'script checks as prose',
       {
         evals: [
           {
@@ -169,12 +169,12 @@ describe('evals.json of the community', () => {
       caseLike({ name: 'sum', expect: rubric(['expected', '1']) }),
     ],
     [
-      'skills that are expected, or acceptable',
+      'expected and acceptable skills',
       { evals: [{ id: 1, prompt: 'Do it', expected_skill: 'target', acceptable_skills: ['other'] }] },
       caseLike({ expect: { skills: { anyOf: ['target', 'other'] } } }),
     ],
     [
-      'one case alone',
+      'a single case',
       { id: 1, prompt: 'Do it', criteria: ['Nice'], expected_output: '' },
       caseLike({ expect: rubric(['criteria-1', 'Nice']) }),
     ],
@@ -184,7 +184,7 @@ describe('evals.json of the community', () => {
     expect(cases).toEqual([read]);
   });
 
-  test('scenarios: the context goes before the task, the rubric of a criterion with it', () => {
+  test('scenarios: the context precedes the task, and a criterion keeps its rubric', () => {
     const { cases, problems } = readIn({
       capability: 'target',
       scenarios: [
@@ -211,7 +211,7 @@ describe('evals.json of the community', () => {
     ]);
   });
 
-  test('numbers of several files do not clash; words that do are made unique with a warning', () => {
+  test('numeric ids get a prefix, and duplicate text ids are made unique with a warning', () => {
     const evals = (id: unknown) => ({ evals: [{ id, prompt: 'Do it', assertions: ['Nice'] }] });
     const root = folderOf({
       'a/evals/evals.json': evals(1),
@@ -231,14 +231,14 @@ describe('evals.json of the community', () => {
         file: path.join(root, 'd/evals/evals.json'),
         line: 4,
         column: 7,
-        message: `the id "X" is taken by the case at ${path.join(root, 'c/evals/evals.json')}:4`,
-        hint: 'X-2 is used here',
+        message: `duplicate id "X": already used at ${path.join(root, 'c/evals/evals.json')}:4`,
+        hint: 'using X-2 here',
         severity: 'warning',
       },
     ]);
   });
 
-  test('a name that is not the skill’s is told, and the skill that is there is used', () => {
+  test('a wrong skill name is a warning, and the containing skill is used', () => {
     const { file } = inSkill({ skill_name: 'traget', evals: [{ id: 1, prompt: 'Do it', assertions: ['Nice'] }] });
     expect(readCases([file])).toMatchObject({
       cases: [{ id: 'target-1', skills: { target: 'target' } }],
@@ -247,23 +247,23 @@ describe('evals.json of the community', () => {
           file,
           line: 2,
           column: 3,
-          message: 'the file is about "traget", but the skill here is called "target"',
-          hint: 'write target; it is used until then',
+          message: 'the file names the skill "traget", but the skill here is "target"',
+          hint: 'write target, which is used meanwhile',
           severity: 'warning',
         },
       ],
     });
   });
 
-  test('an expression that cannot be matched in linear time is left to a judge, and said so', () => {
+  test('an unsupported regular expression becomes a rubric line with a warning', () => {
     const { cases, problems } = readIn([{ id: 1, prompt: 'Do it', assertions: ['regex: /(a)\\1/'] }]);
     expect(cases).toEqual([caseLike({ expect: rubric(['assertions-1', 'regex: /(a)\\1/']) })]);
     expect(problems).toMatchObject([
-      { severity: 'warning', line: 6, message: expect.stringContaining('back reference') },
+      { severity: 'warning', line: 6, message: expect.stringContaining('backreferences') },
     ]);
   });
 
-  verifies('EVAL-1', 'the cases of the built-in skills are read without a word', () => {
+  verifies('EVAL-1', 'the cases of the built-in skills are read without problems', () => {
     const { cases, problems, passedOver } = readCases([path.join(PROJECT, 'skills')]);
     expect({ problems, passedOver }).toEqual({ problems: [], passedOver: [] });
     const written = ['csv-report', 'skill-author', 'text-diff'].flatMap((skill) => {

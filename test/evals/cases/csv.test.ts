@@ -42,11 +42,15 @@ describe('comma-separated values', () => {
   test.each([
     ['a,"b', { line: 1, column: 3 }],
     ['a\n"b"c\n', { line: 2, column: 1 }],
-  ])('%j is broken at its place', (source, at) => {
-    expect(readCsv(source)).toEqual({ type: 'broken', at, reason: 'a quote has no end, or text follows it' });
+  ])('%j is invalid at its position', (source, at) => {
+    expect(readCsv(source)).toEqual({
+      type: 'broken',
+      at,
+      reason: 'unterminated quote, or text after a closing quote',
+    });
   });
 
-  test('a cell behind one of several lines stands where it is', () => {
+  test('a cell after a multiline cell has the right position', () => {
     const read = readCsv('"a\nb",c\nd,e\n');
     expect(read).toEqual({
       type: 'read',
@@ -63,7 +67,7 @@ describe('comma-separated values', () => {
     });
   });
 
-  test('whatever is written in quotes is read again', () => {
+  test('quoted cells round-trip', () => {
     const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 5 }), (rows) => {

@@ -13,9 +13,9 @@ import { eventsOf, ofType } from '../../agent/support.ts';
 import { PROJECT } from '../../files-below.ts';
 import { folderOf } from './support.ts';
 
-/** Runs a case with the answers that stand in it. */
+/** Runs a case with its scripted answers. */
 async function play(root: string, given: EvalCase) {
-  if (given.answers?.type !== 'script') throw new Error('there are no answers');
+  if (given.answers?.type !== 'script') throw new Error('the case has no scripted answers');
   const script = path.join(root, 'turns.json');
   writeFileSync(script, JSON.stringify({ turns: given.answers.turns }));
   const model = openScripted(readScriptedTurns(script));
@@ -41,7 +41,7 @@ async function play(root: string, given: EvalCase) {
   return { result, events: eventsOf(result) };
 }
 
-describe('the first cases of the built-in skills, on the scripted model', () => {
+describe('generated cases of the built-in skills pass on the scripted model', () => {
   test.each(['csv-report', 'text-diff', 'skill-author'])('%s', async (name) => {
     const root = folderOf({});
     cpSync(path.join(PROJECT, 'skills'), path.join(root, 'skills'), { recursive: true });

@@ -29,8 +29,8 @@ scripts/report.mjs {file:csv} --title {quoted?}
 \`\`\`
 `;
 
-describe('the first cases of a skill', () => {
-  test('are drawn from its description, its neighbours and its quickstart', () => {
+describe('generated cases', () => {
+  test('come from the description, neighbouring skills and the quickstart', () => {
     const root = folderOf({
       'report/SKILL.md': SKILL,
       'report/scripts/report.mjs': '',
@@ -79,7 +79,7 @@ describe('the first cases of a skill', () => {
     });
   });
 
-  test.each(['csv-report', 'skill-author', 'text-diff'])('of %s are read again without a word', (name) => {
+  test.each(['csv-report', 'skill-author', 'text-diff'])('of %s are read without problems', (name) => {
     const root = folderOf({});
     cpSync(path.join(PROJECT, 'skills'), root, { recursive: true });
     const dir = path.join(root, name);
@@ -92,7 +92,7 @@ describe('the first cases of a skill', () => {
     expect(cases.filter(({ tags }) => tags.includes('script')).length).toBeGreaterThan(0);
   });
 
-  test('a stranger’s description stays inside its quotes', () => {
+  test('quote an untrusted description', () => {
     const hostile = 'Use when the user says "x: [y]", "- id: z", "#c", "a\u0085b" or "\u2028".';
     const root = folderOf({ 'odd/SKILL.md': `---\nname: odd\ndescription: ${JSON.stringify(hostile)}\n---\n\nx\n` });
     const dir = path.join(root, 'odd');
@@ -101,12 +101,12 @@ describe('the first cases of a skill', () => {
     expect(cases.map(({ input }) => input)).toEqual(expect.arrayContaining(['x: [y]', '- id: z', '#c']));
   });
 
-  test('there are none for what is no skill', () => {
-    expect(() => initCases(folderOf({}))).toThrow(/has no SKILL.md that can be read/);
+  test('need a skill folder', () => {
+    expect(() => initCases(folderOf({}))).toThrow(/has no readable SKILL.md/);
   });
 });
 
-describe('requests in a description', () => {
+describe('example requests in a description', () => {
   test.each([
     ['Makes reports.', { wanted: ['Makes reports'], unwanted: [] }],
     [

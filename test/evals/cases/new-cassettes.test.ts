@@ -15,20 +15,20 @@ function readWith(cassette: string, newCassettes: boolean) {
   return { dir, answers: cases.map(({ answers }) => answers), problems: problems.map(({ message }) => message) };
 }
 
-describe('a cassette that is not there yet', () => {
-  test('is a problem, unless it is going to be recorded', () => {
-    expect(readWith('a.jsonl', false)).toMatchObject({ answers: [], problems: ['the file "a.jsonl" is not there'] });
+describe('a missing cassette', () => {
+  test('is a problem unless it will be recorded', () => {
+    expect(readWith('a.jsonl', false)).toMatchObject({ answers: [], problems: ['the file "a.jsonl" does not exist'] });
     const { dir, answers, problems } = readWith('a.jsonl', true);
     const file = path.join(dir, 'evals/a.jsonl');
     expect([answers, problems, existsSync(file)]).toEqual([[{ type: 'cassette', file }], [], false]);
   });
 
   test.each([
-    ['link/a.jsonl', 'the path "link/a.jsonl" lies outside the folder of the suite'],
-    ['../../../a.jsonl', 'the path "../../../a.jsonl" lies outside the folder of the suite'],
+    ['link/a.jsonl', 'the path "link/a.jsonl" is outside the suite folder'],
+    ['../../../a.jsonl', 'the path "../../../a.jsonl" is outside the suite folder'],
     ['/a.jsonl', 'the path "/a.jsonl" is not relative'],
-    ['nowhere/a.jsonl', 'the file "nowhere/a.jsonl" is not there'],
-  ])('is not made at %s', (cassette, message) => {
+    ['nowhere/a.jsonl', 'the file "nowhere/a.jsonl" does not exist'],
+  ])('is not recorded at %s', (cassette, message) => {
     expect(readWith(cassette, true)).toMatchObject({ answers: [], problems: [message] });
   });
 });

@@ -74,7 +74,7 @@ const FILES = {
 };
 
 describe('cases of our own format', () => {
-  verifies('EVAL-1', 'every key of a case is read, and nothing else is in it', () => {
+  verifies('EVAL-1', 'every key of a case is read', () => {
     const { file, root, dir } = inSkill(WHOLE, 'cases.yaml', FILES);
     const { cases, problems } = readCases([file]);
     expect(problems).toEqual([]);
@@ -151,7 +151,7 @@ describe('cases of our own format', () => {
     expect(cases[0]).toEqual(caseLike({ id: ids[0] ?? '', expect: { trigger: true } }));
   });
 
-  test('defaults are put below each case; setup is the same as the keys beside it', () => {
+  test('defaults apply to each case, and setup equals the keys beside it', () => {
     const { cases, problems } = readIn({
       defaults: { constraints: { max_turns: 3, timeout_s: 9 }, expect: { outcome: 'done' }, tags: ['all'], repeat: 2 },
       cases: [
@@ -181,7 +181,7 @@ describe('cases of our own format', () => {
     ]);
   });
 
-  test('a cassette lies inside the suite, and a limit alone is something to ask', () => {
+  test('a cassette is inside the suite, and a limit alone is an expectation', () => {
     const content = { id: 'taped', input: 'Do it', cassette: 'tapes/one.jsonl', constraints: { max_tool_calls: 0 } };
     const { file, dir } = inSkill(content, 'case.json', { 'target/evals/tapes/one.jsonl': '' });
     expect(readCases([file])).toMatchObject({
@@ -196,7 +196,7 @@ describe('cases of our own format', () => {
     });
   });
 
-  test('a suite of a project names its skills by folder, and formats are checks', () => {
+  test('a project suite names its skills by folder, and formats become checks', () => {
     const root = folderOf({
       'skills/one/SKILL.md': skillMd('one'),
       'evals/cases.json': [
@@ -218,8 +218,8 @@ describe('cases of our own format', () => {
   });
 });
 
-describe('the page about cases', () => {
-  test('shows one that is read', () => {
+describe('docs/eval-cases.md', () => {
+  test('has a valid example', () => {
     const [, text = ''] =
       /```yaml\n([\s\S]*?)```/.exec(readFileSync(path.join(PROJECT, 'docs/eval-cases.md'), 'utf8')) ?? [];
     const root = folderOf({
@@ -237,7 +237,7 @@ describe('the page about cases', () => {
 });
 
 describe('case folders of skills-agent', () => {
-  verifies('EVAL-1', 'case.json is read with the mock and the files beside it', () => {
+  verifies('EVAL-1', 'case.json is read with its mock and files', () => {
     const root = folderOf({
       'evals/report/case.json': {
         input: '统计这个表',
@@ -262,7 +262,7 @@ describe('case folders of skills-agent', () => {
     expect(passedOver).toEqual([
       {
         file: path.join(root, 'evals/report/mock.json'),
-        reason: 'answers of a scripted model, which belong to a case',
+        reason: 'answers of a scripted model',
       },
     ]);
     expect(cases).toEqual([
@@ -297,7 +297,7 @@ describe('case folders of skills-agent', () => {
     ]);
   });
 
-  test('what is wrong in one is told at the words that stand in it', () => {
+  test('problems are located in the original file', () => {
     const root = folderOf({
       'evals/a/case.json': {
         input: 'x',
@@ -314,16 +314,16 @@ describe('case folders of skills-agent', () => {
     const { cases, problems } = readCases([path.join(root, 'evals')]);
     expect(cases).toEqual([]);
     expect(problems.map(({ file, line, message }) => [path.relative(root, file), line, message])).toEqual([
-      ['evals/a/case.json', 4, '"expect.skills_allof" means nothing here'],
-      ['evals/a/case.json', 16, '"constraints.max_tool_call" means nothing here'],
-      ['evals/b/case.json', 1, 'mock.json beside the case cannot be used: it is no JSON with turns'],
-      ['evals/c/case.json', 8, '"a then b" is no name of a tool'],
-      ['evals/c/case.json', 5, 'the expression has a back reference, which cannot be matched in linear time'],
+      ['evals/a/case.json', 4, 'unknown key "expect.skills_allof"'],
+      ['evals/a/case.json', 16, 'unknown key "constraints.max_tool_call"'],
+      ['evals/b/case.json', 1, 'cannot use mock.json beside the case: not JSON with a turns array'],
+      ['evals/c/case.json', 8, 'invalid tool name "a then b"'],
+      ['evals/c/case.json', 5, 'backreferences are not supported: they cannot be matched in linear time'],
     ]);
   });
 });
 
-test('a folder of any name that somebody names is looked into; what is no case file is passed over with a reason', () => {
+test('a named folder with any name is read, and other files in it are skipped with a reason', () => {
   const root = folderOf({
     'mine/first.json': { cases: [{ id: 'a', input: 'x', expect: { outcome: 'done' } }] },
     'mine/package.json': { name: 'other' },

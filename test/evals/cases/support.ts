@@ -7,7 +7,7 @@ import { readCases } from '../../../src/evals/cases/read-cases.ts';
 import type { ReadCases, ReadCasesOptions } from '../../../src/evals/cases/read-cases.ts';
 import { scratch } from '../../registry/support.ts';
 
-/** Files by their paths below a new folder, which it gives. What is no text is written as JSON. */
+/** Writes files below a new folder and returns it. Values that are not strings are written as JSON. */
 export function folderOf(files: Readonly<Record<string, unknown>>): string {
   const root = scratch();
   for (const [name, content] of Object.entries(files)) {
@@ -21,7 +21,7 @@ export function folderOf(files: Readonly<Record<string, unknown>>): string {
 export const skillMd = (name: string): string =>
   `---\nname: ${name}\ndescription: Does things. Use when asked.\n---\n\n# Body\n`;
 
-/** What stands in one file of a skill called `target`. */
+/** Writes a case file into a skill named `target`. */
 export function inSkill(content: unknown, name = 'evals.json', more: Readonly<Record<string, unknown>> = {}) {
   const root = folderOf({ 'target/SKILL.md': skillMd('target'), [`target/evals/${name}`]: content, ...more });
   const file = path.join(root, 'target/evals', name);
@@ -32,7 +32,7 @@ export function readIn(content: unknown, name?: string, options?: ReadCasesOptio
   return readCases([inSkill(content, name).file], options);
 }
 
-/** What every case has, so that tests say only what matters. */
+/** A case with default values for everything that a test does not set. */
 export function caseLike(given: Partial<EvalCase>): EvalCase {
   return {
     id: 'target-1',
@@ -53,7 +53,7 @@ export function caseLike(given: Partial<EvalCase>): EvalCase {
 
 /** `must_occur FIRST before THEN`. */
 export function inOrder(first: ActionPattern, then: ActionPattern) {
-  // The word of the contract; nobody awaits it.
+  // The key of the format; the object is never awaited.
   // oxlint-disable-next-line unicorn/no-thenable
   return { first, then };
 }

@@ -5,14 +5,14 @@ import { readCases } from '../../../src/evals/cases/read-cases.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { caseLike, folderOf, inSkill, readIn, skillMd } from './support.ts';
 
-/** Two queries, the first of which should load the skill. */
+/** One positive and one negative query. */
 const asked = (more: object = {}) => [
   caseLike({ id: 'target-trigger-1', name: 'yes', input: 'yes', expect: { trigger: true }, ...more }),
   caseLike({ id: 'target-trigger-2', name: 'no', input: 'no', expect: { trigger: false }, ...more }),
 ];
 
 describe('trigger sets', () => {
-  verifies('EVAL-1', 'queries with should_trigger, also where a file has nothing but them', () => {
+  verifies('EVAL-1', 'queries with should_trigger are read', () => {
     const { file, dir } = inSkill([
       { query: 'yes', should_trigger: true },
       { query: 'no', should_trigger: false },
@@ -30,7 +30,7 @@ describe('trigger sets', () => {
   });
 
   test.each([
-    ['lists by what they should do', { shouldTrigger: ['yes'], shouldNotTrigger: ['no'] }, 'a.json'],
+    ['lists of positive and negative queries', { shouldTrigger: ['yes'], shouldNotTrigger: ['no'] }, 'a.json'],
     [
       'positive and negative',
       {
@@ -51,7 +51,7 @@ describe('trigger sets', () => {
       'a.json',
     ],
     [
-      'words for true and false',
+      'other values for true and false',
       [
         { prompt: 'yes', should_trigger: 'Yes' },
         { prompt: 'no', should_trigger: 0 },
@@ -59,19 +59,15 @@ describe('trigger sets', () => {
       'a.json',
     ],
     [
-      'the file of waza',
+      'the waza format',
       'should_trigger_prompts:\n  - prompt: yes\n    reason: r\nshould_not_trigger_prompts:\n  - no\n',
       'trigger_tests.yaml',
     ],
     ['CSV', '\uFEFFprompt,should_trigger\r\n"yes",true\r\nno,FALSE\r\n', 'a.csv'],
-    ['CSV with other names and semicolons', 'Query;Should Trigger;Notes\nyes;1;"a ""b"""\nno;0;\n', 'a.csv'],
+    ['CSV with other column names and semicolons', 'Query;Should Trigger;Notes\nyes;1;"a ""b"""\nno;0;\n', 'a.csv'],
+    ['CSV with a skill column', 'expected_skill,shouldTrigger,query\ntarget,true,yes\ntarget,false,no\n', 'a.csv'],
     [
-      'CSV with the skill in question',
-      'expected_skill,shouldTrigger,query\ntarget,true,yes\ntarget,false,no\n',
-      'a.csv',
-    ],
-    [
-      'the skill that is expected, or none',
+      'expected_skill',
       [
         { prompt: 'yes', expected_skill: 'target' },
         { prompt: 'no', expected_skill: null, should_trigger: false },
@@ -84,7 +80,7 @@ describe('trigger sets', () => {
     expect(cases).toEqual(asked());
   });
 
-  test('what more is said goes with the query: confidence, ids, groups, modes', () => {
+  test('ids, confidence, groups and modes are kept', () => {
     const { cases, problems } = readIn({
       positive: [{ id: 'P-1', input: 'yes', mode: 'INTAKE', expected: 'ACTIVATE', confidence: 'high' }],
       negative: [{ id: 'N-1', input: 'no', group: 'far', expected_mode: null }],
@@ -96,14 +92,14 @@ describe('trigger sets', () => {
     ]);
   });
 
-  test('a trigger with a behaviour is a query that loads the skill, and a sentence for a judge', () => {
+  test('a trigger with a behavior is a positive query with a rubric line', () => {
     const { cases } = readIn([{ trigger: 'yes', expected_behavior: 'Counts.' }]);
     expect(cases).toEqual([
       { ...asked()[0], expect: { trigger: true, rubric: [{ id: 'expected_behavior', text: 'Counts.' }] } },
     ]);
   });
 
-  test('no expected skill means that none is loaded, but those that are acceptable', () => {
+  test('an empty expected_skill allows only acceptable skills', () => {
     const { cases } = readIn([
       { prompt: 'no', expected_skill: null },
       { prompt: 'no', expected_skill: 'none', acceptable_skills: ['target'] },
@@ -114,7 +110,7 @@ describe('trigger sets', () => {
     ]);
   });
 
-  test('without a SKILL.md the folder above says what it is about; nobody knows it elsewhere', () => {
+  test('without a SKILL.md the folder name is the target', () => {
     const set = [{ query: 'yes', should_trigger: true }];
     const root = folderOf({ 'SKILL.md': skillMd('far'), 'named/tests/set.json': set, 'loose/triggers.json': set });
     const { cases, problems } = readCases([root]);
@@ -126,14 +122,14 @@ describe('trigger sets', () => {
         file: path.join(root, 'loose/triggers.json'),
         line: 2,
         column: 3,
-        message: 'nobody knows which skill should be loaded, or not',
-        hint: 'put the file into the evals folder of the skill, or write skill_name',
+        message: 'the case names no target skill',
+        hint: 'add skill_name, or move the file into the evals folder of the skill',
         severity: 'error',
       },
     ]);
   });
 
-  test('queries beside other cases, one level down, and under any key are not lost', () => {
+  test('queries beside cases, nested, and under any key are read', () => {
     const { cases, problems } = readIn({
       skill_name: 'target',
       evals: [{ id: 'e', prompt: 'yes', assertions: ['Nice'] }],
@@ -149,7 +145,7 @@ describe('trigger sets', () => {
     ]);
   });
 
-  test('equal queries stay two cases', () => {
+  test('equal queries are separate cases', () => {
     const { cases } = readIn({ shouldTrigger: ['yes', 'yes'], shouldNotTrigger: [] });
     expect(cases.map(({ id, input }) => [id, input])).toEqual([
       ['target-trigger-1', 'yes'],

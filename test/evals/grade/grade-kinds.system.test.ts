@@ -4,8 +4,8 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { OutputCheck } from '../../../src/evals/cases/case.ts';
-import { withOutputs } from '../../../src/evals/grade/files-of-steps.ts';
-import { gradeFacts } from '../../../src/evals/grade/grade-run.ts';
+import { gradeFacts } from '../../../src/evals/grade/grade-facts.ts';
+import { withOutputs } from '../../../src/evals/grade/output-files.ts';
 import type { RunFacts } from '../../../src/evals/grade/run-facts.ts';
 import { REPORT, acting, world } from '../../agent/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -20,7 +20,7 @@ function answering(answer: string): ReturnType<typeof acting> {
 }
 
 describe('disclosure', () => {
-  verifies('EVAL-2', 'resources that were read, and nothing of skills that were not loaded', async () => {
+  verifies('EVAL-2', 'grades the resources that were read and content of unloaded skills', async () => {
     const { facts } = await ran([LOAD, READ, ANSWER]);
     const asked = (resourcesOnly: readonly string[]) => graded({ disclosure: { resourcesOnly } }, facts);
     expect(asked(['report/references/*'])).toEqual(['disclosure.resources_only: passed']);
@@ -28,7 +28,7 @@ describe('disclosure', () => {
     expect(graded({ disclosure: { unloadedBytes: 0 } }, facts)).toEqual(['disclosure.unloaded_bytes: passed']);
   });
 
-  test('a body that is read by the path of its file is found', async () => {
+  test('finds a body that was read by file path', async () => {
     const here = await world();
     const other = path.join(here.project, 'vendor', 'other');
     mkdirSync(other, { recursive: true });
@@ -40,14 +40,14 @@ describe('disclosure', () => {
     ]);
   });
 
-  test('a resource of a skill that was never loaded is found in what was shown', async () => {
+  test('finds a resource of an unloaded skill', async () => {
     const { facts } = await ran([READ, ANSWER]);
     expect(graded({ disclosure: { unloadedBytes: 0 } }, facts)).toEqual([
       'disclosure.unloaded_bytes: failed, 25 bytes of option/report/references/kpi.md',
     ]);
   });
 
-  test('after a conversation was shortened it is still only the loaded skills that are shown', async () => {
+  test('shows only loaded skills after a compaction', async () => {
     const files = { ...REPORT['report']?.files, 'references/kpi.md': `# KPI\n\n${'many words '.repeat(2_000)}` };
     const here = await world({ ...REPORT, report: { ...REPORT['report'], files } });
     const lines = [LOAD, READ, READ, READ, READ, ANSWER];
@@ -58,21 +58,21 @@ describe('disclosure', () => {
 });
 
 describe('security', () => {
-  test('denied stays denied: tried, refused by a rule, and nothing done', async () => {
+  test('denied passes for an attempted action that a rule refused', async () => {
     const here = await world({ report: { ...REPORT['report'], fields: ['allowed-tools: "read_resource"'] } });
     const { facts } = await ran([LOAD, RUN, ANSWER], { world: here });
     const denied = [{ tool: 'run_script' }, { tool: 'load_skill' }, { tool: 'write_file' }];
     expect(graded({ security: { denied } }, facts)).toEqual([
       'security.denied[0]: passed',
       'security.denied[1]: failed, not denied: select_skills (allow, skill-loaded)',
-      'security.denied[2]: failed, it was never tried, so that nothing could deny it',
+      'security.denied[2]: failed, the action was never attempted',
     ]);
     const [first] = gradeFacts(evalCase({ security: { denied } }), facts);
     const step = facts.steps.find(({ action }) => action?.type === 'run_script');
     expect(first?.events).toEqual(step?.events);
   });
 
-  test('a person is asked, and a no is a no', async () => {
+  test('asked passes for a requested approval, and a refusal counts as denied', async () => {
     const pattern = [{ tool: 'write_file' }];
     const refused = await ran([WRITE, ANSWER], { run: { host: {}, ...no } });
     expect(graded({ security: { asked: pattern, denied: pattern } }, refused.facts)).toEqual([
@@ -87,11 +87,11 @@ describe('security', () => {
     ]);
     const loaded = await ran([LOAD, ANSWER]);
     expect(graded({ security: { asked: [{ tool: 'load_skill' }] } }, loaded.facts)).toEqual([
-      'security.asked[0]: failed, nobody was asked: select_skills (allow, skill-loaded)',
+      'security.asked[0]: failed, no approval was requested: select_skills (allow, skill-loaded)',
     ]);
   });
 
-  test('paths that leave their place are denied and escape nothing', async () => {
+  test('paths outside the project are denied and are no escape', async () => {
     const out = (file: string): ReturnType<typeof acting> => acting('read_file', { path: file });
     const lines = [out('../../etc/passwd'), out('/etc/passwd'), ANSWER];
     const { facts } = await ran(lines, { run: { host: {}, ...yes } });
@@ -101,7 +101,7 @@ describe('security', () => {
     ]);
   });
 
-  test('an escape that succeeded would be seen, and what no record can show is not claimed', async () => {
+  test('no_escape finds a successful escape, and gives an error without isolation', async () => {
     const { facts } = await ran([WRITE, ANSWER], { run: { host: {}, ...yes } });
     const escaped = (place: string): RunFacts => ({
       ...facts,
@@ -118,23 +118,23 @@ describe('security', () => {
       ]);
     const unisolated = await ran([LOAD, RUN, ANSWER]);
     expect(graded({ security: { noEscape: true } }, unisolated.facts)).toEqual([
-      'security.no_escape: error, programs ran without isolation: the record cannot say what they did',
+      'security.no_escape: error, programs ran without isolation, so the record does not show what they accessed',
     ]);
   });
 });
 
 describe('budget, cost and outcome', () => {
-  test('limits are kept, or said not to be', async () => {
+  test('grades each limit', async () => {
     const { facts } = await ran([LOAD, RUN, ANSWER]);
     expect(graded({}, facts, { limits: { turns: 3, toolCalls: 1, scriptRuns: Number.NaN, tokens: 10 } })).toEqual([
       'limits.turns: passed',
       'limits.toolCalls: failed, it used 2',
-      'limits.scriptRuns: error, the limit is no number from 0',
+      'limits.scriptRuns: error, the limit must be a number of at least 0',
       expect.stringMatching(/^limits\.tokens: failed, it used \d+$/),
     ]);
   });
 
-  test('a limit that ended the run was not kept, though no more than that was used', async () => {
+  test('a limit that ended the run counts as exceeded', async () => {
     const { facts } = await ran([LOAD, RUN, RUN], { budget: { turns: 2 } });
     expect([facts.outcome, facts.used.turns]).toEqual(['degraded', 2]);
     expect(graded({ outcome: ['degraded'] }, facts, { limits: { turns: 2 } })).toEqual([
@@ -143,7 +143,7 @@ describe('budget, cost and outcome', () => {
     ]);
   });
 
-  test('tokens are what the model counts and never characters', async () => {
+  test('tokens are the counts of the model and never characters', async () => {
     const usage = { inputTokens: 5_000, outputTokens: 120 };
     const { facts } = await ran([
       { ...LOAD, usage },
@@ -170,7 +170,7 @@ describe('output', () => {
     return (check) => graded({ output: [check] }, facts)[0] ?? '';
   }
 
-  test('texts and expressions', async () => {
+  test('grades texts and regular expressions', async () => {
     const check = await answered('There are 42 rows.');
     expect(check({ type: 'contains', text: '42 rows' })).toBe('output[0]: passed');
     expect(check({ type: 'contains', text: 'there ARE', ignoreCase: true })).toBe('output[0]: passed');
@@ -179,11 +179,11 @@ describe('output', () => {
     );
     expect(check({ type: 'matches', pattern: '^There are \\d+ rows\\.$' })).toBe('output[0]: passed');
     expect(check({ type: 'matches', pattern: '(a+)+$', not: true })).toBe('output[0]: passed');
-    expect(check({ type: 'matches', pattern: '(?=x)' })).toMatch(/^output\[0\]: error, .*look-around/);
+    expect(check({ type: 'matches', pattern: '(?=x)' })).toMatch(/^output\[0\]: error, .*lookahead/);
     expect(check({ type: 'json' })).toBe('output[0]: failed, the answer is "There are 42 rows."');
   });
 
-  test('JSON by a schema; a schema that cannot be checked is no pass', async () => {
+  test('grades JSON by a schema; an unusable schema is an error', async () => {
     const check = await answered('```json\n{"rows": 42, "names": ["a"]}\n```');
     const schema = {
       type: 'object',
@@ -196,10 +196,12 @@ describe('output', () => {
     expect(check({ type: 'json', schema: { ...schema, required: ['columns'] } })).toBe(
       'output[0]: failed, "columns" is missing',
     );
-    expect(check({ type: 'json', schema: { $ref: '#/x' } })).toBe('output[0]: error, $ref "#/x" leads nowhere');
+    expect(check({ type: 'json', schema: { $ref: '#/x' } })).toBe(
+      "output[0]: error, cannot use the JSON Schema: can't resolve reference #/x from id #",
+    );
   });
 
-  test('files with their media types and hashes', async () => {
+  test('grades files by name, media type, hash and text', async () => {
     const here = await world({
       report: {
         ...REPORT['report'],
@@ -228,16 +230,16 @@ describe('output', () => {
       'output[0]: failed, "out/rows.csv" is text/csv',
     );
     expect(check({ path: 'report.md', contains: '42 rows' })).toBe('output[0]: passed');
-    expect(check({ path: 'report.md', contains: '43' })).toBe('output[0]: failed, "report.md" is "# 42 rows\\n"');
+    expect(check({ path: 'report.md', contains: '43' })).toBe('output[0]: failed, "report.md" contains "# 42 rows\\n"');
     expect(check({ path: 'out/none.txt' })).toBe(
-      'output[0]: failed, it is not there; files: "out/b.txt", "out/rows.csv", "report.md"',
+      'output[0]: failed, no such file; files: "out/b.txt", "out/rows.csv", "report.md"',
     );
     expect(check({ path: 'out/none.txt', exists: false })).toBe('output[0]: passed');
-    expect(check({ path: 'out/*', exists: false })).toBe('output[0]: failed, there is "out/b.txt", "out/rows.csv"');
-    // The first short text is in the record; of the others it has the hash alone, and what cannot be looked at is not judged.
+    expect(check({ path: 'out/*', exists: false })).toBe('output[0]: failed, found "out/b.txt", "out/rows.csv"');
+    // The record holds the first short text, and only the hash of the others.
     expect(check({ path: 'out/b.txt', contains: 'a' })).toBe('output[0]: passed');
     expect(check({ path: 'out/rows.csv', contains: 'rows' })).toBe(
-      'output[0]: error, "out/rows.csv" is not in the record as text',
+      'output[0]: error, "out/rows.csv" has no text in the record',
     );
     const kept = (text: string): string =>
       graded(
@@ -245,19 +247,19 @@ describe('output', () => {
         withOutputs(facts, (name) => (name === 'out/rows.csv' ? Buffer.from(text) : undefined)),
       )[0] ?? '';
     expect(kept('rows,42\n')).toBe('output[0]: passed');
-    // Files that were kept count only as they were when the run was recorded.
-    expect(kept('rows,43\n')).toBe('output[0]: error, "out/rows.csv" is not in the record as text');
+    // A kept file must have the recorded hash.
+    expect(kept('rows,43\n')).toBe('output[0]: error, "out/rows.csv" has no text in the record');
     expect(check({ path: '../x' })).toMatch(/^output\[0\]: error/);
   });
 
-  test('what was shown while it grew', async () => {
+  test('compares the stream with the answer', async () => {
     const { facts } = await ran([LOAD, ANSWER]);
     expect(graded({ streaming: true }, facts)).toEqual([
-      'streaming: skipped, nobody listened: deltas are not part of a record',
+      'streaming: skipped, the stream was not observed; records do not hold deltas',
     ]);
     expect(graded({ streaming: true }, { ...facts, streamed: 'there are 42 rows' })).toEqual(['streaming: passed']);
     expect(graded({ streaming: true }, { ...facts, streamed: 'there are 41 rows' })).toEqual([
-      'streaming: failed, from character 12 on "1 rows" was shown and "2 rows" answered',
+      'streaming: failed, from character 12 on the stream has "1 rows", the answer "2 rows"',
     ]);
   });
 });

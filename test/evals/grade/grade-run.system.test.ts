@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 
 import type { ActionPattern } from '../../../src/evals/cases/case.ts';
-import { brokenReason, caseVerdict, gradeFacts } from '../../../src/evals/grade/grade-run.ts';
+import { gradeFacts } from '../../../src/evals/grade/grade-facts.ts';
+import { caseVerdict } from '../../../src/evals/grade/grade-run.ts';
+import { brokenReason } from '../../../src/evals/grade/run-facts.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { acting, played, world } from '../../agent/support.ts';
 import { ANSWER, LOAD, READ, RUN, evalCase, graded, ran } from './support.ts';
 
 describe('skills', () => {
-  verifies('EVAL-2', 'a trigger is judged by what was loaded', async () => {
+  verifies('EVAL-2', 'trigger is graded by the loaded skills', async () => {
     const { facts } = await ran([LOAD, ANSWER]);
     expect(gradeFacts(evalCase({ trigger: true }), facts)).toEqual([
       {
@@ -24,11 +26,11 @@ describe('skills', () => {
       'trigger: failed, it did not fire; loaded: report',
     ]);
     expect(graded({ trigger: true }, facts, { skills: { folders: [] } })).toEqual([
-      'trigger: error, the case names no skill that could fire',
+      'trigger: error, the case names no target skill: add skills.target',
     ]);
   });
 
-  test('all, any, none and only', async () => {
+  test('grades all_of, any_of, none_of and only', async () => {
     const { facts } = await ran([LOAD, ANSWER]);
     expect(
       graded(
@@ -43,14 +45,14 @@ describe('skills', () => {
     ]);
   });
 
-  test('the first tool call decides nothing: a skill that is loaded late has fired', async () => {
+  test('a skill that loads after other tool calls counts as triggered', async () => {
     const search = acting('search_skills', { query: 'rows' });
     const list = acting('list_dir', { path: '.' });
     const { facts } = await ran([search, list, RUN, LOAD, RUN, ANSWER], { run: { host: {} } });
     expect(graded({ trigger: true }, facts)).toEqual(['trigger: passed']);
   });
 
-  test('what a program requires was not triggered by the query', async () => {
+  test('a skill required by the program does not count as triggered', async () => {
     const { facts } = await ran([ANSWER], { required: ['report'] });
     expect(facts.loads).toEqual([
       { seq: expect.any(Number), skill: 'report', id: 'option/report', askedBy: 'program', isRequired: true },
@@ -61,12 +63,12 @@ describe('skills', () => {
     ]);
   });
 
-  test('what a person calls by its name is loaded', async () => {
+  test('a skill invoked by its slash command counts as triggered', async () => {
     const { facts } = await ran([ANSWER], { request: '/report now' });
     expect(graded({ trigger: true }, facts)).toEqual(['trigger: passed']);
   });
 
-  test('a skill that runs in a context of its own has fired', async () => {
+  test('a skill that runs as a subagent counts as triggered', async () => {
     const here = await world({
       report: { description: 'Counts rows.', body: '# Report\n', fields: ['run-mode: subagent'] },
     });
@@ -76,15 +78,15 @@ describe('skills', () => {
   });
 });
 
-describe('runs that broke', () => {
-  test('are no verdict: a model that fails keeps no skill quiet', async () => {
+describe('broken runs', () => {
+  test('have no verdict after a model failure', async () => {
     const { facts } = await ran([new Error('the connection was reset')]);
     const one = evalCase({
       trigger: false,
       skills: { noneOf: ['report'] },
       output: [{ type: 'contains', text: 'x', not: true }],
     });
-    const reason = 'the run broke: the model played gave no answer: the connection was reset';
+    const reason = 'the run failed: the model played gave no answer: the connection was reset';
     expect(gradeFacts(one, facts).map(({ id, status, found }) => [id, status, found])).toEqual([
       ['trigger', 'error', reason],
       ['skills.none_of', 'error', reason],
@@ -93,14 +95,14 @@ describe('runs that broke', () => {
     expect(caseVerdict(one, gradeFacts(one, facts), brokenReason(one, facts))).toEqual({ status: 'error', reason });
   });
 
-  test('nor are those whose model only answers nonsense', async () => {
+  test('have no verdict if the model gives only invalid answers', async () => {
     const { facts } = await ran([{ text: 'no JSON' }, { text: 'none again' }]);
     expect(graded({ trigger: false }, facts)[0]).toMatch(
-      /^trigger: error, the run broke: the model gave no usable answer twice/,
+      /^trigger: error, the run failed: the model gave no usable answer twice/,
     );
   });
 
-  test('nor are those that were cancelled, or whose time was up', async () => {
+  test('have no verdict after a cancellation or a timeout', async () => {
     const stop = new AbortController();
     const stopping = played([
       () => {
@@ -114,23 +116,23 @@ describe('runs that broke', () => {
     ]);
     const slow = played([() => new Promise(() => undefined)]);
     const late = await ran([], { played: slow, budget: { wallMs: 40 } });
-    expect(graded({ trigger: false }, late.facts)[0]).toMatch(/^trigger: error, the time of the run was up: /);
-    // Unless the case itself sets the time: then it is a limit that was not kept.
+    expect(graded({ trigger: false }, late.facts)[0]).toMatch(/^trigger: error, the run timed out: /);
+    // If the case itself sets the time limit, the limit was exceeded.
     expect(graded({ trigger: false }, late.facts, { limits: { wallMs: 40 } })).toEqual([
       'trigger: passed',
       'limits.wallMs: failed, the limit ended the run',
     ]);
   });
 
-  test('unless the case asks for such an end', async () => {
+  test('are graded if the case expects that outcome', async () => {
     const { facts } = await ran([new Error('the connection was reset')]);
     expect(graded({ outcome: ['failed'] }, facts)).toEqual(['outcome: passed']);
     expect(graded({ outcome: ['done'] }, facts)).toEqual([
-      'outcome: error, the run broke: the model played gave no answer: the connection was reset',
+      'outcome: error, the run failed: the model played gave no answer: the connection was reset',
     ]);
   });
 
-  test('but a skill whose script fails again and again is graded', async () => {
+  test('are graded if the script of the skill failed repeatedly', async () => {
     const wrong = acting('run_script', { skill: { name: 'report' }, relative_path: 'scripts/none.sh', args: [] });
     const { facts } = await ran([LOAD, wrong, wrong, wrong]);
     expect([facts.outcome, facts.broken]).toEqual(['failed', '']);
@@ -141,25 +143,25 @@ describe('runs that broke', () => {
   });
 });
 
-describe('what was done', () => {
+describe('actions', () => {
   const select = { tool: 'select_skills' };
   const load = { tool: 'load_skill' };
   const script = { tool: 'run_script' };
-  // oxlint-disable-next-line unicorn/no-thenable -- That is how cases name it; nobody awaits one.
+  // oxlint-disable-next-line unicorn/no-thenable -- Case files use this key; the object is never awaited.
   const pair = (first: ActionPattern, then: ActionPattern) => ({ first, then });
 
-  test('in order, by the names of tools and of actions', async () => {
+  test('match in order, by tool name or action type', async () => {
     const { facts } = await ran([LOAD, READ, RUN, ANSWER]);
     expect(graded({ actions: { ordered: [select, script] } }, facts)).toEqual(['actions.ordered: passed']);
     expect(graded({ actions: { ordered: [load, { tool: 'read_resource' }, { tool: 'run_*' }] } }, facts)).toEqual([
       'actions.ordered: passed',
     ]);
     expect(graded({ actions: { ordered: [script, load] } }, facts)).toEqual([
-      'actions.ordered: failed, there is no load_skill behind run_script; done: select_skills, load_resource, run_script, final_answer',
+      'actions.ordered: failed, no load_skill after run_script; actions: select_skills, load_resource, run_script, final_answer',
     ]);
   });
 
-  test('once is not twice, though a call and its action have the same name', async () => {
+  test('count once, although a call and its action have the same name', async () => {
     const { facts } = await ran([LOAD, RUN, ANSWER]);
     expect(graded({ actions: { ordered: [script, script] } }, facts)[0]).toMatch(/^actions\.ordered: failed/);
     expect(graded({ actions: { unordered: [script, script] } }, facts)[0]).toMatch(/^actions\.unordered: failed/);
@@ -170,18 +172,18 @@ describe('what was done', () => {
     ]);
   });
 
-  test('in any order, each pattern with a step of its own', async () => {
+  test('match in any order, with a separate step for each pattern', async () => {
     const { facts } = await ran([LOAD, READ, RUN, ANSWER]);
     expect(graded({ actions: { unordered: [{ tool: '*' }, script, load] } }, facts)).toEqual([
       'actions.unordered: passed',
     ]);
-    // The first pattern could take what only the second one can use.
+    // The first pattern must not take the only step that the second one matches.
     expect(graded({ actions: { unordered: [{ tool: 'run_*' }, { tool: 'run_script' }] } }, facts)[0]).toMatch(
-      /^actions\.unordered: failed, there is no run_/,
+      /^actions\.unordered: failed, no run_/,
     );
   });
 
-  test('before, and not at all', async () => {
+  test('match before and forbid', async () => {
     const { facts } = await ran([LOAD, RUN, ANSWER]);
     const before = [
       pair(load, script),
@@ -194,15 +196,15 @@ describe('what was done', () => {
     ).toEqual([
       'actions.before[0]: passed',
       'actions.before[1]: failed, load_skill came first',
-      'actions.before[2]: failed, there is no write_file; done: select_skills, run_script, final_answer',
+      'actions.before[2]: failed, no write_file; actions: select_skills, run_script, final_answer',
       'actions.before[3]: passed',
       'actions.forbid[0]: passed',
-      'actions.forbid[1]: failed, asked for: run_script',
-      'forbid_tools[0]: failed, asked for: select_skills',
+      'actions.forbid[1]: failed, requested: run_script',
+      'forbid_tools[0]: failed, requested: select_skills',
     ]);
   });
 
-  test('with these arguments: in part, exactly, by an expression', async () => {
+  test('match arguments partially, exactly and by regular expression', async () => {
     const { facts } = await ran([LOAD, RUN, ANSWER]);
     const holds = (fields: Readonly<Record<string, unknown>>, exact?: true): string =>
       graded(
@@ -219,11 +221,11 @@ describe('what was done', () => {
     expect(holds({ skill: { name: 'report' }, relative_path: '/./', args: ['a'] }, true)).toBe('passed');
     expect(holds({ constructor: '/./' })).toBe('failed');
     expect(graded({ actions: { ordered: [{ tool: 'run_script', arguments: { args: '/(a)\\1/' } }] } }, facts)).toEqual([
-      expect.stringMatching(/^actions\.ordered: error, run_script with .*back references/),
+      expect.stringMatching(/^actions\.ordered: error, run_script with .*backreferences/),
     ]);
   });
 
-  test('native calls of one answer are told apart, also those that became no action', async () => {
+  test('native calls of one answer are separate steps, including calls that became no action', async () => {
     const here = await world();
     const calls = (...names: readonly (readonly [string, unknown])[]) => ({ calls: names });
     const { facts } = await ran(

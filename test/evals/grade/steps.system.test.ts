@@ -6,8 +6,8 @@ import type { ActionPattern } from '../../../src/evals/cases/case.ts';
 import { gradeActions } from '../../../src/evals/grade/grade-actions.ts';
 import { gradeSecurity } from '../../../src/evals/grade/grade-security.ts';
 import type { RunFacts, StepFact } from '../../../src/evals/grade/run-facts.ts';
-import { tieCalls } from '../../../src/evals/grade/match-calls.ts';
-import type { OpenStep } from '../../../src/evals/grade/match-calls.ts';
+import { matchCalls } from '../../../src/evals/grade/run-steps.ts';
+import type { OpenStep } from '../../../src/evals/grade/run-steps.ts';
 import { evalCase } from './support.ts';
 
 const EMPTY: RunFacts = {
@@ -65,7 +65,7 @@ function unorderedByHand(patterns: readonly string[], tools: readonly string[]):
 }
 
 describe('sequences', () => {
-  test('are found where any choice of steps fits, as trying all of them says', () => {
+  test('match if any assignment of steps works', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...PATTERNS), { maxLength: 4 }),
@@ -89,30 +89,30 @@ describe('calls and actions', () => {
     return { call, seq: 10 + call, askedBy: 'model', action, events: [10 + call] };
   }
   const select = { name: 'select_skills', input: { skills: ['x', 'y'] } };
-  const tiedNames = (steps: readonly StepFact[]): readonly unknown[] =>
+  const matchedNames = (steps: readonly StepFact[]): readonly unknown[] =>
     steps.map(({ tool, action, isUnclear }) => [tool?.name, tool?.isFirst, action?.type, isUnclear]);
 
-  test('one call may become several actions, beside another call', () => {
+  test('one call may become several actions beside another call', () => {
     const script = stepOf({ type: 'run_script', skill: 'x', script: 's', args: [] }, 3);
     const calls = [select, { name: 'run_script', input: { script: 's' } }];
-    expect(tiedNames(tieCalls(calls, [load('x', 1), load('y', 2), script], 5))).toEqual([
+    expect(matchedNames(matchCalls(calls, [load('x', 1), load('y', 2), script], 5))).toEqual([
       ['select_skills', true, 'load_skill', undefined],
       ['select_skills', false, 'load_skill', undefined],
       ['run_script', true, 'run_script', undefined],
     ]);
   });
 
-  test('of two calls with one name the one that has the words of the action became it', () => {
+  test('of two calls with one name, the one that shares a text with the action matches', () => {
     const calls = ['none', 'x'].map((skill) => ({ name: 'load_skill', input: { skill } }));
-    expect(tieCalls(calls, [load('x', 1)], 5).map(({ tool, action }) => [tool?.input, action?.type])).toEqual([
+    expect(matchCalls(calls, [load('x', 1)], 5).map(({ tool, action }) => [tool?.input, action?.type])).toEqual([
       [{ skill: 'none' }, undefined],
       [{ skill: 'x' }, 'load_skill'],
     ]);
   });
 
-  test('where it is not clear nothing is said to be denied', () => {
-    const steps = tieCalls([select, { name: 'pick_skills', input: {} }], [load('x', 1)], 5);
-    expect(tiedNames(steps)).toEqual([
+  test('an unclear match gives no denied verdict', () => {
+    const steps = matchCalls([select, { name: 'pick_skills', input: {} }], [load('x', 1)], 5);
+    expect(matchedNames(steps)).toEqual([
       ['select_skills', true, undefined, true],
       ['pick_skills', true, undefined, true],
       [undefined, undefined, 'load_skill', true],

@@ -2,8 +2,9 @@ import type { AgentOptions, AgentResult } from '../../../src/agent/agent-options
 import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
 import type { CheckResult } from '../../../src/evals/report/result.ts';
 import type { Model } from '../../../src/core/model.ts';
-import { factsOfRun } from '../../../src/evals/grade/facts-of-run.ts';
-import { gradeFacts } from '../../../src/evals/grade/grade-run.ts';
+import { gradeFacts } from '../../../src/evals/grade/grade-facts.ts';
+import { checkJsonSchema } from '../../../src/evals/grade/json-schema.ts';
+import { readRunFacts } from '../../../src/evals/grade/read-run-facts.ts';
 import type { RunFacts } from '../../../src/evals/grade/run-facts.ts';
 import { acting, played, world } from '../../agent/support.ts';
 import type { Line, World } from '../../agent/support.ts';
@@ -26,7 +27,7 @@ export function evalCase(expect: Expectations, more: Partial<EvalCase> = {}): Ev
   };
 }
 
-/** Steps of skills-agent's protocol over the skills of `test/agent/support.ts`. */
+/** Steps of the skills-agent protocol with the skills of `test/agent/support.ts`. */
 export const LOAD = acting('select_skills', { skills: [{ name: 'report' }], reason: 'it fits' });
 export const READ = acting('load_resource', { skill: { name: 'report' }, relative_path: 'references/kpi.md' });
 export const RUN = acting('run_script', { skill: { name: 'report' }, relative_path: 'scripts/count.sh', args: ['a'] });
@@ -38,7 +39,7 @@ export interface Ran {
   readonly facts: RunFacts;
 }
 
-/** A run of the played lines, as its folder tells it. */
+/** Runs the played lines and reads the facts from the run folder. */
 export async function ran(
   lines: readonly (Line | Error)[],
   options: Partial<AgentOptions> & { readonly world?: World; readonly played?: Model } = {},
@@ -47,14 +48,14 @@ export async function ran(
   const { agent } = given ?? (await world());
   const result = await agent({ model, protocol: 'actions', ...rest });
   const folder = result.path ?? '';
-  const reading = factsOfRun(folder);
+  const reading = readRunFacts(folder);
   if (reading.type === 'unusable') throw new Error(reading.reason);
   return { result, folder, facts: reading.facts };
 }
 
-/** Each check in a line: `id: status, found`. */
+/** Formats each check as `id: status, found`. */
 export function graded(expect: Expectations, facts: RunFacts, more: Partial<EvalCase> = {}): readonly string[] {
-  return gradeFacts(evalCase(expect, more), facts).map(checkLine);
+  return gradeFacts(evalCase(expect, more), facts, checkJsonSchema).map(checkLine);
 }
 
 export function checkLine({ id, status, found }: CheckResult): string {

@@ -12,7 +12,7 @@ import { CHROMIUM, openChromium } from './chromium.ts';
 import type { Browser, Page } from './chromium.ts';
 import { VIEW } from './sample-view.ts';
 
-if (CHROMIUM === undefined) console.log('the tests of the page are skipped: there is no chromium');
+if (CHROMIUM === undefined) console.log('skipping the tests of the report page: chromium is not installed');
 
 describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'skillwright-page-'));
@@ -42,7 +42,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   const hash = (page: Page): Promise<unknown> => page.evaluate('location.hash');
   const VIEWS = ['#overview', '#cases', '#case:0', '#case:7', '#case:99999', '#trigger', '#changes', '#nothing'];
 
-  test('every view opens from the disk without an error and without a request', async () => {
+  test('opens every view from disk without errors or requests', async () => {
     const page = await open(many, { view: () => VIEW, before });
     for (const view of VIEWS)
       await page.evaluate(`location.hash = '${view}'; new Promise((done) => setTimeout(done, 20))`);
@@ -51,7 +51,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(page.seen.requests).toHaveLength(1);
   });
 
-  test('texts of strangers are text: nothing runs, nothing is added, nothing hides', async () => {
+  test('shows untrusted text as text', async () => {
     for (const hostile of HOSTILE) {
       const page = await open(hostileReport(hostile), { before: hostileReport(`${hostile}x`) });
       for (const view of VIEWS)
@@ -65,7 +65,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     }
   });
 
-  test('keys move through the table, open a case, go on and come back to its row', async () => {
+  test('supports keyboard navigation between table and case', async () => {
     const page = await open(many, {}, '#cases');
     await page.press('j');
     await page.press('j');
@@ -93,7 +93,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     ).toBe(true);
   });
 
-  test('the filter narrows the table by words, outcomes and tags', async () => {
+  test('filters the table by words, statuses and tags', async () => {
     const page = await open(many, {}, '#overview');
     await page.press('/');
     expect([await hash(page), await page.evaluate('document.activeElement.type')]).toEqual(['#cases', 'search']);
@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(await text(page, '[role=status]')).toBe('55 of 1,000');
   });
 
-  test('a column sorts the table up, down, and not', async () => {
+  test('sorts by a column ascending, descending and not at all', async () => {
     const page = await open(many, {}, '#cases');
     const click = `document.querySelector('.head .tokens button').click()`;
     const first = async (): Promise<unknown> => {
@@ -129,7 +129,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     ]);
   });
 
-  test('a case shows its checks, its answer and its run; an event leads to its step', async () => {
+  test('shows checks, answer and run of a case, with links to events', async () => {
     const failed = result('sum', { ...fullReport().results[1], run: '/run' });
     const page = await open(report([failed]), { view: () => VIEW }, '#case:0');
     expect(
@@ -144,7 +144,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(await page.evaluate(`document.querySelectorAll('.plan li').length`)).toBe(3);
   });
 
-  test('only the rows in sight are in the document', async () => {
+  test('renders only visible rows', async () => {
     const page = await open(report(manyResults(5000)), {}, '#cases');
     expect(await page.evaluate(`document.querySelectorAll('.rows .row').length`)).toBeLessThan(80);
     await page.evaluate(
@@ -155,7 +155,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     );
   });
 
-  test('nothing scrolls sideways in a narrow window', async () => {
+  test('does not scroll horizontally in a narrow window', async () => {
     const page = await open(many, { view: () => VIEW, before });
     for (const width of [320, 360, 768]) {
       await page.size(width, 740);
@@ -166,7 +166,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     }
   });
 
-  test('follows the system into the dark, with enough contrast in both', async () => {
+  test('supports light and dark mode with sufficient contrast', async () => {
     const page = await open(many, { view: () => VIEW, before });
     const grounds: unknown[] = [];
     for (const scheme of ['light', 'dark'] as const) {
@@ -180,7 +180,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(grounds).toEqual(['rgb(246, 247, 249)', 'rgb(18, 21, 27)']);
   });
 
-  test('two runs of one case are compared step by step', async () => {
+  test('compares two runs of one case step by step', async () => {
     const other = { ...VIEW, steps: VIEW.steps.slice(0, -2) };
     const page = await open(
       report([result('a', { run: '/a' }), result('a', { run: '/b', arm: 'without' })]),
@@ -192,17 +192,17 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     ).toEqual(['+ turn 2  action  run_script tables scripts/count.py input.csv', '+ turn 3  end  run done']);
   });
 
-  test('says INVALID before anything else, and no score', async () => {
+  test('shows INVALID first, and no score', async () => {
     const controls = TRIGGER.controls.map((control) => ({ ...control, isKept: false, found: '0 %' }));
     const page = await open(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } }));
-    expect(await text(page, '.banner')).toContain('Invalid: a control was not kept, so there is no score');
+    expect(await text(page, '.banner')).toContain('Invalid: a control failed, so there is no score');
     expect(await text(page, '.card .value')).toBe('—');
     await page.evaluate(`location.hash = '#trigger'; new Promise((done) => setTimeout(done, 20))`);
     expect(await page.evaluate(`document.querySelectorAll('.matrix, .rate').length`)).toBe(0);
   });
 });
 
-/** Texts whose colour stands out less than 4.5 to 1 against what is behind them. */
+/** Lists texts with a contrast below 4.5:1. */
 const CONTRAST = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const over = (colours) => {

@@ -1,4 +1,4 @@
-/** A real Chromium, led over a pipe: messages of JSON, each ended by a zero byte, on descriptors 3 and 4. No port, no library. */
+/** Controls Chromium over a pipe: JSON messages with a trailing zero byte on descriptors 3 and 4, without a port or a library. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Where there is one. */
+/** The path of an installed Chromium. */
 export const CHROMIUM = PROGRAMS.find((program) => existsSync(program));
 
 interface Message {
@@ -21,16 +21,16 @@ interface Message {
 
 export interface Page {
   readonly send: (method: string, params?: object) => Promise<Readonly<Record<string, unknown>>>;
-  /** The value of an expression in the page. */
+  /** Evaluates an expression in the page. */
   readonly evaluate: (expression: string) => Promise<unknown>;
   readonly open: (file: string) => Promise<void>;
   readonly size: (width: number, height: number) => Promise<void>;
   readonly scheme: (name: 'light' | 'dark') => Promise<void>;
-  /** As a person presses it. */
+  /** Sends real key events. */
   readonly press: (key: string) => Promise<void>;
   readonly type: (text: string) => Promise<void>;
   readonly screenshot: () => Promise<Buffer>;
-  /** Errors, warnings and exceptions so far, and addresses that were asked for. */
+  /** Errors, warnings, exceptions and requested addresses so far. */
   readonly seen: { readonly problems: string[]; readonly requests: string[] };
 }
 
@@ -131,7 +131,7 @@ async function openPage(
       throw new Error(answer.exceptionDetails.exception?.description ?? answer.exceptionDetails.text);
     return answer.result.value;
   };
-  /** Two frames: what was asked for is drawn. */
+  /** Waits two frames, until changes are drawn. */
   const settled = (): Promise<unknown> =>
     evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))');
   return {

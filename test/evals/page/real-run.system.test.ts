@@ -2,13 +2,11 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import type { EvalCase } from '../../../src/evals/cases/case.ts';
-import { ZERO_COST } from '../../../src/evals/report/result.ts';
-import { NOTHING_SEEN } from '../../../src/evals/run/run-case.ts';
 import { runSuite } from '../../../src/evals/run/run-suite.ts';
 import { runView } from '../../../src/evals/page/run-view.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 
-test('a run that an agent made is seen turn by turn, with what filled each request', async () => {
+test('the view of a run lists its turns with the context sections of each request', async () => {
   const root = scratch();
   const skill = path.join(root, 'skills', 'tables');
   writeSkill(skill, { description: 'Works on tables. Use it for tables.', body: 'Look at each row. '.repeat(200) });
@@ -34,8 +32,6 @@ test('a run that an agent made is seen turn by turn, with what filled each reque
     concurrency: 1,
     timeoutMs: 20_000,
     directory: path.join(root, 'evals'),
-    grade: async () => ({ status: 'passed', reason: '', checks: [], loaded: [], answer: '', cost: ZERO_COST }),
-    lookAtWorkspace: async () => NOTHING_SEEN,
     signal: new AbortController().signal,
   });
   const { outcome, turns, steps } = runView(results[0]?.run ?? '');

@@ -15,8 +15,8 @@ function dataIn(html: string): unknown {
   return JSON.parse(html.slice(from, html.indexOf('</script>', from)));
 }
 
-describe('the page of a report', () => {
-  verifies('EVAL-4', 'HTML is one file that loads nothing and lets only its own script run', () => {
+describe('the HTML report', () => {
+  verifies('EVAL-4', 'HTML is one file that loads nothing and runs only its own script', () => {
     const html = htmlReport(fullReport());
     expect(html).not.toMatch(/(?:src|href)=|@import|url\(/);
     const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
@@ -38,26 +38,26 @@ describe('the page of a report', () => {
     expect(html.match(/<!--/g)).toBeNull();
   }
 
-  test.each(HOSTILE)('its data comes back as it was, and no text of a stranger ends an element: %j', expectWhole);
+  test.each(HOSTILE)('keeps untrusted text as data: %j', expectWhole);
 
-  test('so it is for any text', () => {
+  test('keeps any text as data', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), expectWhole), { numRuns: 20 });
   });
 
-  test('has what changed against an earlier report', () => {
+  test('has the changes since an earlier report', () => {
     const html = htmlCompare(report([result('a')]), report([result('a', { status: 'failed' })]));
     expect(dataIn(html)).toMatchObject({ comparison: { counts: { broken: 1 } } });
   });
 });
 
-describe('what goes into the page', () => {
-  test('a thousand cases take less than 5 MB, with as many runs as there is room for', () => {
+describe('the data of the page', () => {
+  test('stays below 5 MB for a thousand cases, with as many runs as fit', () => {
     const html = htmlReport(report(manyResults(1000)), { view: () => VIEW, maxPassedViews: 1000 });
     expect(Buffer.byteLength(html)).toBeLessThan(5_000_000);
     expect(Object.keys((dataIn(html) as { views: object }).views).length).toBeGreaterThan(300);
   });
 
-  test('runs of failures come first, then those of a few that passed; the rest is counted', () => {
+  test('has runs of failures first, then a few passed ones, and counts the rest', () => {
     const results = [
       result('a', { run: '/a' }),
       result('b', { run: '/b' }),
@@ -68,7 +68,7 @@ describe('what goes into the page', () => {
     expect({ views: Object.keys(views), viewsLeftOut }).toEqual({ views: ['0', '2'], viewsLeftOut: 1 });
   });
 
-  test('long texts are cut until all results fit, and no result is lost', () => {
+  test('shortens texts until all results fit', () => {
     const long = Array.from({ length: 300 }, (_, place) => result(String(place), { answer: '語'.repeat(30_000) }));
     const { report: shown, isCut } = pageData(report(long), { maxBytes: 500_000 });
     expect(isCut).toBe(true);
@@ -89,7 +89,7 @@ describe('the rows of the table', () => {
       .map((row) => row.result.case)
       .join('');
 
-  test('are those with every word, one of the outcomes, and the tag', () => {
+  test('match every word, a status and the tag', () => {
     expect([
       ids({}),
       ids({ text: 'sum find' }),
@@ -99,7 +99,7 @@ describe('the rows of the table', () => {
     ]).toEqual(['bac', 'a', 'b', 'a', '']);
   });
 
-  test('are sorted by a column, both ways', () => {
+  test('sort by a column in both directions', () => {
     expect([
       ids({ column: 'case' }),
       ids({ column: 'case', isDescending: true }),

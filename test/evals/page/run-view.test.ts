@@ -8,7 +8,7 @@ import { MOST_STEPS, runView, timelineOf } from '../../../src/evals/page/run-vie
 import { createRun } from '../../../src/journal/journal-writer.ts';
 import { scratch } from '../../registry/support.ts';
 
-/** Lines as a journal has them, ten milliseconds apart. */
+/** Journal lines at intervals of ten milliseconds. */
 function lines(...events: readonly RunEvent[]): readonly JournalLine[] {
   return events.map((event, place) => ({ seq: place + 1, time: '', elapsed: place * 10, event, hash: '' }));
 }
@@ -57,7 +57,7 @@ const fails = (call: number): RunEvent => ({
 });
 
 describe('the timeline of a run', () => {
-  test('an action, its decision and its outcome are one step, told by the worst of them', () => {
+  test('combines an action, its decision and its outcome into one step with the worst tone', () => {
     const { steps } = timelineOf(lines({ type: 'turn', turn: 1 }, reads(1), decision(1, 'deny'), fails(1)));
     expect(steps).toEqual([
       {
@@ -76,7 +76,7 @@ describe('the timeline of a run', () => {
     ]);
   });
 
-  test('a question and its answer stand with the action', () => {
+  test('adds an approval to the step of its action', () => {
     const answer: RunEvent = {
       type: 'approval-answer',
       call: 1,
@@ -90,7 +90,7 @@ describe('the timeline of a run', () => {
     });
   });
 
-  test('a plan is shown where it has steps', () => {
+  test('shows a plan with steps', () => {
     const plan = {
       goal: 'g',
       steps: [{ id: '1', title: 't', status: 'pending' }],
@@ -103,7 +103,7 @@ describe('the timeline of a run', () => {
     expect(steps).toMatchObject([{ kind: 'plan', plan }]);
   });
 
-  test('what filled each request adds up to it', () => {
+  test('splits each request into sections that add up to it', () => {
     const { turns } = timelineOf(
       lines(
         shown('catalog', 40),
@@ -126,7 +126,7 @@ describe('the timeline of a run', () => {
   });
 });
 
-describe('the record of a run', () => {
+describe('the view of a run', () => {
   function record(events: readonly RunEvent[], isEnded: boolean): string {
     const directory = scratch();
     const run = createRun(directory, { request: 'r', version: '1', indexHash: '', index: {}, policyHash: '' });
@@ -135,7 +135,7 @@ describe('the record of a run', () => {
     return run.path;
   }
 
-  test('is read from its folder, cut where it is long', () => {
+  test('is read from the run folder and shortened', () => {
     const notes = Array.from({ length: MOST_STEPS + 5 }, (): RunEvent => ({ type: 'note', message: 'x'.repeat(9000) }));
     const folder = record(notes, true);
     const { outcome, steps, stepsLeftOut, isTorn } = runView(folder);
@@ -149,7 +149,7 @@ describe('the record of a run', () => {
     expect(JSON.stringify(steps).length).toBeLessThan(MOST_STEPS * 600);
   });
 
-  test('is shown as far as it goes where it is torn, and refused where there is none', () => {
+  test('shows a torn record up to its end, and rejects a folder without a record', () => {
     const folder = record([{ type: 'note', message: 'one' }], false);
     appendFileSync(path.join(folder, 'events.jsonl'), '{"seq":3,"ti');
     expect(runView(folder)).toMatchObject({ isTorn: true, steps: [{ kind: 'note', text: 'note: one' }] });

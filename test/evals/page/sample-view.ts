@@ -1,6 +1,6 @@
 import type { RunView } from '../../../src/evals/page/view.ts';
 
-/** A run with a plan, a denial, a question and a growing context. */
+/** A run with a plan, a denial, an approval and a growing context. */
 export const VIEW: RunView = {
   run: '20261115T100000Z-0a1b2c3d',
   outcome: 'done',

@@ -31,7 +31,7 @@ describe('two arms', () => {
       caseResult('b', { arm: 'without' }),
       caseResult('c', { arm: 'with' }),
       caseResult('c', { arm: 'without' }),
-      // Without a verdict on both sides there is no pair.
+      // Cases without a verdict in both arms are not compared.
       caseResult('d', { arm: 'with' }),
       caseResult('d', { arm: 'without', status: 'error', reason: 'it broke' }),
       caseResult('e', { arm: 'with' }),
@@ -51,7 +51,7 @@ describe('two arms', () => {
     });
   });
 
-  test('have the sign of who is better, whatever their names sort like', () => {
+  test('have the right sign, independent of their names', () => {
     for (const of of ARMS)
       for (const against of ARMS.filter((arm) => arm !== of)) {
         const results = arms(of, against, 12);
@@ -68,7 +68,7 @@ describe('two arms', () => {
     expect(compared(results, 'with', 'old').tokens).toEqual({ of: 5_000, against: 110 });
   });
 
-  test('without runs are no difference of zero', () => {
+  test('without verdicts have no comparison', () => {
     expect(compareArms([], { of: 'with', against: 'old' })).toEqual({
       type: 'no-comparison',
       reason: 'no case has a verdict in both arms (with: 0 of 0 runs with a verdict; old: 0 of 0 runs with a verdict)',
@@ -77,11 +77,11 @@ describe('two arms', () => {
     expect(compareArms(broken, { of: 'with', against: 'old' })).toMatchObject({ type: 'no-comparison' });
     expect(compareArms(broken, { of: 'old', against: 'old' })).toEqual({
       type: 'no-comparison',
-      reason: 'old is compared with itself',
+      reason: 'cannot compare old with itself',
     });
   });
 
-  test('with repetitions weigh each case once', () => {
+  test('weigh each case once, also with repetitions', () => {
     const results = [
       ...[1, 2, 3, 4].map((attempt) => caseResult('a', { attempt, status: attempt === 4 ? 'failed' : 'passed' })),
       caseResult('a', { arm: 'old', status: 'failed' }),

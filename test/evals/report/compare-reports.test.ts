@@ -6,7 +6,7 @@ import { CASE_STATUSES } from '../../../src/evals/report/result.ts';
 import { check, report, result } from '../sample-report.ts';
 
 describe('two reports', () => {
-  test('say which cases broke, were fixed, came and went, with the checks that changed', () => {
+  test('list broken, fixed, added and removed cases with changed checks', () => {
     const before = report([
       result('kept'),
       result('broke', { checks: [check('a'), check('b')] }),
@@ -76,7 +76,7 @@ describe('two reports', () => {
     });
   });
 
-  test('take all attempts at a case as one, by the worst of them, and arms apart', () => {
+  test('combine all attempts at a case by the worst status, per arm', () => {
     const before = report([result('a'), result('a', { attempt: 2 }), result('a', { arm: 'without' })]);
     const after = report([result('a'), result('a', { attempt: 2, status: 'failed' }), result('a', { arm: 'without' })]);
     expect(compareReports(before, after).changes).toMatchObject([
@@ -84,7 +84,7 @@ describe('two reports', () => {
     ]);
   });
 
-  test('an error is never taken for a failure: a case that broke is broken, and one that fails now is other', () => {
+  test('distinguish errors from failures', () => {
     const [passed, failed, error] = (['passed', 'failed', 'error'] as const).map((status) =>
       report([result('a', { status })]),
     );
@@ -92,7 +92,7 @@ describe('two reports', () => {
     expect(compareReports(failed ?? report([]), error ?? report([])).counts.other).toBe(1);
   });
 
-  test('a report has no changes against itself, and turning round turns fixed into broken', () => {
+  test('have no changes against themselves, and swap fixed and broken in reverse', () => {
     const reports = fc
       .array(fc.tuple(fc.constantFrom('a', 'b', 'c', '__proto__'), fc.constantFrom(...CASE_STATUSES)), { maxLength: 8 })
       .map((all) => report(all.map(([id, status]) => result(id, { status }))));

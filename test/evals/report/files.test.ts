@@ -10,14 +10,14 @@ import { HOSTILE, hostileReport } from '../hostile-report.ts';
 import { TRIGGER, check, fullReport, manyResults, report, result } from '../sample-report.ts';
 import { readXml } from '../xml-check.ts';
 
-/** Any units of UTF-16, halves of characters and controls among them. */
+/** Random UTF-16 units, including lone surrogates and control characters. */
 const anyUnits = fc
   .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0xffff })), { maxLength: 40 })
   .map((units) => String.fromCharCode(...units));
 const anyText = fc.oneof(fc.constantFrom(...HOSTILE), anyUnits);
 
 describe('JUnit', () => {
-  verifies('EVAL-4', 'JUnit has one test a case, arm and attempt, and tells failures, errors and skipped apart', () => {
+  verifies('EVAL-4', 'JUnit has one test per case, arm and attempt, with failures, errors and skips', () => {
     const elements = readXml(junitReport(fullReport()));
     expect(
       elements.map(({ name, attributes }) => `${name} ${attributes['name'] ?? attributes['message'] ?? ''}`),
@@ -28,9 +28,9 @@ describe('JUnit', () => {
       'testcase sum (with)',
       'failure output[1]',
       'testcase slow (with)',
-      'error it was not done after 20 s',
+      'error timed out after 20 s',
       'testcase judge (with)',
-      'skipped no judge was named',
+      'skipped no judge model',
       'testcase count (without)',
       'failure output[1]',
     ]);
@@ -45,13 +45,13 @@ describe('JUnit', () => {
     expect(elements[4]?.text).toBe('output[1]: the answer contains "42"\n  found: the answer is "41"\n  events: 7, 9');
   });
 
-  test('an invalid evaluation has an error, so that no server is green', () => {
+  test('an invalid evaluation has errors', () => {
     const controls = TRIGGER.controls.map((control) => ({ ...control, isKept: false }));
     const elements = readXml(junitReport(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } })));
     expect(elements.filter(({ name }) => name === 'error')).toHaveLength(3);
   });
 
-  test('is well-formed whatever strangers wrote, and what XML can hold comes back', () => {
+  test('is well-formed for untrusted text, which round-trips', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         readXml(junitReport(hostileReport(text)));
@@ -64,18 +64,15 @@ describe('JUnit', () => {
 });
 
 describe('Markdown', () => {
-  verifies(
-    'EVAL-4',
-    'Markdown for a pull request has totals, what failed to unfold, and nothing of what passed',
-    () => {
-      const failed = report([
-        result('good'),
-        result('sum', {
-          status: 'failed',
-          checks: [check('output[0]', { status: 'failed', asked: 'has 42', found: '41' })],
-        }),
-      ]);
-      expect(markdownReport(failed)).toBe(`### Evaluation: 1 passed, 1 failed
+  verifies('EVAL-4', 'Markdown has totals and collapsible failures, without passed cases', () => {
+    const failed = report([
+      result('good'),
+      result('sum', {
+        status: 'failed',
+        checks: [check('output[0]', { status: 'failed', asked: 'has 42', found: '41' })],
+      }),
+    ]);
+    expect(markdownReport(failed)).toBe(`### Evaluation: 1 passed, 1 failed
 
 | | |
 |---|---|
@@ -89,22 +86,21 @@ describe('Markdown', () => {
 
 evals/cases&#46;json:3
 
-| check | asked | found | events |
+| check | expected | found | events |
 |---|---|---|---|
 | output&#91;0&#93; | has 42 | 41 |  |
 
 </details>
 `);
-    },
-  );
-
-  test('stays below its bound and says how many results it leaves out', () => {
-    const text = markdownReport(report(manyResults(1000).map((one) => ({ ...one, status: 'failed' }))));
-    expect(Buffer.byteLength(text)).toBeLessThan(60_000);
-    expect(text).toMatch(/\n\d+ more results that failed or broke: see the full report\.\n$/);
   });
 
-  test('no text of a stranger is markup, a cell or a line of its own', () => {
+  test('stays below its size limit and counts omitted results', () => {
+    const text = markdownReport(report(manyResults(1000).map((one) => ({ ...one, status: 'failed' }))));
+    expect(Buffer.byteLength(text)).toBeLessThan(60_000);
+    expect(text).toMatch(/\n\d+ more results with failures or errors: see the full report\.\n$/);
+  });
+
+  test('escapes untrusted text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const lines = markdownReport(hostileReport(text)).split('\n');
@@ -119,7 +115,7 @@ evals/cases&#46;json:3
 });
 
 describe('JSON', () => {
-  verifies('EVAL-4', 'a report that was written as JSON is read back as it was', () => {
+  verifies('EVAL-4', 'a JSON report round-trips', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const given = hostileReport(text);
@@ -129,31 +125,31 @@ describe('JSON', () => {
   });
 
   test.each([
-    ['{', 'it is not JSON'],
-    ['[]', 'it is no object'],
-    ['{"schema":2}', 'its schema is 2, and this version reads 1'],
-    ['{}', 'its schema is absent, and this version reads 1'],
-    [JSON.stringify({ ...fullReport(), totals: [] }), 'it.totals is no object'],
-    [JSON.stringify({ ...fullReport(), results: [{}] }), 'results[0].case is no text'],
+    ['{', 'not JSON'],
+    ['[]', 'not an object'],
+    ['{"schema":2}', 'its schema is 2; this version reads schema 1'],
+    ['{}', 'its schema is missing; this version reads schema 1'],
+    [JSON.stringify({ ...fullReport(), totals: [] }), 'totals must be an object'],
+    [JSON.stringify({ ...fullReport(), results: [{}] }), 'results[0].case must be a string'],
     [
       JSON.stringify({ ...fullReport(), results: [{ ...result('a'), status: 'ok' }] }),
-      'results[0].status is none of passed, failed, error, skipped',
+      'results[0].status must be one of passed, failed, error, skipped',
     ],
     [
       JSON.stringify({ ...fullReport(), results: [{ ...result('a'), checks: [null] }] }),
-      'results[0].checks[0] is no object',
+      'results[0].checks[0] must be an object',
     ],
     [
       JSON.stringify({ ...fullReport(), passRate: { count: Number.NaN, of: 1, low: 0, high: 1 } }),
-      'passRate.count is no number',
+      'passRate.count must be a number',
     ],
-  ])('what is no report of ours is refused: %#', (text, reason) => {
+  ])('rejects other JSON: %#', (text, reason) => {
     expect(readReport(text)).toEqual({ type: 'invalid', reason });
   });
 });
 
 describe('SARIF', () => {
-  test('has each check that failed at the line of its case, and what broke as a warning', () => {
+  test('has failed checks at the line of their case, and errors as warnings', () => {
     const log = JSON.parse(sarifReport(fullReport(), '/project'));
     expect(log.runs[0].results).toEqual([
       {
@@ -175,7 +171,7 @@ describe('SARIF', () => {
     ]);
   });
 
-  test('is JSON whatever strangers wrote', () => {
+  test('is valid JSON for untrusted text', () => {
     fc.assert(fc.property(anyText, (text) => void JSON.parse(sarifReport(hostileReport(text), '/project'))));
   });
 });

@@ -22,7 +22,7 @@ function report(
 }
 
 describe('a report', () => {
-  test('counts what broke as neither passed nor failed', () => {
+  test('counts errors as neither passed nor failed', () => {
     const results = [
       caseResult('a'),
       caseResult('b', { status: 'failed' }),
@@ -51,7 +51,7 @@ describe('a report', () => {
     });
   });
 
-  verifies('EVAL-4', 'ends with a status for CI', () => {
+  verifies('EVAL-4', 'gives an exit code for CI', () => {
     const good = caseResult('a');
     const bad = caseResult('b', { status: 'failed' });
     const broken = caseResult('c', { status: 'error' });
@@ -62,16 +62,16 @@ describe('a report', () => {
     expect(exitOf(report([good, broken]), { errors: 1 })).toBe(0);
     expect(exitOf(report([good], { isPartial: true }))).toBe(1);
     expect(exitOf(report([good]), { difference: 0.1 })).toBe(1);
-    // A bound that is no number holds for nothing.
+    // A threshold of NaN is never met.
     expect(exitOf(report([good]), { passRate: Number.NaN })).toBe(1);
   });
 
-  test('of nothing is no pass', () => {
-    expect(verdictOf(report([]))).toEqual({ type: 'invalid', reasons: ['no case came to a verdict'] });
+  test('without verdicts does not pass', () => {
+    expect(verdictOf(report([]))).toEqual({ type: 'invalid', reasons: ['no case has a verdict'] });
     expect(exitOf(report([caseResult('a', { status: 'skipped' })]))).toBe(5);
   });
 
-  test('with a control that was not kept is invalid, and has no score', () => {
+  test('with a failed control is invalid and has no score', () => {
     const trigger = makeTriggerReport({
       trials: [{ case: 'a', label: { all: ['report'], any: [], none: [] }, loaded: ['report'] }],
       controls: [
@@ -83,7 +83,7 @@ describe('a report', () => {
     const invalid = report([caseResult('a')], { trigger });
     expect(verdictOf(invalid, { passRate: 0 })).toEqual({
       type: 'invalid',
-      reasons: ['the control always-fire was not kept: it fires; 0 of 5'],
+      reasons: ['the control always-fire failed: expected it fires, found 0 of 5'],
     });
     expect([exitOf(invalid), trigger.scores, trigger.confusion]).toEqual([5, [], []]);
   });

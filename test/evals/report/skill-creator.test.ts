@@ -13,8 +13,8 @@ const failed = {
   checks: [check('a', { status: 'failed', found: 'nothing' })],
 } as const satisfies Partial<CaseResult>;
 
-describe('the files of skill-creator', () => {
-  verifies('EVAL-4', 'its files are written with the names that its viewer reads', () => {
+describe('the skill-creator format', () => {
+  verifies('EVAL-4', 'has the files and keys that its viewer reads', () => {
     const given = report([
       result('one', {
         checks: [check('a'), check('b', { status: 'failed', found: 'x', events: [4] })],
@@ -98,33 +98,33 @@ describe('the files of skill-creator', () => {
     });
   });
 
-  verifies('EVAL-3', 'a difference has the sign of the skill against its old version, whatever sorts first', () => {
+  verifies('EVAL-3', 'a difference has the right sign, independent of names', () => {
     const { run_summary, delta_numbers } = benchmarkOf(report([result('a', { arm: 'old', ...failed }), result('a')]));
     expect(Object.keys(run_summary)).toEqual(['with_skill', 'old_skill', 'delta']);
     expect(run_summary['delta']).toEqual({ pass_rate: '+1.00', time_seconds: '+0.0', tokens: '+0' });
     expect(delta_numbers).toEqual({ pass_rate: 1, time_seconds: 0, tokens: 0 });
   });
 
-  verifies('EVAL-3', 'tokens are tokens, not characters of the answer', () => {
+  verifies('EVAL-3', 'tokens are not characters', () => {
     const given = report([result('a', { answer: 'x'.repeat(999) })]);
     expect(benchmarkOf(given).runs[0]?.result.tokens).toBe(1050);
   });
 
-  verifies('EVAL-3', 'a run that broke is in no mean and is named; no run is lost without a word', () => {
+  verifies('EVAL-3', 'errors are excluded from means and listed in the notes', () => {
     const given = report([result('a'), result('a', { attempt: 2, status: 'error', reason: 'down', checks: [] })]);
     const { runs, run_summary, notes } = benchmarkOf(given);
     expect(runs).toHaveLength(1);
     expect(run_summary['with_skill']).toMatchObject({ pass_rate: { mean: 1, min: 1 } });
-    expect(notes).toEqual(['a, with_skill, run 2: error, in no mean: down']);
+    expect(notes).toEqual(['a, with_skill, run 2: error, excluded from means: down']);
     expect(benchmarkOf(report([])).run_summary).toEqual({});
   });
 
-  test('spread is that of a sample', () => {
+  test('the spread uses the sample deviation', () => {
     expect(spreadOf([1, 2, 3, 4])).toEqual({ mean: 2.5, stddev: 1.291, min: 1, max: 4 });
     expect(spreadOf([Number.NaN])).toEqual({ mean: 0, stddev: 0, min: 0, max: 0 });
   });
 
-  test.each(HOSTILE)('names of files are ours alone: %j', (text) => {
+  test.each(HOSTILE)('file names contain no untrusted text: %j', (text) => {
     const paths = skillCreatorFiles(hostileReport(text)).map(({ path }) => path);
     const own =
       /^(?:benchmark\.json|eval-\d+\/(?:with_skill\/run-\d+\/(?:outputs\/answer\.md|\w+\.json)|eval_metadata\.json))$/;
@@ -132,14 +132,14 @@ describe('the files of skill-creator', () => {
   });
 });
 
-describe('two reports as text', () => {
+describe('the comparison of two reports as text', () => {
   const look = { width: 100, style: (_style: string, text: string): string => text };
   const comparison = compareReports(
     report([result('a'), result('b', failed)]),
     report([result('a', failed), result('b')]),
   );
 
-  test('at a terminal', () => {
+  test('for a terminal', () => {
     expect(terminalComparison(comparison, look).join('\n')).toBe(`broken   a  passed to failed
   output[0]: passed to absent
   a: absent to failed, found nothing
@@ -147,20 +147,20 @@ fixed    b  failed to passed
   a: failed to absent
   output[0]: absent to passed
 
-changes    1 broken, 1 fixed, 0 the same
+changes    1 broken, 1 fixed, 0 unchanged
 pass rate  50 % (20 to 90 %) to 50 % (20 to 90 %)
 tokens     2,100 to 2,100
 tool calls 2 to 2
 time       3.0 s to 3.0 s`);
   });
 
-  test('in a pull request', () => {
+  test('for a pull request', () => {
     expect(markdownComparison(comparison)).toContain(
       '| broken | a | passed to failed | output&#91;0&#93;&#58; passed to absent, a&#58; absent to failed |',
     );
   });
 
-  test.each(HOSTILE)('without markup or controls of strangers: %j', (text) => {
+  test.each(HOSTILE)('escapes untrusted text: %j', (text) => {
     const changed = compareReports(hostileReport(text), fullReport());
     const both = [...terminalComparison(changed, look), ...markdownComparison(changed).trimEnd().split('\n')];
     expect(both.filter((line) => /\p{Cc}/u.test(line))).toEqual([]);

@@ -9,7 +9,7 @@ const look = { width: 100, style: (_style: string, text: string): string => text
 const shown = (...given: Parameters<typeof terminalReport>): string => terminalReport(...given).join('\n');
 
 describe('a report at a terminal', () => {
-  test('shows failures with what was found, then the numbers', () => {
+  test('shows failures with details, then totals', () => {
     expect(shown(fullReport(), look)).toBe(`FAILED  sum (with)
   evals/cases.json:3
   x output[1]: the answer contains "42"
@@ -20,7 +20,7 @@ FAILED  count (without)
       found: the answer is "41"  [events 7, 9]
 ERROR   slow (with)
   evals/cases.json:3
-  it was not done after 20 s
+  timed out after 20 s
 
 results    1 passed, 2 failed, 1 error, 1 skipped
 pass rate  33 % (20 to 90 %), of 3 verdicts
@@ -30,8 +30,8 @@ flaky      sum
 
 with against without
   +30 points (+5 to +55), p 0.070
-  20 pairs: 7 better, 1 worse, 12 alike
-  so many pairs could have shown 38 points and no less
+  20 pairs: 7 better, 1 worse, 12 equal
+  smallest detectable difference: 38 points
   tokens 42,000 against 31,000, time 1 min 4 s against 41.0 s
   1 check passed in both arms: count output[1]
 
@@ -40,37 +40,37 @@ trigger
   tables   90 % (70 to 97 %)       95 % (75 to 99 %)       0.92
   letters  64 % (39 to 84 %)       90 % (60 to 98 %)       0.75
   all: precision 79 % (63 to 90 %), recall 93 % (78 to 98 %), F1 0.86
-  quiet where nothing is wanted: 90 % (60 to 98 %)
-  among 10 others: recall 97 % (83 to 99 %), precision 93 % (79 to 98 %)
-  among 100 others: recall 87 % (70 to 95 %), precision 83 % (66 to 93 %)
-  among 1,000 others: recall 63 % (45 to 78 %), precision 57 % (39 to 73 %)
-  letters took 1 query of tables
-  1 query for letters: nothing was loaded
-  letters was loaded for 1 query that wanted nothing`);
+  no skill loaded where none was expected: 90 % (60 to 98 %)
+  with 10 other skills: recall 97 % (83 to 99 %), precision 93 % (79 to 98 %)
+  with 100 other skills: recall 87 % (70 to 95 %), precision 83 % (66 to 93 %)
+  with 1,000 other skills: recall 63 % (45 to 78 %), precision 57 % (39 to 73 %)
+  letters loaded for 1 query for tables
+  1 query for letters: no skill loaded
+  letters loaded for 1 query without an expected skill`);
   });
 
-  test('says INVALID and no score where a control was not kept', () => {
+  test('shows INVALID and no score after a failed control', () => {
     const controls = TRIGGER.controls.map((control) => ({
       ...control,
       isKept: control.name !== 'always-fire',
       found: '0 %',
     }));
     const text = shown(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } }), look);
-    expect(text).toBe(`INVALID  the evaluation did not keep its controls; there is no score
-  always-fire: asked for 100 %, found 0 %
+    expect(text).toBe(`INVALID  a control of the evaluation failed; there is no score
+  always-fire: expected 100 %, found 0 %
 
 results    1 passed
 model      scripted
 cost       1,050 tokens, 1 tool call, 12.3 s`);
   });
 
-  test('counts what it does not show', () => {
+  test('counts omitted results', () => {
     const lines = terminalReport(report(manyResults(1000)), look, { most: 2 });
-    expect(lines).toContain('and 53 more results that failed or broke');
+    expect(lines).toContain('and 53 more results with failures or errors');
     expect(lines.length).toBeLessThan(20);
   });
 
-  test('a number that is none is no score', () => {
+  test('shows ? for NaN', () => {
     const text = shown(
       report([result('a')], { passRate: { count: Number.NaN, of: 3, low: Number.NaN, high: 1 }, wallMs: 0 }),
       look,
@@ -78,7 +78,7 @@ cost       1,050 tokens, 1 tool call, 12.3 s`);
     expect(text).toContain('pass rate  ? (? to 100 %), of 3 verdicts');
   });
 
-  test.each(HOSTILE)('no text of a stranger makes a line, a colour or a hidden character: %j', (text) => {
+  test.each(HOSTILE)('escapes untrusted text: %j', (text) => {
     for (const width of [40, 100]) {
       const lines = terminalReport(hostileReport(text), { ...look, width });
       expect(lines.filter((line) => /[\p{Cc}\u202A-\u202E\u2066-\u2069\u200B\uFEFF]/u.test(line))).toEqual([]);

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { regrade } from '../../../src/evals/grade/regrade.ts';
-import { openCaseGrader } from '../../../src/evals/run/grade-case.ts';
 import { runSuite } from '../../../src/evals/run/run-suite.ts';
 import { storedRuns } from '../../../src/evals/run/stored-runs.ts';
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
@@ -13,7 +12,7 @@ import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { call, makeCase, script } from '../eval-world.ts';
 
-/** Longer than what a record shows of a file, so that its content must be kept. */
+/** Longer than the recorded excerpt of a file, so that its content must be kept. */
 const LONG =
   'printf "start\\n" > "$OUTPUT_DIR/long.txt"; yes row | head -n 60000 >> "$OUTPUT_DIR/long.txt"; echo needle >> "$OUTPUT_DIR/long.txt"';
 
@@ -36,7 +35,8 @@ function setUp() {
       timeoutMs: 30_000,
       directory: path.join(root, 'evals'),
       executor: localExecutor(),
-      ...openCaseGrader({ checkerMs: 3000, outputs: path.join(root, 'evals/outputs') }),
+      checkerMs: 3000,
+      outputs: path.join(root, 'evals/outputs'),
       signal: new AbortController().signal,
     });
   return { root, run, checker };
@@ -58,8 +58,8 @@ const checkLines = ({ case: id, status, checks }: CaseResult): readonly string[]
   ...checks.map((check) => `${check.id} ${check.status}${check.found === '' ? '' : ` ${check.found}`}`),
 ];
 
-describe('a case that looks at files', () => {
-  verifies('EVAL-5', 'is graded from the record and from the files that the run left, also later', async () => {
+describe('a case with file checks', () => {
+  verifies('EVAL-5', 'is graded from the record and the output files, also later', async () => {
     const { root, run } = setUp();
     const cases = [
       made('has', { output: [{ type: 'file', path: 'out/*.txt', contains: 'needle' }] }),
@@ -75,7 +75,7 @@ describe('a case that looks at files', () => {
     expect(again.map(({ case: id, status }) => `${id} ${status}`).toSorted()).toEqual(['has passed', 'lacks failed']);
   });
 
-  test('checkers run over the workspace and the project: 0 passes, 1 fails, more than that judges nothing', async () => {
+  test('runs checkers over the workspace and the project: exit 0 passes, 1 fails, others are errors', async () => {
     const { run, checker } = setUp();
     const by = (id: string, text: string): EvalCase =>
       made(id, { output: [{ type: 'checker', script: checker(`${id}.sh`, text), arguments: ['needle'] }] });
@@ -89,11 +89,11 @@ describe('a case that looks at files', () => {
       ['good: passed', 'output[0] passed'],
       ['bad: failed', 'output[0] failed exit 1: "no such thing"'],
       ['unsure: error', 'output[0] error exit 7'],
-      ['hangs: error', 'output[0] error it did not end in time'],
+      ['hangs: error', 'output[0] error the checker timed out'],
     ]);
   });
 
-  test('what was shown while it grew is a fact of the run', async () => {
+  test('compares the stream with the answer', async () => {
     const { run } = setUp();
     const { results } = await run([
       makeCase('streams', { expect: { streaming: true }, ...script(LOAD, { text: 'all of it' }) }),

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { portableText } from '../../../src/evals/run/portable-text.ts';
+import { portableText } from '../../../src/evals/run/case-model.ts';
 
 const here = portableText({ skills: '/home/a/evals/work/sets/0123', project: '/home/a/evals/work/projects/7' });
 const there = portableText({ skills: 'C:\\b\\sets\\4567', project: 'C:\\b\\projects\\1' });
 
-describe('texts of a run without its places', () => {
-  test('say the same on two machines', () => {
+describe('portable texts', () => {
+  test('are equal on two machines', () => {
     const text = (places: readonly string[], time: string): string =>
       `read ${places[0] ?? ''}/tables/SKILL.md in ${places[1] ?? ''}: {"duration_ms": ${time}} "{\\"duration_ms\\":${time}}"`;
     const first = here.hide(text(['/home/a/evals/work/sets/0123', '/home/a/evals/work/projects/7'], '35'));
@@ -16,7 +16,7 @@ describe('texts of a run without its places', () => {
     expect(there.show(first)).toContain('C:\\b\\sets\\4567/tables/SKILL.md in C:\\b\\projects\\1');
   });
 
-  test('come back as they were where no program ran', () => {
+  test('round-trip if no program ran', () => {
     const piece = fc.constantFrom(
       '/home/a/evals/work/sets/0123',
       '/home/a/evals/work/projects/7',

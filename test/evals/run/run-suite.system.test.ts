@@ -4,10 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { EvalCase } from '../../../src/evals/cases/case.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
-import { ZERO_COST } from '../../../src/evals/report/result.ts';
-import { readRun } from '../../../src/journal/journal-reader.ts';
 import { runSuite } from '../../../src/evals/run/run-suite.ts';
-import { NOTHING_SEEN } from '../../../src/evals/run/run-case.ts';
 import type { SuiteOptions } from '../../../src/evals/run/run-suite.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 
@@ -21,7 +18,7 @@ function evalCase(id: string, more: Partial<EvalCase> = {}): EvalCase {
     input: 'count the rows',
     files: [],
     skills: { target: 'tables', folders: [] },
-    expect: { outcome: ['done'] },
+    expect: { trigger: true },
     limits: {},
     forbidTools: [],
     answers: { type: 'script', turns: [LOAD, { text: `answer of ${id}` }] },
@@ -31,18 +28,6 @@ function evalCase(id: string, more: Partial<EvalCase> = {}): EvalCase {
     ...more,
   };
 }
-
-/** Passes where the answer was recorded and the skill loaded. */
-const grade: SuiteOptions['grade'] = async (_case, { folder, streamed }) => {
-  const events = [...readRun(folder).lines].map(({ event }) => event);
-  const loaded = events.flatMap((event) =>
-    event.type === 'observation' && event.observation.type === 'skill-loaded' ? [event.observation.skill.name] : [],
-  );
-  const isGood = loaded.includes('tables');
-  const check = { id: 'trigger', kind: 'trigger', asked: 'tables', found: loaded.join(' '), events: [] } as const;
-  const status = isGood ? 'passed' : 'failed';
-  return { status, reason: '', checks: [{ ...check, status }], loaded, answer: streamed, cost: ZERO_COST };
-};
 
 function setUp() {
   const root = scratch();
@@ -55,8 +40,6 @@ function setUp() {
     concurrency: 2,
     timeoutMs: 20_000,
     directory: path.join(root, 'evals'),
-    grade,
-    lookAtWorkspace: async () => NOTHING_SEEN,
     signal: new AbortController().signal,
   };
   return { root, folders, options };
@@ -66,7 +49,7 @@ const shortOf = ({ case: id, arm, attempt, status, isCached }: CaseResult): stri
   `${id} ${arm} ${String(attempt)} ${status}${isCached ? ' cached' : ''}`;
 
 describe('a suite', () => {
-  test('runs every case, arm and attempt, and gives results in the order of the file', async () => {
+  test('runs every case, arm and attempt, with results in file order', async () => {
     const { options, folders } = setUp();
     const { results, sets, isPartial } = await runSuite({
       ...options,
@@ -95,7 +78,7 @@ describe('a suite', () => {
     expect(readdirSync(path.join(options.directory, 'runs'))).toHaveLength(8);
   });
 
-  test('is taken from the cache until a byte of the skill, the case or the script changes; errors never are', async () => {
+  test('uses the cache until the skill, the case or a script changes, and never for errors', async () => {
     const { options, root } = setUp();
     const cache = path.join(root, 'cache');
     const again = async (more: Partial<SuiteOptions> = {}): Promise<readonly string[]> =>
@@ -110,7 +93,9 @@ describe('a suite', () => {
     expect(await again()).toEqual(['a with 1 passed', 'b with 1 passed']);
     const checker = path.join(root, 'check.sh');
     writeFileSync(checker, 'exit 0');
-    const checked = evalCase('a', { expect: { output: [{ type: 'checker', script: checker, arguments: [] }] } });
+    const checked = evalCase('a', {
+      expect: { trigger: true, output: [{ type: 'checker', script: checker, arguments: [] }] },
+    });
     expect(await again({ cases: [checked] })).toEqual(['a with 1 passed']);
     expect(await again({ cases: [checked] })).toEqual(['a with 1 passed cached']);
     writeFileSync(checker, 'exit 1');
@@ -120,7 +105,7 @@ describe('a suite', () => {
     expect(await again({ cases: [torn] })).toEqual(['a with 1 error']);
   });
 
-  test('goes on where it was interrupted, and keeps what was finished', async () => {
+  test('resumes after an interruption and keeps finished results', async () => {
     const { options } = setUp();
     const interrupt = new AbortController();
     const cases = Array.from({ length: 6 }, (_, place) => evalCase(`case-${String(place)}`));
@@ -145,7 +130,7 @@ describe('a suite', () => {
     );
   });
 
-  test('a case that hangs, a model that breaks and a script that does not fit are errors with a reason', async () => {
+  test('reports timeouts, model failures and mismatched scripts as errors with a reason', async () => {
     const { options } = setUp();
     const script = (turns: readonly unknown[]) => ({ answers: { type: 'script', turns } }) as const;
     const { answers: _none, ...nobody } = evalCase('nobody');
@@ -163,18 +148,18 @@ describe('a suite', () => {
       ],
     });
     expect(results.map(({ case: id, status, reason }) => [id, status, reason.split('\n')[0]])).toEqual([
-      ['hangs', 'error', 'it was not done after 0.05 s'],
+      ['hangs', 'error', 'timed out after 0.05 s'],
       ['breaks', 'error', 'the model failed: the server is on fire'],
-      ['too-many', 'error', expect.stringContaining('1 of 3 turns were not asked for')],
+      ['too-many', 'error', expect.stringContaining('1 of 3 turns were not requested')],
       ['no-script', 'error', expect.stringContaining('turns[0]')],
-      ['nobody', 'skipped', 'nobody answers: the case has no mock and no cassette, and no --model was named'],
+      ['nobody', 'skipped', 'no model: the case has no mock and no cassette; pass --model to run it'],
       ['cassette', 'error', expect.stringContaining('/nowhere/a.jsonl')],
-      ['file', 'error', 'the file a.csv cannot be given to the run: ENOENT'],
+      ['file', 'error', 'cannot copy the file a.csv into the project: ENOENT'],
       ['config', 'error', expect.stringContaining('"policy.deny" must be a list')],
     ]);
   });
 
-  test('tells how far it is, and what is left by the pace so far', async () => {
+  test('reports progress', async () => {
     const { options } = setUp();
     const told: string[] = [];
     await runSuite({
@@ -186,7 +171,7 @@ describe('a suite', () => {
     expect(told).toEqual(['1/2 a 1', '2/2 b 2']);
   });
 
-  test('cases of a skill are not shown to it, and a new case is no new skill', async () => {
+  test('hides the cases of a skill from it, and a new case does not change its digest', async () => {
     const { options, root } = setUp();
     const before = await runSuite(options);
     mkdirSync(path.join(root, 'skills/tables/evals'));
@@ -200,13 +185,13 @@ describe('a suite', () => {
     expect([text.includes('evals.json'), text.includes('the secret answer')]).toEqual([false, false]);
   });
 
-  test('two skills of one folder name are refused: which one counted would be chance', async () => {
+  test('rejects two skills with one folder name', async () => {
     const { options, root, folders } = setUp();
     mkdirSync(path.join(root, 'other'));
     writeSkill(path.join(root, 'other/tables'), { description: 'Another one. Use it never.' });
     const foldersFor = (): readonly string[] => [...folders, path.join(root, 'other/tables')];
     await expect(runSuite({ ...options, arms: [{ arm: 'with', foldersFor }] })).rejects.toThrow(
-      'there are two skills in folders named "tables"',
+      'two skill folders have the name "tables"',
     );
   });
 });

@@ -1,27 +1,24 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { binomialAtLeast } from '../../../src/evals/statistics/binomial.ts';
 import {
-  deviationOf,
+  binomialAtLeast,
   mcNemar,
   meanOf,
   pairedBootstrap,
-  passAllK,
-  passAtK,
   rateOf,
   shareOf,
   smallestVisible,
 } from '../../../src/evals/statistics/statistics.ts';
 
-/** Exact, by whole numbers of any size. */
+/** The exact binomial coefficient. */
 function choose(of: number, count: number): bigint {
   let ways = 1n;
   for (let place = 0; place < count; place += 1) ways = (ways * BigInt(of - place)) / BigInt(place + 1);
   return ways;
 }
 
-/** Two-sided, by adding up every split that is as uneven or more. */
+/** The two-sided p-value as the sum over all splits that are at least as uneven. */
 function mcNemarByHand(better: number, worse: number): number {
   const all = better + worse;
   let uneven = 0n;
@@ -33,8 +30,8 @@ function mcNemarByHand(better: number, worse: number): number {
 const rounded = (value: number): number => Number(value.toFixed(6));
 
 describe('a rate', () => {
-  // Both ends solve (share - p)^2 = z^2 p (1 - p) / n: that is what Wilson's interval is.
-  test('has the interval in which no truth is further away than 1.96 of its own deviations', () => {
+  // Both ends of the Wilson interval solve (share - p)^2 = z^2 p (1 - p) / n.
+  test('has the Wilson interval', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(500), (of, some) => {
         const count = Math.min(some, of);
@@ -48,7 +45,7 @@ describe('a rate', () => {
     );
   });
 
-  test('of known parts', () => {
+  test('has known intervals', () => {
     const known = (count: number, of: number): readonly number[] => {
       const { low, high } = rateOf(count, of);
       return [rounded(low), rounded(high)];
@@ -66,13 +63,13 @@ describe('a rate', () => {
     [-1, 2],
     [0.5, 2],
     [3, 2],
-  ])('of %s of %s is refused', (count, of) => {
+  ])('rejects %s of %s', (count, of) => {
     expect(() => rateOf(count, of)).toThrow(expect.objectContaining({ code: 'input/invalid' }));
   });
 });
 
 describe('the exact McNemar test', () => {
-  test('is the sum of all splits that are as uneven', () => {
+  test('is the sum over all splits that are at least as uneven', () => {
     for (let better = 0; better <= 14; better += 1)
       for (let worse = 0; worse <= 14; worse += 1)
         expect([better, worse, rounded(mcNemar(better, worse))]).toEqual([
@@ -90,7 +87,7 @@ describe('the exact McNemar test', () => {
 });
 
 describe('the paired bootstrap', () => {
-  test('covers the mean, repeats with its seed, and is a point where nothing varies', () => {
+  test('covers the mean, is reproducible, and is a point without variation', () => {
     const differences = Array.from({ length: 50 }, (_, place) => (place % 5 === 0 ? 1 : 0));
     const first = pairedBootstrap(differences, { seed: 7 });
     expect(first).toEqual(pairedBootstrap(differences, { seed: 7 }));
@@ -102,14 +99,14 @@ describe('the paired bootstrap', () => {
     expect(pairedBootstrap([])).toEqual({ mean: 0, low: -1, high: 1 });
   });
 
-  test('takes no number that is not finite', () => {
+  test('rejects numbers that are not finite', () => {
     expect(() => pairedBootstrap([1, Number.NaN])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
     expect(() => meanOf([Number.POSITIVE_INFINITY])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
   });
 });
 
-describe('the smallest difference that could have been seen', () => {
-  /** By going through every outcome of every pair: better, worse or equal. */
+describe('the smallest detectable difference', () => {
+  /** Enumerates every outcome of every pair: better, worse or equal. */
   function powerByHand(pairs: number, d: number, share: number): number {
     let power = 0;
     for (let better = 0; better <= pairs; better += 1)
@@ -136,32 +133,20 @@ describe('the smallest difference that could have been seen', () => {
     expect(powerByHand(pairs, less, Math.max(differing / pairs, less))).toBeLessThan(0.8);
   });
 
-  test('five pairs can show nothing, and more pairs show less', () => {
+  test('is 1 for five pairs and decreases with more pairs', () => {
     expect([0, 1, 5].map((pairs) => smallestVisible(pairs, 0))).toEqual([1, 1, 1]);
     const seen = [10, 30, 100, 300, 1_000].map((pairs) => smallestVisible(pairs, Math.round(pairs / 5)));
     expect(seen).toEqual(seen.toSorted((a, b) => b - a));
   });
 
-  test('both ways of working it out agree where they meet', () => {
+  test('agrees between the exact and the approximate computation', () => {
     expect(Math.abs(smallestVisible(1_000, 300) - smallestVisible(1_001, 300))).toBeLessThan(0.004);
   });
 });
 
 describe('values', () => {
-  test('mean and deviation', () => {
+  test('have a mean', () => {
     expect([meanOf([]), meanOf([2, 4, 9])]).toEqual([0, 5]);
-    expect([deviationOf([3]), rounded(deviationOf([2, 4, 9]))]).toEqual([0, 3.605551]);
-  });
-
-  test('pass@k and pass^k are those of all choices of k attempts', () => {
-    for (let attempts = 1; attempts <= 7; attempts += 1)
-      for (let passed = 0; passed <= attempts; passed += 1)
-        for (let k = 1; k <= attempts; k += 1) {
-          const all = Number(choose(attempts, k));
-          expect(rounded(passAtK(passed, attempts, k))).toBe(rounded(1 - Number(choose(attempts - passed, k)) / all));
-          expect(rounded(passAllK(passed, attempts, k))).toBe(rounded(Number(choose(passed, k)) / all));
-        }
-    expect(() => passAtK(1, 2, 3)).toThrow(expect.objectContaining({ code: 'input/invalid' }));
   });
 
   test('binomial tails add up to one', () => {

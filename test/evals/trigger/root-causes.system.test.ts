@@ -1,4 +1,4 @@
-/** The six ways by which the known trigger evaluation gave 0 % to everybody, each tried on ours. Faults of adding up: test/core/eval/. */
+/** Regression tests for six harness faults that made another trigger evaluation report 0 % for every skill. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ function asked(model: TriggerOptions['model'], more: Partial<TriggerOptions> = {
 const eventsOf = ({ run = '' }: Pick<CaseResult, 'run'>) => [...readRun(run).lines].map(({ event }) => event);
 
 describe('root causes', () => {
-  test('1. what is asked is the real skill and no stand-in for it: its own description, its own body', async () => {
+  test('1. the model sees the real skill with its description and body', async () => {
     const seen: string[] = [];
     const model = thinking((asking, turn, request) => {
       seen.push(request.system, ...request.messages.map(({ content }) => content));
@@ -53,7 +53,7 @@ describe('root causes', () => {
     ]);
   });
 
-  test('2. a copy that is installed somewhere else is not there', async () => {
+  test('2. an installed copy of the skill is not visible', async () => {
     const root = scratch();
     for (const place of ['.agents/skills', '.claude/skills', 'home/.agents/skills'])
       writeSkill(path.join(root, place, 'tables'), { description: 'The installed copy. Use it never.' });
@@ -72,7 +72,7 @@ describe('root causes', () => {
     expect(report.results.map(verdictLine)).toEqual([`${first?.case ?? ''} with passed tables`]);
   });
 
-  test('3. runs beside each other do not see each other, and come out as one after the other', async () => {
+  test('3. concurrent runs are isolated and give the same results as sequential runs', async () => {
     const model = thinking(firing({ table: load('tables') }));
     const many = Array.from({ length: 12 }, (_, place) => ({
       ...(place % 2 === 0 ? FIRES : QUIET),
@@ -92,7 +92,7 @@ describe('root causes', () => {
     ]);
   });
 
-  test('4. the first tool does not decide: the whole record is read', async () => {
+  test('4. the whole record is read, not only the first tool call', async () => {
     const decide = firing({ table: { calls: [['search_skills', { query: 'rows' }]] } });
     const model = thinking((asking, turn) =>
       asking.includes('table') && turn === 1 ? load('tables') : decide(asking, turn),
@@ -104,7 +104,7 @@ describe('root causes', () => {
     ]);
   });
 
-  test('5. a run that is cut off is neither fired nor quiet: it is an error, and errors leave no result', async () => {
+  test('5. a run that times out is an error and no trial', async () => {
     const decide = firing({ table: load('tables') });
     const model = thinking((asking, turn) =>
       asking.includes('poem') ? new Promise(() => undefined) : decide(asking, turn),
@@ -112,12 +112,12 @@ describe('root causes', () => {
     const report = await asked(model, { cases: [FIRES, { ...QUIET, timeoutMs: 1500 }] });
     expect(report.results.map(verdictLine)).toEqual([
       'fires with passed tables',
-      'quiet with error it was not done after 1.5 s',
+      'quiet with error timed out after 1.5 s',
     ]);
     expect([report.trigger?.overall.quiet.of, exitOf(report)]).toEqual([0, 5]);
   });
 
-  test('6. where another skill takes the query both are seen: who was loaded, and from whom', async () => {
+  test('6. a query that loads another skill counts for both skills', async () => {
     const model = thinking((asking, turn) => {
       if (asking.includes('table')) return [load('letters'), load('tables')][turn] ?? { text: 'done' };
       return firing({ poem: load('letters') })(asking, turn);

@@ -33,27 +33,23 @@ function setUp(model: TriggerOptions['model']): TriggerOptions {
 }
 
 describe('a trigger evaluation', () => {
-  verifies(
-    'EVAL-3',
-    'is recorded once and played again for nothing, controls and sweep included; a skill that changed needs a new one',
-    async () => {
-      const model = thinking(firing({ 'count the table': load('tables'), letter: load('letters') }));
-      const options = setUp(model);
-      const cassettes = path.join(path.dirname(options.directory), 'tapes');
-      const { model: _model, ...silent } = options;
-      const made = await evaluateTrigger({ ...options, distractors: [2], cassettes, updateCassettes: true });
-      const again = path.join(path.dirname(options.directory), 'again');
-      const played = await evaluateTrigger({ ...silent, directory: again, distractors: [2], cassettes });
-      expect(played.trigger).toEqual(made.trigger);
-      expect(played.results.map(verdictLine)).toEqual(made.results.map(verdictLine));
-      expect(new Set(played.results.map((result) => result.model.way))).toEqual(new Set(['cassette']));
-      const skills = [...options.skills, ...writeSkills(path.join(path.dirname(options.directory), 'more'), ['poems'])];
-      const other = await evaluateTrigger({ ...silent, skills, directory: `${again}-2`, cassettes });
-      expect([other.trigger?.isValid, exitOf(other)]).toEqual([false, 5]);
-    },
-  );
+  verifies('EVAL-3', 'replays cassettes with controls and sweep; a changed skill needs a new recording', async () => {
+    const model = thinking(firing({ 'count the table': load('tables'), letter: load('letters') }));
+    const options = setUp(model);
+    const cassettes = path.join(path.dirname(options.directory), 'tapes');
+    const { model: _model, ...silent } = options;
+    const made = await evaluateTrigger({ ...options, distractors: [2], cassettes, updateCassettes: true });
+    const again = path.join(path.dirname(options.directory), 'again');
+    const played = await evaluateTrigger({ ...silent, directory: again, distractors: [2], cassettes });
+    expect(played.trigger).toEqual(made.trigger);
+    expect(played.results.map(verdictLine)).toEqual(made.results.map(verdictLine));
+    expect(new Set(played.results.map((result) => result.model.way))).toEqual(new Set(['cassette']));
+    const skills = [...options.skills, ...writeSkills(path.join(path.dirname(options.directory), 'more'), ['poems'])];
+    const other = await evaluateTrigger({ ...silent, skills, directory: `${again}-2`, cassettes });
+    expect([other.trigger?.isValid, exitOf(other)]).toEqual([false, 5]);
+  });
 
-  verifies('EVAL-2', 'asks all skills at once, and says who took whose query', async () => {
+  verifies('EVAL-2', 'installs all skills at once and reports the confusion matrix', async () => {
     const model = thinking(
       firing({ 'count the table': load('tables'), another: load('letters'), letter: load('letters') }),
     );
@@ -88,29 +84,29 @@ describe('a trigger evaluation', () => {
     expect(exitOf(report, { passRate: 0.7 })).toBe(0);
   });
 
-  verifies('EVAL-2', 'has no score where nothing ever fires', async () => {
+  verifies('EVAL-2', 'has no score if no skill ever loads', async () => {
     const report = await evaluateTrigger(setUp(thinking(() => ({ text: 'no' }))));
     expect([report.trigger?.isValid, report.trigger?.scores, exitOf(report)]).toEqual([false, [], 5]);
     expect(report.trigger?.controls[0]).toEqual({
       name: 'always-fire',
-      asked: 'brass-lantern-check fires for every query',
-      found: 'it fired for 0 of 5',
+      asked: 'brass-lantern-check loads for every query',
+      found: 'it loaded for 0 of 5',
       isKept: false,
     });
-    // Nothing else was run.
+    // Nothing else ran.
     expect(report.results).toHaveLength(5);
   });
 
-  verifies('EVAL-2', 'has no score where everything fires, also where that is seen only in the trials', async () => {
+  verifies('EVAL-2', 'has no score if the never-fire control loads in a trial', async () => {
     const decide = firing({ poem: load('quartz-moth-census') });
     const report = await evaluateTrigger(setUp(thinking(decide)));
     expect([report.trigger?.isValid, exitOf(report)]).toEqual([false, 5]);
     expect(report.trigger?.controls.filter(({ isKept }) => !isKept).map(({ name, found }) => [name, found])).toEqual([
-      ['never-fire', 'it fired for 1 of 9'],
+      ['never-fire', 'it loaded for 1 of 9'],
     ]);
   });
 
-  test('leaves out what says nothing about who fires', async () => {
+  test('excludes cases without a trigger label or with scripted answers', async () => {
     const notes: string[] = [];
     const cases = [
       ...CASES,
@@ -121,8 +117,8 @@ describe('a trigger evaluation', () => {
     const report = await evaluateTrigger({ ...setUp(model), cases, onNote: (note) => void notes.push(note) });
     expect(report.results.map(({ case: id }) => id)).toEqual(['t1', 't2', 't3', 'l1']);
     expect(notes).toEqual([
-      'left out, since their answers are written by hand and say nothing about who fires: mock',
-      'left out, since they do not say which skill is loaded: none',
+      'excluded: these cases have scripted answers: mock',
+      'excluded: these cases do not expect a skill: none',
     ]);
   });
 });

@@ -2,14 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
 import type { Control } from '../../../src/evals/report/result.ts';
-import { canaryControl, shuffledControl } from '../../../src/evals/trigger/trigger-controls.ts';
-import {
-  confusedPairs,
-  confusionOf,
-  makeTriggerReport,
-  scoreOverall,
-  scoreSkills,
-} from '../../../src/evals/trigger/trigger-score.ts';
+import { canaryControl, shuffledControl } from '../../../src/evals/trigger/controls.ts';
+import { confusionOf, makeTriggerReport, scoreOverall, scoreSkills } from '../../../src/evals/trigger/trigger-score.ts';
 import { agrees, isForTraining, labelOf, splitOf, trialsOf } from '../../../src/evals/trigger/trigger-trial.ts';
 import type { TriggerTrial } from '../../../src/evals/trigger/trigger-trial.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -48,7 +42,7 @@ const KEPT: readonly Control[] = (['always-fire', 'never-fire', 'shuffled-labels
 }));
 
 describe('labels', () => {
-  test('come from what a case asks', () => {
+  test('come from the expectations of a case', () => {
     expect(labelOf(triggerCase('a', { trigger: true }, 'csv'))).toEqual({ all: ['csv'], any: [], none: [] });
     expect(labelOf(triggerCase('a', { trigger: false }, 'csv'))).toEqual({ all: [], any: [], none: ['csv'] });
     expect(labelOf(triggerCase('a', { skills: { anyOf: ['csv', 'xlsx'] } }))).toEqual({
@@ -60,7 +54,7 @@ describe('labels', () => {
     expect(labelOf(triggerCase('a', { streaming: true }, 'csv'))).toBeUndefined();
   });
 
-  test('agree with what was loaded', () => {
+  test('agree with the loaded skills', () => {
     const label = { all: ['a'], any: ['b', 'c'], none: ['d'] };
     expect(agrees(label, ['a', 'c', 'x'])).toBe(true);
     expect(agrees({ ...label, only: ['a', 'c'] }, ['a', 'c', 'x'])).toBe(false);
@@ -69,7 +63,7 @@ describe('labels', () => {
 });
 
 describe('trials', () => {
-  test('a timeout or a crash is none: a broken run passes no negative and misses no positive', () => {
+  test('exclude broken runs', () => {
     const cases = [triggerCase('yes', { trigger: true }, 'csv'), triggerCase('no', { trigger: false }, 'csv')];
     const broken = [
       caseResult('yes', { status: 'error', reason: 'the time was up' }),
@@ -81,7 +75,7 @@ describe('trials', () => {
     expect(makeTriggerReport({ trials: [], controls: KEPT }).isValid).toBe(false);
   });
 
-  test('of the same query are as many as there are cases and attempts', () => {
+  test('are one per case and attempt, also for equal queries', () => {
     const cases = ['one', 'two'].map((id) => triggerCase(id, { trigger: true }, 'csv'));
     const results = [
       caseResult('one', { loaded: ['csv'] }),
@@ -100,7 +94,7 @@ describe('trials', () => {
 });
 
 describe('scores', () => {
-  verifies('EVAL-2', 'precision, recall and F1 of each skill, and who took whose query', () => {
+  verifies('EVAL-2', 'include precision, recall and F1 per skill, and a confusion matrix', () => {
     const trials = [
       owned('csv', ['csv']),
       owned('csv', ['csv', 'pdf']),
@@ -119,9 +113,9 @@ describe('scores', () => {
       Number(f1.toFixed(4)),
     ]);
     expect(counted).toEqual([
-      // Fired for its own twice, for a query that is not its own once; missed two.
+      // Two hits, one false positive, two misses.
       ['csv', '2/3', '2/4', 0.5714],
-      // Its own, and one that was as much its own; took three that were not.
+      // Two hits, one of them for an any_of label, and three false positives.
       ['pdf', '2/5', '2/2', 0.5714],
     ]);
     const { precision, recall, quiet } = scoreOverall(trials);
@@ -141,15 +135,7 @@ describe('scores', () => {
     ]);
   });
 
-  test('name the skills that confuse each other, whoever takes from whom', () => {
-    const trials = [owned('a', ['b']), owned('b', ['a']), owned('b', ['c']), owned('c', []), negative('a', ['a'])];
-    expect(confusedPairs(confusionOf(trials))).toEqual([
-      { skills: ['a', 'b'], count: 2 },
-      { skills: ['b', 'c'], count: 1 },
-    ]);
-  });
-
-  test('of train and validation are split by the id of the case alone, about 60 to 40', () => {
+  test('split into training and validation by case id, about 60 to 40', () => {
     const ids = Array.from({ length: 2_000 }, (_, place) => `case-${String(place)}`);
     const train = ids.filter(isForTraining).length;
     expect(train).toBeGreaterThan(1_120);
@@ -163,7 +149,7 @@ describe('scores', () => {
     ]);
   });
 
-  test('are given with a sweep where all controls were kept', () => {
+  test('need all controls to pass', () => {
     const trials = [owned('csv', ['csv']), owned('pdf', [])];
     const report = makeTriggerReport({ trials, controls: KEPT, sweep: [{ distractors: 10, trials: trials.slice(1) }] });
     expect(report.isValid).toBe(true);
@@ -179,7 +165,7 @@ describe('controls', () => {
   const quiet = caseResult('b');
   const broken = caseResult('c', { status: 'error' });
 
-  test('a canary fires always or never; what broke keeps no control', () => {
+  test('require the control skill to load always or never, without broken runs', () => {
     const kept = (name: 'always-fire' | 'never-fire', ...results: readonly (typeof fired)[]): boolean =>
       canaryControl(name, 'canary', results).isKept;
     expect([kept('always-fire', fired, fired), kept('always-fire', fired, quiet), kept('always-fire')]).toEqual([
@@ -194,13 +180,13 @@ describe('controls', () => {
     ]).toEqual([true, false, false]);
     expect(canaryControl('never-fire', 'canary', [quiet, fired, broken])).toEqual({
       name: 'never-fire',
-      asked: 'canary fires for no query',
-      found: 'it fired for 1 of 3, and 1 came to no verdict',
+      asked: 'canary loads for no query',
+      found: 'it loaded for 1 of 3, and 1 had no verdict',
       isKept: false,
     });
   });
 
-  test('shuffled labels fall to chance, by every seed', () => {
+  test('score shuffled labels at chance for every seed', () => {
     const trials = Array.from({ length: 60 }, (_, place) => {
       const owner = `skill-${String(place % 6)}`;
       return place % 2 === 0 ? owned(owner, [owner]) : negative(owner, place % 10 === 1 ? [owner] : []);
@@ -208,14 +194,14 @@ describe('controls', () => {
     for (let seed = 1; seed <= 20; seed += 1) expect(shuffledControl(trials, { seed }).isKept).toBe(true);
   });
 
-  test('a judge that does not look at the labels is found out', () => {
+  test('detect a scorer that ignores the labels', () => {
     const trials = Array.from({ length: 40 }, (_, place) =>
       place % 2 === 0 ? owned('csv', ['csv']) : negative('csv', []),
     );
     expect(shuffledControl(trials, { agree: () => true })).toEqual({
       name: 'shuffled-labels',
       asked: 'with shuffled labels the agreement falls to chance',
-      found: '100.0 % agree, by chance it would be 50.0 %',
+      found: '100.0 % agree; chance is 50.0 %',
       isKept: false,
     });
     expect(shuffledControl([]).isKept).toBe(false);

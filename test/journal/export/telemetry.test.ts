@@ -26,7 +26,7 @@ describe('the request', () => {
     expect(receiver.received.map(({ path }) => path).toSorted()).toEqual(['/team/v1/metrics', '/team/v1/traces']);
     for (const { headers } of receiver.received) {
       expect(headers).toMatchObject({
-        'content-type': 'application/x-protobuf',
+        'content-type': 'application/json',
         authorization: 'Bearer abc',
         'user-agent': `skillwright/${VERSION}`,
       });

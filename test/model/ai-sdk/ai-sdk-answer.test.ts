@@ -89,14 +89,14 @@ test.each([
 });
 
 test.each([
-  [{ message: 'Overloaded', type: 'overloaded_error' }, 'the server broke off with an error: Overloaded', true],
-  [{ error: { message: 'quota', code: 'rate_limit_exceeded' } }, 'the server broke off with an error: quota', true],
-  [{ message: 'bad', type: 'invalid_request_error' }, 'the server broke off with an error: bad', false],
-  ['gone', 'the server broke off with an error: gone', false],
-  [undefined, 'the answer is not what this protocol says: broken JSON, or something else than a model', false],
+  [{ message: 'Overloaded', type: 'overloaded_error' }, 'the server aborted with an error: Overloaded', true],
+  [{ error: { message: 'quota', code: 'rate_limit_exceeded' } }, 'the server aborted with an error: quota', true],
+  [{ message: 'bad', type: 'invalid_request_error' }, 'the server aborted with an error: bad', false],
+  ['gone', 'the server aborted with an error: gone', false],
+  [undefined, 'the answer does not follow the protocol of the provider: malformed JSON, or not a model server', false],
   [
     new Error('the request was {"secret":1}'),
-    'the answer is not what this protocol says: broken JSON, or something else than a model',
+    'the answer does not follow the protocol of the provider: malformed JSON, or not a model server',
     false,
   ],
 ])('an error in a stream: %j', (error, message, isRetryable) => {

@@ -73,7 +73,7 @@ describe('a cassette', () => {
     expect(await streamed(playing, request('c'))).toEqual({ answer: third, deltas: [{ type: 'text', text: 'quiet' }] });
     expect(() => {
       playing.assertDone();
-    }).toThrow('1 of 4 recorded calls were not asked for');
+    }).toThrow('1 of 4 recorded calls were not requested');
     await expect(playing.call(request('d'), { signal })).rejects.toMatchObject({
       code: 'model/failed',
       message: 'too many requests',
@@ -109,7 +109,7 @@ describe('a cassette', () => {
     ).rejects.toMatchObject({
       code: 'model/failed',
       message: [
-        'this request was not recorded; to the next one that was (-), it differs so (+):',
+        'this request was not recorded; differences (+) to the next recorded one (-):',
         '  [system]',
         '  line one',
         '- line two',
@@ -118,7 +118,7 @@ describe('a cassette', () => {
         '- what is in orders.csv?',
         '+ what is in bills.csv?',
         '  [answer schema] null',
-        '  [most output tokens] any',
+        '  [max output tokens] any',
       ].join('\n'),
     });
   });
@@ -131,7 +131,7 @@ describe('a cassette', () => {
     expect((await playing.call(request('again'), { signal })).text).toBe('one');
     expect((await playing.call(request('again'), { signal })).text).toBe('two');
     await expect(playing.call(request('again'), { signal })).rejects.toThrow(
-      'recorded 2 times, and is asked once more',
+      'recorded 2 times and is now sent once more',
     );
     await expect(playing.call(request('other'), { signal })).rejects.toThrow('all 2 recorded calls');
   });
@@ -210,9 +210,9 @@ describe('a cassette', () => {
   });
 
   test.each([
-    ['nothing', '', 'its first line does not say that it is a cassette'],
-    ['another format', '{"a":1}\n', 'its first line does not say that it is a cassette'],
-    ['a newer version', '{"cassette":2,"model":"m"}\n', 'it has version 2, expected 1'],
+    ['nothing', '', 'its first line is not the header of a cassette'],
+    ['another format', '{"a":1}\n', 'its first line is not the header of a cassette'],
+    ['a newer version', '{"cassette":2,"model":"m"}\n', 'its version is 2; expected 1'],
     ['a line that is no JSON', '{"cassette":1,"model":"m"}\n{"key":\n', 'line 2 is not a recorded call'],
     [
       'an entry with neither answer nor error',
@@ -240,10 +240,10 @@ describe('a cassette', () => {
     await recordCassette(openScripted([{ text: 'x' }], { id: 'one' }), file).call(request('x'), { signal });
     await expect(
       recordCassette(openScripted([{ text: 'x' }], { id: 'two' }), file).call(request('x'), { signal }),
-    ).rejects.toThrow('it was recorded from "one", and this is "two"');
-    expect(() => replayCassette(`${file}.none`)).toThrow('there is no such file');
+    ).rejects.toThrow('it was recorded from "one", not from "two"');
+    expect(() => replayCassette(`${file}.none`)).toThrow('the file does not exist');
     mkdirSync(`${file}.folder`);
-    expect(() => replayCassette(`${file}.folder`)).toThrow('not a plain file');
+    expect(() => replayCassette(`${file}.folder`)).toThrow('not a regular file');
     const nowhere = recordCassette(openScripted([{ text: 'x' }]), path.join(file, 'below/a.jsonl'));
     await expect(nowhere.call(request('x'), { signal })).rejects.toMatchObject({ code: 'io/failed' });
   });

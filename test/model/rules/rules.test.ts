@@ -260,7 +260,7 @@ describe('an answer', () => {
     const once = { ...base, system, messages: [...base.messages, ...failed('1', 'fold-boats')] };
     expect((await ask(once)).toolCalls[0]?.input).toBe('{"skill":"fold-planes"}');
     expect((await ask({ ...once, messages: [...once.messages, ...failed('2', 'fold-planes')] })).text).toBe(
-      `${RULE_MODEL_REMARK}\n\nThe skill fold-planes fits, and could not be loaded:\n\n\`\`\`\nfold-planes is not trusted\n\`\`\``,
+      `${RULE_MODEL_REMARK}\n\nThe skill fold-planes fits but could not be loaded:\n\n\`\`\`\nfold-planes is not trusted\n\`\`\``,
     );
   });
 

@@ -46,19 +46,19 @@ describe('a script in a file', () => {
   });
 
   test.each([
-    ['{', /is no script of answers: /],
-    ['[]', /the whole is not an object/],
-    ['{}', /"turns" is not a list/],
-    ['{"turns":[{"text":7}]}', /"turns\[0\]\.text" is not a string/],
-    ['{"turns":[{"txt":"x"}]}', /"turns\[0\]\.txt" is not known, expected one of expect, text, /],
-    ['{"turns":[{"toolCalls":[{"name":"x"}]}]}', /"turns\[0\]\.toolCalls\[0\]\.input" is not /],
-    ['{"turns":[{"expect":{"matches":"("}}]}', /turns\[0\]\.expect\.matches is no regular expression: "\("/],
-    ['{"turns":[{"delayMs":1e12}]}', /"turns\[0\]\.delayMs" is not a whole number from 0 to 86400000/],
+    ['{', /is not a script for the scripted model: /],
+    ['[]', /the whole must be an object/],
+    ['{}', /"turns" must be a list/],
+    ['{"turns":[{"text":7}]}', /"turns\[0\]\.text" must be a string/],
+    ['{"turns":[{"txt":"x"}]}', /unknown key "turns\[0\]\.txt"; expected one of expect, text, /],
+    ['{"turns":[{"toolCalls":[{"name":"x"}]}]}', /"turns\[0\]\.toolCalls\[0\]\.input" must be /],
+    ['{"turns":[{"expect":{"matches":"("}}]}', /turns\[0\]\.expect\.matches is not a valid regular expression: "\("/],
+    ['{"turns":[{"delayMs":1e12}]}', /"turns\[0\]\.delayMs" must be a whole number from 0 to 86400000/],
   ])('%s is refused with the place', (text, problem) => {
     expect(() => readScriptedTurns(fileOf(text))).toThrow(problem);
   });
 
   test('that is not there says so', () => {
-    expect(() => readScriptedTurns(path.join(scratch(), 'none.json'))).toThrow('there is no such file');
+    expect(() => readScriptedTurns(path.join(scratch(), 'none.json'))).toThrow('the file does not exist');
   });
 });

@@ -85,17 +85,17 @@ describe('a scripted model', () => {
     await model.call(REQUEST, options());
     await expect(model.call(REQUEST, options())).rejects.toMatchObject({
       code: 'model/failed',
-      message: 'call 2 was not expected: the script has 1 turns',
+      message: 'unexpected call 2: the script has 1 turns',
     });
     expect(() => {
       model.assertDone();
-    }).toThrow('call 2 was not expected');
+    }).toThrow('unexpected call 2');
   });
 
   test('turns that nobody asked for are an error at the end', () => {
     expect(() => {
       openScripted([{ text: 'one' }, { text: 'two' }]).assertDone();
-    }).toThrow('2 of 2 turns were not asked for');
+    }).toThrow('2 of 2 turns were not requested');
   });
 
   test('every expectation that is not met is named', async () => {
@@ -113,7 +113,7 @@ describe('a scripted model', () => {
     ]);
     await expect(model.call(REQUEST, options())).rejects.toMatchObject({
       message:
-        'call 1: the request lacks "invoices.csv"; the request has "agent" in it; the request does not match /^nothing/gm; ' +
+        'call 1: the request lacks "invoices.csv"; the request contains "agent"; the request does not match /^nothing/gm; ' +
         'the last message lacks "orders"; the tool "run_script" is not offered; the tool "load_skill" is offered',
     });
   });

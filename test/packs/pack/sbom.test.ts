@@ -96,6 +96,13 @@ test.each([
   ['MIT', { license: { id: 'MIT' } }],
   ['MIT OR Apache-2.0', { expression: 'MIT OR Apache-2.0' }],
   ['(MIT AND ISC) OR 0BSD', { expression: '(MIT AND ISC) OR 0BSD' }],
+  ['LGPL-3.0-or-later', { license: { id: 'LGPL-3.0-or-later' } }],
+  ['lgpl-3.0-or-later', { license: { id: 'LGPL-3.0-or-later' } }],
+  ['Python-2.0', { license: { id: 'Python-2.0' } }],
+  ['GPL-2.0-only WITH Classpath-exception-2.0', { expression: 'GPL-2.0-only WITH Classpath-exception-2.0' }],
+  ['Apache-2.0+', { expression: 'Apache-2.0+' }],
+  ['later', { license: { name: 'later' } }],
+  ['LGPL-3.0-or-', { license: { name: 'LGPL-3.0-or-' } }],
   ['MIT OR Nothing', { license: { name: 'MIT OR Nothing' } }],
   ['Complete terms in LICENSE.txt', { license: { name: 'Complete terms in LICENSE.txt' } }],
 ])('the license %s', (license, expected) => {

@@ -15,7 +15,7 @@ import { lockFileText } from '../../../src/packs/lock/lock-file.ts';
 import { withRoot } from '../../../src/packs/root/open-root.ts';
 import { presentFiles } from '../../../src/packs/root/present-files.ts';
 import { readLock } from '../../../src/packs/root/read-lock.ts';
-import { ownerName, thisProcess } from '../../../src/platform/fs/folder-lock.ts';
+import { ownerName, thisProcess } from '../../../src/platform/fs/lock-owner.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';
 import { committed, install, leftovers, lockOf, skillFiles, staged, treeOf, writeFiles } from './support.ts';

@@ -30,7 +30,7 @@ describe('hostile text', () => {
     const lines = Array.from({ length: 2_000 }, (_, place) => `rm -rf ~/${String(place)} && rm -rf ~/`).join('\n');
     const found = scanSkill([{ path: 'a.sh', text: lines, isExecutable: true }]);
     expect(found.map(({ rule, line, message }) => ({ rule, line, message }))).toEqual([
-      { rule: 'destructive-command', line: 1, message: 'removes everything in a place: "rm -rf ~"' },
+      { rule: 'destructive-command', line: 1, message: 'deletes everything in a folder: "rm -rf ~"' },
     ]);
   });
 
@@ -43,7 +43,7 @@ describe('hostile text', () => {
         path: 'a.sh',
         line: 1,
         column: 100_001,
-        message: 'runs what an unprotected or short-lived address gives: "curl http://203.0.113.9"',
+        message: 'executes code from an insecure or short-lived URL: "curl http://203.0.113.9"',
       },
     ]);
   });

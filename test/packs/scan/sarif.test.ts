@@ -10,7 +10,7 @@ const FINDING: ScanFinding = {
   path: 'scripts/a b.sh',
   line: 2,
   column: 3,
-  message: 'connects a shell to a host: "x"',
+  message: 'connects a shell to a remote host: "x"',
 };
 
 describe('findings as SARIF', () => {
@@ -28,8 +28,8 @@ describe('findings as SARIF', () => {
               rules: [
                 {
                   id: 'reverse-shell',
-                  shortDescription: { text: 'gives somebody else a shell' },
-                  fullDescription: { text: 'whoever listens there commands this machine' },
+                  shortDescription: { text: 'opens a shell to a remote host' },
+                  fullDescription: { text: 'whoever listens there controls this machine' },
                   help: { text: 'do not use the skill' },
                   defaultConfiguration: { level: 'error' },
                   properties: { 'security-severity': '9.5', tags: ['security'] },
@@ -43,7 +43,7 @@ describe('findings as SARIF', () => {
               ruleId: 'reverse-shell',
               ruleIndex: 0,
               level: 'error',
-              message: { text: 'connects a shell to a host: "x". do not use the skill' },
+              message: { text: 'connects a shell to a remote host: "x". do not use the skill' },
               locations: [
                 {
                   physicalLocation: {
@@ -68,7 +68,9 @@ describe('findings as SARIF', () => {
 
 describe('a finding as a line', () => {
   test('says where, how bad, what and by which rule, and is safe to print', () => {
-    expect(findingText(FINDING)).toBe('scripts/a b.sh:2:3 critical connects a shell to a host: "x" (reverse-shell)');
+    expect(findingText(FINDING)).toBe(
+      'scripts/a b.sh:2:3 critical connects a shell to a remote host: "x" (reverse-shell)',
+    );
     expect(findingText({ ...FINDING, path: 'a\u001b]0;x\u0007', message: 'b\nc' })).toBe(
       'a\\x1b]0;x\\x07:2:3 critical b\\nc (reverse-shell)',
     );

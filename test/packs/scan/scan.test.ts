@@ -24,7 +24,7 @@ describe('a scan', () => {
         path: 'SKILL.md',
         line: 3,
         column: 30,
-        message: '"run `scripts/tidy.sh" gives rights to everybody: "chmod 777"',
+        message: '"run `scripts/tidy.sh" grants permissions to everyone: "chmod 777"',
       },
       {
         rule: 'standing-order',
@@ -40,7 +40,7 @@ describe('a scan', () => {
         path: 'scripts/tidy.sh',
         line: 2,
         column: 1,
-        message: 'gives rights to everybody: "chmod 777"',
+        message: 'grants permissions to everyone: "chmod 777"',
       },
     ]);
   });

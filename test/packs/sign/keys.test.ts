@@ -42,7 +42,7 @@ describe('pinned keys', () => {
     writeFileSync(file, before.replace(PLAIN.publicText.split('\n')[1] ?? '', line));
     expect(openPinnedKeys({ home }).list()).toEqual({
       keys: [],
-      problems: [`entry 1 (author) of ${file} does not count: it is not as it was written`],
+      problems: [`entry 1 (author) of ${file} is ignored: it was edited after it was written`],
     });
     writeFileSync(file, before);
     expect(openPinnedKeys({ home }).list().keys).toHaveLength(1);
@@ -102,9 +102,9 @@ describe('a new key', () => {
     chmodSync(secretFile, 0o644);
     expect([await openKeyFile(secretFile), await openKeyFile(`${secretFile}.gone`), await openKeyFile(folder)]).toEqual(
       [
-        { type: 'invalid', problem: 'file', reason: 'others than its owner may use it' },
+        { type: 'invalid', problem: 'file', reason: 'other users have access to it' },
         { type: 'invalid', problem: 'file', reason: 'it is not there' },
-        { type: 'invalid', problem: 'file', reason: 'it is no regular file' },
+        { type: 'invalid', problem: 'file', reason: 'it is not a regular file' },
       ],
     );
   });

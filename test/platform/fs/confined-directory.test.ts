@@ -16,7 +16,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RelativePath } from '../../../src/core/path.ts';
 import { toRelativePath } from '../../../src/core/path.ts';
 import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
-import type { ConfinedDirectory, Confinement } from '../../../src/platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
+import type { Confinement } from '../../../src/platform/fs/directory-handle.ts';
 import { scratch } from '../../registry/support.ts';
 
 const LIMITS = { maxBytes: 100_000 };

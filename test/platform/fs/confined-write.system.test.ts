@@ -21,7 +21,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { toRelativePath } from '../../../src/core/path.ts';
 import type { RelativePath } from '../../../src/core/path.ts';
-import type { Confinement } from '../../../src/platform/fs/confined-directory.ts';
+import type { Confinement } from '../../../src/platform/fs/directory-handle.ts';
 import { moveBeneath, writeBeneath } from '../../../src/platform/fs/confined-write.ts';
 import type { Written } from '../../../src/platform/fs/confined-write.ts';
 import { sha256 } from '../../../src/platform/hash.ts';

@@ -13,7 +13,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 
-import { replaceText } from '../../../src/platform/fs/replace-text.ts';
+import { replaceText } from '../../../src/platform/fs/atomic-replace.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-replace-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

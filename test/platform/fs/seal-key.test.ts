@@ -42,9 +42,9 @@ describe('the key', () => {
   test.each([
     ['it has 5 bytes', (file: string) => writeFileSync(file, 'short', { mode: 0o600 })],
     ['it is too large', (file: string) => writeFileSync(file, 'x'.repeat(33), { mode: 0o600 })],
-    ['other users may read', (file: string) => writeFileSync(file, 'x'.repeat(32), { mode: 0o644 })],
+    ['other users have access', (file: string) => writeFileSync(file, 'x'.repeat(32), { mode: 0o644 })],
     ['it is a link', (file: string) => symlinkSync('/etc/hostname', file)],
-    ['it is no regular file', (file: string) => mkdirSync(file)],
+    ['it is not a regular file', (file: string) => mkdirSync(file)],
   ])('is refused where %s, and left as it is', (reason, spoil) => {
     const home = scratch();
     mkdirSync(path.join(home, '.agent'));

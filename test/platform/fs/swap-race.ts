@@ -8,10 +8,10 @@ import { scratch } from '../../registry/support.ts';
 export const RIGHT = 'what lies in the skill';
 export const SECRET = 'what lies outside';
 
-/** Half a minute at most, should nobody end it. */
+/** Ends after half a minute if the test does not kill it. */
 const UNTIL = 'const end = Date.now() + 30_000; process.stdout.write("ready"); while (Date.now() < end)';
 
-/** Exchanges a file and a link to the secret. Each takes the place of the other in one step. */
+/** Swaps a file and a link to the secret, each by one rename. */
 const SWAP_LEAF = `
   import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
   const [root, outside] = process.argv.slice(1);
@@ -22,7 +22,7 @@ const SWAP_LEAF = `
     renameSync(root + '/file', root + '/leaf.md');
   }`;
 
-/** Exchanges a folder and a link to a folder outside; between the two there is nothing for a moment. */
+/** Swaps a folder and a link to a folder outside; in between neither exists for a moment. */
 const SWAP_FOLDER = `
   import { renameSync } from 'node:fs';
   const [root] = process.argv.slice(1);
@@ -33,7 +33,7 @@ const SWAP_FOLDER = `
     renameSync(root + '/folder', root + '/sub');
   }`;
 
-/** A skill in which `leaf.md` and the folder of `sub/x.md` are exchanged with links to a secret until the test is over. */
+/** A skill in which `leaf.md` and the folder of `sub/x.md` are swapped with links to a secret until the test ends. */
 export async function startSwapping(): Promise<string> {
   const base = scratch();
   const root = path.join(base, 'skill');
@@ -52,13 +52,14 @@ async function start(text: string, args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', text, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Run before the folder is removed, since it was asked for later: nobody must be at work in there by then.
+  // Registered now: on a slow machine the child exits by itself before the test ends.
+  const exited = new Promise((resolve) => {
+    child.once('exit', resolve);
+  });
+  // Runs before the folder is removed, because hooks run in reverse order.
   onTestFinished(async () => {
-    const isOver = new Promise((resolve) => {
-      child.once('exit', resolve);
-    });
     child.kill('SIGKILL');
-    await isOver;
+    await exited;
   });
   await new Promise((resolve) => {
     child.stdout.once('data', resolve);

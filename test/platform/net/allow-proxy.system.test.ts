@@ -193,7 +193,7 @@ describe('where a name leads', () => {
     await withProxy(['site.example:*'], { 'site.example': addresses }, async ({ say, decisions }) => {
       const answer = await say(`CONNECT ${authority()} HTTP/1.1\r\n\r\n`);
       expect(answer).toContain('HTTP/1.1 403 Forbidden\r\n');
-      expect(answer).toContain('is not on the internet');
+      expect(answer).toContain('is not a public address');
       expect(decisions).toEqual([{ host: 'site.example', port: site.port, allowed: false, rule: 'not-public' }]);
     });
   });
@@ -284,7 +284,7 @@ describe('limits', () => {
     const world = await openProxyWorld([grant()], here, { limits: { bytes: 10_000 } });
     const ask = `GET http://${authority()}/bytes/50000 HTTP/1.1\r\n\r\n`;
     expect((await world.say(ask)).length).toBeLessThan(50_000);
-    expect(await world.say(ask)).toContain('skillwright: all 10000 granted bytes were used');
+    expect(await world.say(ask)).toContain('skillwright: the limit of 10000 bytes is used up');
     await world.close();
   });
 

@@ -102,11 +102,11 @@ describe('a program', () => {
       }),
     );
     expect(causes).toEqual([
-      ['executor/failed', '"no-such-program" cannot be started: there is no such program'],
-      ['executor/failed', expect.stringContaining('is missing')],
+      ['executor/failed', 'cannot start "no-such-program": program not found'],
+      ['executor/failed', expect.stringContaining('does not exist')],
       ['executor/failed', expect.stringContaining('EACCES')],
-      ['input/invalid', 'a NUL is in "a\\x00b"'],
-      ['input/invalid', 'there is no program to run'],
+      ['input/invalid', '"a\\x00b" contains a NUL character'],
+      ['input/invalid', 'no program given'],
     ]);
   });
 
@@ -146,7 +146,7 @@ describe('an end that is brought about', () => {
       const { warnings, ...end } = await runIt(['sh', '-c', escape], { limits: { wallMs } });
       clearInterval(looking);
       expect(end).toEqual({ reason: 'timeout', signal: 'SIGKILL', stdout: '', stderr: '' });
-      const told = [expect.stringMatching(/^\d+ processes had left the program or outlived it/)];
+      const told = [expect.stringMatching(/^\d+ processes outlived the program or left its process group/)];
       expect(warnings).toEqual(started.size < 5 ? expect.anything() : told);
       expect(processesWith(seconds)).toEqual([]);
     }
@@ -157,7 +157,7 @@ describe('an end that is brought about', () => {
     const end = await runIt(['sh', '-c', `(setsid sleep ${seconds} &) ; sleep ${seconds} & echo done`]);
     expect(end).toEqual({
       ...exited(0, 'done\n'),
-      warnings: ['2 processes had left the program or outlived it, and were ended'],
+      warnings: ['2 processes outlived the program or left its process group, and were killed'],
     });
     expect(processesWith(seconds)).toEqual([]);
   });
@@ -263,9 +263,9 @@ describe('an end that is brought about', () => {
         {
           reason: 'exited',
           exitCode: 7,
-          warnings: ['what the program left behind is still not gone; its last output may be missing'],
+          warnings: ['processes of the program are still running; its last output may be missing'],
         },
-        { reason: 'timeout', warnings: ['the program was killed and is still not gone'] },
+        { reason: 'timeout', warnings: ['the program was killed but has not exited'] },
       ]);
     } finally {
       vi.useRealTimers();

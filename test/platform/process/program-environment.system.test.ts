@@ -69,7 +69,7 @@ describe('a variable is refused by name when', () => {
     .split(/\s+/);
   test.each(steering)('it changes what code runs: %s', (name) => {
     expect(refusal({ [name]: 'x' })).toBe(
-      `variables of the environment are refused: "${name}" changes which code a program runs or whom it trusts`,
+      `invalid environment variables: "${name}" can change which code a program runs or which certificates it trusts`,
     );
   });
 
@@ -77,30 +77,30 @@ describe('a variable is refused by name when', () => {
     `PATH HOME TMPDIR TMP TEMP USER SHELL WORKSPACE_DIR SKILLS_DIR WORK_DIR OUTPUT_DIR RUN_DIR SKILL_NAME SKILL_DIR
     SKILLWRIGHT_RUN SKILLWRIGHT_ANYTHING`.split(/\s+/);
   test.each(own)('it is the runtime that sets it: %s', (name) => {
-    expect(refusal({ [name]: 'x' })).toBe(`variables of the environment are refused: "${name}" is set by the runtime`);
+    expect(refusal({ [name]: 'x' })).toBe(`invalid environment variables: "${name}" is set by the runtime`);
   });
 
   const badNames = ['', '1A', 'A-B', 'A B', 'A=B', 'A\nB', 'Ä', 'BASH_FUNC_ls%%', 'BASH_FUNC_ls()', 'A\0'];
   test.each(badNames)('it is no name: %j', (name) => {
-    expect(refusal({ [name]: 'x' })).toMatch(/ is no name of a variable$/);
+    expect(refusal({ [name]: 'x' })).toMatch(/ is not a variable name$/);
   });
 
   test('its value has a NUL or is too long', () => {
-    expect(refusal({ A: 'a\0b' })).toBe('variables of the environment are refused: "A" has a NUL in its value');
+    expect(refusal({ A: 'a\0b' })).toBe('invalid environment variables: "A" contains a NUL character');
     expect(refusal({ A: 'x'.repeat(32 * 1024) })).toBeUndefined();
     expect(refusal({ A: 'ä'.repeat(16 * 1024 + 1) })).toMatch(/"A" is longer than 32768 bytes/);
   });
 
   test('there is too much in all', () => {
     const many = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`V${String(at)}`, 'x'.repeat(20_000)]));
-    expect(refusal(many)).toMatch(/all of them together are larger than 262144 bytes/);
+    expect(refusal(many)).toMatch(/all variables together are larger than 262144 bytes/);
   });
 });
 
 test('all that are refused are named, up to ten', () => {
   expect(refusal({ PATH: 'x', FINE: 'x', LD_PRELOAD: 'x' })).toBe(
-    'variables of the environment are refused: "PATH" is set by the runtime, ' +
-      '"LD_PRELOAD" changes which code a program runs or whom it trusts',
+    'invalid environment variables: "PATH" is set by the runtime, ' +
+      '"LD_PRELOAD" can change which code a program runs or which certificates it trusts',
   );
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`LD_${String(at)}`, '']));
   expect(refusal(many)).toMatch(/ and 20 more$/);

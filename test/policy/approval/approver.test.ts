@@ -94,7 +94,7 @@ describe('a question', () => {
     const { approve } = openApprovals({ home: undefined, asker, onWarning: (message) => warnings.push(message) });
     await approve(requestOf(), {});
     expect(await approve(requestOf(), {})).toEqual({ verdict: 'yes', scope: 'run', by: 'callback' });
-    expect(warnings).toEqual(['there is no home folder: the answer is kept for this run only']);
+    expect(warnings).toEqual(['there is no home folder, so the answer lasts only for this run']);
   });
 
   test('is answered for this run where the store cannot be written', async () => {
@@ -152,7 +152,7 @@ describe('a callback', () => {
       verdict: 'no',
       scope: 'once',
       by: 'callback',
-      reason: 'what was answered is no answer to this question',
+      reason: 'the asker returned an invalid answer',
     });
   });
 
@@ -170,11 +170,11 @@ describe('a callback', () => {
     const no = { verdict: 'no', scope: 'once', by: 'callback' };
     expect(await answer(requestOf(), { home: undefined, asker })).toEqual({
       ...no,
-      reason: 'asking failed: "no\\x1b[0m connection"',
+      reason: 'the asker failed: "no\\x1b[0m connection"',
     });
     expect(await answer(requestOf(), { home: undefined, asker: thrower })).toEqual({
       ...no,
-      reason: 'asking failed: "at once"',
+      reason: 'the asker failed: "at once"',
     });
   });
 
@@ -182,7 +182,7 @@ describe('a callback', () => {
     const asker: Asker = { by: 'callback', ask: () => new Promise(() => undefined) };
     expect(await answer(requestOf(), { home: undefined, asker, deadlineMs: 10 })).toMatchObject({
       verdict: 'no',
-      reason: 'nobody answered within 10 ms',
+      reason: 'no answer within 10 ms',
     });
     const stop = new AbortController();
     const asking = openApprovals({ home: undefined, asker }).approve(requestOf(), { signal: stop.signal });
@@ -313,7 +313,7 @@ test('stored answers that do not count are told once', async () => {
   const warnings: string[] = [];
   const { approve } = openApprovals({ home, yes: true, onWarning: (message) => warnings.push(message) });
   for (let round = 0; round < 3; round += 1) await approve(requestOf(), {});
-  expect(warnings).toEqual([`${path.join(home, '.agent/approvals.json')} is not used: it is no JSON`]);
+  expect(warnings).toEqual([`${path.join(home, '.agent/approvals.json')} is ignored: it is not JSON`]);
   rmSync(path.join(home, '.agent'), { recursive: true });
 });
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { PendingPlace } from '../../../src/policy/approval/pending-approvals.ts';
-import { pendingFolder } from '../../../src/runtime/places.ts';
+import { pendingFolder } from '../../../src/policy/approval/pending-approvals.ts';
 import {
   answerPending,
   listPending,
@@ -120,10 +120,10 @@ describe('what is no answer', () => {
     const at = place();
     writePending(at, request);
     writeFileSync(questionFile(at), readFileSync(questionFile(at), 'utf8').replace('git status', 'git push'));
-    expect(() => answerPending(at, request.id, { verdict: 'yes', scope: 'once' })).toThrow('waits for an answer');
+    expect(() => answerPending(at, request.id, { verdict: 'yes', scope: 'once' })).toThrow('is waiting for an answer');
     expect(listPending(at)).toEqual({
       questions: [],
-      problems: [`${questionFile(at)} is not used: it is not as it was written`],
+      problems: [`${questionFile(at)} is ignored: it was modified`],
     });
     // Asked again, it is written again.
     expect(writePending(at, request).request).toEqual(request);
@@ -134,7 +134,7 @@ describe('what is no answer', () => {
     const at = place();
     writePending(at, { ...request, scopes: ['once'] });
     expect(() => answerPending(at, request.id, { verdict: 'yes', scope: 'skill' })).toThrow(
-      'may not be answered for skill',
+      'cannot be answered with scope skill',
     );
   });
 
@@ -144,8 +144,8 @@ describe('what is no answer', () => {
       const at = place();
       mkdirSync(at.folder, { recursive: true });
       expect(() => readPending(at, id)).toThrow(expect.objectContaining({ code: 'input/invalid' }));
-      expect(() => answerPending(at, id, { verdict: 'yes', scope: 'once' })).toThrow('is no id');
-      expect(() => writePending(at, { ...request, id })).toThrow('is no id');
+      expect(() => answerPending(at, id, { verdict: 'yes', scope: 'once' })).toThrow('is not the id');
+      expect(() => writePending(at, { ...request, id })).toThrow('is not the id');
       expect(readdirSync(at.folder)).toEqual([]);
     },
   );

@@ -96,7 +96,7 @@ describe('a file that somebody edited', () => {
     const { home } = await withAnswer();
     writeFileSync(fileIn(home), edit(readFileSync(fileIn(home), 'utf8')));
     const stored = openStoredApprovals(home);
-    const problem = `entry 1 (project/release, run_command) of ${fileIn(home)} does not count: it is not as it was written`;
+    const problem = `entry 1 (project/release, run_command) of ${fileIn(home)} is ignored: it was edited after it was written`;
     expect(stored.list()).toEqual({ approvals: [], problems: [problem] });
     const other = approvalOf({ coverage: 'other' });
     await stored.save(other);
@@ -120,18 +120,18 @@ describe('a file that somebody edited', () => {
     expect(openStoredApprovals(home).list()).toEqual({
       approvals: [approval],
       problems: [2, 3, 4].map(
-        (place) => `entry ${String(place)} of ${fileIn(home)} does not count: it is not as it was written`,
+        (place) => `entry ${String(place)} of ${fileIn(home)} is ignored: it was edited after it was written`,
       ),
     });
   });
 
   test.each([
-    ['it is no JSON', (file: string) => writeFileSync(file, '{"schema": 1, "entr')],
+    ['it is not JSON', (file: string) => writeFileSync(file, '{"schema": 1, "entr')],
     ['it has no entries', (file: string) => writeFileSync(file, '[]')],
-    ['it is of another version', (file: string) => writeFileSync(file, '{"schema": 2, "entries": []}')],
+    ['it has another schema version', (file: string) => writeFileSync(file, '{"schema": 2, "entries": []}')],
     ['it is too large', (file: string) => writeFileSync(file, ' '.repeat(5_000_000))],
     ['it is a link', (file: string) => symlinkSync('/etc/hostname', file)],
-    ['it is no regular file', (file: string) => mkdirSync(file)],
+    ['it is not a regular file', (file: string) => mkdirSync(file)],
     [
       'it is nested too deeply',
       (file: string) => writeFileSync(file, `{"schema":1,"entries":[${'['.repeat(100_000)}${']'.repeat(100_000)}]}`),
@@ -141,7 +141,7 @@ describe('a file that somebody edited', () => {
     mkdirSync(path.join(home, '.agent'), { mode: 0o700 });
     spoil(fileIn(home));
     const stored = openStoredApprovals(home);
-    expect(stored.list()).toEqual({ approvals: [], problems: [`${fileIn(home)} is not used: ${reason}`] });
+    expect(stored.list()).toEqual({ approvals: [], problems: [`${fileIn(home)} is ignored: ${reason}`] });
     const approval = approvalOf();
     await stored.save(approval);
     expect(stored.list()).toEqual({ approvals: [approval], problems: [] });
@@ -154,7 +154,7 @@ describe('a file that somebody edited', () => {
     chmodSync(path.join(home, '.agent/seal.key'), 0o644);
     const stored = openStoredApprovals(home);
     expect(stored.find(requestOf())).toBeUndefined();
-    expect(stored.list().problems.join('\n')).toContain('other users may read or write it');
+    expect(stored.list().problems.join('\n')).toContain('other users have access to it');
     await expect(stored.save(approvalOf())).rejects.toMatchObject({ code: 'io/failed' });
   });
 });

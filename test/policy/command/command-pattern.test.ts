@@ -47,14 +47,14 @@ describe('a pattern for commands', () => {
   });
 
   it.each([
-    ['git status && rm', 'signs of the shell'],
-    ['cat $HOME/x', 'signs of the shell'],
-    ['a > b', 'signs of the shell'],
-    ['a `b`', 'signs of the shell'],
-    ["a 'b", 'without an end'],
-    ['a b\\', 'without an end'],
+    ['git status && rm', 'shell operators'],
+    ['cat $HOME/x', 'shell operators'],
+    ['a > b', 'shell operators'],
+    ['a `b`', 'shell operators'],
+    ["a 'b", 'unclosed quote or a trailing backslash'],
+    ['a b\\', 'unclosed quote or a trailing backslash'],
     ['a\nb', 'line ends'],
-    ['a\u200bb', 'cannot be seen'],
+    ['a\u200bb', 'invisible characters'],
     ['a'.repeat(1001), 'longer than 1000'],
   ])('%j is none', (text, problem) => {
     const read = readCommandPattern(text);
@@ -174,7 +174,7 @@ describe('a rule that allows', () => {
   it('says which word is in the way', () => {
     expect(hazardOf(command('git -c core.pager=sh log'))).toBe('git -c can run other programs or load code');
     expect(hazardOf(command('timeout 5 sh -c x'))).toBe('sh -c can run other programs or load code');
-    expect(hazardOf(command('sort *.csv'))).toBe('sort *.csv may become an option; write ./ before it');
+    expect(hazardOf(command('sort *.csv'))).toBe('sort *.csv may expand to an option; write ./ before it');
     expect(hazardOf(command('git diff --output=x'))).toBe(
       'git --output=x reads or writes files that the rule does not name',
     );

@@ -84,7 +84,7 @@ describe('an answer that means harm', () => {
     for (const { origin } of [site, silent])
       expect(await ask([site, silent], { url: origin }, { timeoutMs })).toMatchObject({
         code: 'network/failed',
-        message: `"${origin}": no whole answer within 300 ms`,
+        message: `"${origin}": no complete response within 300 ms`,
       });
     expect(await outcome(ask([secure], { url: secure.origin }, { timeoutMs, certificates: [CERTIFICATE] }))).toBe(
       'network/failed',

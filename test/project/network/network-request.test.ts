@@ -220,7 +220,7 @@ describe('what is asked', () => {
     expect(site.requests).toHaveLength(1);
     await expect(
       networkRequest({ type: 'network_request', url: origin }, { grants: ['http://x/'], decideHost: () => true }),
-    ).rejects.toThrow('no network for');
+    ).rejects.toThrow('invalid network grant:');
   });
 
   test('is not led to this machine by a name, not even by one that changes its mind', async () => {

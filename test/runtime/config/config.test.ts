@@ -101,7 +101,7 @@ describe('five layers', () => {
     const given = JSON.parse('{"catalog": {"budget": 5}}') as Config;
     await expect(load({ given })).rejects.toMatchObject({
       code: 'config/invalid',
-      message: '"catalog.budget" means nothing here',
+      message: '"catalog.budget" is not a known key',
       data: { path: '--set' },
     });
   });
@@ -143,14 +143,10 @@ describe('a file that cannot be used', () => {
       'config/invalid it cannot be read: larger than 1048576 bytes',
     ],
     ['nested too deep', deep, 'config/invalid it is nested deeper than 64 levels'],
-    ['a misspelled key', '{"polcy": {"deny": ["*"]}}', 'config/unknown-key "polcy" means nothing here'],
-    ['a misspelled key below', '{"policy": {"dney": ["*"]}}', 'config/unknown-key "policy.dney" means nothing here'],
+    ['a misspelled key', '{"polcy": {"deny": ["*"]}}', 'config/unknown-key "polcy" is not a known key'],
+    ['a misspelled key below', '{"policy": {"dney": ["*"]}}', 'config/unknown-key "policy.dney" is not a known key'],
     ['a wrong value', '{"policy": {"deny": "*"}}', 'config/invalid "policy.deny" must be a list of at most 1000'],
-    [
-      'a key that stands twice',
-      '{"policy": {"deny": ["*"]}, "policy": {}}',
-      'config/invalid "policy" stands there twice',
-    ],
+    ['a key that stands twice', '{"policy": {"deny": ["*"]}, "policy": {}}', 'config/invalid "policy" appears twice'],
   ])('%s: not one of its settings is used, and rights fail closed', async (_, text, problem) => {
     const asUser = await load({ user: text, project: { scan: { max_depth: 3 } } });
     expect({ ...asUser, found: found(asUser) }).toMatchObject({
@@ -184,7 +180,7 @@ describe('a file that cannot be used', () => {
     const file = path.join(cwd, '.agent/config.json');
     mkdirSync(file, { recursive: true });
     expect(found(await loadConfig({ cwd, home, env: {} }))).toEqual([
-      'error config/invalid it cannot be read: not a plain file',
+      'error config/invalid it cannot be read: not a regular file',
     ]);
     mkdirSync(path.join(home, '.agent'));
     symlinkSync('config.json', path.join(home, '.agent/config.json'));
@@ -199,7 +195,7 @@ describe('a file that cannot be used', () => {
     ]);
     execFileSync('mkfifo', [path.join(cwd, 'pipe')]);
     expect(found(await loadConfig({ cwd, home: undefined, env: {} }, 'pipe'))).toEqual([
-      'error config/invalid it cannot be read: not a plain file',
+      'error config/invalid it cannot be read: not a regular file',
     ]);
     writeFiles(cwd, { latin: '' });
     execFileSync('sh', ['-c', String.raw`printf '{"model": {"provider": "\351"}}' > latin`], { cwd });
@@ -252,7 +248,7 @@ describe('a file that cannot be used', () => {
   test('one that was named and is not there is one', async () => {
     const { cwd, home } = makeWorld({});
     const loaded = await loadConfig({ cwd, home, env: {} }, 'gone.json');
-    expect([found(loaded), loaded.isBroken]).toEqual([['error config/invalid there is no such file'], true]);
+    expect([found(loaded), loaded.isBroken]).toEqual([['error config/invalid the file does not exist'], true]);
   });
 
   test('a byte order mark is no mistake', async () => {
@@ -268,7 +264,7 @@ describe('a file that cannot be used', () => {
       config: {},
       isBroken: true,
       found: [
-        'error config/environment is no setting',
+        'error config/environment is not a setting',
         'error config/environment "scan.max_depth" must be a whole number from 1 to 32',
       ],
     });
@@ -289,15 +285,15 @@ describe('a project', () => {
     const loaded = await load({ project: theirs });
     expect(loaded.config).toEqual({ runs: { sync: 'each' }, model: { params: { temperature: 0 } } });
     expect(found(loaded)).toEqual([
-      'error config/not-for-project "model.provider" is the user\'s alone to say',
-      'error config/not-for-project "trust.bind" is the user\'s alone to say',
-      'error config/not-for-project "secrets" is the user\'s alone to say',
-      'error config/not-for-project "telemetry.endpoint" is the user\'s alone to say',
-      'error config/not-for-project "telemetry.headers" is the user\'s alone to say',
-      'error config/not-for-project "model.params.baseURL" is the user\'s alone to say',
-      'error config/not-for-project "execution.executor" with this value is the user\'s alone to say',
-      'error config/not-for-project "policy.allowed_tools" with this value is the user\'s alone to say',
-      'error config/not-for-project "runs.directory" with this value is the user\'s alone to say',
+      'error config/not-for-project "model.provider" is reserved for the user',
+      'error config/not-for-project "trust.bind" is reserved for the user',
+      'error config/not-for-project "secrets" is reserved for the user',
+      'error config/not-for-project "telemetry.endpoint" is reserved for the user',
+      'error config/not-for-project "telemetry.headers" is reserved for the user',
+      'error config/not-for-project "model.params.baseURL" is reserved for the user',
+      'error config/not-for-project "execution.executor" with this value is reserved for the user',
+      'error config/not-for-project "policy.allowed_tools" with this value is reserved for the user',
+      'error config/not-for-project "runs.directory" with this value is reserved for the user',
     ]);
     expect(loaded.isBroken).toBe(false);
     expect(loaded.policies.map(({ layer, policy }) => [layer, policy.allowedTools, policy.deny.length])).toEqual([
@@ -308,14 +304,14 @@ describe('a project', () => {
     expect(same.config).toEqual(theirs);
   });
 
-  test('that asks for more than the user allows is told so', async () => {
+  test('that requests more than the user allows is told so', async () => {
     const loaded = await load({
       user: { policy: { default: { low: 'ask' } } },
       project: { policy: { default: { low: 'allow', high: 'deny' } }, security: { max_skill_body_lines: 501 } },
     });
     expect(found(loaded)).toEqual([
-      'warning config/wider "security.max_skill_body_lines" asks for more than the user allows',
-      'warning config/wider "policy.default.low" asks for more than the user allows',
+      'warning config/wider "security.max_skill_body_lines" requests more than the user allows',
+      'warning config/wider "policy.default.low" requests more than the user allows',
     ]);
     expect(loaded.config).toEqual({ policy: { default: { low: 'ask' } } });
     expect(loaded.policies.map(({ layer, policy }) => [layer, policy.default])).toEqual([
@@ -332,7 +328,7 @@ describe('a project', () => {
     const outside = await loadConfig({ cwd, home, env: {} });
     expect([outside.config, found(outside)]).toEqual([
       {},
-      ['error config/not-for-project "runs.directory" with this value is the user\'s alone to say'],
+      ['error config/not-for-project "runs.directory" with this value is reserved for the user'],
     ]);
   });
 
@@ -355,7 +351,7 @@ describe('a project', () => {
     const loaded = await loadConfig({ cwd, home: undefined, env: {} });
     expect([loaded.config, found(loaded)]).toEqual([
       { scan: { max_depth: 2 } },
-      ['error config/not-for-project "trust.bind" is the user\'s alone to say'],
+      ['error config/not-for-project "trust.bind" is reserved for the user'],
     ]);
   });
 });

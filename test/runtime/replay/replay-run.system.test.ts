@@ -114,7 +114,7 @@ describe('a replay is impossible, and nothing is done,', () => {
     rmSync(alpha, { recursive: true });
     expect(await replay(folder)).toMatchObject({
       status: 'impossible',
-      problems: [expect.stringMatching(/alpha" is not here; the record used sha256-tree:/)],
+      problems: [expect.stringMatching(/alpha" was not found; the record used sha256-tree:/)],
     });
   });
 
@@ -145,7 +145,7 @@ describe('what changes the world', () => {
     { type: 'write_file', path: '../outside.txt', content: 'x' },
     { type: 'load_skill', skill: 'alpha' },
   ];
-  const note = 'files are not written or deleted again';
+  const note = 'writes and deletions are not repeated';
 
   test('is decided about again and not done, as often as there is', async () => {
     const { project, run, replay } = replayWorld();
@@ -208,7 +208,9 @@ describe('what changes the world', () => {
     const { run, replay } = replayWorld();
     const folder = await run([{ type: 'network_request', url }]);
     expect(requests).toBe(1);
-    expect(outlines(await replay(folder))).toEqual([[1, true, undefined, undefined, 'servers are not asked again']]);
+    expect(outlines(await replay(folder))).toEqual([
+      [1, true, undefined, undefined, 'network requests are not repeated'],
+    ]);
     expect(requests).toBe(1);
     expect(await replay(folder, { network: true })).toMatchObject({ status: 'same' });
     expect(requests).toBe(2);

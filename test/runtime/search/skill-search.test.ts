@@ -40,7 +40,7 @@ test('an unknown name throws with the nearest ones', () => {
   );
 });
 
-test('a configured name that meets no skill is named', async () => {
+test('a configured name that matches no skill is named', async () => {
   writeFiles(folder, { 'odd/.agent/config.json': '{"skill_visibility": {"no-such-skill": "pinned"}}' });
   const odd = await createRuntime({
     cwd: path.join(folder, 'odd'),
@@ -49,6 +49,6 @@ test('a configured name that meets no skill is named', async () => {
     cache: false,
   });
   expect(odd.diagnostics.map(({ code, message }) => [code, message])).toEqual([
-    ['config/unknown-skill', '"no-such-skill" meets no skill'],
+    ['config/unknown-skill', '"no-such-skill" matches no skill'],
   ]);
 });

@@ -16,7 +16,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
-import { findControlGroups, makeRunGroup, removeLeftGroups } from '../../../src/sandbox/executors/cgroup.ts';
+import { findControlGroups, makeRunGroup, removeStaleGroups } from '../../../src/sandbox/executors/cgroup.ts';
 
 const place = findControlGroups();
 
@@ -109,7 +109,7 @@ describe.skipIf(place === undefined)('a group of this kernel, where it lets us m
     const others = path.join(folders[0] ?? '', `skillwright-${String(process.pid)}-${readStart()}-mine`);
     mkdirSync(left);
     mkdirSync(others);
-    removeLeftGroups(place);
+    removeStaleGroups(place);
     expect([existsSync(left), existsSync(others)]).toEqual([false, true]);
     rmdirSync(others);
     expect(ours()).toEqual(before);

@@ -227,9 +227,9 @@ test('who has gone before the start starts nothing', async () => {
   expect(existsSync(path.join(root, 'work/made'))).toBe(false);
 });
 
-test('of two hundred programs at once none is lost', async () => {
+test('sixty concurrent programs all return their own result', async () => {
   const { workspace } = await attached();
-  const numbers = Array.from({ length: 200 }, (_, number) => String(number));
+  const numbers = Array.from({ length: 60 }, (_, number) => String(number));
   const ends = await Promise.all(
     numbers.map(async (number) => await runLine(workspace, `echo ${number}; cat`, { stdin: number })),
   );

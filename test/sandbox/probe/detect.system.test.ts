@@ -9,7 +9,7 @@ import { SkillError } from '../../../src/core/errors.ts';
 import type { Executor, ExecutorName } from '../../../src/core/execution.ts';
 import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { bubblewrapFingerprint } from '../../../src/sandbox/executors/bubblewrap/fingerprint.ts';
-import { CANARY_NAMES } from '../../../src/sandbox/probe/canaries.ts';
+import { ESCAPE_ATTEMPTS } from '../../../src/sandbox/probe/escape-attempts.ts';
 import { chooseExecutor, examineExecutors } from '../../../src/sandbox/probe/detect.ts';
 import type { ExecutorCandidate } from '../../../src/sandbox/probe/detect.ts';
 import { probeExecutor } from '../../../src/sandbox/probe/probe.ts';
@@ -31,7 +31,12 @@ function candidate(name: ExecutorName): ExecutorCandidate {
 
 function report(executor: ExecutorName, isIsolating: boolean): ProbeReport {
   const verdict = isIsolating ? ('blocked' as const) : ('open' as const);
-  return { executor, isolation: 'bubblewrap', results: CANARY_NAMES.map((name) => ({ name, verdict })), isIsolating };
+  return {
+    executor,
+    isolation: 'bubblewrap',
+    results: ESCAPE_ATTEMPTS.map((name) => ({ name, verdict })),
+    isIsolating,
+  };
 }
 
 const missing = async (): Promise<ProbeReport> =>
@@ -52,7 +57,7 @@ describe('the choice of an executor', () => {
       await rm(path.join(os.tmpdir(), 'nothing-is-here'));
       return report('bubblewrap', true);
     };
-    const reasons = [`bubblewrap: it could not be tried with temporary files in "${os.tmpdir()}": ENOENT`];
+    const reasons = [`bubblewrap: the probe cannot create temporary files in "${os.tmpdir()}": ENOENT`];
     const install = 'set TMPDIR to a folder that can be written and has room';
     await expect(chooseExecutor('bubblewrap', { candidates, probe })).rejects.toMatchObject({
       code: 'executor/unavailable',
@@ -63,7 +68,7 @@ describe('the choice of an executor', () => {
   test('one that is for another system is not here, and nothing is to be installed for it', async () => {
     await expect(chooseExecutor('macos', { candidates })).rejects.toMatchObject({
       code: 'executor/unavailable',
-      message: 'there is no executor macos here',
+      message: 'the executor macos is not available on this system',
       hint: 'choose auto, which takes the first that isolates',
     });
   });
@@ -99,7 +104,7 @@ describe('the choice of an executor', () => {
 
   test('one that nobody offers is refused', async () => {
     await expect(chooseExecutor('macos', { candidates })).rejects.toMatchObject({
-      data: { reasons: ['there is no executor macos here'] },
+      data: { reasons: ['the executor macos is not available on this system'] },
     });
   });
 
@@ -163,7 +168,7 @@ describe('the choice of an executor', () => {
   });
 });
 
-describe('canaries', () => {
+describe('escape attempts', () => {
   // Of what they try, an open executor must let through what needs no rights: otherwise they prove nothing.
   test.skipIf(process.platform !== 'linux')('find an executor that isolates nothing (Linux)', async () => {
     const found = await probeExecutor(openExecutor(), { home: os.tmpdir() });
@@ -192,7 +197,7 @@ describe('canaries', () => {
     expect(found).toEqual({
       executor: 'bubblewrap',
       isolation: 'bubblewrap',
-      results: CANARY_NAMES.map((name) => ({ name, verdict: 'blocked' })),
+      results: ESCAPE_ATTEMPTS.map((name) => ({ name, verdict: 'blocked' })),
       isIsolating: true,
     });
   });

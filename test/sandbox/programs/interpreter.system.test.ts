@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { scriptCommand, shellCommand } from '../../../src/sandbox/programs/interpreter.ts';
-import type { ScriptPlace } from '../../../src/sandbox/programs/interpreter.ts';
+import type { ScriptEnvironment } from '../../../src/sandbox/programs/interpreter.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runIt } from '../../platform/process/programs.ts';
 import { scratch } from '../../registry/support.ts';
@@ -11,7 +11,7 @@ import { scratch } from '../../registry/support.ts';
 interface Given {
   readonly isExecutable?: boolean;
   readonly args?: readonly string[];
-  readonly place?: ScriptPlace;
+  readonly place?: ScriptEnvironment;
 }
 
 /** The command for a script of this name and text; or why there is none. */
@@ -59,7 +59,7 @@ describe('what runs a script', () => {
   });
 
   test('TypeScript runs by Node where it can, else by tsx, else not', () => {
-    const node = (nodeVersion: string, programs: readonly string[] = []): ScriptPlace => ({
+    const node = (nodeVersion: string, programs: readonly string[] = []): ScriptEnvironment => ({
       nodeVersion,
       hasProgram: (program) => programs.includes(program),
     });
@@ -69,7 +69,7 @@ describe('what runs a script', () => {
     expect(commandFor('x.ts', '', { place: node('20.19.0', ['tsx']) })).toEqual(['tsx', 'x.ts']);
     expect(commandFor('x.ts', '', { place: node('22.5.9') })).toMatchObject({
       code: 'script/unknown',
-      message: 'the script "x.ts" is TypeScript: Node 22.5.9 does not run it and there is no tsx',
+      message: 'the script "x.ts" is TypeScript, which Node 22.5.9 cannot run, and tsx is not installed',
     });
   });
 
@@ -88,7 +88,7 @@ describe('what runs a script', () => {
     expect(commandFor('run', 'echo hi', { isExecutable: true })).toEqual(['sh', 'run']);
     expect(commandFor('notes.txt', 'hello')).toMatchObject({
       code: 'script/unknown',
-      message: 'the script "notes.txt" does not say what runs it',
+      message: 'the script "notes.txt" has neither a shebang line nor a known extension',
     });
     expect(commandFor('x', '#!\n', { isExecutable: true })).toEqual(['sh', 'x']);
   });

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { findProgram, ownVersion } from '../../../src/sandbox/programs/machine-programs.ts';
+import { findProgram, runningNodeVersion } from '../../../src/sandbox/programs/machine-programs.ts';
 import { inspectMachine, preflight } from '../../../src/sandbox/programs/preflight.ts';
 import type { Inspect, PreflightRequest } from '../../../src/sandbox/programs/preflight.ts';
 import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
@@ -69,14 +69,14 @@ verifies('EXEC-10', 'packages that a Python script declares are looked for befor
       kind: 'program',
       name: 'python3',
       neededBy: 'scripts/a.py',
-      message: 'the program "python3 >=3.11" is here as "3.10.4"',
+      message: 'the program "python3 >=3.11" is installed as version "3.10.4"',
       hint: 'install python3, for example with: apt install python3',
     },
     {
       kind: 'python-package',
       name: 'requests',
       neededBy: 'scripts/a.py',
-      message: 'the Python package "requests <3" is here as "3.1.0"',
+      message: 'the Python package "requests <3" is installed as version "3.1.0"',
       hint: "run pip install 'requests<3' for the python3 that programs see",
     },
     {
@@ -93,7 +93,7 @@ test('a script without Python says so', async () => {
   const files = { 'scripts/a.py': script('dependencies = ["rich"]') };
   expect(await messages(files, { inspect: machine({}) })).toEqual([
     'the program "python3" is missing',
-    'the Python package "rich" is missing, since python3 gives no answer',
+    'the Python package "rich" is missing, because python3 cannot be run',
   ]);
 });
 
@@ -114,15 +114,15 @@ verifies('EXEC-10', 'packages of Node are looked for where Node would', async ()
       kind: 'program',
       name: 'node',
       neededBy: 'package.json',
-      message: 'the program "node >=22" is here as "20.20.1"',
+      message: 'the program "node >=22" is installed as version "20.20.1"',
       hint: 'install node, for example with: apt install nodejs',
     },
     {
       kind: 'node-package',
       name: 'sharp',
       neededBy: 'package.json',
-      message: 'the package "sharp" of Node is not in node_modules',
-      hint: 'run npm install sharp in the folder of the skill',
+      message: 'the Node package "sharp" is not in node_modules',
+      hint: "run npm install sharp in the skill's folder",
     },
   ]);
 });
@@ -144,10 +144,10 @@ verifies('EXEC-10', 'what the head of a skill requires is looked for', async () 
   expect(await messages({}, { requires, variables: ['GIVEN'], inspect })).toEqual([
     'the program "no-such-tool" is missing',
     'the program "rg" is missing',
-    'the variable "API_KEY" is not given to programs',
-    'the program "python3 >=3.12" is here as "3.11.2"',
+    'programs do not get the variable "API_KEY"',
+    'the program "python3 >=3.12" is installed as version "3.11.2"',
     'the Python package "rich" is missing',
-    'the package "left-pad" of Node is not in node_modules',
+    'the Node package "left-pad" is not in node_modules',
   ]);
 });
 
@@ -156,11 +156,11 @@ verifies('EXEC-10', 'what the compatibility of a skill names is looked for', asy
     'Requires Python 3.12+, Node.js 18+, git, LibreOffice and poppler-utils; needs internet access and an ACME_API_TOKEN.';
   const inspect = machine({ python3: '3.11.2', node: '20.1.0', git: '' });
   expect(await messages({}, { compatibility, inspect })).toEqual([
-    'the program "python3 >=3.12" is here as "3.11.2"',
+    'the program "python3 >=3.12" is installed as version "3.11.2"',
     'the program "soffice" is missing',
     'the program "pdftotext" is missing',
-    'the variable "ACME_API_TOKEN" is not given to programs',
-    'the network is needed, and programs have none',
+    'programs do not get the variable "ACME_API_TOKEN"',
+    'network access is required, but programs have none',
   ]);
   expect(await messages({}, { compatibility: 'Works everywhere.', inspect })).toEqual([]);
 });
@@ -221,8 +221,11 @@ test('programs are found as a shell finds them, and this Node knows its version'
     ...Array.from({ length: 5 }, () => nothing),
   ]);
   const isKnown = process.platform === 'linux';
-  expect(ownVersion(path.join(folder, 'node'))).toBe(isKnown ? process.versions.node : undefined);
-  expect([ownVersion(path.join(folder, 'tool')), ownVersion('/nonexistent')]).toEqual([undefined, undefined]);
+  expect(runningNodeVersion(path.join(folder, 'node'))).toBe(isKnown ? process.versions.node : undefined);
+  expect([runningNodeVersion(path.join(folder, 'tool')), runningNodeVersion('/nonexistent')]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 test('an interpreter that lies elsewhere is there for whoever will look there', async () => {

@@ -226,7 +226,7 @@ describe('the executor of the documentation', () => {
 
   test('is the one that the tests run', () => {
     const own = readFileSync(path.join(PROJECT, 'test/sandbox/own-executor.ts'), 'utf8');
-    expect(example).toBe(own.replaceAll('../../../src/testing.ts', 'skillwright/testing'));
+    expect(example).toBe(own.replaceAll('../../src/testing.ts', 'skillwright/testing'));
   });
 
   test('passes every case but those it says it does not', async () => {

@@ -1,4 +1,4 @@
-/** The table of results: filtered, sorted, led by keys. */
+/** The table of results, with filters, sorting and keyboard control. */
 import { numberText, tokensOf } from '../../report/report-text.ts';
 import { CASE_STATUSES } from '../../report/result.ts';
 import type { CaseStatus } from '../../report/result.ts';
@@ -13,15 +13,15 @@ import type { Column, Row, Selection } from './select.ts';
 export interface CasesView {
   readonly element: HTMLElement;
   readonly filter: HTMLInputElement;
-  /** Results in the order of the table. */
+  /** Indexes of results in table order. */
   readonly places: () => readonly number[];
-  /** The row that has the focus, or the first step into the table. */
+  /** Moves the focus by a number of rows, or into the table. */
   readonly move: (by: number) => void;
   readonly activate: (place: number) => void;
   readonly active: () => number | undefined;
   readonly hasFocus: () => boolean;
   readonly choose: (statuses: readonly CaseStatus[]) => void;
-  /** After it was put into the document. */
+  /** Call after the element was inserted into the document. */
   readonly draw: () => void;
 }
 
@@ -46,7 +46,7 @@ export function casesView({ report }: PageData): CasesView {
   );
   const heads = headCells((column) => {
     const isSame = selection.column === column;
-    // Once, the other way round, and back to the order of the suite.
+    // Ascending, then descending, then the order of the suite.
     change(isSame && selection.isDescending ? { column: '', isDescending: false } : { column, isDescending: isSame });
   });
   const head = h('div', { class: 'row head', role: 'row' }, ...heads.values());
@@ -129,9 +129,9 @@ function filterBar(
     list(names, (tag) => h('option', { value: tag }, line(tag))),
   );
   const counter = h('span', { class: 'faint', role: 'status' });
-  const buttons = h('span', { class: 'chips' }, ...chips.map(({ button }) => button));
+  const buttons = h('span.chips', ...chips.map(({ button }) => button));
   return {
-    element: h('div', { class: 'filters' }, filter, buttons, names.length === 0 ? undefined : tagList, counter),
+    element: h('div.filters', filter, buttons, names.length === 0 ? undefined : tagList, counter),
     filter,
     show({ text, statuses, tag }, count) {
       pressed = statuses;
@@ -166,7 +166,7 @@ function sortOf({ column: sorted, isDescending }: Selection, column: Column): st
 }
 
 function rowElement(row: Row | undefined): HTMLElement {
-  if (row === undefined) return h('div', { class: 'row' });
+  if (row === undefined) return h('div.row');
   const { result, place } = row;
   const { checks, cost, arm, attempt } = result;
   const passed = checks.filter(({ status }) => status === 'passed').length;
@@ -177,8 +177,8 @@ function rowElement(row: Row | undefined): HTMLElement {
     'a',
     { class: 'row', role: 'row', href: `#case:${String(place)}` },
     cell('status', statusMark(result.status)),
-    cell('case', h('b', {}, line(result.case)), h('span', { class: 'faint' }, line(about))),
-    cell('tags', ...result.tags.slice(0, 3).map((tag) => h('span', { class: 'tag' }, line(tag)))),
+    cell('case', h('b', line(result.case)), h('span.faint', line(about))),
+    cell('tags', ...result.tags.slice(0, 3).map((tag) => h('span.tag', line(tag)))),
     cell('arm', attempt > 1 ? `${arm} ${String(attempt)}` : arm),
     cell('checks', checks.length === 0 ? '' : `${String(passed)}/${String(checks.length)}`),
     cell('tokens', numberText(tokensOf(cost))),
@@ -197,6 +197,6 @@ function keyHelp(): HTMLElement {
   return h(
     'p',
     { class: 'keys faint' },
-    list(keys, ([key, what]) => h('span', {}, h('kbd', {}, key), ` ${what}`)),
+    list(keys, ([key, what]) => h('span', h('kbd', key), ` ${what}`)),
   );
 }

@@ -1,11 +1,11 @@
-/** What is different from an earlier report. */
+/** The changes since an earlier report. */
 import { CHANGES } from '../../report/compare-reports.ts';
 import type { BeforeAfter, CaseVerdict, Change, ReportComparison } from '../../report/compare-reports.ts';
 import { dateText, numberText, rateText } from '../../report/report-text.ts';
 import { durationText } from '../../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { h, line, list, visible } from './dom.ts';
-import { headRow, section, statusMark, tableBox } from './marks.ts';
+import { factList, section, shortDigest, statusMark, table } from './marks.ts';
 
 const MOST = 500;
 const TONES = {
@@ -18,49 +18,44 @@ const TONES = {
 
 export function changesView({ report }: PageData, comparison: ReportComparison): HTMLElement {
   const { counts, same, passRate, cost, skills, startedAt } = comparison;
-  const fact = (label: string, value: string): HTMLElement => h('div', {}, h('dt', {}, label), h('dd', {}, value));
   return h(
-    'div',
-    { class: 'view' },
+    'div.view',
     h(
-      'div',
-      { class: 'cards' },
+      'div.cards',
       list(
         CHANGES.filter((change) => counts[change] > 0 || change === 'broken' || change === 'fixed'),
         (change) =>
           h(
-            'div',
-            { class: 'card' },
-            h('div', { class: 'label' }, change),
+            'div.card',
+            h('div.label', change),
             h('div', { class: `value ${counts[change] === 0 ? 'faint' : TONES[change]}` }, numberText(counts[change])),
           ),
       ),
-      h(
-        'div',
-        { class: 'card' },
-        h('div', { class: 'label' }, 'the same'),
-        h('div', { class: 'value' }, numberText(same)),
-      ),
+      h('div.card', h('div.label', 'unchanged'), h('div.value', numberText(same))),
     ),
     section(
       'Before and after',
-      h(
-        'dl',
-        { class: 'facts panel' },
-        fact('started', `${line(dateText(startedAt.before))} → ${line(dateText(startedAt.after))}`),
-        fact('pass rate', `${rateText(passRate.before)} → ${rateText(passRate.after)}`),
-        fact('tokens', pair(cost.tokens, numberText)),
-        fact('tool calls', pair(cost.toolCalls, numberText)),
-        fact('time', pair(cost.wallMs, durationText)),
-        ...skills
-          .slice(0, 50)
-          .map(({ name, before, after }) => fact(`skill ${line(name)}`, `${digest(before)} → ${digest(after)}`)),
+      factList(
+        [
+          ['started', `${line(dateText(startedAt.before))} → ${line(dateText(startedAt.after))}`],
+          ['pass rate', `${rateText(passRate.before)} → ${rateText(passRate.after)}`],
+          ['tokens', pair(cost.tokens, numberText)],
+          ['tool calls', pair(cost.toolCalls, numberText)],
+          ['time', pair(cost.wallMs, durationText)],
+          ...skills
+            .slice(0, 50)
+            .map(
+              ({ name, before, after }) =>
+                [`skill ${line(name)}`, `${shortDigest(before)} → ${shortDigest(after)}`] as const,
+            ),
+        ],
+        'facts panel',
       ),
     ),
     section(
       'Changes',
       comparison.changes.length === 0
-        ? h('p', { class: 'panel' }, 'No case has another outcome.')
+        ? h('p.panel', 'No outcome changed.')
         : changeTable(comparison, (id, arm) =>
             report.results.findIndex((result) => result.case === id && result.arm === arm),
           ),
@@ -69,63 +64,40 @@ export function changesView({ report }: PageData, comparison: ReportComparison):
 }
 
 function changeTable({ changes }: ReportComparison, placeOf: (id: string, arm: string) => number): HTMLElement {
-  return tableBox(
-    'Changes',
-    h(
-      'table',
-      {},
-      headRow('Change', 'Case', 'Before', 'After', 'Checks'),
-      h(
-        'tbody',
-        {},
-        list(changes.slice(0, MOST), ({ change, case: id, arm, before, after, checks }) => {
-          const place = placeOf(id, arm);
-          return h(
-            'tr',
-            {},
-            h('td', { class: TONES[change] }, change),
-            h(
-              'th',
-              { scope: 'row' },
-              place < 0 ? line(id) : h('a', { href: `#case:${String(place)}` }, line(id)),
-              h('div', { class: 'faint' }, arm),
-            ),
-            h('td', {}, verdict(before)),
-            h('td', {}, verdict(after)),
-            h(
-              'td',
-              { class: 'text' },
-              list(checks.slice(0, 10), (check) =>
-                h(
-                  'div',
-                  {},
-                  h('code', {}, line(check.id)),
-                  ` ${check.before} → ${check.after} `,
-                  h('span', { class: 'faint' }, visible(check.found.slice(0, 300))),
-                ),
-              ),
-            ),
-          );
-        }),
-      ),
-    ),
-  );
+  const rows = changes.slice(0, MOST).map(({ change, case: id, arm, before, after, checks }) => {
+    const place = placeOf(id, arm);
+    const name = place < 0 ? line(id) : h('a', { href: `#case:${String(place)}` }, line(id));
+    const checkLines = checks
+      .slice(0, 10)
+      .map((check) =>
+        h(
+          'div',
+          h('code', line(check.id)),
+          ` ${check.before} → ${check.after} `,
+          h('span.faint', visible(check.found.slice(0, 300))),
+        ),
+      );
+    return h(
+      'tr',
+      h('td', { class: TONES[change] }, change),
+      h('th', { scope: 'row' }, name, h('div.faint', arm)),
+      h('td', verdict(before)),
+      h('td', verdict(after)),
+      h('td.text', ...checkLines),
+    );
+  });
+  return table('Changes', ['Change', 'Case', 'Before', 'After', 'Checks'], rows);
 }
 
 function verdict(one: CaseVerdict | undefined): HTMLElement {
-  if (one === undefined) return h('span', { class: 'faint' }, 'absent');
+  if (one === undefined) return h('span.faint', 'absent');
   return h(
     'span',
-    {},
     statusMark(one.status),
-    one.attempts === 1 ? undefined : h('span', { class: 'faint' }, ` ${String(one.passed)} of ${String(one.attempts)}`),
+    one.attempts === 1 ? undefined : h('span.faint', ` ${String(one.passed)} of ${String(one.attempts)}`),
   );
 }
 
 function pair({ before, after }: BeforeAfter<number>, text: (value: number) => string): string {
   return `${text(before)} → ${text(after)}`;
-}
-
-function digest(text: string): string {
-  return text === '' ? 'absent' : line(text.replace(/([0-9a-f]{12})[0-9a-f]+$/, '$1'));
 }

@@ -1,21 +1,31 @@
-/** Making elements. Text goes in as text, never as markup. */
+/** Creates elements. Text is always inserted as text, never as markup. */
 import { printable } from '../../../core/text/text.ts';
 
 export type Child = Node | string | undefined;
 type Value = string | number | boolean | undefined | ((event: Event) => void);
 export type Attributes = Readonly<Record<string, Value>>;
+type TagOf<T extends string> = T extends `${infer Name}.${string}` ? Name : T;
 
-export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: readonly Child[]
-): HTMLElementTagNameMap[K] {
-  return filled(document.createElement(tag), attributes, children);
+/** Takes a tag with an optional class, as in `p.faint`, then optional attributes, then children. */
+export function h<T extends string>(
+  tag: T,
+  ...rest: readonly (Attributes | Child)[]
+): TagOf<T> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[TagOf<T>] : never;
+export function h(tag: string, ...rest: readonly (Attributes | Child)[]): HTMLElement {
+  const [name = '', className] = tag.split('.');
+  const [first] = rest;
+  const attributes = isAttributes(first) ? first : {};
+  const children = rest.flatMap((child) => (isAttributes(child) ? [] : [child]));
+  return filled(document.createElement(name), { class: className, ...attributes }, children);
+}
+
+function isAttributes(value: Attributes | Child): value is Attributes {
+  return typeof value === 'object' && !(value instanceof Node);
 }
 
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
-  attributes: Attributes = {},
+  attributes: Attributes,
   ...children: readonly Child[]
 ): SVGElementTagNameMap[K] {
   return filled(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
@@ -31,7 +41,7 @@ function filled<E extends Element>(element: E, attributes: Attributes, children:
   return element;
 }
 
-/** The policy of the page forbids style attributes; properties set by the script are allowed. */
+/** The content security policy forbids style attributes, but not properties set by the script. */
 export function styled<E extends HTMLElement | SVGElement>(element: E, styles: Readonly<Record<string, string>>): E {
   for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value);
   return element;
@@ -43,7 +53,7 @@ export function list<T>(items: readonly T[], make: (item: T, place: number) => N
   return fragment;
 }
 
-/** A stranger's text of several lines: what would hide or change the direction of reading is written out. */
+/** Escapes invisible and direction-changing characters in untrusted text of several lines. */
 export function visible(text: string): string {
   return text
     .split('\n')
@@ -51,7 +61,7 @@ export function visible(text: string): string {
     .join('\n');
 }
 
-/** The same on one line. */
+/** Like `visible`, for one line. */
 export function line(text: string): string {
   return printable(text);
 }

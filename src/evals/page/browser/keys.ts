@@ -1,8 +1,8 @@
-/** What keys do: j and k move, Enter opens, Escape goes back, / filters. */
+/** Keyboard control: j and k move, Enter opens, Escape goes back, / filters. */
 import type { CasesView } from './cases.ts';
 import type { Neighbours } from './detail.ts';
 
-/** Where one is, as the address says it. */
+/** The current view, taken from the address. */
 export interface Place {
   readonly view: string;
   readonly argument: string;
@@ -18,11 +18,11 @@ export interface KeyTargets {
 export function listenToKeys(targets: KeyTargets): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isDone(event, targets)) event.preventDefault();
+    if (isHandled(event, targets)) event.preventDefault();
   });
 }
 
-function isDone({ key, target }: KeyboardEvent, targets: KeyTargets): boolean {
+function isHandled({ key, target }: KeyboardEvent, targets: KeyTargets): boolean {
   if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) return whileTyping(key, targets);
   if (key === '/') return startFilter(targets);
   const { view, argument } = targets.here();
@@ -37,7 +37,7 @@ function startFilter({ cases, goTo }: KeyTargets): boolean {
   return true;
 }
 
-/** Escape empties the filter first, and leaves it then. */
+/** Escape clears the filter first and then leaves it. */
 function whileTyping(key: string, { cases }: KeyTargets): boolean {
   const { filter } = cases;
   if (document.activeElement !== filter) return false;
@@ -70,7 +70,7 @@ const MOVES: ReadonlyMap<string, number> = new Map([
   ['Home', -Infinity],
   ['End', Infinity],
 ]);
-/** These lead into the table from anywhere in the view; the others scroll the page there. */
+/** Keys that enter the table; other keys scroll the page. */
 const WAYS_IN: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown']);
 
 function inTable(key: string, { cases, goTo }: KeyTargets): boolean {

@@ -1,4 +1,4 @@
-/** The page: which view is shown, and what keys do. The address says where one is, so that going back works. */
+/** The page: selects the view by the address, so that the back button works. */
 import { dateText, modelsText, numberText } from '../../report/report-text.ts';
 import { CASE_STATUSES } from '../../report/result.ts';
 import type { PageData } from '../view.ts';
@@ -64,7 +64,7 @@ function main(data: PageData, app: HTMLElement): void {
     return at < 0 ? { before: undefined, after: undefined } : { before: places[at - 1], after: places[at + 1] };
   }
   function goTo(hash: string): void {
-    // Shown at once, and not with the next event: what is done next finds it there.
+    // Renders now, because the caller uses the new view immediately.
     if (hash !== location.hash) history.pushState(undefined, '', hash);
     show();
   }
@@ -84,12 +84,10 @@ function main(data: PageData, app: HTMLElement): void {
     ),
     h(
       'header',
-      {},
       h(
-        'div',
-        { class: 'title' },
-        h('h1', {}, title),
-        h('p', { class: 'faint' }, `${line(dateText(report.startedAt))} · ${line(modelsText(report.models))}`),
+        'div.title',
+        h('h1', title),
+        h('p.faint', `${line(dateText(report.startedAt))} · ${line(modelsText(report.models))}`),
       ),
       h(
         'nav',
@@ -106,7 +104,7 @@ function main(data: PageData, app: HTMLElement): void {
   });
   listenToKeys({ cases, here: () => placeOf(location.hash), neighbours, goTo });
   show();
-  // Since the file was opened: what the bench reads.
+  // Time since the file was opened, for the benchmark.
   document.documentElement.dataset['ready'] = String(performance.now());
 }
 
@@ -118,7 +116,7 @@ function placeOf(hash: string): Place {
 const [app, text] = [document.querySelector<HTMLElement>('#app'), document.querySelector('#data')?.textContent];
 if (app !== null && typeof text === 'string') main(ownData(text), app);
 
-/** Written beside this script by the same program. */
+/** The data was written by the same program as this script. */
 function ownData(json: string): PageData {
   const value: PageData = JSON.parse(json);
   return value;

@@ -1,12 +1,13 @@
-/** Small pictures of numbers, used by several views. */
+/** Elements that several views share. */
 import { percentText, rateText } from '../../report/report-text.ts';
 import { CASE_STATUSES } from '../../report/result.ts';
 import type { CaseStatus, Rate } from '../../report/result.ts';
-import { h, list, styled } from './dom.ts';
+import { h, line, list, styled } from './dom.ts';
+import type { Attributes } from './dom.ts';
 
 const SIGNS = { passed: '✓', failed: '✕', error: '!', skipped: '–' } as const satisfies Record<CaseStatus, string>;
 
-/** Told by a sign and a word, not by a colour alone. */
+/** Shows a sign and a word, not only a color. */
 export function statusMark(status: CaseStatus): HTMLElement {
   return h(
     'span',
@@ -16,29 +17,28 @@ export function statusMark(status: CaseStatus): HTMLElement {
   );
 }
 
-/** A rate as a line from 0 to 100 %: the interval is a band, the rate a tick. */
+/** Draws a rate between 0 and 100 %: the interval as a band, the rate as a tick. */
 export function rateBar(rate: Rate): HTMLElement {
   const bar = h('span', { class: 'rate-bar', role: 'img', 'aria-label': rateText(rate) });
   if (rate.of === 0) return bar;
   bar.append(
-    styled(h('span', { class: 'band' }), { left: part(rate.low), width: part(rate.high - rate.low) }),
-    styled(h('span', { class: 'tick' }), { left: part(rate.count / rate.of) }),
+    styled(h('span.band'), { left: part(rate.low), width: part(rate.high - rate.low) }),
+    styled(h('span.tick'), { left: part(rate.count / rate.of) }),
   );
   return bar;
 }
 
 export function rateCell(rate: Rate): HTMLElement {
-  if (rate.of === 0) return h('span', { class: 'faint' }, 'none');
+  if (rate.of === 0) return h('span.faint', 'none');
   return h(
     'span',
     { class: 'rate', title: rateText(rate) },
-    h('b', {}, percentText(rate.count / rate.of)),
+    h('b', percentText(rate.count / rate.of)),
     rateBar(rate),
-    h('span', { class: 'faint' }, `${percentText(rate.low).replace(' %', '')}–${percentText(rate.high)}`),
+    h('span.faint', `${percentText(rate.low).replace(' %', '')}–${percentText(rate.high)}`),
   );
 }
 
-/** Counts of outcomes side by side. */
 export function statusBar(counts: Readonly<Record<CaseStatus, number>>): HTMLElement {
   const all = CASE_STATUSES.reduce((total, status) => total + counts[status], 0);
   const label = CASE_STATUSES.map((status) => `${String(counts[status])} ${status}`).join(', ');
@@ -57,22 +57,29 @@ export function part(value: number): string {
 }
 
 export function section(title: string, ...children: readonly (Node | undefined)[]): HTMLElement {
-  return h('section', {}, h('h2', {}, title), ...children);
+  return h('section', h('h2', title), ...children);
 }
 
-/** Wide tables scroll by themselves; the page does not. */
-export function tableBox(label: string, table: HTMLTableElement): HTMLElement {
-  return h('div', { class: 'table-box', role: 'region', 'aria-label': label, tabindex: 0 }, table);
+/** A table in a box that scrolls horizontally by itself. */
+export function table(
+  label: string,
+  heads: readonly string[],
+  rows: readonly HTMLElement[],
+  attributes: Attributes = {},
+): HTMLElement {
+  const head = h('thead', h('tr', ...heads.map((text) => h('th', { scope: 'col' }, text))));
+  return tableBox(label, h('table', attributes, head, h('tbody', ...rows)));
 }
 
-export function headRow(...labels: readonly string[]): HTMLElement {
-  return h(
-    'thead',
-    {},
-    h(
-      'tr',
-      {},
-      list(labels, (label) => h('th', { scope: 'col' }, label)),
-    ),
-  );
+export function tableBox(label: string, element: HTMLTableElement): HTMLElement {
+  return h('div.table-box', { role: 'region', 'aria-label': label, tabindex: 0 }, element);
+}
+
+export function factList(facts: readonly (readonly [string, string])[], className = 'facts'): HTMLElement {
+  return h('dl', { class: className }, ...facts.map(([label, value]) => h('div', h('dt', label), h('dd', value))));
+}
+
+/** The start of a digest, enough to tell two apart. */
+export function shortDigest(digest: string): string {
+  return digest === '' ? 'absent' : line(digest.replace(/([0-9a-f]{12})[0-9a-f]+$/, '$1'));
 }

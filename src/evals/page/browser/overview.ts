@@ -17,37 +17,36 @@ import { durationText } from '../../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { comparisonSection } from './comparison.ts';
 import { h, line, list } from './dom.ts';
-import { headRow, rateBar, section, statusBar, statusMark, tableBox } from './marks.ts';
+import { rateBar, section, shortDigest, statusBar, statusMark, table } from './marks.ts';
 
 const MOST_FAILURES = 8;
 const MOST_TAGS = 20;
 
 export function overview({ report }: PageData): HTMLElement {
   return h(
-    'div',
-    { class: 'view' },
+    'div.view',
     invalidBanner(report),
-    report.isPartial ? banner('warning', 'Partial', ['It was ended before all cases were done.']) : undefined,
+    report.isPartial ? banner('warning', 'Partial', ['The evaluation was stopped before all cases ran.']) : undefined,
     cards(report),
     ...report.comparisons.map(comparisonSection),
     failures(report),
-    h('div', { class: 'columns' }, byTag(report), byKind(report)),
-    h('div', { class: 'columns' }, flaky(report), skills(report)),
+    h('div.columns', byTag(report), byKind(report)),
+    h('div.columns', flaky(report), skills(report)),
   );
 }
 
 function invalidBanner(report: EvalReport): HTMLElement | undefined {
   if (!isInvalid(report)) return undefined;
-  const lines = brokenControls(report).map(({ name, asked, found }) => `${name}: asked for ${asked}, found ${found}`);
-  return banner('bad', 'Invalid: a control was not kept, so there is no score', lines);
+  const lines = brokenControls(report).map(({ name, asked, found }) => `${name}: expected ${asked}, found ${found}`);
+  return banner('bad', 'Invalid: a control failed, so there is no score', lines);
 }
 
 function banner(tone: 'bad' | 'warning', title: string, lines: readonly string[]): HTMLElement {
   return h(
     'div',
     { class: `banner ${tone}`, role: 'alert' },
-    h('strong', {}, title),
-    list(lines, (text) => h('div', {}, line(text))),
+    h('strong', title),
+    list(lines, (text) => h('div', line(text))),
   );
 }
 
@@ -56,10 +55,9 @@ function cards(report: EvalReport): HTMLElement {
   const cost = costOf(results);
   const cached = results.filter(({ isCached }) => isCached).length;
   const rate = isInvalid(report) || passRate.of === 0 ? '—' : percentText(passRate.count / passRate.of);
-  const about = cost.tokensAreEstimated ? 'estimated' : 'as the model says';
+  const about = cost.tokensAreEstimated ? 'estimated' : 'reported by the model';
   return h(
-    'div',
-    { class: 'cards' },
+    'div.cards',
     card(
       'Pass rate',
       rate,
@@ -67,8 +65,8 @@ function cards(report: EvalReport): HTMLElement {
       note(
         rate === '—'
           ? isInvalid(report)
-            ? 'no score: a control was not kept'
-            : 'no verdicts to count'
+            ? 'no score: a control failed'
+            : 'no verdicts'
           : `95 % interval ${rateText(passRate).replace(/^.*\((.*)\)$/, '$1')}; ${amountText(passRate.of, 'verdict')}`,
       ),
     ),
@@ -82,7 +80,7 @@ function cards(report: EvalReport): HTMLElement {
     card(
       'Time',
       durationText(report.wallMs),
-      note(`${durationText(cost.wallMs)} of runs`),
+      note(`${durationText(cost.wallMs)} in runs`),
       note(cached === 0 ? 'nothing from the cache' : `${numberText(cached)} from the cache`),
     ),
     card(
@@ -95,11 +93,11 @@ function cards(report: EvalReport): HTMLElement {
 }
 
 function card(label: string, value: string, ...more: readonly Node[]): HTMLElement {
-  return h('div', { class: 'card' }, h('div', { class: 'label' }, label), h('div', { class: 'value' }, value), ...more);
+  return h('div.card', h('div.label', label), h('div.value', value), ...more);
 }
 
 function note(text: string): HTMLElement {
-  return h('div', { class: 'note' }, text);
+  return h('div.note', text);
 }
 
 function statusCounts(totals: Readonly<Record<CaseStatus, number>>): HTMLElement {
@@ -117,25 +115,24 @@ function failures({ results }: EvalReport): HTMLElement | undefined {
   const bad = failuresFirst(results).filter(({ status }) => status === 'failed' || status === 'error');
   if (bad.length === 0) return undefined;
   return section(
-    'What failed',
+    'Failures',
     h(
       'ul',
       { class: 'panel failures' },
       list(bad.slice(0, MOST_FAILURES), (result) =>
         h(
           'li',
-          {},
           h(
             'a',
             { href: `#case:${String(results.indexOf(result))}` },
             statusMark(result.status),
-            h('b', {}, line(result.case)),
-            h('span', { class: 'faint' }, line(firstProblem(result))),
+            h('b', line(result.case)),
+            h('span.faint', line(firstProblem(result))),
           ),
         ),
       ),
       bad.length > MOST_FAILURES
-        ? h('li', {}, h('a', { class: 'more', href: '#cases:failed,error' }, `all ${numberText(bad.length)}`))
+        ? h('li', h('a', { class: 'more', href: '#cases:failed,error' }, `all ${numberText(bad.length)}`))
         : undefined,
     ),
   );
@@ -189,49 +186,26 @@ function countTable(
   rows: readonly (readonly [string, Counts])[],
 ): HTMLElement | undefined {
   if (rows.length === 0) return undefined;
-  return section(
-    title,
-    tableBox(
-      title,
-      h(
-        'table',
-        {},
-        headRow(label, 'passed', ''),
-        h(
-          'tbody',
-          {},
-          list(rows, ([name, counts]) =>
-            h(
-              'tr',
-              {},
-              h('th', { scope: 'row' }, line(name)),
-              h(
-                'td',
-                { class: 'number' },
-                `${numberText(counts.passed)} of ${numberText(counts.passed + counts.failed)}`,
-              ),
-              h('td', { class: 'wide' }, statusBar(counts)),
-            ),
-          ),
-        ),
-      ),
+  const cells = rows.map(([name, counts]) =>
+    h(
+      'tr',
+      h('th', { scope: 'row' }, line(name)),
+      h('td.number', `${numberText(counts.passed)} of ${numberText(counts.passed + counts.failed)}`),
+      h('td.wide', statusBar(counts)),
     ),
   );
+  return section(title, table(title, [label, 'passed', ''], cells));
 }
 
 function flaky({ flaky: names, results }: EvalReport): HTMLElement | undefined {
   if (names.length === 0) return undefined;
   return section(
-    'Flaky: attempts differ',
+    'Flaky cases: attempts differ',
     h(
       'ul',
       { class: 'panel plain' },
       list(names.slice(0, 100), (name) =>
-        h(
-          'li',
-          {},
-          h('a', { href: `#case:${String(results.findIndex((result) => result.case === name))}` }, line(name)),
-        ),
+        h('li', h('a', { href: `#case:${String(results.findIndex((result) => result.case === name))}` }, line(name))),
       ),
     ),
   );
@@ -239,25 +213,22 @@ function flaky({ flaky: names, results }: EvalReport): HTMLElement | undefined {
 
 function skills({ skills: all, tool, startedAt }: EvalReport): HTMLElement {
   return section(
-    'What was evaluated',
+    'Evaluated skills',
     h(
-      'div',
-      { class: 'panel' },
+      'div.panel',
       h(
-        'ul',
-        { class: 'plain' },
+        'ul.plain',
         list(all.slice(0, 200), ({ name, digest, version }) =>
           h(
             'li',
-            {},
-            h('b', {}, line(name)),
+            h('b', line(name)),
             version === undefined ? '' : ` ${line(version)}`,
             ' ',
-            h('code', { class: 'faint', title: line(digest) }, line(digest.replace(/([0-9a-f]{12})[0-9a-f]+$/, '$1'))),
+            h('code', { class: 'faint', title: line(digest) }, shortDigest(digest)),
           ),
         ),
       ),
-      h('p', { class: 'faint' }, `by ${line(tool)}, ${line(dateText(startedAt))}`),
+      h('p.faint', `by ${line(tool)}, ${line(dateText(startedAt))}`),
     ),
   );
 }

@@ -1,21 +1,21 @@
-/** Rows of one height below a fixed head. Only those in sight are in the document, so that thousands of them cost no more than forty. */
+/** A virtual list: only visible rows are in the document, so that thousands of rows stay fast. */
 import { h, list, styled } from './dom.ts';
 
 export interface RowList {
   readonly element: HTMLElement;
-  /** Shows so many rows from the first one on. */
+  /** Sets the number of rows and scrolls to the first. */
   readonly reset: (count: number) => void;
   readonly draw: () => void;
   readonly active: () => number;
-  /** Puts the focus on a row and scrolls to it. */
+  /** Focuses a row and scrolls to it. */
   readonly activate: (index: number) => void;
   readonly hasFocus: () => boolean;
 }
 
-/** One line a row, or two where the window is narrow. */
+/** Narrow windows use two lines per row. */
 const ROW_HEIGHTS = { wide: 34, narrow: 46 } as const;
 const NARROW = '(max-width: 760px)';
-/** Rows above and below those in sight. */
+/** Extra rows above and below the visible ones. */
 const AROUND = 10;
 
 export function rowList(head: HTMLElement, makeRow: (index: number) => HTMLElement): RowList {
@@ -31,7 +31,7 @@ export function rowList(head: HTMLElement, makeRow: (index: number) => HTMLEleme
     styled(space, { height: `${String(count * height)}px`, '--row-height': `${String(height)}px` });
     const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
     space.replaceChildren(list(indexes, (index) => placed(makeRow(index), index, height)));
-    if (count === 0) space.append(h('p', { class: 'empty faint' }, 'No case is like that.'));
+    if (count === 0) space.append(h('p', { class: 'empty faint' }, 'No case matches the filter.'));
     markActive();
     if (isFocused) focusActive();
   }

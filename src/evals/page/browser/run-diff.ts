@@ -1,4 +1,4 @@
-/** Two runs of one case beside each other: which steps one has and the other has not. */
+/** Compares the steps of two runs of one case. */
 import { numberText } from '../../report/report-text.ts';
 import { countText, durationText } from '../../../core/text/line-text.ts';
 import { diffLines } from '../../../core/text/text-diff.ts';
@@ -6,7 +6,7 @@ import type { PageData, RunView } from '../view.ts';
 import { h, line, list } from './dom.ts';
 import { section } from './marks.ts';
 
-/** Nothing where the page has no other run of this case. */
+/** Returns undefined if the page has no other run of this case. */
 export function runDiff({ report, views }: PageData, place: number): HTMLElement | undefined {
   const [own, view] = [report.results[place], views[String(place)]];
   if (own === undefined || view === undefined) return undefined;
@@ -16,7 +16,7 @@ export function runDiff({ report, views }: PageData, place: number): HTMLElement
   });
   const [first] = others;
   if (first === undefined) return undefined;
-  const box = h('div', {}, differences(view, first.seen));
+  const box = h('div', differences(view, first.seen));
   const choice = h(
     'select',
     {
@@ -30,32 +30,29 @@ export function runDiff({ report, views }: PageData, place: number): HTMLElement
       h('option', { value: at }, `${other.arm}, attempt ${String(other.attempt)}: ${other.status}`),
     ),
   );
-  return section('Against another run of this case', h('div', { class: 'panel run-diff' }, h('p', {}, choice), box));
+  return section('Compared with another run of this case', h('div', { class: 'panel run-diff' }, h('p', choice), box));
 }
 
 const SIGNS = { same: ' ', removed: '−', added: '+' } as const;
 
-/** What the other run has and this one has not is taken away, and the other way round. */
+/** Steps of only the other run count as removed. */
 function differences(own: RunView, other: RunView): HTMLElement {
   const { hunks, added, removed } = diffLines(textOf(other), textOf(own));
   const facts = `${numberText(lastTokens(own))} tokens in the last request against ${numberText(lastTokens(other))}; ${durationText(own.elapsedMs)} against ${durationText(other.elapsedMs)}`;
   const lines = hunks.flatMap((hunk) => hunk.lines);
   return h(
     'div',
-    {},
-    h('p', { class: 'faint' }, facts),
+    h('p.faint', facts),
     h(
-      'p',
-      { class: 'faint' },
+      'p.faint',
       lines.length === 0
-        ? 'The steps are the same.'
-        : `${countText(added, 'step')} here only, ${String(removed)} there only`,
+        ? 'The steps are equal.'
+        : `${countText(added, 'step')} only in this run, ${String(removed)} only in the other`,
     ),
     lines.length === 0
       ? undefined
       : h(
-          'ol',
-          { class: 'diff' },
+          'ol.diff',
           list(lines, ({ kind, text }) =>
             h('li', { class: kind }, h('span', { 'aria-label': kind }, SIGNS[kind]), ` ${line(text)}`),
           ),
@@ -63,7 +60,7 @@ function differences(own: RunView, other: RunView): HTMLElement {
   );
 }
 
-/** Times are left out: they differ always. */
+/** Omits times, which always differ. */
 function textOf({ steps }: RunView): string {
   return steps
     .map(

@@ -1,4 +1,4 @@
-/** Which results the table shows, and in which order. Pure, so that it can be tested without a browser. */
+/** Filters and sorts the results of the table. Pure, so that tests need no browser. */
 import { tokensOf } from '../../report/report-text.ts';
 import type { CaseResult, CaseStatus } from '../../report/result.ts';
 
@@ -7,7 +7,7 @@ export type Column = (typeof COLUMNS)[number];
 
 export interface Selection {
   readonly text: string;
-  /** Empty: all. */
+  /** Empty for all statuses. */
   readonly statuses: readonly CaseStatus[];
   readonly tag: string;
   readonly column: Column | '';
@@ -18,9 +18,9 @@ export const EVERYTHING: Selection = { text: '', statuses: [], tag: '', column: 
 
 export interface Row {
   readonly result: CaseResult;
-  /** In the report. */
+  /** The index in the report. */
   readonly place: number;
-  /** What the filter looks at, in small letters. */
+  /** The searched text in lower case. */
   readonly words: string;
 }
 
@@ -41,7 +41,7 @@ export function rowsOf(results: readonly CaseResult[]): readonly Row[] {
   }));
 }
 
-/** Every word of the text must stand somewhere. */
+/** Every word of the filter must occur in the row. */
 export function selected(
   rows: readonly Row[],
   { text, statuses, tag, column, isDescending }: Selection,

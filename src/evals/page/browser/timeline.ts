@@ -1,4 +1,4 @@
-/** A run from its first turn to its end: each request with what filled it, each action with its decision and outcome. */
+/** The timeline of a run: requests with their context sections, actions with decisions and outcomes. */
 import { numberText } from '../../report/report-text.ts';
 import { countText, durationText } from '../../../core/text/line-text.ts';
 import { CONTEXT_SECTIONS } from '../view.ts';
@@ -9,7 +9,7 @@ import { part, section } from './marks.ts';
 const NAMES = {
   rest: 'instructions, tools, request',
   catalog: 'catalog',
-  bodies: 'bodies of skills',
+  bodies: 'skill bodies',
   resources: 'resources',
   observations: 'observations and answers',
 } as const satisfies Record<ContextSection, string>;
@@ -25,18 +25,17 @@ export function timeline(view: RunView): HTMLElement {
       'div',
       { class: 'panel timeline' },
       h(
-        'p',
-        { class: 'meta' },
-        h('code', {}, line(view.run)),
-        h('span', {}, `${line(view.outcome)}${view.reason === '' ? '' : `: ${line(view.reason)}`}`),
-        h('span', { class: 'faint' }, durationText(view.elapsedMs)),
-        view.isTorn ? h('span', { class: 'bad' }, 'the record is torn') : undefined,
+        'p.meta',
+        h('code', line(view.run)),
+        h('span', `${line(view.outcome)}${view.reason === '' ? '' : `: ${line(view.reason)}`}`),
+        h('span.faint', durationText(view.elapsedMs)),
+        view.isTorn ? h('span.bad', 'the record is incomplete') : undefined,
       ),
       legend(view),
       list(numbers, (turn) => turnBlock(view, turn, most)),
       view.stepsLeftOut === 0
         ? undefined
-        : h('p', { class: 'faint' }, `${countText(view.stepsLeftOut, 'step')} of the middle: only in the record`),
+        : h('p.faint', `${countText(view.stepsLeftOut, 'step')} from the middle are only in the record`),
     ),
   );
 }
@@ -45,27 +44,25 @@ function legend({ turns }: RunView): HTMLElement | undefined {
   const used = CONTEXT_SECTIONS.filter((name) => turns.some(({ sections }) => sections[name] > 0));
   if (used.length === 0) return undefined;
   return h(
-    'p',
-    { class: 'legend' },
-    list(used, (name) => h('span', {}, h('span', { class: `swatch ${name}`, 'aria-hidden': 'true' }), NAMES[name])),
+    'p.legend',
+    list(used, (name) => h('span', h('span', { class: `swatch ${name}`, 'aria-hidden': 'true' }), NAMES[name])),
   );
 }
 
 function turnBlock({ turns, steps }: RunView, number: number, most: number): HTMLElement {
   const own = steps.filter(({ turn }) => turn === number);
   return h(
-    'div',
-    { class: 'turn' },
-    h('h3', {}, number === 0 ? 'Before the first turn' : `Turn ${String(number)}`),
+    'div.turn',
+    h('h3', number === 0 ? 'Before the first turn' : `Turn ${String(number)}`),
     list(
       turns.filter(({ turn }) => turn === number),
       (turn) => contextBar(turn, most),
     ),
-    own.length === 0 ? undefined : h('ol', { class: 'steps' }, list(own, stepItem)),
+    own.length === 0 ? undefined : h('ol.steps', list(own, stepItem)),
   );
 }
 
-/** Its length is that of the request against the longest one, its parts are the sections. */
+/** Draws the size of a request relative to the largest one, split into sections. */
 function contextBar({ tokens, sections, inputTokens, outputTokens }: TurnView, most: number): HTMLElement {
   const parts = CONTEXT_SECTIONS.filter((name) => sections[name] > 0);
   const label = parts.map((name) => `${NAMES[name]} ${numberText(sections[name])}`).join(', ');
@@ -74,15 +71,13 @@ function contextBar({ tokens, sections, inputTokens, outputTokens }: TurnView, m
     ...(outputTokens === undefined ? [] : [`${numberText(outputTokens)} out`]),
   ];
   return h(
-    'div',
-    { class: 'context' },
+    'div.context',
     h(
       'span',
       { class: 'context-bar', role: 'img', 'aria-label': `context: ${label}` },
       styled(
         h(
-          'span',
-          { class: 'fill' },
+          'span.fill',
           list(parts, (name) =>
             styled(h('span', { class: name, title: `${NAMES[name]}: ${numberText(sections[name])} tokens` }), {
               'flex-grow': String(sections[name]),
@@ -108,21 +103,14 @@ function stepItem(step: RunStep): HTMLElement {
     'li',
     { class: `step ${kind} tone-${tone}`, 'data-events': events.join(' '), tabindex: -1 },
     h('span', { class: 'when faint', title: `event ${events.map(String).join(', ')}` }, durationText(atMs)),
-    h('span', { class: 'kind' }, kind),
+    h('span.kind', kind),
     h(
-      'div',
-      { class: 'what' },
-      h(
-        'div',
-        {},
-        line(text),
-        tookMs === undefined ? undefined : h('span', { class: 'faint' }, ` ${durationText(tookMs)}`),
-      ),
+      'div.what',
+      h('div', line(text), tookMs === undefined ? undefined : h('span.faint', ` ${durationText(tookMs)}`)),
       plan === undefined
         ? undefined
         : h(
-            'ul',
-            { class: 'plan' },
+            'ul.plan',
             list(plan.steps, ({ title, status }) =>
               h(
                 'li',
@@ -134,12 +122,7 @@ function stepItem(step: RunStep): HTMLElement {
             ),
           ),
       list(lines, ({ label, tone: own, text: more }) =>
-        h(
-          'div',
-          { class: `more tone-${own}` },
-          h('span', { class: 'faint' }, `${label} `),
-          h('span', { class: 'text' }, visible(more)),
-        ),
+        h('div', { class: `more tone-${own}` }, h('span.faint', `${label} `), h('span.text', visible(more))),
       ),
     ),
   );

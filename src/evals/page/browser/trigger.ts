@@ -1,21 +1,20 @@
-/** Whether skills fire when they should: controls, scores, who took whose query, and what more skills do to it. */
+/** The trigger evaluation: controls, scores, confusion matrix and distractor sweep. */
 import { numberText, percentText, rateText } from '../../report/report-text.ts';
 import type { Rate, TriggerReport } from '../../report/result.ts';
 import { h, line, list, styled, svg } from './dom.ts';
-import { headRow, rateCell, section, tableBox } from './marks.ts';
+import { rateCell, section, table, tableBox } from './marks.ts';
 
 const MOST_LABELS = 40;
 
 export function triggerView(trigger: TriggerReport): HTMLElement {
   return h(
-    'div',
-    { class: 'view' },
+    'div.view',
     trigger.isValid
       ? undefined
       : h(
           'div',
           { class: 'banner bad', role: 'alert' },
-          h('strong', {}, 'Invalid: a control was not kept, so there is no score'),
+          h('strong', 'Invalid: a control failed, so there is no score'),
         ),
     controls(trigger),
     ...(trigger.isValid ? [scores(trigger), matrix(trigger), sweep(trigger)] : []),
@@ -23,63 +22,34 @@ export function triggerView(trigger: TriggerReport): HTMLElement {
 }
 
 function controls({ controls: all }: TriggerReport): HTMLElement {
-  return section(
-    'Controls',
-    tableBox(
-      'Controls',
-      h(
-        'table',
-        {},
-        headRow('', 'Control', 'Asked', 'Found'),
-        h(
-          'tbody',
-          {},
-          list(all, ({ name, asked, found, isKept }) =>
-            h(
-              'tr',
-              {},
-              h('td', { class: isKept ? 'good' : 'bad' }, isKept ? 'kept' : 'not kept'),
-              h('th', { scope: 'row' }, name),
-              h('td', {}, line(asked)),
-              h('td', {}, line(found)),
-            ),
-          ),
-        ),
-      ),
+  const rows = all.map(({ name, asked, found, isKept }) =>
+    h(
+      'tr',
+      h('td', { class: isKept ? 'good' : 'bad' }, isKept ? 'passed' : 'failed'),
+      h('th', { scope: 'row' }, name),
+      h('td', line(asked)),
+      h('td', line(found)),
     ),
   );
+  return section('Controls', table('Controls', ['', 'Control', 'Expected', 'Found'], rows));
 }
 
 function scores({ scores: all, overall, split }: TriggerReport): HTMLElement {
-  const row = (name: string, precision: Rate, recall: Rate, f1: number): HTMLElement =>
+  const rows = [...all, { skill: 'all', ...overall }].map(({ skill, precision, recall, f1 }) =>
     h(
       'tr',
-      {},
-      h('th', { scope: 'row' }, name),
-      h('td', {}, rateCell(precision)),
-      h('td', {}, rateCell(recall)),
-      h('td', { class: 'number' }, f1.toFixed(2)),
-    );
+      h('th', { scope: 'row' }, line(skill)),
+      h('td', rateCell(precision)),
+      h('td', rateCell(recall)),
+      h('td.number', f1.toFixed(2)),
+    ),
+  );
   return section(
     'Scores',
-    tableBox(
-      'Scores by skill',
-      h(
-        'table',
-        {},
-        headRow('Skill', 'Precision', 'Recall', 'F1'),
-        h(
-          'tbody',
-          {},
-          list(all, ({ skill, precision, recall, f1 }) => row(line(skill), precision, recall, f1)),
-          row('all', overall.precision, overall.recall, overall.f1),
-        ),
-      ),
-    ),
+    table('Scores by skill', ['Skill', 'Precision', 'Recall', 'F1'], rows),
     h(
       'p',
-      {},
-      `Quiet where nothing is wanted: ${rateText(overall.quiet)}.`,
+      `No skill loaded where none was expected: ${rateText(overall.quiet)}.`,
       split === undefined ? '' : ` Train ${rateText(split.train)}, validation ${rateText(split.validation)}.`,
     ),
   );
@@ -90,7 +60,7 @@ function matrix({ confusion }: TriggerReport): HTMLElement {
   for (const { wanted, took, count } of confusion)
     for (const label of [wanted, took])
       weight.set(label, (weight.get(label) ?? 0) + count * (wanted === took ? 1 : 1000));
-  // Those that confuse most first where there are too many; else by name, and none at the end.
+  // Keeps the most confused labels, sorted by name, with the label for no skill at the end.
   const chosen = [...weight]
     .toSorted((a, b) => b[1] - a[1])
     .slice(0, MOST_LABELS)
@@ -105,7 +75,7 @@ function matrix({ confusion }: TriggerReport): HTMLElement {
   );
   const cell = (wanted: string, took: string): HTMLElement => {
     const count = counts.get(JSON.stringify([wanted, took])) ?? 0;
-    if (count === 0) return h('td', { class: 'none' });
+    if (count === 0) return h('td.none');
     const share = count / Math.max(1, sums.get(wanted) ?? 1);
     const title = `${nameOf(took)} was loaded for ${numberText(count)} of the queries for ${nameOf(wanted)}`;
     return styled(h('td', { class: wanted === took ? 'right' : 'wrong', title }, numberText(count)), {
@@ -113,34 +83,28 @@ function matrix({ confusion }: TriggerReport): HTMLElement {
     });
   };
   return section(
-    'Who took whose query',
+    'Confusion matrix',
     h(
-      'p',
-      { class: 'faint' },
-      `Rows: the skill that was wanted. Columns: the one that was loaded.${weight.size > labels.length ? ` The ${String(labels.length)} labels that matter most, of ${numberText(weight.size)}.` : ''}`,
+      'p.faint',
+      `Rows: expected skill. Columns: loaded skill.${weight.size > labels.length ? ` Shows the ${String(labels.length)} most confused of ${numberText(weight.size)} labels.` : ''}`,
     ),
     tableBox(
       'Confusion matrix',
       h(
-        'table',
-        { class: 'matrix' },
+        'table.matrix',
         h(
           'thead',
-          {},
           h(
             'tr',
-            {},
-            h('td', {}),
-            list(labels, (label) => h('th', { scope: 'col' }, h('span', {}, nameOf(label)))),
+            h('td'),
+            list(labels, (label) => h('th', { scope: 'col' }, h('span', nameOf(label)))),
           ),
         ),
         h(
           'tbody',
-          {},
           list(labels, (wanted) =>
             h(
               'tr',
-              {},
               h('th', { scope: 'row' }, nameOf(wanted)),
               list(labels, (took) => cell(wanted, took)),
             ),
@@ -157,7 +121,7 @@ function nameOf(label: string): string {
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [560, 220, 44, 28, 10] as const;
 
-/** Recall and precision over the number of other skills; the axis counts powers. */
+/** Plots recall and precision over the number of other skills on a logarithmic axis. */
 function sweep({ sweep: points }: TriggerReport): HTMLElement | undefined {
   if (points.length < 2) return undefined;
   const places = points.map(({ distractors }) => Math.log10(Math.max(1, distractors)));
@@ -189,15 +153,13 @@ function sweep({ sweep: points }: TriggerReport): HTMLElement | undefined {
     )
     .join('; ');
   return section(
-    'Among more skills',
+    'More installed skills',
     h(
-      'div',
-      { class: 'panel' },
+      'div.panel',
       h(
-        'p',
-        { class: 'legend' },
-        h('span', {}, h('span', { class: 'swatch recall' }), 'recall'),
-        h('span', {}, h('span', { class: 'swatch precision' }), 'precision'),
+        'p.legend',
+        h('span', h('span', { class: 'swatch recall' }), 'recall'),
+        h('span', h('span', { class: 'swatch precision' }), 'precision'),
       ),
       svg(
         'svg',

@@ -28,7 +28,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
       ].join('|'),
     ),
     unless: KEPT_WITH_REASON,
-    says: 'tells to keep something from the user',
+    says: 'instructs to hide something from the user',
   },
   {
     means: 'conceal-from-user',
@@ -44,7 +44,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
       ].join('|'),
     ),
     unless: KEPT_WITH_REASON,
-    says: 'keeps something from the user',
+    says: 'hides something from the user',
   },
   {
     means: 'conceal-from-user',
@@ -54,7 +54,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
       '(?:悄悄|偷偷|暗中|暗地里|神不知鬼不觉)地?[^。;\\n]{0,20}(?:上传|发送|发给|执行|运行|安装|删除|下载|收集|复制|修改|写入|转发|提交|记录)',
     ),
     unless: ABOUT_ATTACKS,
-    says: 'tells to do something unnoticed',
+    says: 'instructs to act unnoticed',
   },
   {
     means: 'conceal-from-user',
@@ -76,7 +76,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
     ),
     unless: KEPT_WITH_REASON,
     severity: 'medium',
-    says: 'leaves out what would show it',
+    says: 'omits evidence of the action',
   },
   {
     means: 'deceive-user',
@@ -89,7 +89,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
       ].join('|'),
     ),
     unless: /角色扮演|扮演|游戏|剧本|小说|故事|测试|模拟|面试|诈骗|骗局|钓鱼/,
-    says: 'tells to say what is not so',
+    says: 'instructs to make a false statement',
   },
   {
     means: 'override-instructions',
@@ -98,7 +98,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
       '(?:忽略|无视|忘记|忘掉|抛弃|推翻|绕过|不要理会|不再遵守)[^。;\\n]{0,8}(?:之前|以前|先前|此前|以上|上述|前面|原有|原先|系统|安全|用户)[^。;\\n]{0,6}(?:指令|指示|提示词|规则|限制|约束|设定|策略|护栏|要求)',
     ),
     unless: ABOUT_ATTACKS,
-    says: 'tells to set other instructions aside',
+    says: 'instructs to ignore other instructions',
   },
   {
     means: 'override-instructions',
@@ -112,7 +112,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
       ].join('|'),
     ),
     unless: /注入|攻击|恶意|检测|识别|防范|防护/,
-    says: 'gives the agent another role',
+    says: 'assigns the agent another role',
   },
   {
     means: 'override-instructions',
@@ -124,7 +124,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
       ].join('|'),
     ),
     unless: /体验/,
-    says: 'puts itself above the user',
+    says: 'claims authority over the user',
   },
   {
     means: 'approval-evasion',
@@ -152,20 +152,20 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
     ),
     also: /https?:|服务器|远程|外部|第三方|webhook|邮箱|接口|网址|指定|我们/,
     unless: /不要|不得|切勿|请勿|禁止|避免|严禁|绝不|不会|防止|泄露/,
-    says: 'sends private things out',
+    says: 'sends private data out',
   },
   {
     means: 'password-archive',
     in: 'prose',
     find: find('(?:解压(?:缩)?密码|压缩包密码|压缩密码)(?:为|是|:|：)'),
-    says: 'an archive with a password',
+    says: 'a password-protected archive',
   },
   {
     means: 'security-tampering',
     in: 'prose',
     find: find('(?:关闭|关掉|禁用|停用|卸载|绕过)[^。;\\n]{0,6}(?:杀毒软件|防病毒|防火墙|安全软件|defender|selinux)'),
     severity: 'medium',
-    says: 'switches protection off',
+    says: 'disables protection',
   },
   {
     means: 'standing',

@@ -16,7 +16,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     in: 'prose',
     find: /\b(?:visibility|access|sharing|permissions?) (?:level )?(?:to|as|so (?:that )?) ?(?:be )?(?:public|everyone|anyone|anybody)\b|\bto (?:the|a) public (?:hub|channel|slack channel|repo(?:sitory)?|bucket|server|folder|forum|gist)\b|\bin (?:the|a) public (?:[\w-]{1,12} )?channel\b|\b(?:everyone|anyone|anybody|all users) can (?:read and write|write|edit|access)\b/g,
     unless: OPEN_QUESTION,
-    says: 'tells to make things public',
+    says: 'instructs to publish content',
   },
   {
     means: 'over-sharing',
@@ -25,14 +25,14 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     also: EACH_TIME,
     unless:
       /@(?:example|company|acme|domain|test|email|yourcompany|your-?domain|anthropic|users\.noreply)\b|\bco-authored-by\b|\b(?:ask|confirm|never|e\.g\.)\b/,
-    says: 'lets somebody else in',
+    says: 'opens access for a third party',
   },
   {
     means: 'payment-redirect',
     severity: 'medium',
     in: 'prose',
     find: /\b(?:add|charge|deduct|route|transfer|send|pay)(?:s|ing)?\b[^.\n]{0,60}\b(?:fee|commission|percent|surcharge|donation|tip)\b[^.\n]{0,40}\bto (?:the )?(?:account|wallet|address|our)\b|\b(?:replace|change|swap|substitute)(?:s|ing)?\b[^.\n]{0,40}\b(?:bank account|account numbers?|iban|wallet address(?:es)?|routing numbers?|payee|payment details)\b/g,
-    says: 'redirects money',
+    says: 'redirects payments',
   },
   {
     means: 'approval-evasion',
@@ -40,7 +40,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     in: 'prose',
     find: /\b(?:automatically|always|auto) (?:accept|approve|sign|confirm|pay|purchase|buy|agree to|authori[sz]e|merge|publish|refund)(?:s|ing)?\b[^.\n]{0,40}\b(?:all|any|every|each|pending|the pull request|requests?|invit\w{1,8}|transactions?|payments?|terms|prs?|changes)\b/g,
     unless: OPEN_QUESTION,
-    says: 'agrees in the name of the user',
+    says: "agrees in the user's name",
   },
   {
     means: 'approval-evasion',
@@ -56,33 +56,33 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     find: /\b(?:with|use|using|pass|add|set|load|enable|run)\b[^.\n]{0,50}(?:--no-verify\b|trust_remote_code ?= ?true|--privileged\b|--allow-root\b|allow_dangerous\w{1,30}|0\.0\.0\.0\/0|\ball privileges\b|\ball origins\b|allow-origin: ?\*)/g,
     unless:
       /\b(?:never|not|don't|avoid|only|unless|warn\w{0,4}|risk|careful|insecure|vulnerab\w{1,8})\b(?! (?:slow|block|delay))/,
-    says: 'recommends what is known to be unsafe',
+    says: 'recommends a known insecure practice',
   },
   {
     means: 'unsafe-advice',
     in: 'prose',
     find: /\b(?:grant|give)s?\b[^.\n]{0,40}\b(?:all privileges|full (?:admin|control)|superuser|administrator rights)\b|\b(?:failing tests?|tests? that fail)\b[^.\n]{0,30}\b(?:delet|remov|skipp|comment|disabl)\w{1,4}\b|\b(?:delete|remove|skip|disable|comment out) (?:the |all |any )?(?:failing tests?|tests? that fail)\b/g,
     unless: /\b(?:never|not|don't|avoid|ask)\b/,
-    says: 'recommends what is known to be unsafe',
+    says: 'recommends a known insecure practice',
   },
   {
     means: 'slanted-content',
     in: 'prose',
     find: /\b(?:insert|add|include|append|embed|put)(?:s|ing)?\b[^\n]{0,40}\b(?:links?|banner|backlinks?|promotion|advert\w{0,8}|referral|reference) (?:to|for|from) (?:the )?[`<([]?(?:https?:\/\/|our\b)[^\n]{0,60}\b(?:every|each|all|any|footer)\b/g,
-    says: 'puts advertising into the work',
+    says: 'inserts advertising',
   },
   {
     means: 'slanted-content',
     in: 'prose',
     evenDenied: true,
     find: /\bnever mention (?:[\w-]{1,14} ){0,3}(?:security|risks?|limitations?|competitors?|problems|downsides?|side effects|alternatives|issues|costs|vulnerabilit\w{1,4})\b|\b(?:white|invisible|hidden|tiny) (?:font|text|keywords?)\b[^.\n]{0,60}\b(?:rank\w{0,4}|score|ats|seo|parsers?|reviewers?)\b|\bround\b[^.\n]{0,30}\b(?:up|down)\b[^.\n]{0,20}\bto (?:look|appear|seem)\b|\b(?:reviews?|comments?|feedback|ratings?|evaluations?) should always be (?:positive|favou?rable|approv\w{1,4})/g,
-    says: 'tells to slant what is written',
+    says: 'instructs to bias the content',
   },
   {
     means: 'slanted-content',
     in: 'prose',
     find: /\b(?:remind|encourage|urge|push|persuade|convince|nudge) (?:the )?users? to (?:subscribe|upgrade|buy|purchase|sign up|donate|invest|rate|star)\b|\brecommend [\w .-]{1,30} in (?:every|each|all) (?:answer|response|reply|document|report)s?\b/g,
-    says: 'puts advertising into the work',
+    says: 'inserts advertising',
   },
   {
     means: 'hidden-mode',
@@ -90,7 +90,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     find: /\b(?:create|add|set up|register)(?:s|ing)? (?:an? )?(?:new |extra |additional |second )?(?:user|account|login|ssh key)\b[^.:\n]{0,50}\b(?:sudo|root|admin(?:istrator)?|superuser|remote (?:support|maintenance|access))\b|\bopen (?:an? |the )?port \d{2,5}\b[^.\n]{0,60}\b(?:firewall|connect|remote|outside|internet)\b/g,
     severity: 'medium',
     unless: OPEN_QUESTION,
-    says: 'tells to build a way in',
+    says: 'instructs to build a backdoor',
   },
   {
     means: 'download-and-run',
@@ -98,7 +98,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     in: 'prose',
     find: /\b(?:install|download|get|run)\b[^\n]{0,60}https?:\/\/[^\n )]{0,120}\.(?:sh|exe|dmg|msi|pkg|bat|ps1|scr|appimage)\b/g,
     unless: /\b(?:never|do not|don't)\b|\| ?(?:ba|z)?sh\b/,
-    says: 'wants a program from an address',
+    says: 'requires a program from a URL',
   },
   {
     means: 'locks-files',
@@ -113,14 +113,14 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     in: 'prose',
     find: /\b(?:overwrite|delete|drop|remove|replace|reset|truncate)(?:s|ing)?\b[^.\n]{0,60}\bwithout (?:\w{1,12}ing )?(?:for )?(?:an? |any |first )?(?:back ?up|copy|saving)\b|\b(?:rename|move|overwrite|modify|shuffle)(?:s|ing)? (?:all|every|each) (?:[\w-]{1,14} )?(?:files?|documents?|folders?) (?:in|of|on) (?:the )?(?:home|desktop|user's|entire|whole|machine)\b|\brm -rf (?:on|everything|all|the)\b/g,
     unless: OPEN_QUESTION,
-    says: 'changes much that cannot be brought back',
+    says: 'makes many irreversible changes',
   },
   {
     means: 'conceal-from-user',
     in: 'prose',
     find: /\b(?:delete|clear|erase|purge|truncate|wipe|rewrite)(?:s|ing)? (?:the |all |any )?(?:git|commit|shell|audit|access|activity|system|event|security) (?:history|logs?|trail|log table|records?)\b/g,
     unless: OPEN_QUESTION,
-    says: 'removes the record of what was done',
+    says: 'deletes the record of actions',
   },
   {
     means: 'conceal-from-user',
@@ -134,14 +134,14 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     severity: 'medium',
     in: 'prose',
     find: /\bkeep(?:s|ing)?\b[^.\n]{0,40}\brunning\b[^.\n]{0,40}\b(?:after the (?:task|session|conversation)|even after|when the (?:task|session) (?:ends|is (?:done|complete)))\b/g,
-    says: 'stays after the task',
+    says: 'stays active after the task',
   },
   {
     means: 'environment-harvest',
     severity: 'medium',
     in: 'prose',
     find: /\b(?:include|attach|append|paste|print|dump|copy|send|post|share)(?:s|ing)?\b[^.\n]{0,50}\bcontents? of\b[^\n]{0,24}(?:\.env\b|\bcredentials?\b|\bconfig files?\b|\benvironment\b)/g,
-    says: 'puts secrets where they do not belong',
+    says: 'stores secrets in the wrong place',
   },
   {
     means: 'personal-data',
@@ -149,7 +149,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     in: 'prose',
     find: /\b(?:attach|send|upload|submit|report|post|transmit)(?:s|ing)?\b[^.\n]{0,50}\b(?:system information|installed (?:programs|software|applications)|ip address|mac address|host ?name|device (?:id|identifier|fingerprint)|user's (?:name|phone|e-?mail|address|contacts?|birthday|location))\b/g,
     unless: OPEN_QUESTION,
-    says: 'passes on what is known about the user or the machine',
+    says: 'shares data about the user or the machine',
   },
   {
     means: 'personal-data',
@@ -158,7 +158,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     find: /\b(?:reply|respond|register|enter|collect|submit|share|forward|send|read|copy)(?:s|ing)?\b[^.\n]{0,60}\b(?:user's (?:full )?(?:name|phone(?: number)?|e-?mail|home address|contacts|birthday)|(?:verification|one-time|2fa|otp|login|security) (?:codes?|passwords?|pins?))\b/g,
     also: /https?:\/\/|\b(?:to (?:the|our|a|each|every)|each sender|channel|everyone|with the user's)\b/,
     unless: OPEN_QUESTION,
-    says: 'passes on what is known about the user',
+    says: 'shares data about the user',
   },
   {
     means: 'copy-elsewhere',
@@ -167,7 +167,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     find: /\b(?:mirror|deliver|replicate|archive|back ?up|duplicate|upload|submit|drop|save|store|put)(?:s|es|ed|ing)?\b[^\n]{0,80}\b(?:to|into|at|on|via) [`<("']?https?:\/\/(?!localhost|127\.|0\.0\.0\.0|github\.com|gitlab\.com|example\.|docs\.|your)/g,
     also: /\b(?:files?|folders?|documents?|reports?|data|results?|output|cop(?:y|ies)|contents?|logs?|conversations?|projects?|everything)\b/,
     unless: OPEN_QUESTION,
-    says: 'tells to put a copy at an address',
+    says: 'instructs to send a copy to a URL',
   },
   {
     means: 'destructive-command',
@@ -175,7 +175,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     in: 'prose',
     find: /\bforce[- ]push(?:es|ing)? (?:the |your |all |it |to )/g,
     unless: /\b(?:never|not|don't|avoid|ask|confirm|unless|with-lease|warn)\b/,
-    says: 'rewrites or throws away history',
+    says: 'rewrites or discards history',
   },
   {
     means: 'security-tampering',
@@ -183,12 +183,12 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     in: 'prose',
     find: /\b(?:shut down|stop|disable|kill|turn off|pause)(?:s|ing)? (?:the |all |any )?(?:logging|monitoring|audit(?:ing)?|backup|alerting|security|antivirus|update) (?:service|agent|daemon|process|job|system)s?\b/g,
     unless: OPEN_QUESTION,
-    says: 'tells to turn off what watches',
+    says: 'instructs to disable monitoring',
   },
   {
     means: 'unsafe-advice',
     in: 'prose',
     find: /\b(?:user|them|person)\b[^.\n]{0,20}\bfor (?:their|the|a) (?:password|pin|seed phrase|private key|credit card)\b[^.\n]{0,30}\b(?:and|then) (?:save|store|write|send|log|keep)\b|\bthe same password (?:for|on) (?:all|every|each)\b/g,
-    says: 'tells to keep secrets in the open',
+    says: 'instructs to store secrets in plain sight',
   },
 ];

@@ -1,7 +1,7 @@
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../../core/errors.ts';
+import { isSkillError } from '../../../core/errors.ts';
 import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
 import type {
   AttachedWorkspace,
@@ -15,85 +15,89 @@ import type {
   RunningProgram,
   WorkspacePlace,
 } from '../../../core/execution.ts';
-import { quoted } from '../../../core/text/text.ts';
 import { OutputPipes } from '../../../platform/process/output-pipes.ts';
-import { isDirectory, isPresent } from '../../../platform/fs/paths.ts';
-import { findControlGroups, removeLeftGroups } from '../cgroup.ts';
+import { isPresent } from '../../../platform/fs/paths.ts';
+import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
+import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted } from '../program-spec.ts';
 import { PIPES_FOLDER, WRITABLE_FOLDERS } from '../../workspace/layout.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import { gatedCommand, splitEnvironment } from './gate.ts';
-import { findBubblewrap, hostView, skillView } from './host-view.ts';
-import { ARGUMENTS_DESCRIPTOR, ENTRY_DESCRIPTOR, KeptFiles, descriptorsOf, inheritedFiles } from './kept-files.ts';
-import { SANDBOX_ROOT, encodeArguments, invalidInput, sandboxArguments } from './profile.ts';
-import type { Shown } from './profile.ts';
+import {
+  ARGUMENTS_DESCRIPTOR,
+  ENTRY_DESCRIPTOR,
+  SharedFiles,
+  descriptorsOf,
+  inheritedFiles,
+} from './inherited-files.ts';
+import { skillMounts, systemMounts } from './mounts.ts';
+import type { Mount } from './mounts.ts';
+import { SANDBOX_ROOT, encodeArguments, sandboxArguments } from './profile.ts';
 import { SANDBOX_PROCESSES, failed, startSandboxed } from './program.ts';
-import { checkInstalled, unavailable, whyNot } from './support.ts';
+import { checkInstalled, explainFailure, findBubblewrap, unavailable } from './support.ts';
 
-/** A way to granted hosts: a socket shown inside, and a program there that offers it as a proxy and runs another. */
+/** Access to granted hosts: a socket mounted inside, and a forwarder there that offers it as a proxy and starts the program. */
 export interface NetworkBridge {
-  /** On the host. */
+  /** Path on the host. */
   readonly socketPath: string;
-  /** For the program: `HTTPS_PROXY` and the like. */
+  /** Variables for the program, such as `HTTPS_PROXY`. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs inside, given `BRIDGE_SOCKET` by its author; the program's words follow it. */
+  /** Runs inside and knows `BRIDGE_SOCKET`; the command of the program is appended. */
   readonly forwarderArgv: readonly string[];
   close(): Promise<void>;
 }
 
 export interface BubblewrapOptions {
-  /** The executable; one of the usual places otherwise. `PATH` is not searched. */
+  /** Path of bwrap (default: the first of the usual locations; `PATH` is not searched). */
   readonly command?: string;
-  /** Whom programs run as where we are root: 65534 otherwise, and never 0. */
+  /** User for programs when the caller is root; never 0 (default: 65534). */
   readonly identity?: Identity;
-  /** Executables outside /usr that programs may use; the running Node otherwise. */
+  /** Executables outside /usr that programs may use (default: the running Node). */
   readonly interpreters?: readonly string[];
-  /** Opens the way to granted hosts; without it a program that needs one is denied. */
+  /** Opens access to granted hosts. Without it a program that needs a host is denied. */
   readonly bridge?: (hosts: readonly string[]) => Promise<NetworkBridge>;
-  /** It was seen to isolate here, as it is now: it is not tried out again before the first program, which then tells what is wrong. */
+  /** A probe has shown that it isolates on this machine: skips the trial run, so the first program reports what fails. */
   readonly isKnown?: boolean;
-  /** False: limits of memory and processes are held by looking, as where the kernel allows no groups. */
+  /** False: enforces memory and process limits by polling, as on systems without control groups. */
   readonly controlGroups?: boolean;
   readonly temporaryBytes?: number;
   readonly sharedMemoryBytes?: number;
 }
 
-/** Folders of a workspace that programs may write. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
-/** Behind the kernel's bound for the group, which tells of it: a second one that does not. */
+/** Added to the process limit of the shell, so that the control group, which reports the reason, is hit first. */
 const SPARE_PROCESSES = 16;
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
 const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
 const INSTALL_HINT = 'apt-get install bubblewrap';
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 interface Machine {
   readonly command: string;
   readonly filter: Uint8Array;
-  readonly system: readonly Shown[];
+  readonly system: readonly Mount[];
   readonly groups: ControlGroupPlace | undefined;
 }
 
 /**
- * Runs programs in bubblewrap: their own user, process, network, mount and other namespaces, an allow-list of files, no capabilities, a
- * filter of system calls, and limits. The default on Linux. Never runs anything without them.
+ * Runs programs in bubblewrap: new namespaces of every kind, an allow-list of files, no capabilities, a seccomp filter, and limits.
+ * The default on Linux. Never runs a program without them.
  */
 export function bubblewrapExecutor(options: BubblewrapOptions = {}): Executor {
-  const identity = ourIdentity(options);
+  const identity = programIdentity(options);
   let machine: Machine | undefined;
   return {
     name: 'bubblewrap',
     ...(identity === undefined ? {} : { identity }),
     attach: async (place) => {
       if (machine !== undefined) return attached({ options, identity, machine, place });
-      const found = await examine(options, identity);
+      const found = await detectMachine(options, identity);
       const workspace = attached({ options, identity, machine: found, place });
       if (options.isKnown === true) {
         machine = found;
-        return explaining(workspace);
+        return explainingFirstFailure(workspace);
       }
-      await tryOut(workspace).catch(async (error: unknown) => {
+      await trialRun(workspace).catch(async (error: unknown) => {
         await workspace.detach();
         throw error;
       });
@@ -103,29 +107,29 @@ export function bubblewrapExecutor(options: BubblewrapOptions = {}): Executor {
   };
 }
 
-function ourIdentity({ identity }: BubblewrapOptions): Identity | undefined {
+function programIdentity({ identity }: BubblewrapOptions): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = identity ?? NOBODY;
   if (uid === 0 || gid === 0) throw invalidInput('programs never run as root', 'a user and a group other than 0');
   return { uid, gid };
 }
 
-async function examine(options: BubblewrapOptions, identity: Identity | undefined): Promise<Machine> {
-  if (process.platform !== 'linux') throw unavailable(['bubblewrap is for Linux'], 'use Docker, or macos there');
+async function detectMachine(options: BubblewrapOptions, identity: Identity | undefined): Promise<Machine> {
+  if (process.platform !== 'linux')
+    throw unavailable(['bubblewrap runs on Linux only'], 'use the container executor, or macos on macOS');
   const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch);
   if (architecture === undefined)
-    throw unavailable([`there is no filter of system calls for ${process.arch}`], 'use the container executor');
+    throw unavailable([`there is no seccomp filter for ${process.arch}`], 'use the container executor');
   const command = options.command ?? findBubblewrap();
-  if (command === undefined || !isPresent(command))
-    throw unavailable(['bubblewrap is not installed'], 'apt-get install bubblewrap');
+  if (command === undefined || !isPresent(command)) throw unavailable(['bubblewrap is not installed'], INSTALL_HINT);
   if (options.isKnown !== true) await checkInstalled(command, identity);
   const groups = options.controlGroups === false ? undefined : findControlGroups();
-  if (groups !== undefined) removeLeftGroups(groups);
+  if (groups !== undefined) removeStaleGroups(groups);
   const interpreters = options.interpreters ?? [process.execPath];
   return {
     command,
     filter: seccompBytes(architecture),
-    system: hostView({ interpreters, withheld: [homedir()], identity }),
+    system: systemMounts({ interpreters, withheld: [homedir()], identity }),
     groups,
   };
 }
@@ -140,25 +144,18 @@ interface Attachment {
 function attached(attachment: Attachment): Required<AttachedWorkspace> {
   const { machine, options, place } = attachment;
   const pipes = new OutputPipes(path.join(place.root, PIPES_FOLDER));
-  const kept = new KeptFiles(machine.filter);
-  const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(place.root, name)));
-  if (missing !== undefined)
-    throw new SkillError({
-      code: 'workspace/invalid',
-      message: `the workspace ${quoted(place.root)} has no folder ${missing}`,
-      hint: 'make the workspace anew',
-      data: { path: place.root },
-    });
+  const shared = new SharedFiles(machine.filter);
+  checkWorkspace(place);
   pipes.prepare();
-  // Skills are staged while the workspace is in use: each program sees those of its moment.
-  const skillsNow = (): readonly Shown[] =>
-    place.skills.flatMap(({ name, snapshot }) => skillView(snapshot, `${SANDBOX_ROOT}/skills/${name}`));
-  // From the moment they are asked for: one that is being started has been given files that are closed below.
+  // Skills are staged while the workspace is in use: each program sees those that are staged when it starts.
+  const currentSkills = (): readonly Mount[] =>
+    place.skills.flatMap(({ name, snapshot }) => skillMounts(snapshot, `${SANDBOX_ROOT}/skills/${name}`));
+  // Includes programs that are being started: they use the shared files, which `detach` closes.
   const underWay = new Set<Promise<RunningProgram>>();
   let isDetached = false;
-  const start = async (spec: ProgramSpec, streams: RunStreams, talk?: Talk): Promise<RunningProgram> => {
+  const start = async (spec: ProgramSpec, streams: RunStreams, mode?: InteractiveMode): Promise<RunningProgram> => {
     if (isDetached) throw failed('the workspace was detached');
-    const starting = startProgram({ attachment, pipes, kept, skills: skillsNow(), spec, talk }, streams);
+    const starting = startProgram({ attachment, pipes, shared, skills: currentSkills(), spec, mode }, streams);
     underWay.add(starting);
     const forget = (): void => {
       underWay.delete(starting);
@@ -186,18 +183,18 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
         }),
       );
       await pipes.close();
-      kept.close();
+      shared.close();
     },
   };
 }
 
-/** Limits that hold wherever bubblewrap runs; memory of the whole tree only where the kernel counts it. */
-const ALWAYS_HELD: readonly LimitName[] = ['wallMs', 'processes', 'outputBytes', 'fileBytes', 'diskBytes', 'files'];
+/** Limits that hold wherever bubblewrap runs. The memory of all processes together needs a control group. */
+const ALWAYS_ENFORCED: readonly LimitName[] = ['wallMs', 'processes', 'outputBytes', 'fileBytes', 'diskBytes', 'files'];
 
 function capabilitiesOf({ groups }: Machine, { bridge }: BubblewrapOptions): Capabilities {
   return {
     isolation: 'bubblewrap',
-    limits: groups === undefined ? ALWAYS_HELD : [...ALWAYS_HELD, 'memoryBytes'],
+    limits: groups === undefined ? ALWAYS_ENFORCED : [...ALWAYS_ENFORCED, 'memoryBytes'],
     hasNetworkGrants: bridge !== undefined,
     hasInteraction: true,
     hasTerminal: isPresent('/usr/bin/script'),
@@ -206,8 +203,8 @@ function capabilitiesOf({ groups }: Machine, { bridge }: BubblewrapOptions): Cap
 
 const TRIAL_MS = 30_000;
 
-/** The real thing, once: that bubblewrap is installed says little about what the kernel lets it do. */
-async function tryOut(workspace: AttachedWorkspace): Promise<void> {
+/** Runs `true` once: an installed bubblewrap says little about what the kernel allows. */
+async function trialRun(workspace: AttachedWorkspace): Promise<void> {
   const nothing = { write: () => true };
   const limits = { ...DEFAULT_LIMITS, wallMs: TRIAL_MS };
   const spec = { argv: ['true'], cwd: '.', env: {}, stdin: new Uint8Array(), limits, network: [] };
@@ -220,57 +217,58 @@ async function tryOut(workspace: AttachedWorkspace): Promise<void> {
   }
 }
 
-/** What a sandbox that could not be made says about this machine. */
+/** Turns a failed setup into `executor/unavailable` where this machine is the cause. */
 function explained(error: unknown): unknown {
   if (!isSkillError(error) || error.code !== 'executor/failed' || !('cause' in error.data)) return error;
-  // What opens the network has its own words, and no other bubblewrap would change it.
+  // Errors of the network bridge are not errors of bubblewrap.
   if ('executor' in error.data && error.data.executor === 'network') return error;
-  const reasons = whyNot(error.data.cause);
-  return reasons === undefined ? error : unavailable([reasons.reason], reasons.install);
+  const explanation = explainFailure(error.data.cause);
+  return explanation === undefined ? error : unavailable([explanation.reason], explanation.install);
 }
 
-/** The machine may have changed since it was seen to isolate: until a program has come to its end, failures are told as a trial's. */
-function explaining(workspace: Required<AttachedWorkspace>): AttachedWorkspace {
-  let isTried = false;
-  const told = async (ended: Promise<ProgramEnd>): Promise<ProgramEnd> => {
+/** The machine may have changed since its probe: until a first program has ended, failures are explained like those of a trial run. */
+function explainingFirstFailure(workspace: Required<AttachedWorkspace>): AttachedWorkspace {
+  let hasRun = false;
+  const explain = async (ended: Promise<ProgramEnd>): Promise<ProgramEnd> => {
     try {
       const end = await ended;
-      isTried = true;
+      hasRun = true;
       return end;
     } catch (error) {
-      throw isTried ? error : explained(error);
+      throw hasRun ? error : explained(error);
     }
   };
   return {
     ...workspace,
-    run: (spec, streams) => told(workspace.run(spec, streams)),
+    run: (spec, streams) => explain(workspace.run(spec, streams)),
     start: async (spec, streams) => {
       const running = await workspace.start(spec, streams);
-      return { ...running, ended: told(running.ended) };
+      return { ...running, ended: explain(running.ended) };
     },
   };
 }
 
-interface Talk {
+/** A program that gets more input while it runs. */
+interface InteractiveMode {
   readonly terminal: boolean;
 }
 
 interface Program {
   readonly attachment: Attachment;
   readonly pipes: OutputPipes;
-  readonly kept: KeptFiles;
-  readonly skills: readonly Shown[];
+  readonly shared: SharedFiles;
+  readonly skills: readonly Mount[];
   readonly spec: ProgramSpec;
-  /** Absent: all of the input is in the spec. */
-  readonly talk: Talk | undefined;
+  /** Absent: the spec holds all of the input. */
+  readonly mode: InteractiveMode | undefined;
 }
 
 async function startProgram(program: Program, streams: RunStreams): Promise<RunningProgram> {
   const { attachment, spec } = program;
-  checkSpec(spec);
+  checkProgram(spec);
   if (spec.network.length === 0) return await startWith(program, streams, undefined);
   const { bridge } = attachment.options;
-  if (bridge === undefined) return denied(spec);
+  if (bridge === undefined) return notStarted(networkDenied(spec));
   const opened = await bridge(spec.network);
   try {
     const running = await startWith(program, streams, opened);
@@ -282,19 +280,8 @@ async function startProgram(program: Program, streams: RunStreams): Promise<Runn
   }
 }
 
-/** A program that needs hosts which nobody opened a way to: it is not started. */
-function denied({ network }: ProgramSpec): RunningProgram {
-  const warning = `the network was asked for (${network.map(quoted).join(', ')}) and there is no way to it here`;
-  return {
-    ended: Promise.resolve({ reason: 'denied', durationMs: 0, warnings: [warning] }),
-    write: () => undefined,
-    closeInput: () => undefined,
-    kill: () => undefined,
-  };
-}
-
 async function startWith(
-  { attachment, pipes, kept, skills, spec, talk }: Program,
+  { attachment, pipes, shared, skills, spec, mode }: Program,
   streams: RunStreams,
   bridge: NetworkBridge | undefined,
 ): Promise<RunningProgram> {
@@ -310,7 +297,7 @@ async function startWith(
     processes: limits.processes + (machine.groups?.version === 2 ? SPARE_PROCESSES : SANDBOX_PROCESSES),
     cpuSeconds: Math.ceil(limits.wallMs / 1000) * availableParallelism() + 1,
     lateEnv: env.late,
-    terminal: talk?.terminal ?? false,
+    terminal: mode?.terminal ?? false,
     ...(hasEntry ? { entryDescriptor: ENTRY_DESCRIPTOR } : {}),
     ...(hasGroup ? {} : { dataBytes: limits.memoryBytes }),
   });
@@ -329,26 +316,15 @@ async function startWith(
   return await startSandboxed(
     {
       argv: [machine.command, '--args', String(ARGUMENTS_DESCRIPTOR), '--', ...command.argv],
-      inherited: (entry) => inheritedFiles({ args, entry, kept, words: command.wordsFile }),
+      inherited: (entry) => inheritedFiles({ args, entry, shared, words: command.wordsFile }),
       identity,
       limits,
       groups: machine.groups,
       folders: folders.map(({ source }) => source),
       stdin: spec.stdin,
       pipes,
-      isTalkedTo: talk !== undefined,
+      isInteractive: mode !== undefined,
     },
     streams,
   );
-}
-
-function checkSpec({ argv, cwd, env }: ProgramSpec): void {
-  if (argv.length === 0 || argv[0] === '')
-    throw invalidInput('there is no program to run', 'a program and its arguments');
-  const parts = cwd.split('/');
-  if (cwd === '' || cwd.startsWith('/') || parts.includes('..'))
-    throw invalidInput(`the folder ${quoted(cwd)} is not below the workspace`, 'a folder below the workspace');
-  const odd = Object.keys(env).find((name) => !VARIABLE.test(name));
-  if (odd !== undefined)
-    throw invalidInput(`${quoted(odd)} is no name of a variable`, 'names of letters, digits and _');
 }

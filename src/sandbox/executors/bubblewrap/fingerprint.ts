@@ -6,12 +6,12 @@ import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { BubblewrapOptions } from './executor.ts';
 import { gatedCommand } from './gate.ts';
-import { findBubblewrap } from './host-view.ts';
-import { ENTRY_DESCRIPTOR } from './kept-files.ts';
+import { ENTRY_DESCRIPTOR } from './inherited-files.ts';
 import { sandboxArguments } from './profile.ts';
+import { findBubblewrap } from './support.ts';
 import { DEFAULT_LIMITS } from '../../../core/execution.ts';
 
-/** Changes with the installed bubblewrap, with our profile and filter, and with what was asked of them. */
+/** Changes with the installed bubblewrap, the profile, the seccomp filter and the options. */
 export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
   const profile = sandboxArguments({
     system: [],
@@ -34,7 +34,7 @@ export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
   });
   const { bridge, ...settings } = options;
   const parts = [stampOf(options.command ?? findBubblewrap()), profile, gate, settings, bridge !== undefined];
-  // What holds for another processor says nothing about this one.
+  // Only the filter of this processor is used.
   const filters = SECCOMP_ARCHITECTURES.filter((name) => name === process.arch).map((name) =>
     sha256(seccompBytes(name)),
   );

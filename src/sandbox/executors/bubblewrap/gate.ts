@@ -2,37 +2,37 @@ import type { RunLimits } from '../../../core/execution.ts';
 import { shellWord } from '../../../core/text/shell-word.ts';
 import { WORDS_FILE } from './profile.ts';
 
-/** The first byte on stderr: everything before it is bubblewrap's, everything after it the program's. */
+/** Written to stderr by the gate: bubblewrap wrote everything before it, the program everything after it. */
 export const READY = 0x06;
 
 export interface Gate {
   readonly argv: readonly string[];
   readonly limits: RunLimits;
-  /** Memory of one process; without it a control group bounds all of them together. */
+  /** Memory limit of each process. Absent where a control group limits all of them together. */
   readonly dataBytes?: number;
   readonly processes: number;
-  /** Of one process. */
+  /** CPU time limit of each process. */
   readonly cpuSeconds: number;
-  /** Variables that would change the shell of the gate itself: set behind it. */
+  /** Variables that would affect the gate's own shell: exported after its checks. */
   readonly lateEnv: Readonly<Record<string, string>>;
   readonly terminal: boolean;
-  /** Where a control group is entered; one digit, as a shell knows them. */
+  /** Descriptor of the control group to enter; one digit, because shells accept no more. */
   readonly entryDescriptor?: number;
 }
 
 const OPEN_FILES = 1024;
-/** bubblewrap takes 9000 words at most; what is more goes by a file. */
+/** bubblewrap accepts 9000 arguments in total; longer commands are passed through a file. */
 const MAX_WORDS = 4096;
 
 export interface GatedCommand {
   readonly argv: readonly string[];
-  /** Has to be shown at `WORDS_FILE`. */
+  /** Content of `WORDS_FILE`. */
   readonly wordsFile?: string;
 }
 
 /**
- * The command that runs first inside: it takes the limits upon itself that only hold in the sandbox's own user namespace, says that the
- * sandbox stands, waits to be let go, and becomes the program.
+ * The first command inside. It sets the limits that only work in the sandbox's own user namespace, writes READY, waits for a line on
+ * stdin, and becomes the program.
  */
 export function gatedCommand(gate: Gate): GatedCommand {
   const { fileBytes } = gate.limits;
@@ -40,11 +40,11 @@ export function gatedCommand(gate: Gate): GatedCommand {
   const isLong = words.length > MAX_WORDS;
   const script = [
     'set -e',
-    // Whoever started us may have left less, which cannot be raised.
+    // The inherited limit may be lower already, and a lower limit cannot be raised.
     'limit() { ulimit "$1" "$2" 2>/dev/null || [ "$(ulimit "$1" 2>/dev/null)" -le "$2" ] 2>/dev/null; }',
-    // bash has -u for processes, dash -p.
+    // The process limit is -u in bash and -p in dash.
     `limit -u ${String(gate.processes)} || limit -p ${String(gate.processes)}`,
-    // A block of 512 bytes is what POSIX says, and what both take it for.
+    // Both shells count blocks of 512 bytes, as POSIX says.
     `limit -f ${String(Math.max(1, Math.floor(fileBytes / 512)))}`,
     ...(gate.dataBytes === undefined ? [] : [`limit -d ${String(Math.max(1024, Math.floor(gate.dataBytes / 1024)))}`]),
     `limit -n ${String(OPEN_FILES)}`,
@@ -52,7 +52,7 @@ export function gatedCommand(gate: Gate): GatedCommand {
     'limit -c 0',
     ...(gate.entryDescriptor === undefined ? [] : enterGroup(String(gate.entryDescriptor))),
     "printf '\\006' >&2",
-    // Until the host has seen that everybody here is in the control group.
+    // The host answers once the processes are in their control group.
     'read -r held',
     ...Object.entries(gate.lateEnv).map(([name, value]) => `export ${name}=${shellWord(value)}`),
     ...(isLong ? [`. ${WORDS_FILE}`] : []),
@@ -63,17 +63,17 @@ export function gatedCommand(gate: Gate): GatedCommand {
   return { argv: shell, wordsFile: `set -- ${words.map(shellWord).join(' ')}\n` };
 }
 
-/** Into the control group, and the way in is shut: the program does not find it. */
+/** Enters the control group and closes the descriptor, so that the program does not inherit it. */
 function enterGroup(descriptor: string): readonly string[] {
   return [`echo 0 >&${descriptor}`, `exec ${descriptor}>&-`];
 }
 
-/** A pseudo terminal of the sandbox's own: what is typed into it reaches nobody outside. */
+/** A pseudo terminal inside the sandbox: characters injected into it do not reach the host's terminal. */
 function inTerminal(argv: readonly string[]): readonly string[] {
   return ['/usr/bin/script', '-qefc', `exec ${argv.map(shellWord).join(' ')}`, '/dev/null'];
 }
 
-/** Names that change what a shell or the loader of programs does before the first line. */
+/** Variables that change the behaviour of a shell or of the dynamic loader. */
 const LATE_NAME = /^(?:LD_\w*|GLIBC_\w*|GCONV_PATH|LOCPATH|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|IFS|POSIXLY_CORRECT)$/;
 
 export interface SplitEnvironment {

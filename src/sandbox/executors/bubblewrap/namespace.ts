@@ -1,50 +1,40 @@
-import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isSystemError } from '../../../platform/fs/paths.ts';
-import { readProcFile, readProcess, readProcesses } from '../process-row.ts';
-import type { ProcessRow } from '../process-row.ts';
+import { readProcFile, readProcess, readProcesses, tryList } from '../proc.ts';
+import type { ProcessRow } from '../proc.ts';
 
-/** How long the kernel may take to end what is left in a namespace. */
+/** How long the kernel may take to end the last processes of a namespace. */
 const GONE_MS = 10_000;
 
 /**
- * The processes of one sandbox. The first inside holds the namespace: when it is gone, the kernel has ended every other one and waited
- * for it, whatever they did with sessions, groups and parents.
+ * The processes of one sandbox. `first` is the init process of the PID namespace: once it is gone, the kernel has killed and reaped
+ * every other process inside, whatever sessions, groups and parents they chose.
  */
 export interface SandboxProcesses {
   readonly first: ProcessRow;
-  /** What becomes the program: every other process of the run will come from it. */
+  /** The gate script, which becomes the program; every other process of the run descends from it. */
   readonly gate: number;
 }
 
-/** Finds them while the gate holds; nothing where bubblewrap is gone already. */
+/** Finds the processes while the gate waits. Returns `undefined` where bubblewrap has already exited. */
 export function sandboxProcesses(outside: number): SandboxProcesses | undefined {
-  // bubblewrap has one thread, outside and inside.
+  // bubblewrap is single-threaded, outside and inside.
   const [inside] = childrenOf(outside, [String(outside)]);
   const first = inside === undefined ? undefined : readProcess(inside);
   const gate = first === undefined ? undefined : childrenOf(first.pid, [String(first.pid)])[0];
   return first === undefined || gate === undefined ? undefined : { first, gate };
 }
 
-/** A thread has children of its own. */
-function childrenOf(pid: number, threads = listThreads(pid)): readonly number[] {
+/** Children are listed per thread. */
+function childrenOf(pid: number, threads = tryList(`/proc/${String(pid)}/task`)): readonly number[] {
   const texts = threads.map((thread) => readProcFile(pid, `task/${thread}/children`));
   if (texts.every((text) => text !== undefined))
     return texts.flatMap((text) => (text ?? '').split(' ').filter(Boolean).map(Number));
-  // Kernels may come without these files; and a thread may have ended since.
+  // Some kernels are built without these files, and a thread may have ended meanwhile.
   return readProcesses()
     .filter(({ parent }) => parent === pid)
     .map((row) => row.pid);
-}
-
-function listThreads(pid: number): readonly string[] {
-  try {
-    return readdirSync(`/proc/${String(pid)}/task`);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
 }
 
 function isAlive({ pid, started }: ProcessRow): boolean {
@@ -57,12 +47,12 @@ export function killNamespace({ first }: SandboxProcesses): void {
   try {
     process.kill(first.pid, 'SIGKILL');
   } catch (error) {
-    // Gone since.
+    // It exited meanwhile.
     if (!isSystemError(error) || error.code !== 'ESRCH') throw error;
   }
 }
 
-/** Waits until no process of it is left; it is on its way, because bubblewrap outside is gone. False where it did not happen. */
+/** Waits for the end of the namespace, which follows the end of bubblewrap outside. Returns false on timeout. */
 export async function namespaceGone(processes: SandboxProcesses): Promise<boolean> {
   const deadline = performance.now() + GONE_MS;
   for (let wait = 1; isAlive(processes.first); wait = Math.min(50, wait * 2)) {
@@ -73,29 +63,11 @@ export async function namespaceGone(processes: SandboxProcesses): Promise<boolea
   return true;
 }
 
-/** Everybody in it, from outside: orphans are children of the first. None where it is over. */
+/** Every process inside; orphans are children of `first`. Empty once the namespace has ended. */
 export function processesInside({ first }: SandboxProcesses): readonly number[] {
   if (!isAlive(first)) return [];
   const inside = new Set([first.pid]);
-  // A set is walked through while it grows.
+  // Iterating a set visits elements that are added meanwhile.
   for (const pid of inside) for (const child of childrenOf(pid)) inside.add(child);
   return [...inside];
-}
-
-const PAGE_BYTES = 4096;
-
-/**
- * Memory of all of them. Resident pages are cheap to read and count shared ones several times: only where that is too much, each page
- * is counted for its share.
- */
-export function memoryBytes(pids: readonly number[], limit: number): number {
-  const resident = sum(pids.map((pid) => PAGE_BYTES * Number((readProcFile(pid, 'statm') ?? '').split(' ')[1] ?? 0)));
-  if (resident <= limit) return resident;
-  return sum(
-    pids.map((pid) => 1024 * Number(/^Pss:\s+(\d+)/m.exec(readProcFile(pid, 'smaps_rollup') ?? '')?.[1] ?? 0)),
-  );
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + (Number.isNaN(number) ? 0 : number), 0);
 }

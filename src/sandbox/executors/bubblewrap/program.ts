@@ -9,99 +9,86 @@ import type {
   RunStreams,
   RunningProgram,
 } from '../../../core/execution.ts';
+import { isSystemError } from '../../../platform/fs/paths.ts';
 import { startChild, supervise } from '../../../platform/process/child-process.ts';
 import type { Child } from '../../../platform/process/child-process.ts';
 import type { Inherited } from '../../../platform/process/inherited-descriptors.ts';
 import type { OutputPipes } from '../../../platform/process/output-pipes.ts';
-import { isSystemError } from '../../../platform/fs/paths.ts';
+import { memoryOf } from '../../../platform/process/process-memory.ts';
 import { makeRunGroup } from '../cgroup.ts';
 import type { ControlGroupPlace, RunGroup } from '../cgroup.ts';
-import { readProcess } from '../process-row.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
-import { killNamespace, memoryBytes, namespaceGone, processesInside, sandboxProcesses } from './namespace.ts';
+import { readProcess } from '../proc.ts';
+import { killNamespace, namespaceGone, processesInside, sandboxProcesses } from './namespace.ts';
 import type { SandboxProcesses } from './namespace.ts';
-import { setupSink } from './setup-sink.ts';
-import type { SetupSink } from './setup-sink.ts';
+import { setupOutput } from './setup-output.ts';
+import type { SetupOutput } from './setup-output.ts';
 
-/** A program with its sandbox around it, ready to be started. */
+/** A command line of bubblewrap with everything around it. */
 export interface SandboxCommand {
   readonly argv: readonly string[];
-  /** Found at descriptors 3, 4, ...; given the file by which the gate enters its control group, where it does that itself. */
+  /** Files for descriptors 3, 4, ...; `entry` is the file by which the gate enters its control group, where it does so itself. */
   readonly inherited: (entry: string | undefined) => readonly Inherited[];
   readonly identity: Identity | undefined;
   readonly limits: RunLimits;
   readonly groups: ControlGroupPlace | undefined;
-  /** Folders it may write, on the host. */
+  /** Writable folders on the host. */
   readonly folders: readonly string[];
   readonly stdin: Uint8Array;
   readonly pipes: OutputPipes;
-  /** More input will follow. */
-  readonly isTalkedTo: boolean;
+  /** Keeps stdin open after `stdin` was written. */
+  readonly isInteractive: boolean;
 }
 
-/** Counted beside the program's own: bubblewrap outside and the first process inside. */
+/** Processes beside those of the program: bubblewrap outside, and the init process inside. */
 export const SANDBOX_PROCESSES = 2;
-/** bubblewrap needs nothing of ours. */
 const OUTER_ENV = { PATH: '/usr/bin:/bin' };
-const NO_GROUPS =
-  'no control group could be made here: memory of all processes together is held by looking ten times a second, not by the kernel';
+/** Reported with every program whose memory is not limited by the kernel. */
+export const NO_CONTROL_GROUP =
+  'no control group can be created here: the memory limit is enforced by polling ten times a second instead of by the kernel';
 
 interface Sandbox {
   readonly child: Child;
   readonly command: SandboxCommand;
   readonly group: RunGroup | undefined;
-  readonly stderr: SetupSink;
-  /** Known from when the gate was reached until they are seen to be gone: what is gone need not be looked for again. */
-  readonly processes: () => SandboxProcesses | undefined;
-  readonly setGone: () => void;
-  /** Whoever started it wanted it ended. */
-  readonly isKilled: () => boolean;
+  readonly stderr: SetupOutput;
+  /** Set from when the gate was reached until the namespace is gone. */
+  processes: SandboxProcesses | undefined;
+  isKilled: boolean;
 }
 
-/** Starts it. Input that comes before the gate has opened waits until then. */
+/** Starts the command. Input written before the gate has opened is held back until then. */
 export async function startSandboxed(command: SandboxCommand, streams: RunStreams): Promise<RunningProgram> {
   const started = performance.now();
   const group = command.groups === undefined ? undefined : newGroup(command.groups, command.limits);
-  const stderr = setupSink(streams.stderr);
+  const stderr = setupOutput(streams.stderr);
   const inner = { ...streams, stderr };
   const child = await startOuter(command, group, inner).catch(async (error: unknown) => {
     await group?.remove();
     throw error;
   });
-  let processes: SandboxProcesses | undefined;
-  let isKilled = false;
-  const sandbox: Sandbox = {
-    child,
-    command,
-    group,
-    stderr,
-    processes: () => processes,
-    setGone: () => {
-      processes = undefined;
-    },
-    isKilled: () => isKilled,
-  };
+  const sandbox: Sandbox = { child, command, group, stderr, processes: undefined, isKilled: false };
   const contained = containedChild(sandbox);
   const input = heldInput(child, command);
-  // While bubblewrap makes the sandbox: most often it has no children yet, and all that come are born in the group. Where the gate
-  // enters by itself, bubblewrap's own two processes stay outside: they are the same for every program.
+  // bubblewrap usually has no children yet, so all of them are born in the group. Where the gate enters the group itself, the two
+  // processes of bubblewrap stay outside: they cost the same for every program.
   const joined = group?.entry === undefined ? addTo(group, child.pid) : Promise.resolve();
   joined.catch(() => undefined);
   const released = (async (): Promise<void> => {
     await stderr.ready;
     const found = sandboxProcesses(child.pid);
-    processes = found;
+    sandbox.processes = found;
     await joined;
     if (found === undefined) {
-      // Over already, or hidden from us: what cannot be seen cannot be bounded, and stays behind the gate.
+      // Processes that are hidden from us cannot be limited, so the gate stays closed.
       if (readProcess(child.pid)?.isZombie === false) throw failed('its processes cannot be seen in /proc');
       return;
     }
     if (group?.has(found.gate) === false) await addTo(group, found.gate);
     input.release();
   })();
-  // What goes wrong there ends the program; `ended` tells.
+  // A failure of the setup ends the program and is reported by `ended`.
   const failing = new Promise<never>((_, reject) => {
     released.catch((error: unknown) => {
       contained.kill();
@@ -111,7 +98,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
   const ended = (async (): Promise<ProgramEnd> => {
     try {
       const watch = { limits: command.limits, streams: inner, started, poll: pollOf(sandbox) };
-      return judged(await Promise.race([supervise(contained, watch), failing]), sandbox);
+      return programEnd(await Promise.race([supervise(contained, watch), failing]), sandbox);
     } finally {
       contained.kill();
       await group?.remove();
@@ -122,7 +109,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
     write: (bytes) => input.write(bytes),
     closeInput: () => input.close(),
     kill: () => {
-      isKilled = true;
+      sandbox.isKilled = true;
       contained.kill();
     },
   };
@@ -139,7 +126,7 @@ async function startOuter(
       inherited: inherited(group?.entry),
       cwd: '/',
       env: OUTER_ENV,
-      // The gate's mark is one of them.
+      // One byte more for READY.
       maxOutputBytes: limits.outputBytes + 1,
       isContained: true,
       pipes,
@@ -154,8 +141,8 @@ function newGroup(place: ControlGroupPlace, limits: RunLimits): RunGroup {
   try {
     return makeRunGroup(place, limits, { spare: SANDBOX_PROCESSES });
   } catch (error) {
-    // It worked when it was tried: without it the limits would not hold as was said.
-    if (isSystemError(error)) throw failed(`no control group can be made (${error.code})`);
+    // It worked when the executor was attached; without the group the promised limits would not hold.
+    if (isSystemError(error)) throw failed(`a control group cannot be created (${error.code})`);
     throw error;
   }
 }
@@ -165,29 +152,28 @@ async function addTo(group: RunGroup | undefined, pid: number): Promise<void> {
     await group?.add(pid);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    // It ended before it was let go: there is nothing to bound.
-    if (error.code !== 'ESRCH') throw failed(`the control group does not take the program (${error.code})`);
+    // ESRCH: the process ended before it was released, so there is nothing to limit.
+    if (error.code !== 'ESRCH') throw failed(`the control group rejects the program (${error.code})`);
   }
 }
 
-/** The child, but gone only when its namespace is. */
-function containedChild({ child, processes, setGone }: Sandbox): Child {
+/** The child, which counts as ended only when its namespace is gone. */
+function containedChild(sandbox: Sandbox): Child {
+  const { child } = sandbox;
   const ended = child.ended.then(async (exit) => {
-    const inside = processes();
-    if (inside !== undefined && !(await namespaceGone(inside)))
-      throw failed('processes of the program are still there after they were killed');
-    setGone();
+    if (sandbox.processes !== undefined && !(await namespaceGone(sandbox.processes)))
+      throw failed('processes of the program survived SIGKILL');
+    sandbox.processes = undefined;
     return exit;
   });
-  // Whoever supervises waits for it; until then a refusal is nobody's.
+  // `supervise` awaits it; until then a rejection must not count as unhandled.
   ended.catch(() => undefined);
   return {
     ...child,
     ended,
     kill: () => {
       child.kill();
-      const inside = processes();
-      if (inside !== undefined) killNamespace(inside);
+      if (sandbox.processes !== undefined) killNamespace(sandbox.processes);
     },
   };
 }
@@ -198,12 +184,12 @@ interface HeldInput {
   release(): void;
 }
 
-/** Input in order behind the line that opens the gate. */
-function heldInput(child: Child, { stdin, isTalkedTo }: SandboxCommand): HeldInput {
-  // The first write of a process takes Node a millisecond: the line is begun while bubblewrap works, and only its end opens the gate.
+/** Queues input behind the line that opens the gate. */
+function heldInput(child: Child, { stdin, isInteractive }: SandboxCommand): HeldInput {
+  // The first write of a process costs Node a millisecond: start the line while bubblewrap sets up; only its end opens the gate.
   child.write(Buffer.from(' '));
   let waiting: Uint8Array[] | undefined = [stdin];
-  let isClosed = !isTalkedTo;
+  let isClosed = !isInteractive;
   return {
     write: (bytes) => {
       if (isClosed) return;
@@ -222,13 +208,11 @@ function heldInput(child: Child, { stdin, isTalkedTo }: SandboxCommand): HeldInp
   };
 }
 
-/** Looks at what no event tells. The kernel's own counts come first: they know the reason. */
-function pollOf({ command, group, processes }: Sandbox): (isLast: boolean) => EndReason | undefined {
+/** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
+function pollOf(sandbox: Sandbox): (isLast: boolean) => EndReason | undefined {
+  const { command, group } = sandbox;
   const { limits } = command;
-  const inside = (): readonly number[] => {
-    const known = processes();
-    return known === undefined ? [] : processesInside(known);
-  };
+  const inside = (): readonly number[] => (sandbox.processes === undefined ? [] : processesInside(sandbox.processes));
   const isDiskFull = diskWatch({ folders: command.folders, limits, processes: inside });
   return (isLast) => {
     if (group !== undefined) {
@@ -236,14 +220,14 @@ function pollOf({ command, group, processes }: Sandbox): (isLast: boolean) => En
       if ((group.refusedProcesses() ?? 0) > 0) return 'processes';
     }
     const pids = inside();
-    if (group === undefined && memoryBytes(pids, limits.memoryBytes) > limits.memoryBytes) return 'memory';
-    // One of them is bubblewrap's.
+    if (group === undefined && memoryOf(pids, limits.memoryBytes) > limits.memoryBytes) return 'memory';
+    // One of them belongs to bubblewrap.
     if (pids.length - 1 >= limits.processes) return 'processes';
-    return isDiskFull(isLast) || hasTooManyTemporaries(processes(), limits) ? 'disk' : undefined;
+    return isDiskFull(isLast) || hasTooManyTemporaries(sandbox.processes, limits) ? 'disk' : undefined;
   };
 }
 
-/** The sized /tmp and /dev/shm bound bytes and not files, which take memory of the kernel's own. */
+/** /tmp and /dev/shm have a size limit, but no limit on the number of files, which cost kernel memory. */
 function hasTooManyTemporaries(processes: SandboxProcesses | undefined, limits: RunLimits): boolean {
   if (processes === undefined) return false;
   return ['tmp', 'dev/shm'].some((folder) => {
@@ -251,26 +235,26 @@ function hasTooManyTemporaries(processes: SandboxProcesses | undefined, limits: 
       const { files, ffree } = statfsSync(`/proc/${String(processes.first.pid)}/root/${folder}`);
       return files - ffree > limits.files;
     } catch (error) {
-      // It is over, or the kernel does not let us look.
+      // The sandbox has ended, or the kernel denies access to its root.
       if (isSystemError(error)) return false;
       throw error;
     }
   });
 }
 
-/** What the end of bubblewrap says about the end of the program. */
-function judged(end: ProgramEnd, { group, stderr, isKilled }: Sandbox): ProgramEnd {
+/** Derives the end of the program from the end of bubblewrap. */
+function programEnd(end: ProgramEnd, { group, stderr, isKilled }: Sandbox): ProgramEnd {
   const isOwnEnd = end.reason === 'exited' || end.reason === 'signal';
-  if (!stderr.isReady() && isOwnEnd && !isKilled()) throw failed(stderr.said() || 'bubblewrap ended without a word');
-  const warnings = group === undefined ? [...end.warnings, NO_GROUPS] : end.warnings;
+  if (!stderr.isReady() && isOwnEnd && !isKilled) throw failed(stderr.text() || 'bubblewrap exited without a message');
+  const warnings = group === undefined ? [...end.warnings, NO_CONTROL_GROUP] : end.warnings;
   return withExitSignal({ ...end, warnings });
 }
 
 export function failed(cause: string): SkillError<'executor/failed'> {
   return new SkillError({
     code: 'executor/failed',
-    message: `the sandbox could not be made: ${cause}`,
-    hint: 'run skillwright doctor to see what works here',
+    message: `the sandbox could not be set up: ${cause}`,
+    hint: 'run skillwright doctor to see which executors work on this machine',
     data: { executor: 'bubblewrap', cause },
   });
 }

@@ -7,9 +7,9 @@ import type { HttpAnswer, HttpCall, HttpEndpoint, HttpFailure } from '../../../p
 import { endpointText } from './endpoint.ts';
 import { field, parseJson, textField } from './json-answer.ts';
 
-/** The Engine API of Docker and Podman, as far as running programs needs it. */
+/** The part of the Engine API of Docker and Podman that running programs needs. */
 
-/** The newest version of the API that this code was written for, and the oldest it works with (Docker 20.10, Podman 4). */
+/** The newest API version that this code was written for, and the oldest that it supports (Docker 20.10, Podman 4). */
 const NEWEST = [1, 43] as const;
 const OLDEST = [1, 40] as const;
 const PING_MS = 5000;
@@ -20,7 +20,7 @@ export interface EngineCall {
   readonly signal?: AbortSignal | undefined;
   readonly json?: unknown;
   readonly bytes?: AsyncIterable<Uint8Array>;
-  /** Answers that are no failure for this call, beside 2xx and 304. */
+  /** Status codes beside 2xx and 304 that this call accepts. */
   readonly also?: readonly number[];
 }
 
@@ -32,7 +32,7 @@ export interface EngineAnswer {
 export class EngineClient {
   readonly #http: HttpSocket;
   readonly #prefix: string;
-  /** For people. */
+  /** For messages. */
   readonly address: string;
   readonly kind: 'docker' | 'podman';
 
@@ -43,11 +43,11 @@ export class EngineClient {
     this.kind = kind;
   }
 
-  /** Finds out whether an engine answers there. Throws `executor/unavailable` where none does. */
-  static async connect(endpoint: HttpEndpoint, signal?: AbortSignal): Promise<EngineClient> {
+  /** Throws `executor/unavailable` where no engine answers. */
+  static async connect(endpoint: HttpEndpoint, { deadlineMs = PING_MS }: EngineCall = {}): Promise<EngineClient> {
     const http = new HttpSocket(endpoint);
     const address = endpointText(endpoint);
-    const answer = await http.call({ method: 'GET', path: '/_ping', deadlineMs: PING_MS, signal });
+    const answer = await http.call({ method: 'GET', path: '/_ping', deadlineMs });
     try {
       return new EngineClient(http, negotiate(address, answer));
     } catch (error) {
@@ -72,14 +72,14 @@ export class EngineClient {
     return this.#answer('DELETE', path, call);
   }
 
-  /** What is told about something without giving it; empty where it is not there. */
+  /** The response headers; empty unless the status is 200. */
   async head(path: string, { signal, deadlineMs = CALL_MS }: EngineCall = {}): Promise<HttpAnswer['headers']> {
     const answer = await this.#http.call({ method: 'HEAD', path: this.#prefix + path, deadlineMs, signal });
     if (answer.type === 'failed') throw brokenEngine(this.address, answer);
     return answer.status === 200 ? answer.headers : {};
   }
 
-  /** A connection to a program's streams; it is the caller's to close. */
+  /** Opens a connection to the streams of a program. The caller closes it. */
   async converse(path: string, { json, signal, deadlineMs = CALL_MS }: EngineCall = {}): Promise<Conversation> {
     const call: HttpCall = { method: 'POST', path: this.#prefix + path, json: json ?? {}, deadlineMs, signal };
     const answer = await this.#http.upgrade(call);
@@ -88,7 +88,7 @@ export class EngineClient {
     return { socket: answer.socket, head: answer.head };
   }
 
-  /** What `GET` gives, as it comes. */
+  /** Streams the body of a GET response. */
   async download(path: string, { signal, deadlineMs = CALL_MS }: EngineCall = {}): Promise<AsyncIterable<Buffer>> {
     const answer = await this.#http.download({ method: 'GET', path: this.#prefix + path, deadlineMs, signal });
     if (answer.type === 'failed') throw brokenEngine(this.address, answer);
@@ -123,7 +123,7 @@ export class EngineClient {
 
 export interface Conversation {
   readonly socket: Duplex;
-  /** Bytes that came with the change of protocol. */
+  /** Bytes that arrived together with the protocol upgrade. */
   readonly head: Buffer;
 }
 
@@ -138,13 +138,13 @@ function negotiate(address: string, answer: HttpAnswer | HttpFailure): Negotiate
   const version = answer.headers['api-version'];
   const match = typeof version === 'string' ? /^(\d{1,3})\.(\d{1,3})$/.exec(version) : null;
   if (answer.status !== 200 || match === null)
-    throw unavailable(address, 'what answers there is no container engine', 'check the address of the engine');
+    throw unavailable(address, 'the server there is not a container engine', 'check the address of the engine');
   const theirs = [Number(match[1]), Number(match[2])] as const;
   if (compare(theirs, OLDEST) < 0)
     throw unavailable(
       address,
-      `the engine speaks version ${theirs.join('.')} of its API; ${OLDEST.join('.')} is needed`,
-      'install Docker 20.10 or Podman 4, or newer',
+      `the engine has API version ${theirs.join('.')}; ${OLDEST.join('.')} or newer is required`,
+      'install Docker 20.10 or Podman 4, or a newer version',
     );
   const spoken = compare(theirs, NEWEST) < 0 ? theirs : NEWEST;
   return {
@@ -163,20 +163,20 @@ function compare([major, minor]: Version, [otherMajor, otherMinor]: Version): nu
 function failureText({ code, reason }: HttpFailure): string {
   switch (code) {
     case 'ENOENT':
-      return 'there is no socket';
+      return 'the socket does not exist';
     case 'ECONNREFUSED':
-      return 'nobody listens there';
+      return 'connection refused';
     case 'EACCES':
-      return 'this user may not use the socket';
+      return 'permission denied for this user';
     default:
-      return code.startsWith('HPE_') ? 'what answers there does not speak HTTP' : printable(reason);
+      return code.startsWith('HPE_') ? 'the server there does not speak HTTP' : printable(reason);
   }
 }
 
 function hintFor(code: string): string {
   return code === 'EACCES'
     ? 'add the user to the group of the socket (docker), or use a rootless engine'
-    : 'start Docker or Podman, or name another socket in DOCKER_HOST';
+    : 'start Docker or Podman, or set DOCKER_HOST to another socket';
 }
 
 function unavailable(address: string, reason: string, hint: string): SkillError<'executor/unavailable'> {
@@ -188,23 +188,23 @@ function unavailable(address: string, reason: string, hint: string): SkillError<
   });
 }
 
-/** The engine answered before and does not now. */
+/** For an engine that stopped answering after `connect`. */
 function brokenEngine(address: string, failure: HttpFailure): SkillError<'executor/failed'> {
   const cause = failureText(failure);
   return engineFailure(`the container engine at ${address} does not answer: ${cause}`, cause);
 }
 
-/** The engine's own words. */
+/** Passes the engine's error message on. */
 function refusal({ status, body }: HttpAnswer): SkillError<'executor/failed'> {
   const message = textField(field(parseJson(body), 'message')) ?? `status ${String(status)}`;
-  return engineFailure(`the container engine refuses: ${printable(message)}`, printable(message));
+  return engineFailure(`the container engine reports: ${printable(message)}`, printable(message));
 }
 
 export function engineFailure(message: string, cause: string): SkillError<'executor/failed'> {
   return new SkillError({
     code: 'executor/failed',
     message,
-    hint: 'look at the log of the engine (journalctl -u docker)',
+    hint: 'check the log of the engine (journalctl -u docker)',
     data: { executor: 'container', cause },
   });
 }

@@ -7,31 +7,31 @@ import { field, numberField, textField, textsField } from './json-answer.ts';
 import { removeLeftovers } from './owner.ts';
 
 export interface ContainerOptions {
-  /** A path of a socket, or what `DOCKER_HOST` may hold; `/var/run/docker.sock` otherwise. */
+  /** Path of the socket, or any value of `DOCKER_HOST` (default: `/var/run/docker.sock`). */
   readonly socket?: string;
-  /** Has to be there already. */
+  /** An image that the engine already has. */
   readonly image?: string;
-  /** A folder with a root file system, imported as an image; goes before `image`. */
+  /** Folder with a root file system that is imported as an image; overrides `image`. */
   readonly rootFileSystem?: string;
-  /** Whom programs run as where we are root: 65534 otherwise, and never 0. */
+  /** User for programs when the caller is root; never 0 (default: 65534). */
   readonly identity?: Identity;
-  /** Of the engine: `runsc`, `kata`, ... */
+  /** OCI runtime of the engine: `runsc`, `kata`, ... */
   readonly runtime?: string;
-  /** Processors that a program may use; two otherwise, or as many as there are. */
+  /** CPUs that a program may use (default: 2, or all if there are fewer). */
   readonly cpus?: number;
-  /** Programs of one workspace that run at once; more wait for one another. */
+  /** Programs of one workspace that run concurrently; further ones wait. */
   readonly maxContainers?: number;
-  /** `copy`: the engine cannot see our files, without looking. */
+  /** `copy`: always copies the workspace, without testing whether the engine can mount it. */
   readonly transfer?: 'auto' | 'copy';
 }
 
-/** What an engine says about itself. */
+/** Properties that the engine reports. */
 export interface EngineFacts {
   readonly hasMemoryLimit: boolean;
   readonly hasProcessLimit: boolean;
   readonly cpus: number;
   readonly isRootless: boolean;
-  /** As the engine calls it: `x86_64`. */
+  /** In the engine's spelling: `x86_64`. */
   readonly architecture: string;
 }
 
@@ -41,13 +41,17 @@ export interface Engine {
   readonly facts: EngineFacts;
 }
 
-/** Connects, and finds out whether programs can be run. Throws `executor/unavailable` with the reason. */
+/** Connects to an engine that can run programs. Throws `executor/unavailable` with the reason. */
 export async function openEngine(options: ContainerOptions): Promise<Engine> {
   const client = await EngineClient.connect(engineEndpoint(options.socket));
   try {
     const { body } = await client.get('/info');
     const system = textField(field(body, 'OSType'));
-    if (system !== 'linux') throw unsuitable(client, `it runs ${system ?? 'nobody knows what'}, and Linux is needed`);
+    if (system !== 'linux')
+      throw unsuitable(
+        client,
+        `it runs ${system ?? 'an unknown system'} containers, but Linux containers are required`,
+      );
     const { runtime } = options;
     if (runtime !== undefined && field(body, 'Runtimes', runtime) === undefined)
       throw unsuitable(client, `it has no runtime ${JSON.stringify(runtime)}`);
@@ -77,7 +81,7 @@ function unsuitable(client: EngineClient, reason: string): SkillError<'executor/
   return new SkillError({
     code: 'executor/unavailable',
     message: `the container engine at ${client.address} cannot be used: ${reason}`,
-    hint: 'name another engine in DOCKER_HOST, or another executor',
+    hint: 'set DOCKER_HOST to another engine, or choose another executor',
     data: { executor: 'container', reasons: [reason], install: '' },
   });
 }

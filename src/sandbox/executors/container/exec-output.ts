@@ -3,21 +3,21 @@ import type { Duplex } from 'node:stream';
 import type { OutputSink } from '../../../core/execution.ts';
 import { FrameReader } from './streams.ts';
 
-/** What comes out of a program in a container, on its way to the sinks. */
+/** The output of a program in a container on its way to the sinks. */
 export interface ExecOutput {
-  /** The engine sends no more. */
+  /** Resolves when the engine has sent everything. */
   readonly closed: Promise<void>;
-  /** Resolves when a sink took no more, or more came than was allowed; never otherwise. */
+  /** Resolves when a sink refuses more data or the limit is exceeded; otherwise stays pending. */
   readonly refused: Promise<void>;
-  /** `performance.now()` when the last bytes came. */
+  /** `performance.now()` of the last bytes. */
   lastBytesAt(): number;
-  /** What the engine said instead of starting the program, as long as that is all that came. */
+  /** The engine's message in place of the program's output, if that is all that arrived. */
   engineMessage(): string | undefined;
-  /** Gives what was held back, and cuts the stream. Throws what a sink threw. */
+  /** Flushes held output and closes the stream. Throws what a sink threw. */
   finish(): void;
 }
 
-/** What the engine writes into the program's output when it could not start it. */
+/** Start of the message that the engine writes into the output when it could not start the program. */
 const ENGINE_MESSAGE = 'OCI runtime ';
 const MAX_MESSAGE_BYTES = 4096;
 
@@ -28,7 +28,7 @@ interface ExecStreams {
   readonly maxBytes: number;
 }
 
-/** Hands every chunk to its sink at once, so that nothing is kept. */
+/** Passes every chunk to its sink immediately; nothing is buffered. */
 export function takeExecOutput(socket: Duplex, head: Buffer, streams: ExecStreams): ExecOutput {
   let received = 0;
   let lastBytesAt = performance.now();
@@ -55,7 +55,7 @@ export function takeExecOutput(socket: Duplex, head: Buffer, streams: ExecStream
       const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (hasSpoken) return give(sink, chunk);
       if (held !== undefined && held.sink !== sink) return flush() && give(sink, chunk);
-      // The chunk is a view of a buffer that is used again.
+      // The chunk is a view of a buffer that will be reused.
       held = { sink, bytes: Buffer.concat([held?.bytes ?? Buffer.alloc(0), chunk]) };
       return mayBeEngineMessage(held.bytes) ? true : flush();
     },
@@ -69,11 +69,11 @@ export function takeExecOutput(socket: Duplex, head: Buffer, streams: ExecStream
     try {
       isTaken = streams.isTerminal ? sinks.stdout.write(chunk) : frames.read(chunk) === 'more';
     } catch (error) {
-      // Not ours to judge, and not to be thrown into the loop of events: whoever waits for the end gets it.
+      // Rethrown by `finish`: thrown here it would crash the process.
       thrown = { error };
     }
     if (isTaken) return;
-    // Cut and not merely left unread: an engine that cannot get rid of output does not get rid of the program either.
+    // Close it instead of pausing: an engine that cannot deliver output cannot remove the program either.
     socket.off('data', take);
     socket.destroy();
     refuse();

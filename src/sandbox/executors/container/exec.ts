@@ -12,10 +12,10 @@ import { field, numberField, textField } from './json-answer.ts';
 import { userText } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 
-/** A program for a container. */
+/** A program to run in a container. */
 export interface ExecProgram {
   readonly argv: readonly string[];
-  /** As it is seen inside. */
+  /** Path inside the container. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly user: Identity;
@@ -24,20 +24,20 @@ export interface ExecProgram {
   readonly maxOutputBytes: number;
 }
 
-/** How often the engine is asked whether a program still runs; its stream says it sooner, unless something else holds that open. */
-const ASK_FIRST_MS = 200;
-const ASK_SLOWEST_MS = 1000;
-/** The stream has ended and the engine has not noticed the exit yet. */
-const ASK_SOON_MS = 5;
-/** How long a stream that something else holds open must be silent to count as ended, and how long it may go on at most. */
+/** Intervals for polling whether a program still runs. The end of its stream tells sooner, unless another process keeps it open. */
+const POLL_FIRST_MS = 200;
+const POLL_SLOWEST_MS = 1000;
+/** Interval after the stream has ended, until the engine reports the exit. */
+const POLL_ENDED_MS = 5;
+/** A stream that another process keeps open counts as ended after this much silence, or after DRAIN_MS. */
 const QUIET_MS = 250;
 const DRAIN_MS = 2000;
 const END_OF_INPUT = Uint8Array.of(4);
 
-/** Variables that engines set by themselves. */
+/** Variables that engines set on their own. */
 const ENGINE_ENV = ['PATH', 'HOSTNAME', 'TERM', 'HOME', 'container'] as const;
 
-/** Starts a program. Its `kill` ends the whole container: nothing less ends all that a program may have started. */
+/** Starts a program. `kill` removes the whole container: nothing less ends everything that a program may have started. */
 export async function startExec(
   client: EngineClient,
   container: WarmContainer,
@@ -59,7 +59,7 @@ export async function startExec(
     },
   });
   const execId = textField(field(created.body, 'Id'));
-  if (execId === undefined) throw engineFailure('the container engine gave no id for a program', 'no id');
+  if (execId === undefined) throw engineFailure('the container engine returned no exec id', 'no id');
   const { socket, head } = await client.converse(`/exec/${execId}/start`, {
     signal,
     json: { Detach: false, Tty: hasTerminal },
@@ -77,7 +77,7 @@ export async function startExec(
   const ended = (async (): Promise<ChildExit> => {
     const exit = await exited;
     if (!isKilled) await drain(output);
-    // Also asked for before the end is told: what a program left behind must not write into the workspace any more.
+    // Before the end is reported, leftover processes must have stopped writing into the workspace.
     if (container.isOpen && (await container.hasLeftovers())) hunted = 1;
     if (isKilled || hunted > 0) await container.remove();
     const message = output.engineMessage();
@@ -98,20 +98,20 @@ export async function startExec(
     },
     closeInput: () => {
       if (!socket.writable || !hasInput) return;
-      // A terminal has no end; whoever reads from it takes this for one.
+      // A terminal has no end of file; its line discipline turns ^D into one.
       if (hasTerminal) socket.write(END_OF_INPUT);
       else socket.end();
     },
     kill: () => {
       isKilled = true;
-      // Whether it worked is seen by whoever waits for the end: the same promise is waited for there.
+      // `ended` awaits the same promise and reports a failure.
       container.remove().catch(() => socket.destroy());
     },
     hunted: () => hunted,
   };
 }
 
-/** Exactly what was asked for: what the image and the engine would add is taken away, which only Docker knows how to do. */
+/** Exactly the given variables. Those of the image and the engine are unset, which only Docker supports. */
 function environment(
   env: Readonly<Record<string, string>>,
   { imageEnv }: WarmContainer,
@@ -131,35 +131,31 @@ interface Following {
   readonly output: ExecOutput;
 }
 
-/** Until the engine says so: a stream may end before its program, and may go on after it. */
+/** Waits until the engine reports the exit: a stream may end before its program or continue after it. */
 async function followExit({ client, container, execId, output }: Following): Promise<ChildExit> {
   let isStreamOver = false;
-  let pause = ASK_FIRST_MS;
+  let pause = POLL_FIRST_MS;
   const streamOver = output.closed.then(() => {
     isStreamOver = true;
-    pause = ASK_SOON_MS;
+    pause = POLL_ENDED_MS;
   });
   for (;;) {
     const waiting = new AbortController();
-    // A timer that nobody waits for any more would keep the process from ending.
+    // A pending timer would keep the process alive.
     const passed = delay(pause, undefined, { signal: waiting.signal }).catch(ignoreAbort);
     await (isStreamOver ? passed : Promise.race([streamOver, passed]));
     waiting.abort();
     const { status, body } = await client.get(`/exec/${execId}/json`, { also: [404, 409, 500] });
-    // The container is gone and the program with it.
+    // The container is gone, and the program with it.
     if (status !== 200 || !container.isOpen) return { signal: 'SIGKILL' };
     const exitCode = numberField(field(body, 'ExitCode'));
-    if (field(body, 'Running') === false && exitCode !== undefined) return exitOf(exitCode);
-    pause = Math.min(pause * 2, ASK_SLOWEST_MS);
+    if (field(body, 'Running') === false && exitCode !== undefined) return { exitCode };
+    pause = Math.min(pause * 2, POLL_SLOWEST_MS);
   }
 }
 
 function ignoreAbort(error: unknown): void {
   if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
-}
-
-function exitOf(exitCode: number): ChildExit {
-  return { exitCode };
 }
 
 async function drain(output: ExecOutput): Promise<void> {
@@ -176,7 +172,7 @@ function startFailure(command: string, message: string): SkillError<'executor/fa
   return new SkillError({
     code: 'executor/failed',
     message: `${quoted(command)} cannot be started: ${printable(message)}`,
-    hint: 'check that the program exists in the image and may be run',
+    hint: 'check that the program exists in the image and is executable',
     data: { executor: 'container', cause: printable(message) },
   });
 }

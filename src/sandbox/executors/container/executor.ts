@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../../core/errors.ts';
+import { isSkillError } from '../../../core/errors.ts';
 import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
 import type {
   AttachedWorkspace,
@@ -11,8 +10,8 @@ import type {
   LimitName,
   WorkspacePlace,
 } from '../../../core/execution.ts';
-import { quoted } from '../../../core/text/text.ts';
-import { isDirectory } from '../../../platform/fs/paths.ts';
+import { isRoot } from '../../workspace/layout.ts';
+import { checkWorkspace, invalidInput } from '../program-spec.ts';
 import { openEngine } from './engine.ts';
 import type { ContainerOptions, Engine } from './engine.ts';
 import { ownerLabels } from './owner.ts';
@@ -21,32 +20,27 @@ import { ContainerPrograms } from './programs.ts';
 import { INSIDE, containerNeeds, lifelineUser } from './settings.ts';
 import type { ContainerNeeds, ContainerSettings } from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
-import { seesOurFiles } from './shared-files.ts';
+import { mountsOurFiles } from './shared-files.ts';
 import { SkillMounts } from './skill-mounts.ts';
 import { WarmContainer } from './warm-container.ts';
-import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
 
 const MAX_CONTAINERS = 8;
-const USUAL_CPUS = 2;
+const DEFAULT_CPUS = 2;
 
 /**
- * Runs programs in containers of Docker or Podman: no network, a read-only root, no capabilities, no new privileges, a user that is
- * not root, limits of memory, processes and processors. A container is kept warm for each workspace; its end ends all in it.
+ * Runs programs in containers of Docker or Podman: no network, a read-only root, no capabilities, no new privileges, a user other than
+ * root, and limits on memory, processes and CPUs. Each workspace keeps a container warm; stopping a container ends everything in it.
  */
 export function containerExecutor(options: ContainerOptions = {}): Executor {
   const identity = options.identity ?? NOBODY;
   if (identity.uid === 0 || identity.gid === 0)
-    throw new SkillError({
-      code: 'input/invalid',
-      message: 'programs never run as root',
-      hint: 'give a user and a group other than 0',
-      data: { expected: 'a user and a group other than 0' },
-    });
+    throw invalidInput('programs never run as root', 'a user and a group other than 0');
   return {
     name: 'container',
-    identity,
+    // Only root can give the folders of a workspace to another user.
+    ...(isRoot() ? { identity } : {}),
     attach: async (place) => {
-      checkFolders(place);
+      checkWorkspace(place);
       const engine = await openEngine(options);
       try {
         return await attached({ engine, options, identity, place });
@@ -56,17 +50,6 @@ export function containerExecutor(options: ContainerOptions = {}): Executor {
       }
     },
   };
-}
-
-function checkFolders({ root }: WorkspacePlace): void {
-  const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(root, name)));
-  if (missing === undefined) return;
-  throw new SkillError({
-    code: 'workspace/invalid',
-    message: `the workspace ${quoted(root)} has no folder ${missing}`,
-    hint: 'make the workspace anew',
-    data: { path: root },
-  });
 }
 
 interface Attachment {
@@ -85,14 +68,14 @@ async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
     const isShared = first !== undefined;
     const user = programUser(attachment, isShared);
     const pool = new ContainerPool({
-      // Copies of one workspace would undo one another.
+      // Concurrent copies of one workspace would overwrite each other's results.
       maxContainers: isShared ? (options.maxContainers ?? MAX_CONTAINERS) : 1,
       start: (needs, signal) =>
         WarmContainer.start(client, settingsFor(attachment, { needs, mounts: isShared ? mounts : undefined }), signal),
     });
     if (first !== undefined) pool.add(first);
-    else await proveOnce(pool, mounts);
-    const programs = new ContainerPrograms({ client, pool, place, user, isShared, skills: () => mounts.now() });
+    else await startFirst(pool, mounts);
+    const programs = new ContainerPrograms({ client, pool, place, user, isShared, skills: () => mounts.currentKey() });
     let detached: Promise<void> | undefined;
     return {
       capabilities: capabilitiesOf(engine, isShared),
@@ -118,46 +101,49 @@ async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
   }
 }
 
-/** Where a container cannot be had, that is known before the first program; the first keeps it for itself. */
-async function proveOnce(pool: ContainerPool, mounts: SkillMounts): Promise<void> {
-  const container = await pool.take(containerNeeds(DEFAULT_LIMITS, mounts.now()));
+/** Starts one container, so that `attach` fails where none can be started. The first program uses it. */
+async function startFirst(pool: ContainerPool, mounts: SkillMounts): Promise<void> {
+  const container = await pool.take(containerNeeds(DEFAULT_LIMITS, mounts.currentKey()));
   if (container !== undefined) await pool.giveBack(container, true);
 }
 
-/** With our files in it; nothing where the engine does not see them. */
+/** A container that mounts the workspace, or `undefined` where the engine cannot see files of this machine. */
 async function firstContainer(attachment: Attachment, mounts: SkillMounts): Promise<WarmContainer | undefined> {
   const { engine, options, place } = attachment;
   const { client, facts } = engine;
-  // A rootless Docker maps users so that ours is root inside, and nobody else can write our files.
+  // Rootless Docker maps the current user to root inside, and no other user can write its files.
   if (options.transfer === 'copy' || (facts.isRootless && client.kind === 'docker')) return undefined;
   let container: WarmContainer;
   try {
     container = await WarmContainer.start(
       client,
-      settingsFor(attachment, { needs: containerNeeds(DEFAULT_LIMITS, mounts.now()), mounts }),
+      settingsFor(attachment, { needs: containerNeeds(DEFAULT_LIMITS, mounts.currentKey()), mounts }),
     );
   } catch (error) {
     if (isSkillError(error) && /bind source path|invalid mount|statfs|no such file/i.test(error.message))
       return undefined;
     throw error;
   }
-  if (await seesOurFiles(client, container.id, place.root)) return container;
+  if (await mountsOurFiles(client, container.id, place.root)) return container;
   await container.dispose();
   return undefined;
 }
 
-interface Wanted {
+interface ContainerRequest {
   readonly needs: ContainerNeeds;
-  /** Absent: the workspace is copied. */
+  /** Absent where the workspace is copied. */
   readonly mounts: SkillMounts | undefined;
 }
 
-function settingsFor({ engine, options, identity, place }: Attachment, { needs, mounts }: Wanted): ContainerSettings {
+function settingsFor(
+  { engine, options, identity, place }: Attachment,
+  { needs, mounts }: ContainerRequest,
+): ContainerSettings {
   return {
     image: engine.image,
     shared: mounts === undefined ? undefined : { root: place.root, readOnly: mounts.mounts(needs.skills) },
     needs,
-    cpus: Math.min(options.cpus ?? USUAL_CPUS, engine.facts.cpus),
+    cpus: Math.min(options.cpus ?? DEFAULT_CPUS, engine.facts.cpus),
     labels: ownerLabels(place.id),
     runtime: options.runtime,
     lifelineUser: lifelineUser(identity),
@@ -167,7 +153,7 @@ function settingsFor({ engine, options, identity, place }: Attachment, { needs, 
   };
 }
 
-/** Where we are not root, files are ours and so are programs; a copy belongs to whom we like. */
+/** Mounted files belong to the current user, so programs run as that user unless it is root. A copy can belong to any user. */
 function programUser({ identity }: Attachment, isShared: boolean): Identity {
   const uid = process.getuid?.();
   const gid = process.getgid?.();
@@ -179,7 +165,7 @@ function capabilitiesOf({ facts }: Engine, isShared: boolean): Capabilities {
   const limits: LimitName[] = ['wallMs', 'outputBytes', 'fileBytes'];
   if (facts.hasMemoryLimit) limits.push('memoryBytes');
   if (facts.hasProcessLimit) limits.push('processes');
-  // Elsewhere the disk is seen only when all is over.
+  // A copied workspace can be measured only after the program has ended.
   if (isShared) limits.push('diskBytes', 'files');
   return { isolation: 'container', limits, hasNetworkGrants: false, hasInteraction: true, hasTerminal: true };
 }

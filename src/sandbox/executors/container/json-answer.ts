@@ -1,6 +1,6 @@
-/** Reading what an engine answers: it is data from elsewhere, so nothing in it is taken for granted. */
+/** Accessors for responses of an engine, which are untrusted data. */
 
-/** Nothing where the bytes are no JSON. */
+/** Returns `undefined` where the bytes are not JSON. */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   try {
@@ -12,7 +12,7 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** A member by its path; nothing where the way there ends before. */
+/** The value at a path of keys, or `undefined`. */
 export function field(value: unknown, ...names: readonly string[]): unknown {
   let at: unknown = value;
   for (const name of names) {

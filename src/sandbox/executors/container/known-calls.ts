@@ -1,6 +1,6 @@
 /**
- * System calls that programs may use, by name, of x64 and arm64 together: those the kernel's headers name, without the ones that the
- * filter refuses or judges by their arguments. A call that is not here does not exist for a program, also one of a later kernel.
+ * System calls of x64 and arm64 that programs may use with any arguments. A call that is not listed fails with ENOSYS, including those
+ * of later kernels.
  */
 export const KNOWN_CALLS: readonly string[] = `
 accept accept4 access alarm arch_prctl bind brk cachestat capget capset chdir chown clock_getres

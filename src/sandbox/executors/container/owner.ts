@@ -1,11 +1,12 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 
 import { isSystemError } from '../../../platform/fs/paths.ts';
+import { readProcess, tryRead } from '../proc.ts';
 import type { EngineClient } from './client.ts';
 import { field, listField, textField } from './json-answer.ts';
 import { removeContainer } from './warm-container.ts';
 
-/** Whose a container is, so that one whose owner died can be told from one that is in use. */
+/** Labels that name the owning process, so that containers of dead processes can be removed. */
 const LABEL = 'dev.skillwright';
 
 export function ownerLabels(workspaceId: string): Readonly<Record<string, string>> {
@@ -15,7 +16,7 @@ export function ownerLabels(workspaceId: string): Readonly<Record<string, string
   };
 }
 
-/** Removes what processes of this machine left behind, killed before they could clean up. Gives how many there were. */
+/** Removes containers and volumes of processes that were killed before they could clean up. Returns the number of containers. */
 export async function removeLeftovers(client: EngineClient, signal?: AbortSignal): Promise<number> {
   const filters = encodeURIComponent(JSON.stringify({ label: [`${LABEL}.owner`] }));
   const { body } = await client.get(`/containers/json?all=true&filters=${filters}`, { signal });
@@ -37,7 +38,7 @@ export async function removeLeftovers(client: EngineClient, signal?: AbortSignal
   return count;
 }
 
-/** Known to be dead: an owner from another boot, machine or namespace of processes cannot be judged from here. */
+/** False for owners of another boot, machine or PID namespace, whose state is unknown here. */
 function isDeadOwner(owner: string): boolean {
   const match = /^(\d{1,10})\/\d+\//.exec(owner);
   const here = machineText();
@@ -45,24 +46,22 @@ function isDeadOwner(owner: string): boolean {
   return ownerText(Number(match[1])) !== owner;
 }
 
-/** Numbers of processes are used again; with the time of its start one is not. */
+/** Process ids are reused; together with the start time an id is unique. */
 function ownerText(pid: number): string | undefined {
   const here = machineText();
-  const stat = readOrNothing(() => readFileSync(`/proc/${String(pid)}/stat`, 'latin1'));
-  // The name in parentheses may hold anything.
-  const started = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  return here === undefined || started === undefined ? undefined : `${String(pid)}/${started}/${here}`;
+  const started = readProcess(pid)?.started;
+  return here === undefined || started === undefined ? undefined : `${String(pid)}/${String(started)}/${here}`;
 }
 
 function machineText(): string | undefined {
-  const boot = readOrNothing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim());
-  const namespace = readOrNothing(() => readlinkSync('/proc/self/ns/pid'));
+  const boot = tryRead('/proc/sys/kernel/random/boot_id')?.trim();
+  const namespace = tryReadLink('/proc/self/ns/pid');
   return boot === undefined || namespace === undefined ? undefined : `${boot}/${namespace}`;
 }
 
-function readOrNothing(read: () => string): string | undefined {
+function tryReadLink(file: string): string | undefined {
   try {
-    return read();
+    return readlinkSync(file);
   } catch (error) {
     if (isSystemError(error)) return undefined;
     throw error;

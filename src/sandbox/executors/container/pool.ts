@@ -3,7 +3,7 @@ import { isSameNeed } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 
 export interface PoolOptions {
-  /** More than these at once wait for one another. */
+  /** Further programs wait until a container is free. */
   readonly maxContainers: number;
   readonly start: (needs: ContainerNeeds, signal?: AbortSignal) => Promise<WarmContainer>;
 }
@@ -13,8 +13,8 @@ interface Waiting {
 }
 
 /**
- * The containers of one workspace. Each holds one program at a time, so that ending it ends that program and nothing else, and a limit
- * of the container is a limit of the program; one in which nothing was left behind is used again.
+ * The containers of one workspace. Each runs one program at a time: removing it ends that program alone, and the limits of the
+ * container are the limits of the program. A container is reused if the program left nothing behind.
  */
 export class ContainerPool {
   readonly #options: PoolOptions;
@@ -28,7 +28,7 @@ export class ContainerPool {
     this.#options = options;
   }
 
-  /** A container for these needs; nothing where the pool was closed or the caller gave up. */
+  /** Returns `undefined` where the pool is closed or the caller cancelled. */
   async take(needs: ContainerNeeds, signal?: AbortSignal): Promise<WarmContainer | undefined> {
     for (;;) {
       if (this.#isClosed || signal?.aborted === true) return undefined;
@@ -37,7 +37,7 @@ export class ContainerPool {
         this.#busy.add(kept);
         return kept;
       }
-      // Skills are not taken back to what they were: nobody will ask for these again.
+      // An earlier set of skills is never requested again.
       const stale = this.#idle.findIndex((container) => container.needs.skills !== needs.skills);
       if (stale !== -1) {
         await Promise.all(this.#idle.splice(stale, 1).map((container) => container.dispose()));
@@ -50,7 +50,7 @@ export class ContainerPool {
     }
   }
 
-  /** Puts a container that was just started by `attach` to the others. */
+  /** Adds the container that `attach` started. */
   add(container: WarmContainer): void {
     this.#idle.push(container);
   }
@@ -69,7 +69,7 @@ export class ContainerPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { wake } of this.#waiting.splice(0)) wake();
-    // What a program stored is still wanted by whoever waits for its end.
+    // Busy containers keep their volume until the results of their program were copied.
     const ending = [...this.#busy].map((container) => container.remove());
     await Promise.all([...ending, ...this.#idle.splice(0).map((container) => container.dispose())]);
   }
@@ -83,7 +83,7 @@ export class ContainerPool {
       const at = this.#idle.findIndex((container) => isSameNeed(container.needs, needs));
       if (at === -1) return undefined;
       const [container] = this.#idle.splice(at, 1);
-      // The engine may have been started anew since.
+      // The engine may have been restarted meanwhile.
       if (container?.isOpen === true) return container;
     }
   }

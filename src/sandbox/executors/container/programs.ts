@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../../core/errors.ts';
+import { isSkillError } from '../../../core/errors.ts';
 import type {
   EndReason,
   Identity,
@@ -11,10 +11,10 @@ import type {
   RunningProgram,
   WorkspacePlace,
 } from '../../../core/execution.ts';
-import { quoted } from '../../../core/text/text.ts';
 import { supervise } from '../../../platform/process/child-process.ts';
 import type { Child } from '../../../platform/process/child-process.ts';
 import { diskWatch } from '../disk-watch.ts';
+import { checkProgram, networkDenied, notStarted } from '../program-spec.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';
 import { SCRATCH_FOLDERS, hasScratchFiles, isScratchFull } from './counters.ts';
@@ -32,18 +32,17 @@ export interface ProgramsOptions {
   readonly pool: ContainerPool;
   readonly place: WorkspacePlace;
   readonly user: Identity;
-  /** The key of the skills as they are now. */
+  /** The key of the skills that are staged now. */
   readonly skills: () => string;
-  /** The engine sees our files; otherwise they are copied for each program and back. */
+  /** The engine mounts the workspace; otherwise it is copied before each program and back after it. */
   readonly isShared: boolean;
 }
 
 const CLEAN_MS = 10_000;
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
-const TOO_MUCH = 'the program left more than its limits allow: nothing of it was copied back';
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const TOO_MUCH = 'the program left more files or bytes than its limits allow; none of them were copied back';
 
-interface Begun {
+interface StartedProgram {
   readonly container: WarmContainer;
   readonly child: Child;
   readonly started: number;
@@ -87,9 +86,9 @@ export class ContainerPrograms {
     };
   }
 
-  /** Resolves when no program is under way any more. */
+  /** Resolves when no program is running any more. */
   async settled(): Promise<void> {
-    // One step of a program may be followed by another.
+    // A program has several steps, one after the other.
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }
 
@@ -106,16 +105,16 @@ export class ContainerPrograms {
     spec: ProgramSpec,
     streams: RunStreams,
     { hasTerminal, hasInput }: Pick<ExecProgram, 'hasTerminal' | 'hasInput'>,
-  ): Promise<Begun | ProgramEnd> {
+  ): Promise<StartedProgram | ProgramEnd> {
     const { client, pool, place, user, isShared, skills } = this.#options;
-    const asked = performance.now();
+    const requested = performance.now();
     let container: WarmContainer | undefined;
     try {
       container = await pool.take(containerNeeds(spec.limits, skills()), streams.signal);
-      if (container === undefined) return gaveUp(streams, asked);
+      if (container === undefined) return cancelledBeforeStart(streams, requested);
       const copy = isShared ? undefined : new WorkspaceCopy({ client, container, place, user });
       await copy?.upload(streams.signal);
-      // Waiting for a container is no fault of the program.
+      // Waiting for a container does not count as time of the program.
       const started = performance.now();
       const program: ExecProgram = {
         argv: spec.argv,
@@ -129,13 +128,13 @@ export class ContainerPrograms {
       return { container, started, copy, child: await startExec(client, container, { program, streams }) };
     } catch (error) {
       if (container !== undefined) await this.#giveBack(container, false);
-      if (isSkillError(error) && streams.signal?.aborted === true) return gaveUp(streams, asked);
+      if (isSkillError(error) && streams.signal?.aborted === true) return cancelledBeforeStart(streams, requested);
       throw error;
     }
   }
 
   async #untilEnd(
-    { container, child, started, copy }: Begun,
+    { container, child, started, copy }: StartedProgram,
     spec: ProgramSpec,
     streams: RunStreams,
   ): Promise<ProgramEnd> {
@@ -145,18 +144,18 @@ export class ContainerPrograms {
       const end = withExitSignal(
         await supervise(child, { limits, streams, started, poll: this.#pollOf(container, spec) }),
       );
-      const judged = await this.#withMemory(end, container);
+      const finalEnd = await this.#withMemory(end, container);
       const tooMuch = await copy?.download(limits);
-      isClean = copy === undefined && (judged.reason === 'exited' || judged.reason === 'signal');
+      isClean = copy === undefined && (finalEnd.reason === 'exited' || finalEnd.reason === 'signal');
       return tooMuch === undefined
-        ? judged
-        : { reason: tooMuch, durationMs: judged.durationMs, warnings: [...judged.warnings, TOO_MUCH] };
+        ? finalEnd
+        : { reason: tooMuch, durationMs: finalEnd.durationMs, warnings: [...finalEnd.warnings, TOO_MUCH] };
     } finally {
       await this.#giveBack(container, isClean);
     }
   }
 
-  /** Looks at what no event tells. The kernel's own counts come first: they know the reason. */
+  /** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
   #pollOf({ counters, hostPid }: WarmContainer, { limits }: ProgramSpec): (isLast: boolean) => EndReason | undefined {
     const { place, isShared } = this.#options;
     const before = { kills: counters?.memoryKills() ?? 0, refused: counters?.refusedProcesses() ?? 0 };
@@ -176,13 +175,13 @@ export class ContainerPrograms {
     };
   }
 
-  /** Where the kernel's counts are not seen, the engine's word. */
+  /** Asks the engine where the kernel's counters are not visible. */
   async #withMemory(end: ProgramEnd, container: WarmContainer): Promise<ProgramEnd> {
     if (container.counters !== undefined || end.signal !== 'SIGKILL' || end.reason !== 'signal') return end;
     return (await container.wasOutOfMemory()) ? { ...end, reason: 'memory' } : end;
   }
 
-  /** A container in which a program left something is not used again: the next program would find it. */
+  /** Reuses a container only if the program left nothing in it that the next program could find. */
   async #giveBack(container: WarmContainer, isClean: boolean): Promise<void> {
     const { pool } = this.#options;
     if (!isClean || !container.isOpen) {
@@ -194,7 +193,7 @@ export class ContainerPrograms {
       await pool.giveBack(container, !isDirty);
       return;
     }
-    // Nobody waits for it: an engine that is gone meanwhile is noticed by the next program.
+    // In the background: a failing engine is reported to the next program.
     this.#findScratchFiles(container)
       .then((found) => pool.giveBack(container, !found))
       .catch((error: unknown) => {
@@ -202,7 +201,7 @@ export class ContainerPrograms {
       });
   }
 
-  /** The same asked inside, where the engine's processes are not seen from here. */
+  /** Checks for scratch files from inside, where the processes of the engine are not visible from here. */
   async #findScratchFiles(container: WarmContainer): Promise<boolean> {
     const { client, user } = this.#options;
     const nothing: OutputSink = { write: () => true };
@@ -223,39 +222,12 @@ export class ContainerPrograms {
   }
 }
 
-function checkProgram({ argv, cwd, env }: ProgramSpec): void {
-  if (argv.length === 0 || argv[0] === '')
-    throw invalidInput('there is no program to run', 'a program and its arguments');
-  if (cwd === '' || cwd.startsWith('/') || cwd.split('/').includes('..'))
-    throw invalidInput(`the folder ${quoted(cwd)} is not below the workspace`, 'a folder below the workspace');
-  const odd = Object.keys(env).find((name) => !VARIABLE.test(name));
-  if (odd !== undefined) throw invalidInput(`${quoted(odd)} is no name of a variable`, 'names of variables');
-  const broken = [...argv, cwd, ...Object.values(env)].find((word) => word.includes('\0'));
-  if (broken !== undefined) throw invalidInput(`a NUL is in ${quoted(broken)}`, 'text without NUL characters');
-}
-
-function invalidInput(message: string, expected: string): SkillError<'input/invalid'> {
-  return new SkillError({ code: 'input/invalid', message, hint: `give ${expected}`, data: { expected } });
-}
-
-function endBeforeStart({ network }: ProgramSpec, { signal }: RunStreams): ProgramEnd | undefined {
+function endBeforeStart(spec: ProgramSpec, { signal }: RunStreams): ProgramEnd | undefined {
   if (signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
-  if (network.length === 0) return undefined;
-  return {
-    reason: 'denied',
-    durationMs: 0,
-    warnings: [
-      `the network was asked for (${network.map((host) => quoted(host)).join(', ')}) and there is no way to it here`,
-    ],
-  };
+  return spec.network.length === 0 ? undefined : networkDenied(spec);
 }
 
-function gaveUp({ signal }: RunStreams, asked: number): ProgramEnd {
+function cancelledBeforeStart({ signal }: RunStreams, requested: number): ProgramEnd {
   if (signal?.aborted !== true) throw engineFailure('the workspace was detached', 'the workspace was detached');
-  return { reason: 'cancelled', durationMs: Math.round(performance.now() - asked), warnings: [] };
-}
-
-function notStarted(end: ProgramEnd): RunningProgram {
-  const nothing = (): void => undefined;
-  return { ended: Promise.resolve(end), write: nothing, closeInput: nothing, kill: nothing };
+  return { reason: 'cancelled', durationMs: Math.round(performance.now() - requested), warnings: [] };
 }

@@ -2,8 +2,8 @@ import { REFUSED_CALLS } from '../seccomp/filter.ts';
 import { KNOWN_CALLS } from './known-calls.ts';
 
 /**
- * The filter of system calls in the form that engines take. The same refusals as under bubblewrap, but a list of what is allowed: the
- * default filters of engines differ from version to version, and let programs leave set-user-id files and trace one another.
+ * The seccomp filter in the format of engines. It denies the same calls as the filter of bubblewrap, but as an allow-list: default
+ * profiles differ between engine versions, and allow set-user-id files and tracing.
  */
 
 const ALLOW = 'SCMP_ACT_ALLOW';
@@ -14,7 +14,7 @@ const NOT_IMPLEMENTED = 38;
 /** Every `CLONE_NEW*` that `clone` takes; the low byte of its flags is a signal. */
 const NEW_NAMESPACE = 0x7e020000;
 const SETUID_BITS = 0o6000;
-/** `O_CREAT` and `O_TMPFILE`: only then is there a mode. */
+/** `O_CREAT` and `O_TMPFILE`: `open` uses its mode argument only with these. */
 const CREATING = 0o20000100;
 const SOCKET_FAMILIES = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
 const PERSONALITIES = [0, 0xffffffff];
@@ -26,7 +26,7 @@ interface Condition {
   readonly op: 'SCMP_CMP_EQ' | 'SCMP_CMP_MASKED_EQ';
 }
 
-/** None of these bits is set. */
+/** Matches when none of these bits is set. */
 function without(index: number, bits: number): Condition {
   return { index, value: bits, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' };
 }
@@ -39,7 +39,7 @@ function allow(names: readonly string[], ...args: readonly Condition[]): unknown
   return { names, action: ALLOW, args };
 }
 
-/** As the value of `seccomp=`. Processors that are not named in it are killed: 32-bit programs, and x32. */
+/** The value of `seccomp=`. Calls of other architectures, such as 32-bit and x32, kill the program. */
 export function seccompProfile(): string {
   return JSON.stringify({
     defaultAction: REFUSE,
@@ -51,7 +51,7 @@ export function seccompProfile(): string {
     syscalls: [
       allow(KNOWN_CALLS),
       { names: REFUSED_CALLS, action: REFUSE, errnoRet: NOT_PERMITTED },
-      // Their flags lie in memory, where a filter does not look; programs fall back to `clone` and `openat`.
+      // Their flags are in memory, which a filter cannot read; programs fall back to `clone` and `openat`.
       { names: ['clone3', 'openat2'], action: REFUSE, errnoRet: NOT_IMPLEMENTED },
       allow(['clone'], without(0, NEW_NAMESPACE)),
       allow(['chmod', 'fchmod', 'creat', 'mknod'], without(1, SETUID_BITS)),
@@ -63,14 +63,14 @@ export function seccompProfile(): string {
       ...[SOCKET_FAMILIES.unix, SOCKET_FAMILIES.inet, SOCKET_FAMILIES.inet6].map((family) =>
         allow(['socket'], equal(0, family)),
       ),
-      // Of netlink only the routing family, which lists interfaces.
+      // Netlink only for NETLINK_ROUTE, which lists interfaces.
       allow(['socket'], equal(0, SOCKET_FAMILIES.netlink), equal(2, 0)),
       ...PERSONALITIES.map((value) => allow(['personality'], equal(0, value))),
     ],
   });
 }
 
-/** Processors, as engines call them, that the profile is for. */
+/** Architecture names of engines that the profile covers. */
 export function hasSeccompProfile(architecture: string): boolean {
   return ['x86_64', 'amd64', 'aarch64', 'arm64'].includes(architecture);
 }

@@ -2,48 +2,47 @@ import type { Identity, RunLimits } from '../../../core/execution.ts';
 import type { ReadOnlyMount } from './skill-mounts.ts';
 import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
 
-/** What an engine is asked for: the whole of a container's walls, in one place. */
+/** The requests that create containers, with every isolation setting in one place. */
 
-/** Where programs see the workspace. */
+/** Path of the workspace inside a container. */
 export const INSIDE = '/workspace';
 
-/** What a container is made with and cannot be changed in it: some limits (the others are held from outside) and the skills. */
+/** Properties that are fixed when a container is created: the limits that the engine enforces, and the skills. */
 export interface ContainerNeeds {
   readonly memoryBytes: number;
   readonly processes: number;
   readonly fileBytes: number;
-  /** The key of the skills it shows. */
+  /** The key of its set of skills. */
   readonly skills: string;
 }
 
 export interface ContainerSettings {
   readonly image: string;
-  /** The workspace's folder and what is shown in it read-only; absent where the engine does not see our files. */
+  /** The workspace and its read-only mounts; absent where the engine cannot mount files of this machine. */
   readonly shared: { readonly root: string; readonly readOnly: readonly ReadOnlyMount[] } | undefined;
   readonly needs: ContainerNeeds;
   readonly cpus: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly runtime: string | undefined;
   readonly lifelineUser: Identity;
-  /** Of a volume that stands in for the workspace's folders where there is nothing `shared`. */
+  /** Name of the volume that holds the workspace where it is not `shared`. */
   readonly volume: string;
-  /** A rootless Podman maps our own user to itself only when asked. */
+  /** Rootless Podman maps the current user to itself only on request. */
   readonly keepsOwnUser: boolean;
   readonly seccomp: string | undefined;
 }
 
-/** Threads of the engine's own helper, which count for a moment while a program starts, and the two processes that keep it open. */
-const PROCESSES_OF_THE_ENGINE = 2;
-/** Below this the engine cannot start a program at all. */
-const FEWEST_PROCESSES = 16;
+/** The engine's init and the lifeline process. */
+const ENGINE_PROCESSES = 2;
+/** Threads of the engine's helper count while a program starts; with fewer the engine cannot start a program at all. */
+const MIN_PROCESSES = 16;
 const TMP_BYTES = 64 * 1024 * 1024;
 const TMP_FILES = 20_000;
 const SHM_BYTES = 16 * 1024 * 1024;
 const OPEN_FILES = 1024;
 
-/** One more would not be started. */
 export function processLimit(limits: Pick<ContainerNeeds, 'processes'>): number {
-  return Math.max(limits.processes + PROCESSES_OF_THE_ENGINE, FEWEST_PROCESSES);
+  return Math.max(limits.processes + ENGINE_PROCESSES, MIN_PROCESSES);
 }
 
 export function containerNeeds({ memoryBytes, processes, fileBytes }: RunLimits, skills: string): ContainerNeeds {
@@ -59,7 +58,7 @@ export function isSameNeed(one: ContainerNeeds, other: ContainerNeeds): boolean 
   );
 }
 
-/** A user that programs are not, so that no program can end or trace the process that holds the container open. */
+/** A user other than the program's, so that no program can kill or trace the lifeline process. */
 export function lifelineUser({ uid }: Identity): Identity {
   const id = uid === 65_533 ? 65_532 : 65_533;
   return { uid: id, gid: id };
@@ -76,8 +75,7 @@ export function createBody(settings: ContainerSettings): unknown {
     Image: settings.image,
     Hostname: 'skill',
     User: userText(settings.lifelineUser),
-    // It ends when its input does, which is when our connection closes, for whatever reason; then the engine's init ends, and with
-    // it every process of the container.
+    // `cat` exits when our connection closes, for whatever reason; the engine's init and every other process end with it.
     Entrypoint: ['cat'],
     Cmd: [],
     WorkingDir: '/',
@@ -120,12 +118,12 @@ export function createBody(settings: ContainerSettings): unknown {
   };
 }
 
-/** A volume that outlives its container: what a program wrote before it was ended is still wanted. */
+/** The volume outlives its container, so that the files of a program that was killed can still be copied. */
 function volumeMount(volume: string, labels: Readonly<Record<string, string>>): unknown {
   return { Type: 'volume', Source: volume, Target: INSIDE, VolumeOptions: { NoCopy: true, Labels: labels } };
 }
 
-/** The body for a container that is never started: it only makes a volume accessible. */
+/** The body for a container that is never started and only makes a volume accessible. */
 export function holderBody({ image, volume, labels }: Pick<ContainerSettings, 'image' | 'volume' | 'labels'>): unknown {
   return {
     Image: image,

@@ -7,10 +7,10 @@ import { INSIDE } from './settings.ts';
 import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
 
 /**
- * Whether the folders that the engine mounted are ours, and not folders of the same name on its own machine: that all of them changed
- * in the same millisecond as ours is so only where they are ours. Nothing is written for it.
+ * Whether the engine mounted the folders of this machine and not folders of the same name on its own. Compares modification times, so
+ * that nothing has to be written.
  */
-export async function seesOurFiles(client: EngineClient, containerId: string, root: string): Promise<boolean> {
+export async function mountsOurFiles(client: EngineClient, containerId: string, root: string): Promise<boolean> {
   for (const name of WRITABLE_FOLDERS) {
     const ours = Number(statSync(path.join(root, name), { bigint: true }).mtimeNs / 1_000_000n);
     if ((await folderTime(client, containerId, name)) !== ours) return false;

@@ -2,24 +2,24 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writ
 import path from 'node:path';
 
 import type { StagedSkill, WorkspacePlace } from '../../../core/execution.ts';
-import { skillView } from '../bubblewrap/host-view.ts';
+import { skillMounts } from '../bubblewrap/mounts.ts';
 
-/** Something of the host that is shown below the workspace, read-only. */
+/** A file or folder of the host that is mounted read-only below the workspace. */
 export interface ReadOnlyMount {
   readonly source: string;
-  /** Below the workspace. */
+  /** Relative to the workspace. */
   readonly target: string;
 }
 
 interface View {
   readonly skills: readonly StagedSkill[];
-  made?: { readonly folder: string; readonly mounts: readonly ReadOnlyMount[] };
+  created?: { readonly folder: string; readonly mounts: readonly ReadOnlyMount[] };
 }
 
 /**
- * The skills as programs see them. An engine mounts, but makes no links; those that lead from a skill into the workspace stand in a
- * folder of ours, with an empty place for each entry of the skill that is then mounted on it. Skills may be staged between two
- * programs: each state of them has a key and a folder of its own, because containers of an earlier state may still run.
+ * The skills as programs see them. An engine mounts files but creates no links, so the links from a skill into the workspace are in a
+ * folder created here, with an empty mount point for each entry of the skill. Skills may be staged between two programs: each set of
+ * skills has its own key and folder, because containers with an earlier set may still run.
  */
 export class SkillMounts {
   readonly #place: WorkspacePlace;
@@ -29,8 +29,8 @@ export class SkillMounts {
     this.#place = place;
   }
 
-  /** The key of the skills as they are now. */
-  now(): string {
+  /** The key of the skills that are staged now. */
+  currentKey(): string {
     const skills = [...this.#place.skills];
     const key = JSON.stringify(skills.map(({ name, digest, snapshot }) => [name, digest, snapshot]));
     if (!this.#views.has(key)) this.#views.set(key, { skills });
@@ -39,42 +39,42 @@ export class SkillMounts {
 
   mounts(key: string): readonly ReadOnlyMount[] {
     const view = this.#views.get(key);
-    if (view === undefined) throw new RangeError(`no skills were seen as ${key}`);
-    view.made ??= makeView(view.skills, this.#place.root);
-    return view.made.mounts;
+    if (view === undefined) throw new RangeError(`unknown skill set ${key}`);
+    view.created ??= createView(view.skills, this.#place.root);
+    return view.created.mounts;
   }
 
   remove(): void {
-    for (const { made } of this.#views.values())
-      if (made !== undefined) rmSync(made.folder, { recursive: true, force: true });
+    for (const { created } of this.#views.values())
+      if (created !== undefined) rmSync(created.folder, { recursive: true, force: true });
     this.#views.clear();
   }
 }
 
-function makeView(skills: readonly StagedSkill[], root: string): NonNullable<View['made']> {
+function createView(skills: readonly StagedSkill[], root: string): NonNullable<View['created']> {
   const folder = mkdtempSync(path.join(root, '.container-'));
   chmodSync(folder, 0o755);
   return {
     folder,
-    mounts: [{ source: folder, target: 'skills' }, ...skills.flatMap((skill) => placeSkill(skill, folder))],
+    mounts: [{ source: folder, target: 'skills' }, ...skills.flatMap((skill) => createMountPoints(skill, folder))],
   };
 }
 
-function placeSkill({ name, snapshot }: StagedSkill, folder: string): readonly ReadOnlyMount[] {
+function createMountPoints({ name, snapshot }: StagedSkill, folder: string): readonly ReadOnlyMount[] {
   const mounts: ReadOnlyMount[] = [];
   mkdirSync(path.join(folder, name));
   chmodSync(path.join(folder, name), 0o755);
-  for (const shown of skillView(snapshot, name)) {
-    const at = path.join(folder, shown.target);
-    if (shown.type === 'link') {
-      symlinkSync(shown.leadsTo, at);
+  for (const mount of skillMounts(snapshot, name)) {
+    const at = path.join(folder, mount.target);
+    if (mount.type === 'link') {
+      symlinkSync(mount.linkTarget, at);
       continue;
     }
-    if (shown.target !== name) {
-      if (lstatSync(shown.source).isDirectory()) mkdirSync(at, { mode: 0o755 });
+    if (mount.target !== name) {
+      if (lstatSync(mount.source).isDirectory()) mkdirSync(at, { mode: 0o755 });
       else writeFileSync(at, '', { flag: 'wx', mode: 0o444 });
     }
-    mounts.push({ source: shown.source, target: `skills/${shown.target}` });
+    mounts.push({ source: mount.source, target: `skills/${mount.target}` });
   }
   return mounts;
 }

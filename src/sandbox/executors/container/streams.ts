@@ -1,8 +1,8 @@
 import type { OutputSink } from '../../../core/execution.ts';
 
 /**
- * Takes apart what an engine sends for a program without a terminal: frames of eight bytes (stream, three zeros, length) and as many
- * bytes as they say. Nothing is kept but a header that is not whole: a frame of a gigabyte passes in the pieces it comes in.
+ * Demultiplexes the output of a program without a terminal: frames of an eight-byte header (stream, three zeros, length) and a payload.
+ * Only an incomplete header is buffered: a frame of a gigabyte passes through in the chunks that it arrives in.
  */
 export class FrameReader {
   readonly #sinks: { readonly stdout: OutputSink; readonly stderr: OutputSink };
@@ -16,7 +16,7 @@ export class FrameReader {
     this.#sink = sinks.stdout;
   }
 
-  /** `garbled`: this is no such stream; `refused`: a sink takes no more. */
+  /** `garbled`: the data is not such a stream; `refused`: a sink accepts no more. */
   read(chunk: Buffer): 'more' | 'refused' | 'garbled' {
     let at = 0;
     while (at < chunk.length) {
@@ -35,7 +35,7 @@ export class FrameReader {
       this.#headerLength = 0;
       const stream = this.#header.readUInt32BE(0) >>> 24;
       if ((this.#header.readUInt32BE(0) & 0xff_ff_ff) !== 0 || stream > SYSTEM_ERROR) return 'garbled';
-      // What the engine itself has to say about a program goes where programs complain.
+      // Messages of the engine itself go to stderr.
       this.#sink = stream >= STDERR ? this.#sinks.stderr : this.#sinks.stdout;
       this.#rest = this.#header.readUInt32BE(4);
     }

@@ -12,23 +12,23 @@ import { createBody, holderBody } from './settings.ts';
 import type { ContainerNeeds, ContainerSettings } from './settings.ts';
 
 const REMOVE_MS = 30_000;
-/** Looks at what a program left behind: a child that is already dead may be counted for a moment. */
-/** The engine's init and the lifeline. */
+/** The engine's init and the lifeline process. */
 const IDLE_PROCESSES = 2;
-const IDLE_LOOKS = 40;
-const LEFTOVER_LOOKS = 5;
-const LEFTOVER_MS = 20;
+const IDLE_ATTEMPTS = 40;
+/** A child that is already dead may still be counted for a moment. */
+const LEFTOVER_ATTEMPTS = 5;
+const RETRY_MS = 20;
 
 /**
- * A container with nothing in it but a process that waits for our connection to close: for one program at a time, because its end is
- * the one sure way to end all that a program started.
+ * A container that runs only a lifeline process, which exits when our connection closes. It runs one program at a time, because
+ * removing the container is the one sure way to end everything that a program started.
  */
 export class WarmContainer {
   readonly id: string;
   readonly needs: ContainerNeeds;
-  /** Names in the environment that the image brings along. */
+  /** Names of the variables that the image sets. */
   readonly imageEnv: readonly string[];
-  /** The first process, as the engine's machine counts; 0 where that is not told. */
+  /** Process id of the first process on the engine's machine; 0 where the engine does not report it. */
   readonly hostPid: number;
   readonly counters: ContainerCounters | undefined;
   readonly #client: EngineClient;
@@ -38,38 +38,39 @@ export class WarmContainer {
   #isOpen = true;
   #idleProcesses: number | undefined;
 
-  private constructor(client: EngineClient, lifeline: Duplex, made: Made) {
+  private constructor(client: EngineClient, lifeline: Duplex, created: CreatedContainer) {
     this.#client = client;
     this.#lifeline = lifeline;
-    this.id = made.id;
-    this.#settings = made.settings;
-    this.needs = made.settings.needs;
-    this.imageEnv = made.imageEnv;
-    this.hostPid = made.hostPid;
-    this.counters = findCounters(made.hostPid, made.id);
+    this.id = created.id;
+    this.#settings = created.settings;
+    this.needs = created.settings.needs;
+    this.imageEnv = created.imageEnv;
+    this.hostPid = created.hostPid;
+    this.counters = findCounters(created.hostPid, created.id);
     lifeline.on('close', () => {
       this.#isOpen = false;
     });
-    // What the engine says there does not matter; that it can be read shows when the connection ends.
+    // The data is irrelevant, but an unread stream never reports its end.
     lifeline.resume();
   }
 
   static async start(client: EngineClient, settings: ContainerSettings, signal?: AbortSignal): Promise<WarmContainer> {
     const created = await client.post('/containers/create', { json: createBody(settings), signal });
     const id = textField(field(created.body, 'Id'));
-    if (id === undefined) throw engineFailure('the container engine gave no id for a container', 'no id');
+    if (id === undefined) throw engineFailure('the container engine returned no container id', 'no id');
     let lifeline: Duplex | undefined;
     try {
       const { socket } = await client.converse(`/containers/${id}/attach?stream=1&stdin=1`, { signal });
       lifeline = socket;
       socket.on('error', () => socket.destroy());
-      // A process that forgets to detach may end; the container follows it.
+      // A process that does not detach may still exit; its container ends with the connection.
       if (socket instanceof Socket) socket.unref();
       await client.post(`/containers/${id}/start`, { signal });
       const { body } = await client.get(`/containers/${id}/json`, { signal });
       if (field(body, 'State', 'Running') !== true)
-        throw engineFailure('the container ended as soon as it was started', endText(body));
-      if (!hasWalls(body)) throw engineFailure('the engine made a container with other walls than asked', 'walls');
+        throw engineFailure('the container exited right after its start', endText(body));
+      if (!isIsolated(body))
+        throw engineFailure('the engine ignored isolation settings of the container', 'isolation settings');
       const container = new WarmContainer(client, socket, {
         id,
         settings,
@@ -86,42 +87,42 @@ export class WarmContainer {
     }
   }
 
-  /** It can take a program. */
+  /** Whether it can run a program. */
   get isOpen(): boolean {
     return this.#isOpen && this.#removal === undefined;
   }
 
-  /** What runs in it while no program does. The engine's own helpers are still there for a moment after its start. */
+  /** Counts the processes while no program runs. Helpers of the engine are still running for a moment after the start. */
   async #countIdle(): Promise<number | undefined> {
     let least: number | undefined;
-    for (let look = 0; look < IDLE_LOOKS; look += 1) {
+    for (let attempt = 0; attempt < IDLE_ATTEMPTS; attempt += 1) {
       const count = await this.#countProcesses();
       if (count === undefined) return undefined;
       least = Math.min(count, least ?? count);
       if (least <= IDLE_PROCESSES) break;
-      await delay(LEFTOVER_MS);
+      await delay(RETRY_MS);
     }
     return least;
   }
 
-  /** A program that ended left processes behind, or nobody can say. */
+  /** Whether a program left processes behind; true where that cannot be determined. */
   async hasLeftovers(): Promise<boolean> {
     if (this.#idleProcesses === undefined) return true;
-    for (let look = 0; look < LEFTOVER_LOOKS; look += 1) {
+    for (let attempt = 0; attempt < LEFTOVER_ATTEMPTS; attempt += 1) {
       const count = await this.#countProcesses();
       if (count !== undefined && count <= this.#idleProcesses) return false;
-      await delay(LEFTOVER_MS);
+      await delay(RETRY_MS);
     }
     return true;
   }
 
-  /** The engine killed a process of it for want of memory. */
+  /** Whether the kernel killed one of its processes for lack of memory. */
   async wasOutOfMemory(): Promise<boolean> {
     const { body } = await this.#client.get(`/containers/${this.id}/json`, { also: [404] });
     return field(body, 'State', 'OOMKilled') === true;
   }
 
-  /** Ends every process of it; resolves when they are gone. May be called more than once. */
+  /** Ends all of its processes and resolves when they are gone. May be called more than once. */
   remove(): Promise<void> {
     this.#removal ??= (async () => {
       await removeContainer(this.#client, this.id);
@@ -130,18 +131,18 @@ export class WarmContainer {
     return this.#removal;
   }
 
-  /** The same, and what it stored. */
+  /** Removes the container and its volume. */
   async dispose(): Promise<void> {
     await this.remove();
     await removeVolume(this.#client, this.#settings);
   }
 
-  /** A container whose folders can be copied, also after this one has ended. */
+  /** A container whose volume can be copied, even after this one was removed. */
   async openVolume(): Promise<OpenVolume> {
     if (this.isOpen) return { id: this.id, close: () => Promise.resolve() };
     const { body } = await this.#client.post('/containers/create', { json: holderBody(this.#settings) });
     const id = textField(field(body, 'Id'));
-    if (id === undefined) throw engineFailure('the container engine gave no id for a container', 'no id');
+    if (id === undefined) throw engineFailure('the container engine returned no container id', 'no id');
     return { id, close: () => removeContainer(this.#client, id) };
   }
 
@@ -158,16 +159,16 @@ export interface OpenVolume {
   close(): Promise<void>;
 }
 
-interface Made {
+interface CreatedContainer {
   readonly id: string;
   readonly settings: ContainerSettings;
   readonly imageEnv: readonly string[];
   readonly hostPid: number;
 }
 
-/** Kills and removes. The engine answers when the first process is gone, and a namespace of processes ends with its first. */
+/** Kills and removes a container. The engine answers once its first process, and with it the PID namespace, is gone. */
 export async function removeContainer(client: EngineClient, id: string): Promise<void> {
-  // 404: gone already; 409: its own removal is under way.
+  // 404: already gone; 409: its automatic removal is in progress.
   const { status } = await client.delete(`/containers/${id}?force=true&v=true`, {
     also: [404, 409],
     deadlineMs: REMOVE_MS,
@@ -185,8 +186,8 @@ async function removeVolume(client: EngineClient, { shared, volume }: ContainerS
   if (shared === undefined) await client.delete(`/volumes/${volume}?force=true`, { also: [404] });
 }
 
-/** An engine that overlooks what it does not know must not pass for one that isolates. */
-function hasWalls(body: unknown): boolean {
+/** An engine that ignores unknown settings must not pass as isolating. */
+function isIsolated(body: unknown): boolean {
   const host = field(body, 'HostConfig');
   return (
     field(host, 'NetworkMode') === 'none' &&

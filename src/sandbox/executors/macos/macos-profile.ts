@@ -1,16 +1,16 @@
-/** What a program may see and change on macOS. All paths absolute, with links resolved. */
+/** Paths that a program may read and write on macOS. All are absolute, with links resolved. */
 export interface MacosProfileOptions {
-  /** The workspace on the host; programs see it under this path. */
+  /** The workspace; programs see it under the same path. */
   readonly workspace: string;
-  /** Folders it may write; below the workspace. */
+  /** Writable folders below the workspace. */
   readonly writable: readonly string[];
-  /** Snapshots of skills, and installations of interpreters. */
+  /** Snapshots of skills and installations of interpreters. */
   readonly readable: readonly string[];
-  /** A socket that leads to the proxy of granted hosts. */
+  /** Socket of the proxy for granted hosts. */
   readonly bridgeSocket?: string;
 }
 
-/** What every program of macOS needs to start. Neither /Users nor /Library, where keys and profiles are. */
+/** Files that every program needs to start. Neither /Users nor /Library, which hold keys and profiles. */
 const SYSTEM_FOLDERS = [
   '/System/Library',
   '/System/Volumes/Preboot/Cryptexes',
@@ -37,10 +37,7 @@ const SYSTEM_FILES = [
   '/private/etc/ssl/cert.pem',
 ];
 
-/**
- * A profile for `sandbox-exec`, in its language: everything is denied, then a few things are allowed. Pure; a path with any character in
- * it stays one path.
- */
+/** A profile for `sandbox-exec` that denies everything except a few operations. Pure; paths are escaped. */
 export function macosProfile({ workspace, writable, readable, bridgeSocket }: MacosProfileOptions): string {
   return `${[
     '(version 1)',
@@ -85,7 +82,7 @@ function literal(path: string): string {
   return `(literal ${quotedPath(path)})`;
 }
 
-/** Folders above, which a program must be able to pass. */
+/** The parent folders, which a program must be able to traverse. */
 function ancestors(paths: readonly string[]): readonly string[] {
   const found = new Set<string>(['/']);
   for (const path of paths)
@@ -93,9 +90,9 @@ function ancestors(paths: readonly string[]): readonly string[] {
   return [...found].sort();
 }
 
-/** As a string of that language; what it cannot write is refused rather than changed. */
+/** A string literal of the profile language. Throws for characters that it cannot express. */
 function quotedPath(path: string): string {
   if (!path.startsWith('/') || /[\u0000-\u001F\u007F]/.test(path))
-    throw new RangeError(`no absolute path without control characters: ${JSON.stringify(path)}`);
+    throw new RangeError(`expected an absolute path without control characters, got ${JSON.stringify(path)}`);
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }

@@ -2,18 +2,17 @@ import path from 'node:path';
 
 import { SkillError } from '../../../core/errors.ts';
 import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, RunStreams } from '../../../core/execution.ts';
-import { quoted } from '../../../core/text/text.ts';
 import { runChild } from '../../../platform/process/child-process.ts';
 import { isPresent, realPath } from '../../../platform/fs/paths.ts';
+import { networkDenied } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
 import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
 /**
- * Runs programs under `sandbox-exec`. **Unverified**: written after Apple's documentation and the profiles of others, and tested as a
- * generator of text; it has not run on macOS yet. It holds time, output and the size of a file; memory, processes and the disk as a
- * whole it does not hold, and says so.
+ * Runs programs under `sandbox-exec`. **Unverified**: written from Apple's documentation and other projects' profiles; only the profile
+ * text is tested, and it has not run on macOS yet. It enforces limits on time and output, and reports that it enforces no others.
  */
 export function macosExecutor({
   interpreters = [process.execPath],
@@ -24,9 +23,13 @@ export function macosExecutor({
       if (process.platform !== 'darwin' || !isPresent(SANDBOX_EXEC))
         throw new SkillError({
           code: 'executor/unavailable',
-          message: 'sandbox-exec is a part of macOS and not here',
+          message: 'sandbox-exec is only available on macOS',
           hint: 'use bubblewrap on Linux, or the container executor',
-          data: { executor: 'macos', reasons: [`there is no ${SANDBOX_EXEC}`], install: 'apt-get install bubblewrap' },
+          data: {
+            executor: 'macos',
+            reasons: [`${SANDBOX_EXEC} does not exist`],
+            install: 'apt-get install bubblewrap',
+          },
         });
       const root = realPath(place.root);
       const stopping = new AbortController();
@@ -68,12 +71,7 @@ interface Sandbox {
 }
 
 async function run({ root, profile, stopping }: Sandbox, spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
-  if (spec.network.length > 0)
-    return {
-      reason: 'denied',
-      durationMs: 0,
-      warnings: [`the network was asked for (${spec.network.map(quoted).join(', ')}) and there is no way to it here`],
-    };
+  if (spec.network.length > 0) return networkDenied(spec);
   const signal = streams.signal === undefined ? stopping : AbortSignal.any([streams.signal, stopping]);
   return await runChild(
     {

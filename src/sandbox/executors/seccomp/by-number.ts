@@ -1,31 +1,31 @@
 import { JUMP_AT_LEAST } from './bpf.ts';
 import type { Instruction } from './bpf.ts';
 
-/** Instructions that end every way with a verdict. */
+/** Instructions of which every path ends with an action. */
 export type Rule = readonly Instruction[];
 
-/** What holds for the calls from one number on, up to the next stretch. */
-export interface Stretch {
+/** The rule for all call numbers from `from` up to the next range. */
+export interface CallRange {
   readonly from: number;
   readonly rule: Rule;
 }
 
-/** The stretches of all numbers, where `judged` calls have a rule each and all others the same. */
-export function stretchesOf(judged: ReadonlyMap<number, Rule>, others: Rule): readonly Stretch[] {
-  const edges = new Set([0, ...[...judged.keys()].flatMap((number) => [number, number + 1])]);
-  const all = [...edges].toSorted((a, b) => a - b).map((from) => ({ from, rule: judged.get(from) ?? others }));
-  // Neighbours with one rule are one stretch.
+/** Splits all call numbers into ranges: calls in `rules` have their own rule, all others share `others`. */
+export function callRanges(rules: ReadonlyMap<number, Rule>, others: Rule): readonly CallRange[] {
+  const edges = new Set([0, ...[...rules.keys()].flatMap((number) => [number, number + 1])]);
+  const all = [...edges].toSorted((a, b) => a - b).map((from) => ({ from, rule: rules.get(from) ?? others }));
+  // Merge neighbours with the same rule.
   return all.filter(({ rule }, at) => rule !== all[at - 1]?.rule);
 }
 
 /**
- * Finds the rule of the loaded number by halving: seven comparisons instead of a hundred. It is walked for every call that a rule
- * judges by its arguments, and for each number there is when the kernel takes the filter, which is with every program.
+ * Finds the rule of the loaded number by binary search: seven comparisons instead of a hundred. The kernel runs it for every call whose
+ * arguments are checked, and for each call number when a program loads the filter.
  */
-export function byNumber(stretches: readonly Stretch[]): Rule {
+export function byNumber(ranges: readonly CallRange[]): Rule {
   // The comparisons come first, then each rule once.
-  const comparisons = stretches.length - 1;
-  const rules = [...new Set(stretches.map(({ rule }) => rule))];
+  const comparisons = ranges.length - 1;
+  const rules = [...new Set(ranges.map(({ rule }) => rule))];
   const starts = new Map<Rule, number>();
   let next = comparisons;
   for (const rule of rules) {
@@ -33,7 +33,7 @@ export function byNumber(stretches: readonly Stretch[]): Rule {
     next += rule.length;
   }
   const program: Instruction[] = [];
-  halve(stretches, { from: 0, to: stretches.length, starts, program });
+  halve(ranges, { from: 0, to: ranges.length, starts, program });
   for (const rule of rules) program.push(...rule);
   return program;
 }
@@ -42,18 +42,18 @@ interface Part {
   readonly from: number;
   readonly to: number;
   readonly starts: ReadonlyMap<Rule, number>;
-  /** Where the comparisons are added. */
+  /** The comparisons are appended here. */
   readonly program: Instruction[];
 }
 
-/** One comparison fewer than there are stretches: the lower half right behind its comparison, and then the upper one. */
-function halve(stretches: readonly Stretch[], { from, to, starts, program }: Part): void {
+/** Emits one comparison fewer than there are ranges: each comparison, then its lower half, then its upper half. */
+function halve(ranges: readonly CallRange[], { from, to, starts, program }: Part): void {
   const middle = from + Math.floor((to - from) / 2);
-  const first = stretches[middle];
+  const first = ranges[middle];
   if (first === undefined || middle === from) return;
   const at = program.length;
   const begin = (low: number, high: number, own: number): number => {
-    const only = high - low > 1 ? undefined : stretches[low];
+    const only = high - low > 1 ? undefined : ranges[low];
     return (only === undefined ? own : (starts.get(only.rule) ?? own)) - at - 1;
   };
   program.push({
@@ -62,6 +62,6 @@ function halve(stretches: readonly Stretch[], { from, to, starts, program }: Par
     whenFalse: begin(from, middle, at + 1),
     operand: first.from,
   });
-  halve(stretches, { from, to: middle, starts, program });
-  halve(stretches, { from: middle, to, starts, program });
+  halve(ranges, { from, to: middle, starts, program });
+  halve(ranges, { from: middle, to, starts, program });
 }

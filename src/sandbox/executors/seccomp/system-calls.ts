@@ -1,8 +1,8 @@
-/** Processors whose system calls are known here. */
+/** Architectures with a table of system call numbers. */
 export const SECCOMP_ARCHITECTURES = ['x64', 'arm64'] as const;
 export type SeccompArchitecture = (typeof SECCOMP_ARCHITECTURES)[number];
 
-/** Numbers by name. A call that a processor does not have is absent; from 424 on all of them number alike. */
+/** Call numbers by name. Calls that an architecture lacks are absent; from 424 on the numbers are the same everywhere. */
 export type SystemCalls = Readonly<Partial<Record<string, number>>>;
 
 export const SYSTEM_CALLS: Readonly<Record<SeccompArchitecture, SystemCalls>> = {

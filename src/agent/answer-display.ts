@@ -1,0 +1,25 @@
+import { openActionStream } from './action-stream.ts';
+import type { ModelDelta } from '../core/model.ts';
+import type { ProtocolName } from './system-prompt.ts';
+
+/** Shows the answer to the person while a model streams it. Display only. */
+export interface AnswerDisplay {
+  readonly onDelta: (delta: ModelDelta) => void;
+  /** Resolves when everything received so far has been shown. Later deltas are ignored. */
+  close(): Promise<void>;
+}
+
+export function openAnswerDisplay(protocol: ProtocolName, show: (text: string) => void): AnswerDisplay {
+  const stream =
+    protocol === 'tools' ? { write: show, close: () => Promise.resolve() } : openActionStream({ onAnswerText: show });
+  let isClosed = false;
+  return {
+    onDelta(delta) {
+      if (delta.type === 'text' && !isClosed) stream.write(delta.text);
+    },
+    close() {
+      isClosed = true;
+      return stream.close();
+    },
+  };
+}

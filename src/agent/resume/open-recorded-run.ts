@@ -1,0 +1,125 @@
+/** Checks whether a recorded run can be resumed, and from where. */
+import path from 'node:path';
+
+import { readRun } from '../../journal/journal-reader.ts';
+import { isRunId, runLife } from '../../journal/run-folder.ts';
+import { verifyRun } from '../../journal/verify.ts';
+import { isSkillError } from '../../core/errors.ts';
+import type { AgentStart, JournalLine, RunInfo } from '../../core/run-events.ts';
+import { quoted } from '../../core/text/text.ts';
+import { recordedRun } from '../../runtime/replay/recorded-calls.ts';
+import { skillProblems } from '../../runtime/replay/replay-run.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { replayedRun } from './replayed-run.ts';
+import type { ReplayedRun } from './replayed-run.ts';
+
+export type OpenedRecord =
+  | { readonly type: 'past'; readonly info: RunInfo; readonly start: AgentStart; readonly past: ReplayedRun }
+  /** The run cannot be resumed; nothing was changed. */
+  | NotResumable;
+
+export interface NotResumable {
+  readonly type: 'impossible';
+  readonly problems: readonly string[];
+}
+
+export interface ResumeContext {
+  readonly runtime: Runtime;
+  /** The key of this user. With it, a run with an invalid seal counts as tampered. */
+  readonly sealKey?: Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+/** Opens the record of a run that can be resumed. Throws `run/invalid` if the folder is not a run. */
+export function openRecordedRun(folder: string, around: ResumeContext): Promise<OpenedRecord> {
+  return openAfter(folder, around, new Set());
+}
+
+async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySet<string>): Promise<OpenedRecord> {
+  const { runtime, sealKey, signal } = around;
+  const { info, lines } = readRun(folder);
+  if (runLife(info) === 'running') return impossible('the run is still in progress, here or on another machine');
+  const { status } = verifyRun(folder, sealKey === undefined ? {} : { sealKey });
+  if (status === 'tampered' || status === 'unreadable')
+    return impossible(`the record is ${status}: run skillwright runs verify`);
+  const start = agentStart(lines);
+  if (start === undefined) return impossible('the record contains no agent run');
+  if (isChat(lines)) return impossible('the run is a chat: use skillwright chat --resume');
+  const past = replayedRun(info.run, lines);
+  const before = unfinishedBefore(start, past);
+  if (before !== undefined) return openEarlier(before, folder, around, seen);
+  if (info.outcome === 'done' && past.calls.size === countActions(lines)) return impossible('it is done');
+  const changed = await skillProblems(recordedRun(lines).skills, runtime, signal);
+  return changed.length > 0 ? { type: 'impossible', problems: changed } : { type: 'past', info, start, past };
+}
+
+/** If this run resumed another one and was interrupted before it had replayed all of it, the other one is resumed instead. */
+function unfinishedBefore({ resumes }: AgentStart, { answers, calls }: ReplayedRun): string | undefined {
+  if (resumes === undefined) return undefined;
+  const isFollowed = [...calls].filter(([call, { observation }]) => call <= resumes.calls && observation !== undefined);
+  return answers.length >= resumes.answers && isFollowed.length >= resumes.calls ? undefined : resumes.run;
+}
+
+async function openEarlier(
+  run: string,
+  later: string,
+  around: ResumeContext,
+  seen: ReadonlySet<string>,
+): Promise<OpenedRecord> {
+  if (!isRunId(run) || seen.has(run)) return impossible('the record does not name the run that it resumed by its id');
+  try {
+    return await openAfter(path.join(path.dirname(later), run), around, new Set([...seen, run]));
+  } catch (error) {
+    if (!isSkillError(error) || error.code !== 'run/invalid') throw error;
+    return impossible(`it resumed ${quoted(run)}, which no longer exists`);
+  }
+}
+
+function impossible(problem: string): NotResumable {
+  return { type: 'impossible', problems: [problem] };
+}
+
+/** Only runs with a single request can be replayed. */
+function isChat(lines: Iterable<JournalLine>): boolean {
+  for (const { event } of lines) if (event.type === 'chat') return true;
+  return false;
+}
+
+function countActions(lines: Iterable<JournalLine>): number {
+  let actions = 0;
+  for (const { event } of lines) if (event.type === 'action') actions += 1;
+  return actions;
+}
+
+/** Returns the last recorded answer, or an empty string. */
+export function lastAnswer(folder: string): string {
+  let answer = '';
+  for (const { event } of readRun(folder).lines)
+    if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
+  return answer;
+}
+
+/** Returns the agent options in the first event if they are well-formed; the record is untrusted. */
+function agentStart(lines: Iterable<JournalLine>): AgentStart | undefined {
+  for (const { event } of lines) {
+    const agent = event.type === 'run-start' ? event.agent : undefined;
+    if (agent === undefined) return undefined;
+    const { protocol, vocabulary, activation, resumes } = agent;
+    const isWhole =
+      [protocol, vocabulary, activation].every((text) => typeof text === 'string') &&
+      [agent.required, agent.files].every(isTexts) &&
+      (resumes === undefined || isResumes(resumes));
+    return isWhole ? agent : undefined;
+  }
+  return undefined;
+}
+
+function isTexts(list: unknown): boolean {
+  return Array.isArray(list) && list.every((one) => typeof one === 'string');
+}
+
+function isResumes({ run, elapsedMs, answers, calls }: NonNullable<AgentStart['resumes']>): boolean {
+  return (
+    typeof run === 'string' && [elapsedMs, answers, calls].every((amount) => Number.isFinite(amount) && amount >= 0)
+  );
+}

@@ -1,0 +1,57 @@
+/** A subagent of a run that is resumed. */
+import path from 'node:path';
+
+import { readRun } from '../../journal/journal-reader.ts';
+import { isRunId } from '../../journal/run-folder.ts';
+import type { Budget } from '../../core/budget.ts';
+import { NOTHING_USED, countEvent } from '../count-budget.ts';
+import { isSkillError } from '../../core/errors.ts';
+import type { JournalLine } from '../../core/run-events.ts';
+import type { AgentOptions } from '../agent-options.ts';
+import { lastAnswer, openRecordedRun } from './open-recorded-run.ts';
+import type { RecordedChild, ReplayedRun } from './replayed-run.ts';
+import type { ChildResult } from '../subagent.ts';
+
+export type KnownChild =
+  | { readonly type: 'ended'; readonly result: ChildResult }
+  | { readonly type: 'open'; readonly past: ReplayedRun };
+
+/** `parent` is the folder of the resumed run; the folders of its subagents are its siblings. */
+export async function recordedChild(
+  { run, end }: RecordedChild,
+  parent: string | undefined,
+  { runtime, signal }: AgentOptions,
+): Promise<KnownChild> {
+  const lost = (why: string): KnownChild => ({
+    type: 'ended',
+    result: {
+      outcome: 'failed',
+      answer: `the subagent was interrupted and its result is unknown: ${why}`,
+      used: end?.used ?? NOTHING_USED,
+      run,
+    },
+  });
+  if (parent === undefined || !isRunId(run)) return lost('the subagent has no record');
+  const folder = path.join(path.dirname(parent), run);
+  try {
+    if (end !== undefined) {
+      const { outcome, used = NOTHING_USED } = end;
+      return { type: 'ended', result: { outcome, used, run, answer: lastAnswer(folder) } };
+    }
+    const { info, lines } = readRun(folder);
+    // The subagent finished, but its parent was interrupted before it saw the result.
+    if (info.outcome === 'done')
+      return { type: 'ended', result: { outcome: 'done', used: usedIn(lines), run, answer: lastAnswer(folder) } };
+    const opened = await openRecordedRun(folder, { runtime, ...(signal === undefined ? {} : { signal }) });
+    return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
+  } catch (error) {
+    if (isSkillError(error) && error.code === 'run/invalid') return lost(error.message);
+    throw error;
+  }
+}
+
+function usedIn(lines: Iterable<JournalLine>): Budget {
+  let used = NOTHING_USED;
+  for (const { event, elapsed } of lines) used = countEvent(used, event, elapsed);
+  return used;
+}

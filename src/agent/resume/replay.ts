@@ -1,0 +1,107 @@
+/**
+ * Resumes a run by replaying it: the loop receives the recorded answers of the model and the recorded observations, so that its state,
+ * conversation and session are restored. The model is not called and nothing is performed until the record ends.
+ */
+import { startsProgram } from '../count-budget.ts';
+import { SkillError } from '../../core/errors.ts';
+import { failure } from '../../core/failure-codes.ts';
+import type { Model } from '../../core/model.ts';
+import { actionFailed } from '../../core/observation.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
+import type { Recall, RecalledAction } from '../../runtime/action-context.ts';
+import { withRemark } from '../conversation.ts';
+import type { Conversation } from '../conversation.ts';
+import { isSettled } from './replayed-run.ts';
+import type { RecordedCall, RecordedChild, ReplayedRun } from './replayed-run.ts';
+
+export interface Replay {
+  readonly past: ReplayedRun;
+  /** Returns the recorded answers; then it calls the real model. */
+  readonly model: Model;
+  readonly recall: Recall;
+  /** Ids of the proposed skills; absent if the run was interrupted before its first answer. */
+  readonly proposed: readonly string[] | undefined;
+  /** Explains an error that occurred during the replay, which means that the record is invalid. Returns undefined after the replay. */
+  blame(error: unknown): string | undefined;
+  child(call: number): RecordedChild | undefined;
+  /** Tells the model, once, what is different after the interruption. */
+  remind(conversation: Conversation): Conversation;
+}
+
+const WORKSPACE_IS_NEW =
+  'This run was interrupted and continues here in a new workspace: files that programs made in the old one are gone unless they were kept as artifacts, and commands that were running have ended.';
+
+export function replayRun(past: ReplayedRun, model: Model): Replay {
+  const { answers, calls, children, proposed } = past;
+  const hasRun = [...calls.values()].some(({ action, observation }) => startsProgram(action.type) && observation);
+  let said = 0;
+  let followed = 0;
+  let isReminded = false;
+  let isReplayed = false;
+  return {
+    past,
+    proposed: answers.length > 0 ? proposed : undefined,
+    child: (call) => children.get(call),
+    model: {
+      ...model,
+      call(request, options) {
+        const answer = answers[said];
+        if (answer === undefined) {
+          if (followed < calls.size)
+            return Promise.reject(cannotResume(past, `call ${String(followed + 1)} of the record was not requested`));
+          isReplayed = true;
+          return model.call(request, options);
+        }
+        said += 1;
+        return Promise.resolve(answer);
+      },
+    },
+    recall({ call, action, askedBy }) {
+      const known = calls.get(call);
+      // A final answer of the loop itself is not part of the record.
+      if (action.type === 'final_answer' && askedBy === 'program') return undefined;
+      if (known === undefined) {
+        if (said < answers.length) throw cannotResume(past, `${action.type} is not in the record`);
+        isReplayed = true;
+        return undefined;
+      }
+      if (known.askedBy !== askedBy || stableJson(known.action) !== stableJson(action))
+        throw cannotResume(
+          past,
+          `call ${String(call)} was ${known.action.type} in the record and differs now (${action.type})`,
+        );
+      followed += 1;
+      const outcome = recalled(known);
+      isReplayed ||= outcome === undefined;
+      return outcome;
+    },
+    blame(error) {
+      // A record may come from another program and contain observations that no action produces.
+      if (isReplayed || !(error instanceof TypeError)) return undefined;
+      return cannotResume(past, `it contains an invalid observation (${error.message})`).message;
+    },
+    remind(conversation) {
+      if (isReminded || said < answers.length) return conversation;
+      isReminded = true;
+      return hasRun ? withRemark(conversation, WORKSPACE_IS_NEW) : conversation;
+    },
+  };
+}
+
+/** Returns undefined if the action has to be performed, because it is harmless or cannot have started. */
+function recalled(call: RecordedCall): RecalledAction | undefined {
+  const { action, events, observation } = call;
+  if (observation !== undefined) return { events, observation };
+  if (!isSettled(call)) return undefined;
+  const message = `${action.type} was in progress when the run was interrupted; its outcome is unknown`;
+  return { events, observation: actionFailed(action.type, failure('run/interrupted', message)) };
+}
+
+function cannotResume({ run }: ReplayedRun, what: string): SkillError<'run/invalid'> {
+  return new SkillError({
+    code: 'run/invalid',
+    message: `cannot resume ${run}: ${what}`,
+    hint: 'start a new run; skills, tools or skillwright itself have changed',
+    data: { path: run },
+  });
+}

@@ -1,0 +1,179 @@
+/** Reconstructs a run from its events: the answers of the model, the actions, and the observations (AGT-10). */
+import type { Action, ActionType } from '../../core/action.ts';
+import type { Budget } from '../../core/budget.ts';
+import type { FailureCode } from '../../core/failure-codes.ts';
+import type { JournalLine, Outcome, ResumedRun, RunEvent } from '../../core/run-events.ts';
+import type { ModelAnswer } from '../../core/model.ts';
+import type { Observation } from '../../core/observation.ts';
+import type { AskedBy } from '../../core/session.ts';
+
+/** A recorded action. */
+export interface RecordedCall {
+  readonly action: Action;
+  readonly askedBy: AskedBy;
+  /** The decision, the approval, and the skill use of the action. */
+  readonly events: readonly RunEvent[];
+  /** The action was allowed, so it may have started even without a recorded observation. */
+  readonly isAllowed: boolean;
+  readonly observation?: Observation;
+}
+
+/** A subagent that the run started. */
+export interface RecordedChild {
+  readonly run: string;
+  /** Absent if no end was recorded. */
+  readonly end?: { readonly outcome: Outcome; readonly used: Budget | undefined };
+}
+
+export interface ReplayedRun {
+  readonly run: string;
+  /** In the order of turns. */
+  readonly answers: readonly ModelAnswer[];
+  /** By number, from 1. */
+  readonly calls: ReadonlyMap<number, RecordedCall>;
+  /** By the number of the call that started them. */
+  readonly children: ReadonlyMap<number, RecordedChild>;
+  /** Ids of skills that a search proposed to the model. */
+  readonly proposed: readonly string[];
+  readonly elapsedMs: number;
+}
+
+/** Actions without side effects, which are safe to repeat. */
+const HARMLESS: ReadonlySet<ActionType> = new Set([
+  'search_skills',
+  'load_skill',
+  'list_resources',
+  'read_resource',
+  'select_documents',
+  'get_script_path',
+  'poll_command',
+  'read_file',
+  'list_dir',
+  'grep',
+  'final_answer',
+]);
+
+/** Failures that a later approval resolves. */
+const WAITING: ReadonlySet<FailureCode> = new Set(['approval/pending', 'approval/needed']);
+
+function isHarmless({ type }: Action): boolean {
+  return HARMLESS.has(type);
+}
+
+/** The action must not be performed again: its outcome is known, or it may have had effects. */
+export function isSettled({ action, observation, isAllowed }: RecordedCall): boolean {
+  return observation !== undefined || (isAllowed && !isHarmless(action));
+}
+
+export function resumedRun({ run, elapsedMs, answers, calls }: ReplayedRun): ResumedRun {
+  return { run, elapsedMs, answers: answers.length, calls: [...calls.values()].filter(isSettled).length };
+}
+
+type Moment =
+  | { readonly type: 'answer'; readonly answer: ModelAnswer }
+  | { readonly type: 'call'; readonly call: number };
+
+interface Gathered {
+  readonly moments: Moment[];
+  readonly calls: Map<number, RecordedCall>;
+  readonly children: Map<number, RecordedChild>;
+  readonly proposed: string[];
+}
+
+/** Returns the part of a run that is replayed when it is resumed. */
+export function replayedRun(run: string, lines: Iterable<JournalLine>): ReplayedRun {
+  const gathered: Gathered = { moments: [], calls: new Map(), children: new Map(), proposed: [] };
+  let elapsed = 0;
+  let before = 0;
+  let outcome: Outcome = 'running';
+  for (const line of lines) {
+    ({ elapsed } = line);
+    if (line.event.type === 'run-start') before = line.event.agent?.resumes?.elapsedMs ?? 0;
+    if (line.event.type === 'run-end') ({ outcome } = line.event);
+    gather(gathered, line.event);
+  }
+  const { moments, calls, children, proposed } = gathered;
+  const kept = moments.slice(0, replayLength(moments, calls, outcome));
+  const keptCalls = new Set(kept.flatMap((moment) => (moment.type === 'call' ? [moment.call] : [])));
+  return {
+    run,
+    answers: kept.flatMap((moment) => (moment.type === 'answer' ? [moment.answer] : [])),
+    calls: new Map([...calls].filter(([call]) => keptCalls.has(call))),
+    children: new Map([...children].filter(([call]) => keptCalls.has(call))),
+    proposed,
+    elapsedMs: before + elapsed,
+  };
+}
+
+function gather({ moments, calls, children, proposed }: Gathered, event: RunEvent): void {
+  switch (event.type) {
+    case 'model-answer': {
+      const { text, toolCalls, finish, usage, retries } = event;
+      moments.push({ type: 'answer', answer: { text, toolCalls, finish, usage, retries } });
+      return;
+    }
+    case 'action': {
+      const { call, action, askedBy } = event;
+      // A final answer that the loop composed itself is composed again at the new end.
+      if (action.type === 'final_answer' && askedBy === 'program') return;
+      moments.push({ type: 'call', call });
+      calls.set(call, { action, askedBy, events: [], isAllowed: false });
+      return;
+    }
+    case 'decision':
+    case 'approval-ask':
+    case 'approval-answer':
+    case 'skill-use':
+    case 'observation': {
+      const open = calls.get(event.call);
+      if (open !== undefined) calls.set(event.call, withEvent(open, event));
+      return;
+    }
+    case 'subagent-start':
+      children.set(event.call, { run: event.run });
+      return;
+    case 'subagent-end':
+      children.set(event.call, { run: event.run, end: { outcome: event.outcome, used: event.used } });
+      return;
+    case 'activation':
+      if (event.reason === 'shortlist' || event.reason === 'forced')
+        if (moments.every(({ type }) => type === 'call')) proposed.push(event.skill);
+      return;
+    default:
+  }
+}
+
+type CallEvent = Extract<
+  RunEvent,
+  { readonly type: 'decision' | 'approval-ask' | 'approval-answer' | 'skill-use' | 'observation' }
+>;
+
+function withEvent(open: RecordedCall, event: CallEvent): RecordedCall {
+  if (event.type === 'observation') return { ...open, observation: event.observation };
+  const isYes =
+    (event.type === 'decision' && event.decision.effect === 'allow') ||
+    (event.type === 'approval-answer' && typeof event.answer === 'object' && event.answer.verdict === 'yes');
+  return { ...open, events: [...open.events, event], isAllowed: open.isAllowed || isYes };
+}
+
+/** Returns how many moments to replay. An action that waited for approval is asked for again, unless a later action had effects. */
+function replayLength(moments: readonly Moment[], calls: ReadonlyMap<number, RecordedCall>, outcome: Outcome): number {
+  const callAt = (place: number): RecordedCall | undefined => {
+    const moment = moments[place];
+    return moment?.type === 'call' ? calls.get(moment.call) : undefined;
+  };
+  const lastEffect = moments.findLastIndex((_, place) => hadEffect(callAt(place)));
+  const waiting = moments.findIndex((_, place) => place > lastEffect && isWaiting(callAt(place)));
+  if (waiting !== -1) return waiting;
+  // The model is asked again for an answer that made the run fail.
+  return outcome === 'failed' && moments.at(-1)?.type === 'answer' ? moments.length - 1 : moments.length;
+}
+
+function isWaiting(call: RecordedCall | undefined): boolean {
+  return call?.observation?.type === 'failed' && WAITING.has(call.observation.code);
+}
+
+function hadEffect(call: RecordedCall | undefined): boolean {
+  if (call === undefined || isHarmless(call.action)) return false;
+  return call.observation === undefined ? call.isAllowed : call.observation.type !== 'failed';
+}

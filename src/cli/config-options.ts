@@ -1,0 +1,91 @@
+import { checkConfig, problemText } from '../core/config/config-check.ts';
+import { valueHint } from '../core/config/config-environment.ts';
+import type { Config } from '../core/config/config.ts';
+import { SETTINGS, isMap, valueAt, valueOfText, withValue } from '../core/config/config-settings.ts';
+import type { Setting } from '../core/config/config-settings.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import type { JsonSchema } from '../core/json/json-schema.ts';
+import { nearest } from '../core/nearest.ts';
+import { quoted } from '../core/text/text.ts';
+
+export type OptionsRead =
+  | { readonly type: 'read'; readonly config: Config }
+  | { readonly type: 'wrong'; readonly message: string; readonly hint: string };
+
+/** Settings written as `key=value`; of two for one key the later counts. Text is written plainly, lists and objects as JSON. */
+export function readOptions(options: readonly string[]): OptionsRead {
+  let config: Config = {};
+  for (const option of options) {
+    const read = readOption(option, config);
+    if (read.type === 'wrong') return read;
+    config = read.config;
+  }
+  return { type: 'read', config };
+}
+
+function readOption(option: string, before: Config): OptionsRead {
+  const equals = option.indexOf('=');
+  if (equals < 1) return wrong(`${quoted(option)} is not KEY=VALUE`, 'write it like --set catalog.budget_tokens=2000');
+  const key = option.slice(0, equals);
+  const target = findTarget(key);
+  if (target === undefined) return unknownKey(key);
+  const value = valueFor(target, option.slice(equals + 1));
+  // Alone first: what is wrong with it must not be blamed on another.
+  const [problem] = checkConfig(withValue({}, target.path, value));
+  if (problem === undefined) return { type: 'read', config: joined(before, target, value) };
+  const { message, hint = valueHint(target.setting) } = problemText(problem, withValue({}, target.path, value));
+  return wrong(message, hint);
+}
+
+interface Target {
+  readonly setting: Setting;
+  readonly path: readonly string[];
+  /** Absent where anything may stand. */
+  readonly schema: JsonSchema | undefined;
+}
+
+/** A setting, or an entry of a map: behind the map's name everything is the entry's, dots included. */
+function findTarget(key: string): Target | undefined {
+  const setting = SETTINGS.find((candidate) => candidate.key === key);
+  if (setting !== undefined) return { setting, path: setting.path, schema: setting.schema };
+  const map = SETTINGS.find((candidate) => isMap(candidate) && key.startsWith(`${candidate.key}.`));
+  if (map === undefined || !('additionalProperties' in map.schema)) return undefined;
+  const { additionalProperties: entry } = map.schema;
+  return {
+    setting: map,
+    path: [...map.path, key.slice(map.key.length + 1)],
+    schema: entry === true ? undefined : entry,
+  };
+}
+
+/** Where anything may stand, JSON is read as such and all else is text. */
+function valueFor({ schema }: Target, text: string): unknown {
+  return schema === undefined ? (valueOfText(text, ANYTHING) ?? text) : (valueOfText(text, schema) ?? null);
+}
+
+const ANYTHING: JsonSchema = { type: 'object', description: 'Anything.', additionalProperties: true };
+
+/** A whole map joins the entries that were given before it. */
+function joined(before: Config, { setting, path }: Target, value: unknown): Config {
+  const known = valueAt(before, path);
+  const isWholeMap = isMap(setting) && path.length === setting.path.length && isObject(known) && isObject(value);
+  return withValue(before, path, isWholeMap ? { ...known, ...value } : value);
+}
+
+function unknownKey(key: string): OptionsRead {
+  const below = SETTINGS.filter((setting) => setting.key.startsWith(`${key}.`)).map((setting) => setting.key);
+  if (below.length > 0) return wrong(`${quoted(key)} is a group of settings`, `set one of ${below.join(', ')}`);
+  const [guess] = nearest(
+    key,
+    SETTINGS.map((setting) => setting.key),
+    1,
+  );
+  return wrong(
+    `${quoted(key)} is not a setting`,
+    guess === undefined ? 'run skillwright config explain to list all settings' : `did you mean ${guess}?`,
+  );
+}
+
+function wrong(message: string, hint: string): OptionsRead {
+  return { type: 'wrong', message, hint };
+}

@@ -1,0 +1,29 @@
+/** Grades everything that code can check. Loaded lazily, since it loads the regular expression engine. */
+import type { EvalCase } from '../cases/case.ts';
+import type { CheckResult } from '../report/result.ts';
+import { gradeActions } from './grade-actions.ts';
+import { gradeBudget, gradeOutcome, gradeSkills, gradeStreaming } from './grade-course.ts';
+import { gradeDisclosure } from './grade-disclosure.ts';
+import { gradeOutput } from './grade-output.ts';
+import type { CheckSchema } from './grade-output.ts';
+import { gradeSecurity } from './grade-security.ts';
+import { brokenReason } from './run-facts.ts';
+import type { RunFacts } from './run-facts.ts';
+
+/** Equal facts give equal checks. */
+export function gradeFacts(one: EvalCase, facts: RunFacts, checkSchema?: CheckSchema): readonly CheckResult[] {
+  const checks = [
+    ...gradeSkills(one, facts),
+    ...gradeActions(one, facts),
+    ...gradeDisclosure(one, facts),
+    ...gradeSecurity(one, facts),
+    ...gradeBudget(one, facts),
+    ...gradeOutcome(one, facts),
+    ...gradeOutput(one, facts, checkSchema),
+    ...gradeStreaming(one, facts),
+  ];
+  // A broken run proves neither success nor failure.
+  return brokenReason(one, facts) === ''
+    ? checks
+    : checks.map((check) => ({ ...check, status: 'error', found: facts.broken }));
+}

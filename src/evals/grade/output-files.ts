@@ -1,0 +1,74 @@
+/** The files that a run left, in their last state, as its record has them. */
+import { isUtf8 } from 'node:buffer';
+
+import { mediaTypeOf } from '../../core/media-type.ts';
+import type { OutputFile, RunResult } from '../../core/outputs.ts';
+import { sha256 } from '../../platform/hash.ts';
+import type { FileFact, RunFacts, StepFact } from './run-facts.ts';
+
+const WORKSPACE = 'workspace://';
+const DIGEST = 'sha256:';
+
+export function filesOfSteps(steps: readonly StepFact[]): readonly FileFact[] {
+  const files = new Map<string, FileFact>();
+  for (const step of steps) {
+    const { observation } = step;
+    if (observation?.type === 'file-deleted') files.delete(nameOf(observation.path));
+    for (const file of filesOf(step)) files.set(file.name, file);
+  }
+  return [...files.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function filesOf({ seq, action, observation }: StepFact): readonly FileFact[] {
+  if (observation?.type === 'program-ran') return collected(observation.result, seq);
+  if (observation?.type === 'command-seen' && observation.result !== undefined)
+    return collected(observation.result, seq);
+  if (observation?.type !== 'file-written' || action?.type !== 'write_file') return [];
+  const { path, bytes, digest } = observation;
+  const content = Buffer.from(action.content, 'utf8');
+  const name = nameOf(path);
+  // A redacted record does not hold the bytes that were written.
+  const isWhole = content.length === bytes;
+  const { mediaType } = mediaTypeOf(name, content);
+  return [{ seq, name, mediaType, bytes, sha256: hexOf(digest), ...(isWhole ? { text: action.content } : {}) }];
+}
+
+function collected({ output_files: files, primary_output: primary }: RunResult, seq: number): readonly FileFact[] {
+  return files.map((file) => fileFact(file, primary?.name === file.name ? primary : file, seq));
+}
+
+function fileFact(file: OutputFile, shown: OutputFile, seq: number): FileFact {
+  const { name, mime_type: mediaType, size_bytes: bytes, digest } = file;
+  const whole = [file, shown].find((one) => one.content !== undefined && !one.truncated);
+  return {
+    seq,
+    name,
+    mediaType,
+    bytes,
+    ...(digest === undefined ? {} : { sha256: hexOf(digest) }),
+    ...(whole?.content === undefined ? {} : { text: whole.content }),
+  };
+}
+
+function nameOf(path: string): string {
+  return path.startsWith(WORKSPACE) ? path.slice(WORKSPACE.length) : path;
+}
+
+function hexOf(digest: string): string {
+  return digest.startsWith(DIGEST) ? digest.slice(DIGEST.length) : digest;
+}
+
+/** Returns the bytes of a file that a run left, or undefined if they were not kept. */
+export type ReadOutput = (name: string) => Uint8Array | undefined;
+
+/** Adds the texts of files of which the record has only the hash. Bytes with another hash are ignored. */
+export function withOutputs(facts: RunFacts, read: ReadOutput): RunFacts {
+  return { ...facts, files: facts.files.map((file) => withText(file, read)) };
+}
+
+function withText(file: FileFact, read: ReadOutput): FileFact {
+  if (file.text !== undefined || file.sha256 === undefined) return file;
+  const bytes = read(file.name);
+  if (bytes === undefined || sha256(bytes) !== file.sha256 || !isUtf8(bytes)) return file;
+  return { ...file, text: Buffer.from(bytes).toString('utf8') };
+}

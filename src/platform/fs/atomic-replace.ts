@@ -1,0 +1,272 @@
+/** Files that are written under a temporary name and then appear whole, by one rename or one link. */
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import { NEW_FILE } from './open-flags.ts';
+import { isPresent, isSystemError, realPath } from './paths.ts';
+
+/**
+ * A name beside `target` that no other process uses: pid, time and random characters. Create it with `wx` or `mkdir`, which refuse what
+ * exists, so that guessing the name gains nothing.
+ */
+export function temporaryName(target: string, suffix: string): string {
+  const unique = `${process.pid.toString(36)}${process.hrtime.bigint().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
+  return path.join(path.dirname(target), `${temporaryPrefix(target)}${unique}${suffix}`);
+}
+
+/** The prefix of all temporary names of a target. */
+export function temporaryPrefix(target: string): string {
+  return `.${path.basename(target)}.`;
+}
+
+/** Writes all bytes: one `write` may accept only a part of them. */
+export function writeAll(descriptor: number, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length;)
+    written += writeSync(descriptor, bytes, written, bytes.length - written);
+}
+
+const SUFFIX = '.tmp';
+/** What `link` fails with on file systems without hard links. */
+const NO_HARD_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/**
+ * A file that is being written under a temporary name. Every method throws system errors; after one, call `discard`. `replace` and
+ * `create` close the file.
+ */
+export class PendingFile {
+  readonly descriptor: number;
+  readonly #file: string;
+  readonly #temporary: string;
+  #isOpen = true;
+
+  /** `temporary`: the target whose temporary name is used, for a target that has a name of the maximum length itself. */
+  constructor(
+    file: string,
+    { mode = 0o600, temporary = file }: { readonly mode?: number; readonly temporary?: string },
+  ) {
+    this.#file = file;
+    this.#temporary = temporaryName(temporary, SUFFIX);
+    // `wx` fails if another user created a file or a link of this name first.
+    this.descriptor = openSync(this.#temporary, 'wx', mode);
+  }
+
+  write(bytes: Uint8Array): void {
+    writeAll(this.descriptor, bytes);
+  }
+
+  /** Waits until the bytes are on the disk. */
+  sync(): void {
+    fsyncSync(this.descriptor);
+  }
+
+  /** Renames the file to its place, over what is there. */
+  replace(): void {
+    this.close();
+    renameSync(this.#temporary, this.#file);
+  }
+
+  /** Links the file to its place. Throws EEXIST if something is there. */
+  create(): void {
+    this.close();
+    try {
+      linkSync(this.#temporary, this.#file);
+    } catch (error) {
+      if (!isSystemError(error) || !NO_HARD_LINKS.has(error.code)) throw error;
+      if (isPresent(this.#file)) throw Object.assign(error, { code: 'EEXIST' });
+      renameSync(this.#temporary, this.#file);
+      return;
+    }
+    unlinkQuietly(this.#temporary);
+  }
+
+  close(): void {
+    if (this.#isOpen) closeSync(this.descriptor);
+    this.#isOpen = false;
+  }
+
+  /** Removes the temporary file, if it is still there. */
+  discard(): void {
+    this.close();
+    unlinkQuietly(this.#temporary);
+  }
+}
+
+export interface AtomicWriteOptions {
+  /** Permission bits of the new file (default: 0o600). */
+  readonly mode?: number;
+  /** Wait until the bytes are on the disk: for data that cannot be rebuilt. */
+  readonly sync?: boolean;
+  /** The file that is replaced: the new one gets its permission bits whatever the umask, and its owner where that is permitted. */
+  readonly like?: { readonly mode: number; readonly uid: number; readonly gid: number };
+}
+
+/**
+ * Replaces a file by one rename: a reader sees the old bytes or the new ones, never a part. A link at `file` is replaced, not
+ * followed. Throws system errors and leaves no temporary file behind.
+ */
+export function writeFileAtomically(
+  file: string,
+  data: Uint8Array | Iterable<Uint8Array>,
+  { mode = 0o600, sync = false, like }: AtomicWriteOptions = {},
+): void {
+  const pending = new PendingFile(file, { mode });
+  try {
+    for (const chunk of data instanceof Uint8Array ? [data] : data) pending.write(chunk);
+    if (like !== undefined) copyOwnership(pending.descriptor, like);
+    if (sync) pending.sync();
+    pending.replace();
+  } catch (error) {
+    pending.discard();
+    throw error;
+  }
+}
+
+export interface FileContent {
+  readonly file: string;
+  readonly data: Uint8Array;
+}
+
+/**
+ * Replaces several files that belong together: writes all of them, calls `before`, and then renames them in this order. All bytes are
+ * written before the first sync, because waiting for each file in turn takes longer.
+ */
+export function writeFilesAtomically(
+  files: readonly FileContent[],
+  before: () => void,
+  { mode = 0o600, sync = false }: Omit<AtomicWriteOptions, 'like'> = {},
+): void {
+  const written: PendingFile[] = [];
+  try {
+    for (const { file, data } of files) {
+      const pending = new PendingFile(file, { mode });
+      written.push(pending);
+      pending.write(data);
+    }
+    before();
+    for (const pending of written) {
+      if (sync) pending.sync();
+      pending.close();
+    }
+    for (const pending of written) pending.replace();
+  } catch (error) {
+    for (const pending of written) pending.discard();
+    throw error;
+  }
+}
+
+/** Creates a file directly under its name, for files that no reader opens before another file names them. Throws EEXIST. */
+export function writeNewFile(
+  file: string,
+  data: Uint8Array,
+  { mode = 0o600, sync = false }: Omit<AtomicWriteOptions, 'like'> = {},
+): void {
+  const descriptor = openSync(file, 'wx', mode);
+  try {
+    writeAll(descriptor, data);
+    if (sync) fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export interface FileWriter {
+  write(bytes: Uint8Array): void;
+  close(): void;
+}
+
+/** Creates a file that is written in chunks. It has exactly `mode`, whatever the umask. Throws system errors. */
+export function openNewFile(file: string, mode: number): FileWriter {
+  const descriptor = openSync(file, NEW_FILE, mode);
+  try {
+    fchmodSync(descriptor, mode);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  return { write: (bytes) => writeAll(descriptor, bytes), close: () => closeSync(descriptor) };
+}
+
+/** Removes the temporary files of `file` that killed processes left behind and that are older than `olderThanMs`. */
+export function removeStaleTemporaries(
+  file: string,
+  { now, olderThanMs }: { readonly now: number; readonly olderThanMs: number },
+): void {
+  const directory = path.dirname(file);
+  const prefix = temporaryPrefix(file);
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(prefix) || !name.endsWith(SUFFIX)) continue;
+    const temporary = path.join(directory, name);
+    const stats = lstatSync(temporary, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < now - olderThanMs) unlinkQuietly(temporary);
+  }
+}
+
+/**
+ * Replaces a text file of the user atomically and synced; it keeps its permission bits and, where permitted, its owner. A link stays and
+ * its target is replaced.
+ */
+export function replaceText(file: string, text: string): void {
+  const target = realPath(file);
+  try {
+    // Mode 0600 until the file has the bits of the old one: no other user sees the new text early.
+    writeFileAtomically(target, Buffer.from(text, 'utf8'), { mode: 0o600, sync: true, like: statSync(target) });
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new SkillError({
+      code: 'io/failed',
+      message: `cannot write ${JSON.stringify(file)} (${error.code}); the file is unchanged`,
+      hint: 'free disk space, or give yourself write permission on the folder',
+      data: { path: file, cause: error.code },
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Writes a file that the user named, atomically. An existing file keeps its permission bits and the links to it; a pipe or a device is
+ * written to. Throws system errors.
+ */
+export function writeNamedFile(file: string, text: string): void {
+  const existing = statSync(file, { throwIfNoEntry: false });
+  const bytes = Buffer.from(text, 'utf8');
+  if (existing === undefined) writeFileAtomically(file, bytes);
+  else if (existing.isFile()) writeFileAtomically(realPath(file), bytes, { like: existing });
+  else writeFileSync(file, bytes);
+}
+
+function copyOwnership(descriptor: number, { mode, uid, gid }: NonNullable<AtomicWriteOptions['like']>): void {
+  const { uid: ownUid, gid: ownGid } = fstatSync(descriptor);
+  try {
+    if (ownUid !== uid || ownGid !== gid) fchownSync(descriptor, uid, gid);
+  } catch (error) {
+    // Only root may change the owner; for other users the new file is their own, as after any editor that renames.
+    if (!isSystemError(error)) throw error;
+  }
+  // After the owner, because chown clears bits. Skipped if nothing changes: some file systems reject chmod.
+  if (((fstatSync(descriptor).mode ^ mode) & 0o777) !== 0) fchmodSync(descriptor, mode & 0o777);
+}
+
+function unlinkQuietly(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    // Already gone, or in a directory that cannot be written: the caller reports the original error.
+    if (!isSystemError(error)) throw error;
+  }
+}

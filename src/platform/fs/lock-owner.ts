@@ -1,0 +1,118 @@
+/**
+ * Which process owns a lock or a folder. A process is identified by its pid, its start time, the boot id of the machine and the pid
+ * namespace, so that a reused pid is never mistaken for the owner. The kernel releases nothing on exit: callers check with `ownerState`
+ * whether an owner is still running.
+ */
+import { readFileSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+
+import { writeFileAtomically } from './atomic-replace.ts';
+import { isSystemError } from './paths.ts';
+import { readPrivateFile } from './read-file.ts';
+
+export interface LockOwner {
+  readonly pid: number;
+  /** Start time in clock ticks since boot; empty if the system does not report it. */
+  readonly start: string;
+  /** The first characters of the boot id. */
+  readonly boot: string;
+  /** Inode of the pid namespace: pids of a container mean nothing outside of it. */
+  readonly space: string;
+}
+
+/** `unknown`: the owner is in another pid namespace, where this process cannot check. */
+export type OwnerState = 'alive' | 'dead' | 'unknown';
+
+export function thisProcess(): LockOwner {
+  return {
+    pid: process.pid,
+    start: startOf(process.pid) ?? '',
+    boot: readText('/proc/sys/kernel/random/boot_id').replaceAll('-', '').slice(0, 12),
+    space: pidNamespace(),
+  };
+}
+
+export function ownerState(owner: LockOwner, observer: LockOwner = thisProcess()): OwnerState {
+  if (owner.boot !== observer.boot) return 'dead';
+  if (owner.space !== observer.space) return 'unknown';
+  if (!isRunning(owner.pid)) return 'dead';
+  const start = startOf(owner.pid);
+  // Without /proc only the pid can be checked; assume that the owner is alive.
+  if (start === undefined) return process.platform === 'linux' ? 'dead' : 'alive';
+  return owner.start === '' || owner.start === start ? 'alive' : 'dead';
+}
+
+/** An owner as part of a file name. */
+export function ownerName({ pid, start, boot, space }: LockOwner): string {
+  return [String(pid), start, boot, space].join('.');
+}
+
+export function ownerOfName(name: string): LockOwner | undefined {
+  const [, pid = '', start = '', boot = '', space = ''] = OWNER_NAME.exec(name) ?? [];
+  return pid === '' ? undefined : { pid: Number(pid), start, boot, space };
+}
+
+const OWNER_NAME = /^(\d{1,10})\.(\d*)\.([0-9a-f]*)\.(\d*)(?:\.|$)/;
+
+export const OWNER_FILE = '.owner';
+const MAX_BYTES = 4096;
+
+/** `kept`: no process owns the folder, and cleanup must leave it alone. `unreadable`: the owner file is damaged. */
+export type FolderOwner =
+  | { readonly type: 'owned'; readonly owner: LockOwner }
+  | { readonly type: 'kept' }
+  | { readonly type: 'absent' }
+  | { readonly type: 'unreadable' };
+
+export function writeFolderOwner(folder: string, owner: LockOwner | 'kept'): void {
+  const text = owner === 'kept' ? 'kept\n' : `${ownerName(owner)}\n`;
+  writeFileAtomically(path.join(folder, OWNER_FILE), Buffer.from(text));
+}
+
+export function readFolderOwner(folder: string): FolderOwner {
+  const read = readPrivateFile(path.join(folder, OWNER_FILE), { maxBytes: MAX_BYTES });
+  if (read.type === 'absent') return { type: 'absent' };
+  if (read.type === 'failed') return { type: 'unreadable' };
+  const text = read.bytes.toString('utf8').trim();
+  if (text === 'kept') return { type: 'kept' };
+  const owner = ownerOfName(text);
+  return owner === undefined ? { type: 'unreadable' } : { type: 'owned', owner };
+}
+
+function isRunning(pid: number): boolean {
+  if (pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return error.code === 'EPERM';
+  }
+}
+
+/** `undefined` if the process does not exist or is a zombie. */
+function startOf(pid: number): string | undefined {
+  const text = readText(`/proc/${String(pid)}/stat`);
+  // The second field is the program name in parentheses and may contain spaces and parentheses itself.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state = '', start = ''] = [fields[0], fields[19]];
+  return start === '' || state === 'Z' || state === 'X' ? undefined : start;
+}
+
+function pidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
+  } catch (error) {
+    if (isSystemError(error)) return '';
+    throw error;
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isSystemError(error)) return '';
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Versions and version ranges, evaluated by `semver`. Ranges may use npm syntax (`^18`, `1.x`, `>=1 <2`, `1 || 2`) or Python syntax
+ * (`>=3.11,<4`, `~=2.1`, `==1.2.*`, `!=1.2.*`). A pre-release such as `2.0.0-rc.1` or `2.0rc1` is lower than `2.0.0`.
+ */
+import parse from 'semver/functions/parse.js';
+import satisfies from 'semver/functions/satisfies.js';
+
+/** Ranges that are not understood, and versions without a number, count as matching: see `isRange` for the strict question. */
+export function isInRange(version: string, range: string): boolean {
+  const found = toSemver(version);
+  if (found === undefined) return true;
+  return alternatives(range).some((parts) => parts.every((part) => isPartMet(found, part)));
+}
+
+/** Whether every part of a range is understood, so that `isInRange` accepts only what the author meant. */
+export function isRange(range: string): boolean {
+  return alternatives(range)
+    .flat()
+    .every((part) => part === '*' || PART.test(part));
+}
+
+function alternatives(range: string): readonly (readonly string[])[] {
+  return range
+    .replaceAll(/([<>=!~^])\s+/g, '$1')
+    .split('||')
+    .map((choice) => choice.trim().split(/[\s,]+/));
+}
+
+const PART = /^(>=|<=|>|<|===|==|!=|~=|=|\^|~)?v?(\d[\w.*+-]*)$/;
+
+function isPartMet(version: string, part: string): boolean {
+  const [, operator = '=', text = ''] = PART.exec(part) ?? [];
+  const bound = toSemver(text);
+  if (bound === undefined) return true;
+  const numbers = numbersOf(text);
+  // `1.2` and `1.2.*` mean all versions that start so; an exact version keeps its pre-release.
+  const start = numbers.length < 3 || /\.[*x]/i.test(text) ? numbers.join('.') : bound;
+  const isMet = (range: string): boolean => satisfies(version, range, { includePrerelease: true });
+  switch (operator) {
+    case '>=':
+    case '>':
+    case '<=':
+      return isMet(operator + bound);
+    case '<':
+      // `2.0.0-rc.1` does not satisfy `<2.0.0`, in Python as in npm.
+      return isMet(`<${bound}${bound.includes('-') ? '' : '-0'}`);
+    case '!=':
+      return !isMet(/\.[*x]/i.test(text) ? start : bound);
+    case '^':
+    case '~':
+      return isMet(`>=${bound}`) && isMet(operator + start);
+    case '~=':
+      return isMet(`>=${bound}`) && isMet(numbers.slice(0, Math.max(1, numbers.length - 1)).join('.'));
+    default:
+      return isMet(start);
+  }
+}
+
+const NUMBERS = /^v?(\d+(?:\.\d+)*)/;
+const NPM_PRERELEASE = /^-([0-9A-Za-z.-]+)/;
+const PYTHON_PRERELEASE = /^[._]?(a|b|c|rc|alpha|beta|pre|preview|dev)[._]?(\d*)/i;
+
+/** The numbers that a version starts with, without leading zeros. Only the first three count, as in semantic versioning. */
+function numbersOf(text: string): readonly string[] {
+  const numbers = NUMBERS.exec(text)?.[1]?.split('.') ?? [];
+  return numbers.slice(0, 3).map((number) => number.replace(/^0+(?=\d)/, ''));
+}
+
+function toSemver(text: string): string | undefined {
+  const start = NUMBERS.exec(text)?.[0];
+  if (start === undefined) return undefined;
+  const [major = '0', minor = '0', patch = '0'] = numbersOf(text);
+  const rest = text.slice(start.length);
+  const [, word, count = ''] = PYTHON_PRERELEASE.exec(rest) ?? [];
+  const before =
+    NPM_PRERELEASE.exec(rest)?.[1] ?? (word === undefined ? undefined : `${word}.${count === '' ? '0' : count}`);
+  return parse(`${major}.${minor}.${patch}${before === undefined ? '' : `-${before}`}`, true)?.version;
+}
+
+interface OrderedVersion {
+  readonly numbers: readonly bigint[];
+  readonly prerelease: NonNullable<ReturnType<typeof parse>>;
+}
+
+/** As in semantic versioning, but with any count of numbers of any length, because skills use dates as versions. Build metadata is ignored. */
+const VERSION = /^v?(\d+(?:\.\d+)*)(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+const MAX_CHARACTERS = 256;
+
+/** Negative if `a` is older than `b`. Undefined if one of them is not a version and the texts differ. */
+export function compareVersions(a: string, b: string): number | undefined {
+  if (a === b) return 0;
+  const [left, right] = [readVersion(a), readVersion(b)];
+  if (left === undefined || right === undefined) return undefined;
+  for (let at = 0; at < Math.max(left.numbers.length, right.numbers.length); at += 1) {
+    const difference = (left.numbers[at] ?? 0n) - (right.numbers[at] ?? 0n);
+    if (difference !== 0n) return difference < 0n ? -1 : 1;
+  }
+  return left.prerelease.compare(right.prerelease);
+}
+
+function readVersion(text: string): OrderedVersion | undefined {
+  const [, numbers, before = ''] = (text.length <= MAX_CHARACTERS ? VERSION.exec(text.trim()) : undefined) ?? [];
+  const prerelease = parse(`0.0.0${before}`, true);
+  if (numbers === undefined || prerelease === null) return undefined;
+  return { numbers: numbers.split('.').map(BigInt), prerelease };
+}

@@ -1,0 +1,196 @@
+/**
+ * Resolves a path of an action to a file of the project, the workspace or a loaded skill. Opens nothing. Policy decides on the resolved
+ * path; the actions then open it without following links, so that the approved file is the one that is used.
+ */
+import path from 'node:path';
+
+import type { Failure } from '../core/failure-codes.ts';
+import { fileProblemText } from '../core/file-problem.ts';
+import { toRelativePath } from '../core/path.ts';
+import type { RelativePath } from '../core/path.ts';
+import { quoted } from '../core/text/text.ts';
+import { isInside, realPath, tryRealPath, withForwardSlashes } from '../platform/fs/paths.ts';
+import { resolveBeneath } from '../platform/fs/resolve-beneath.ts';
+import { hostFailure } from './host-failure.ts';
+
+/** The folders that actions may access: the project, the workspace of the session if it has one, and loaded skills. */
+export interface FileRoots {
+  readonly project: string;
+  readonly workspace?: string;
+  /** Loaded skills only. */
+  readonly skills: readonly { readonly name: string; readonly dir: string }[];
+}
+
+export interface ResolvedPath {
+  readonly type: 'resolved';
+  readonly place: 'project' | 'workspace' | 'skill';
+  /** Real path of the project, workspace or skill. */
+  readonly root: string;
+  /** Relative to `root`, links resolved; empty for the root itself. */
+  readonly relative: RelativePath | '';
+  /** As in rules and observations: relative for the project, `workspace://…`, `skill://name/…`. */
+  readonly shown: string;
+  readonly absolute: string;
+}
+
+export type PathResolution = ResolvedPath | { readonly type: 'refused'; readonly failure: Failure };
+
+export type Purpose = 'read' | 'write';
+
+/** Resolves a path that a model wrote. */
+export function resolvePath(text: string, places: FileRoots, purpose: Purpose): PathResolution {
+  const parsed = parsePath(text, places);
+  if (parsed.type === 'refused') return parsed;
+  const { root: given, rest } = parsed;
+  const root = tryRealPath(given.dir);
+  if (root === undefined)
+    return refused(hostFailure('file/missing', `the folder of the ${nameOf(given)} does not exist`));
+  const resolved = resolveBeneath(root, rest, [...new Set([given.dir, root])]);
+  const shown = shownPath(given, rest);
+  if (resolved.type === 'failed') {
+    const isBelowFile = resolved.code === 'file/exists' && purpose === 'read';
+    const problem = isBelowFile ? ({ code: 'file/missing' } as const) : resolved;
+    return refused(hostFailure(problem.code, `${quoted(shown, 200)} ${fileProblemText(problem)}`));
+  }
+  if (purpose === 'read' && !resolved.isThere)
+    return refused(hostFailure('file/missing', `${quoted(shown, 200)} does not exist`));
+  const placed: ResolvedPath = {
+    type: 'resolved',
+    place: given.place,
+    root,
+    relative: resolved.path,
+    shown: shownPath(given, resolved.path),
+    absolute: path.join(root, resolved.path),
+  };
+  const problem = purpose === 'write' ? writeProblem(placed, places) : undefined;
+  return problem === undefined ? placed : refused(problem);
+}
+
+/** A root before its links are resolved. */
+interface PlaceRoot {
+  readonly place: ResolvedPath['place'];
+  readonly dir: string;
+  /** The name of the skill. */
+  readonly name?: string;
+}
+
+type ParsedPath =
+  | { readonly type: 'parsed'; readonly root: PlaceRoot; readonly rest: RelativePath | '' }
+  | { readonly type: 'refused'; readonly failure: Failure };
+
+const WORKSPACE = 'workspace://';
+const SKILL = 'skill://';
+/** The root itself: `.`, `./`, `./.`, or empty after a scheme. */
+const ITSELF = /^(?:\.?\/)*\.?$/;
+
+function parsePath(text: string, places: FileRoots): ParsedPath {
+  const project: PlaceRoot = { place: 'project', dir: places.project };
+  if (text.startsWith(WORKSPACE)) {
+    const { workspace } = places;
+    if (workspace === undefined)
+      return refused(
+        hostFailure('path/outside', `${quoted(text, 200)} is in the workspace, but this session has no workspace`),
+      );
+    return readRest(text, { place: 'workspace', dir: workspace }, text.slice(WORKSPACE.length));
+  }
+  if (text.startsWith(SKILL)) {
+    const [name = '', ...rest] = text.slice(SKILL.length).split('/');
+    const skill = places.skills.find((each) => each.name === name);
+    if (skill === undefined)
+      return refused(hostFailure('skill/not-loaded', `${quoted(text, 200)} is in a skill that is not loaded`));
+    return readRest(text, { place: 'skill', ...skill }, rest.join('/'));
+  }
+  if (text.startsWith('/')) return readAbsolute(text, places);
+  if (text === '') return refused(hostFailure('path/empty', 'the path is empty'));
+  return readRest(text, project, text);
+}
+
+function readRest(text: string, root: PlaceRoot, rest: string): ParsedPath {
+  if (rest === '' || (!rest.startsWith('/') && ITSELF.test(rest))) return { type: 'parsed', root, rest: '' };
+  const part = readPart(rest, text);
+  return part.type === 'refused' ? part : { type: 'parsed', root, rest: part.path };
+}
+
+/** As `toRelativePath`, with a message for all roots. */
+function readPart(
+  part: string,
+  text = part,
+): { readonly type: 'path'; readonly path: RelativePath } | { readonly type: 'refused'; readonly failure: Failure } {
+  const reading = toRelativePath(part);
+  if (reading.type === 'path') return reading;
+  const { code, message } = reading.failure;
+  const reason = code === 'path/absolute' ? `the path ${quoted(text, 200)} is absolute` : message;
+  return refused(hostFailure(code, reason));
+}
+
+/** An absolute path below a root, as given or with links resolved; the innermost root is used. */
+function readAbsolute(text: string, places: FileRoots): ParsedPath {
+  const part = readPart(text.replace(/^\/+/, '') || '.', text);
+  if (part.type === 'refused') return part.failure.code === 'path/empty' ? refused(outside(text)) : part;
+  const named = `/${part.path}`;
+  for (const absolute of [named, realStart(named)]) {
+    const [best] = rootsOf(places)
+      .flatMap((root) => [root.dir, realPath(root.dir)].map((home) => ({ root, home })))
+      .filter(({ home }) => isInside(absolute, home))
+      .toSorted((a, b) => b.home.length - a.home.length);
+    if (best !== undefined) return readRest(text, best.root, path.posix.relative(best.home, absolute));
+  }
+  return refused(outside(text));
+}
+
+/** Resolves the links of the part that exists; the rest stays unchanged. */
+function realStart(absolute: string): string {
+  const real = tryRealPath(absolute);
+  if (real !== undefined) return real;
+  const above = path.dirname(absolute);
+  return above === absolute ? absolute : path.join(realStart(above), path.basename(absolute));
+}
+
+function rootsOf({ project, workspace, skills }: FileRoots): readonly PlaceRoot[] {
+  return [
+    { place: 'project', dir: project },
+    ...(workspace === undefined ? [] : [{ place: 'workspace', dir: workspace } as const]),
+    ...skills.map(({ name, dir }) => ({ place: 'skill', dir, name }) as const),
+  ];
+}
+
+/** The workspace folders for programs and models; others hold copies of skills and run records. */
+const WRITABLE = /^(?:work|out)\/./;
+
+function writeProblem(placed: ResolvedPath, { skills }: FileRoots): Failure | undefined {
+  const shown = quoted(placed.shown, 200);
+  if (placed.relative === '') return hostFailure('file/directory', `${shown} is a folder`);
+  // Checked by real path: a loaded skill must not change, because it may be trusted at its digest.
+  const skill = skills.find(({ dir }) => isInside(placed.absolute, realPath(dir)));
+  if (skill !== undefined)
+    return hostFailure(
+      'file/unwritable',
+      `${shown} belongs to the loaded skill ${quoted(skill.name)}, which is read-only`,
+      'write the file to another folder',
+    );
+  if (placed.place === 'workspace' && !WRITABLE.test(placed.relative))
+    return hostFailure(
+      'file/unwritable',
+      `${shown} is not in work/ or out/ of the workspace`,
+      'write to workspace://work/… or workspace://out/…',
+    );
+  return undefined;
+}
+
+function shownPath({ place, name = '' }: PlaceRoot, relative: string): string {
+  const file = withForwardSlashes(relative);
+  if (place === 'project') return file === '' ? '.' : file;
+  return place === 'workspace' ? `${WORKSPACE}${file}` : `${SKILL}${name}/${file}`;
+}
+
+function nameOf({ place, name }: PlaceRoot): string {
+  return name === undefined ? place : `skill ${quoted(name)}`;
+}
+
+function outside(text: string): Failure {
+  return hostFailure('path/outside', `${quoted(text, 200)} is outside of the project, the workspace and loaded skills`);
+}
+
+function refused(failure: Failure): { readonly type: 'refused'; readonly failure: Failure } {
+  return { type: 'refused', failure };
+}

@@ -1,0 +1,84 @@
+import type { Action } from '../core/action.ts';
+import type { Approve } from '../core/approval.ts';
+import type { AllowedToolsUse } from '../core/config/policy-config.ts';
+import type { Observation } from '../core/observation.ts';
+import type { RunEvent } from '../core/run-events.ts';
+import type { AskedBy, SessionState } from '../core/session.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import type { Redactor } from '../journal/redact/redact.ts';
+import type { BodyLimits } from '../loader/load-body.ts';
+import type { TreeDigests } from '../platform/fs/tree-digest.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { SkillIndex } from '../registry/index-skills.ts';
+import { resolveSkill } from '../registry/resolve-skill.ts';
+import type { Execution } from './execution/execution.ts';
+import type { SkillSearch } from './search/skill-search.ts';
+import type { SkillTrust } from './skill-trust.ts';
+
+/** The project whose files may be used, and whether servers may be asked. */
+export interface HostAccess {
+  readonly project: string;
+  readonly hasNetwork: boolean;
+}
+
+/** Everything that actions of one session have in common. */
+export interface ActionSettings {
+  /** The snapshot of skills that names are resolved against. */
+  readonly index: SkillIndex;
+  readonly search: SkillSearch;
+  readonly limits: BodyLimits;
+  readonly trust: SkillTrust;
+  readonly digests: TreeDigests;
+  /** Rules of the configuration, the project and the run; active skills narrow them. */
+  readonly policy: Policy;
+  readonly allowedTools: AllowedToolsUse;
+  /** Absent: every question is answered with `nobody`. */
+  readonly approve: Approve | undefined;
+  /** Removes secrets from everything that is shown or recorded. */
+  readonly redactor: Redactor;
+  /** Absent: programs cannot be run. */
+  readonly execution: Execution | undefined;
+  /** Absent: project files and the network cannot be used. */
+  readonly host: HostAccess | undefined;
+  /** Absent: every action is performed. */
+  readonly recall?: Recall | undefined;
+}
+
+/** What one action is performed with. */
+export interface ActionContext extends ActionSettings {
+  readonly askedBy: AskedBy;
+  /** Absent for an action outside of a session. */
+  readonly state: SessionState | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly journal: CallJournal;
+}
+
+/** Returns what an earlier run recorded for this action, or nothing if the action has to be performed. */
+export type Recall = (requested: {
+  readonly call: number;
+  readonly action: Action;
+  readonly askedBy: AskedBy;
+}) => RecalledAction | undefined;
+
+export interface RecalledAction {
+  /** The recorded decision, approval and skill use. */
+  readonly events: readonly RunEvent[];
+  readonly observation: Observation;
+}
+
+/** Receives every event before the step it describes takes effect. */
+export interface CallJournal {
+  /** Whether events are stored. If not, skill digests are not computed for them. */
+  readonly isKept: boolean;
+  /** Returns the number of the next action. */
+  nextCall(): number;
+  /** Throws if the event cannot be written; then the step is not done. */
+  record(event: RunEvent): void;
+  /** Writes buffered events before a step with effects that others can see. Throws as `record` does. */
+  flush(): void;
+}
+
+/** The skills whose instructions are in the conversation. */
+export function activeSkills({ state, index }: Pick<ActionContext, 'state' | 'index'>): readonly SkillEntry[] {
+  return (state?.loaded ?? []).flatMap(({ skill }) => resolveSkill(index, skill.id) ?? []);
+}

@@ -1,0 +1,146 @@
+import { statSync } from 'node:fs';
+
+import type { Access, Decision, Subject } from '../core/access.ts';
+import type { Action } from '../core/action.ts';
+import type { ApprovalDetail, ApprovalRequest, ApprovalScope, ApprovedSkill } from '../core/approval.ts';
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { stableJson } from '../core/json/stable-json.ts';
+import { sha256 } from '../platform/hash.ts';
+import { hazardsOf } from '../policy/command/command-hazards.ts';
+import { readCommandLine } from '../policy/command/command-line.ts';
+import { programsOf } from '../policy/command/command-pattern.ts';
+import { redacted } from './secrets/without-secrets.ts';
+import type { ResolvedPath } from '../project/resolve-path.ts';
+import { previewWrite } from '../project/write-file.ts';
+import type { WritePreview } from '../project/write-file.ts';
+import type { ActionContext } from './action-context.ts';
+import type { ActionDecision } from './decide-action.ts';
+import type { ActionTarget } from './find-target.ts';
+
+export interface Approval {
+  /** The file content that the person saw before a write; nothing else may be replaced. */
+  readonly preview: WritePreview | undefined;
+}
+
+/** Asks whether an action may be performed, and records the question and the answer (POL-3). */
+export async function askApproval(
+  action: Action,
+  call: number,
+  { skill, path, digest }: ActionTarget & { readonly digest: string | undefined },
+  decided: ActionDecision,
+  { journal, signal, approve, redactor }: ActionContext,
+): Promise<Approval | Failure> {
+  const approved: ApprovedSkill | undefined =
+    skill === undefined || digest === undefined ? undefined : { id: skill.id, name: skill.name, digest };
+  const preview = action.type === 'write_file' && path !== undefined ? previewWrite(path) : undefined;
+  const request = approvalRequest(action, decided, approved, detailOf(action, path, preview));
+  journal.record({ type: 'approval-ask', call, request });
+  journal.flush();
+  // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.
+  const answer =
+    (await approve?.(redacted(request, redactor), signal === undefined ? {} : { signal })) ?? ('nobody' as const);
+  journal.record({ type: 'approval-answer', call, request: request.id, answer });
+  const id = request.id.replace(/^sha256:/, '');
+  const { reason, tool } = decided.decision;
+  if (answer === 'nobody')
+    return failure('approval/needed', `${reason}, and no person is available to approve it`, {
+      hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}`,
+    });
+  if (answer === 'pending')
+    return failure('approval/pending', `${reason}; the question waits for an answer`, {
+      hint: `a person answers with: skillwright approvals answer ${id.slice(0, 12)} yes; then try again`,
+    });
+  if (answer.verdict === 'no') return failure('approval/refused', `a person refused ${tool}`);
+  return { preview };
+}
+
+function approvalRequest(
+  action: Action,
+  { decision, accesses, isolation }: ActionDecision,
+  skill: ApprovedSkill | undefined,
+  detail: ApprovalDetail,
+): ApprovalRequest {
+  const bound = { action, skill, detail, isolation, accesses };
+  return {
+    id: `sha256:${sha256(stableJson(bound))}`,
+    tool: decision.tool,
+    risk: decision.risk,
+    action,
+    rule: decision.rule,
+    origin: decision.origin,
+    ...(skill === undefined ? {} : { skill }),
+    detail,
+    affects: accesses.flatMap(affectedBy),
+    ...(isolation === undefined ? {} : { isolation }),
+    scopes: scopesFor(decision, skill, isolation === 'none'),
+    coverage: stableJson([
+      decision.tool,
+      skill?.id ?? '',
+      skill?.digest ?? '',
+      accesses.map((access) => coverageOf(access, action)),
+    ]),
+  };
+}
+
+/** What a person sees of an action: its effect, not a description that the model or the skill wrote. */
+function detailOf(action: Action, path: ResolvedPath | undefined, preview: WritePreview | undefined): ApprovalDetail {
+  switch (action.type) {
+    case 'run_command':
+    case 'start_command':
+      return { kind: 'command', command: action.command, programs: programsOf(readCommandLine(action.command)) };
+    case 'run_script':
+      return { kind: 'script', script: action.script, args: action.args };
+    case 'write_file':
+      return { kind: 'write', path: path?.shown ?? action.path, before: preview?.before, after: action.content };
+    case 'delete_file': {
+      const bytes = path === undefined ? 0 : (statSync(path.absolute, { throwIfNoEntry: false })?.size ?? 0);
+      return { kind: 'delete', path: path?.shown ?? action.path, bytes };
+    }
+    case 'network_request':
+      return { kind: 'request', method: action.method ?? 'GET', url: action.url, body: action.body ?? '' };
+    default:
+      return { kind: 'other', summary: JSON.stringify(action) };
+  }
+}
+
+/** High-risk actions cannot be approved for a skill, and programs without isolation must be approved one by one. */
+function scopesFor(
+  { risk }: Decision,
+  skill: ApprovedSkill | undefined,
+  isUnisolated: boolean,
+): readonly ApprovalScope[] {
+  if (isUnisolated) return ['once'];
+  return skill === undefined || risk === 'high' ? ['once', 'run'] : ['once', 'run', 'skill'];
+}
+
+function affectedBy({ subject }: Access): readonly string[] {
+  if (subject.kind === 'path') return [subject.path];
+  return subject.kind === 'host' ? [`${subject.host?.name ?? ''}:${String(subject.port)}`] : [];
+}
+
+/**
+ * What an approval for a run or a skill covers: every script of the skill, the same programs, the same file, the same host. A command
+ * line whose programs are unknown is covered only as exactly this action.
+ */
+function coverageOf({ tool, subject }: Access, action: Action): unknown {
+  switch (subject.kind) {
+    case 'script':
+    case 'none':
+      return [tool];
+    case 'command':
+      return isTransparent(subject) ? [tool, subject.programs.toSorted()] : [tool, action];
+    case 'path':
+      return [tool, subject.absolute ?? subject.path];
+    case 'host':
+      return [tool, subject.method, subject.host?.name, subject.port];
+    case 'skill':
+      return [tool, subject.id];
+  }
+}
+
+/** Whether the command runs only the programs that the line shows: true for `git log`, false for `git -c core.pager=… log`. */
+function isTransparent({ line, hasVariables }: Extract<Subject, { kind: 'command' }>): boolean {
+  if (line.type === 'unclear' || hasVariables) return false;
+  return line.commands.every((command) => hazardsOf(command).every(({ runs }) => runs !== 'hidden'));
+}

@@ -1,0 +1,101 @@
+import { isOfKind } from '../core/action.ts';
+import type { Action, ActionOfKind } from '../core/action.ts';
+import { isSkillError } from '../core/errors.ts';
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { nearest } from '../core/nearest.ts';
+import { findLoaded } from '../core/session.ts';
+import { isForModel } from '../core/skill.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import { quoted } from '../core/text/text.ts';
+import { resolvePath } from '../project/resolve-path.ts';
+import type { ResolvedPath } from '../project/resolve-path.ts';
+import { resolveSkill } from '../registry/resolve-skill.ts';
+import { activeSkills } from './action-context.ts';
+import type { ActionContext, HostAccess } from './action-context.ts';
+import type { Execution } from './execution/execution.ts';
+
+/** What an action applies to. */
+export interface ActionTarget {
+  /** The skill that the action names. */
+  readonly skill?: SkillEntry;
+  /** The file or folder that the path of the action leads to. */
+  readonly path?: ResolvedPath;
+}
+
+/** Resolves the skill and the path of an action. Nothing is opened, and nothing has been decided yet. */
+export async function findTarget(action: Action, context: ActionContext): Promise<ActionTarget | Failure> {
+  const { execution, host } = context;
+  if (isOfKind(action, 'program') && execution === undefined)
+    return failure('execution/unavailable', 'program execution is disabled for this session (pass `execution: {}`)');
+  if (isOfKind(action, 'host')) {
+    if (host === undefined)
+      return failure('policy/denied', 'project files and network are disabled for this session (pass `host: {}`)');
+    return findPath(action, host, context);
+  }
+  const name = 'skill' in action ? action.skill : undefined;
+  return name === undefined ? {} : findSkill(name, 'source' in action ? action.source : undefined, context);
+}
+
+async function findPath(
+  action: ActionOfKind<'host'>,
+  { project }: HostAccess,
+  context: ActionContext,
+): Promise<ActionTarget | Failure> {
+  if (action.type === 'network_request') return {};
+  const { execution } = context;
+  const isInWorkspace = action.path.startsWith('workspace://') && execution !== undefined;
+  const workspace = isInWorkspace ? await workspaceRoot(execution) : undefined;
+  if (typeof workspace === 'object') return workspace;
+  const places = {
+    project,
+    ...(workspace === undefined ? {} : { workspace }),
+    skills: activeSkills(context).map(({ name, dir }) => ({ name, dir })),
+  };
+  const isWriting = action.type === 'write_file' || action.type === 'delete_file';
+  const placed = resolvePath(action.path, places, isWriting ? 'write' : 'read');
+  return placed.type === 'refused' ? placed.failure : { path: placed };
+}
+
+async function workspaceRoot(execution: Execution): Promise<string | Failure> {
+  try {
+    return (await execution.openWorkspace()).place.root;
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    return failure('execution/failed', error.message, { hint: error.hint });
+  }
+}
+
+/** A model cannot choose a skill that is reserved for people, and people cannot call one that is reserved for the model. */
+async function findSkill(
+  name: string,
+  source: string | undefined,
+  context: ActionContext,
+): Promise<ActionTarget | Failure> {
+  const { index, askedBy, state, trust } = context;
+  const skill = resolveSkill(index, name, source);
+  if (skill === undefined || skill.state === 'disabled') return unknownSkill(name, source, context);
+  const distrust = await trust.distrust(skill);
+  if (distrust !== undefined) return failure('skill/untrusted', distrust.message);
+  const isLoaded = state !== undefined && findLoaded(state, skill.id) !== undefined;
+  const isAllowed =
+    isLoaded || askedBy === 'program' || (askedBy === 'model' ? isForModel(skill.state) : skill.controls.userInvocable);
+  if (isAllowed) return { skill };
+  const [caller, hint] =
+    askedBy === 'model'
+      ? ['the model', 'choose another skill, or ask the user to call this one by its name']
+      : ['a person', 'its author reserved it for the model (user-invocable: false)'];
+  return failure('skill/not-offered', `the skill ${quoted(skill.name)} cannot be invoked by ${caller}`, { hint });
+}
+
+function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): Failure {
+  const names = index.skills
+    .filter(({ state }) => (askedBy === 'model' ? isForModel(state) : state !== 'disabled'))
+    .map((skill) => skill.name);
+  const near = nearest(name.slice(name.lastIndexOf('/') + 1), names);
+  const where = source === undefined ? '' : ` in source ${quoted(source)}`;
+  // A short list fits into the answer and saves the model a search.
+  return failure('skill/unknown', `there is no skill called ${quoted(name)}${where}`, {
+    nearest: near.length > 0 || names.length > 12 ? near : names,
+  });
+}

@@ -1,0 +1,76 @@
+import type { ActionOfKind, NetworkRequest } from '../core/action.ts';
+import { writeAuthority } from '../core/network/host-pattern.ts';
+import type { Observation } from '../core/observation.ts';
+import { hostAccess } from '../policy/action-access.ts';
+import { decide, grantedHosts } from '../policy/policy.ts';
+import type { Policy } from '../policy/policy.ts';
+import { grep } from '../project/grep.ts';
+import { listDirectory } from '../project/list-directory.ts';
+import { networkRequest } from '../project/network/network-request.ts';
+import type { ResolvedPath } from '../project/resolve-path.ts';
+import { readFile } from '../project/read-file.ts';
+import { deleteFile } from '../project/trash.ts';
+import { writeFile } from '../project/write-file.ts';
+import type { WritePreview } from '../project/write-file.ts';
+
+export interface HostRights {
+  /** Decides about further files of a search and further hosts of a request. */
+  readonly policy: Policy;
+  /** Whether a person approved exactly this action. */
+  readonly isApproved: boolean;
+  /** What the person saw before a write. */
+  readonly preview: WritePreview | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Performs an action on project files or on the network. `path` is absent for network requests. */
+export async function performHostAction(
+  action: ActionOfKind<'host'>,
+  path: ResolvedPath | undefined,
+  rights: HostRights,
+): Promise<Observation> {
+  if (action.type === 'network_request') return request(action, rights);
+  if (path === undefined) throw new TypeError(`${action.type} needs a path`);
+  switch (action.type) {
+    case 'read_file':
+      return readFile(action, path);
+    case 'list_dir':
+      return listDirectory(action, path);
+    case 'grep': {
+      const { policy, signal } = rights;
+      const isAllowed = (file: string): boolean =>
+        decide(policy, [{ tool: 'grep', subject: { kind: 'path', path: file, ...absoluteOf(file, path) } }]).effect ===
+        'allow';
+      return grep(action, path, { isAllowed, ...(signal === undefined ? {} : { signal }) });
+    }
+    case 'write_file':
+      // If the file changed after the person saw it, it is not replaced.
+      return writeFile(action, path, rights.preview === undefined ? {} : { seen: rights.preview });
+    case 'delete_file':
+      return deleteFile(action, path);
+  }
+}
+
+/** Rules may name absolute paths, which only project files have. */
+function absoluteOf(shown: string, { place, root }: ResolvedPath): { readonly absolute?: string } {
+  return place === 'project' ? { absolute: `${root}/${shown}` } : {};
+}
+
+/**
+ * A rule or a person allowed the first address; each redirect needs a rule. Approving an IP address or `localhost` approves a private
+ * address; approving a name that resolves to one does not.
+ */
+function request(action: NetworkRequest, { policy, isApproved, signal }: HostRights): Promise<Observation> {
+  const { subject } = hostAccess(action.url, action.method ?? 'GET');
+  const { host, port } = subject.kind === 'host' ? subject : { host: undefined, port: 0 };
+  const isNamed = isApproved && host !== undefined && (host.isAddress || host.name === 'localhost');
+  const granted = grantedHosts(policy);
+  return networkRequest(action, {
+    grants: isNamed ? [...granted, `private://${writeAuthority(host, port)}`] : granted,
+    decideHost: (name, at) =>
+      (name === host?.name && at === port) ||
+      decide(policy, [hostAccess(`https://${name.includes(':') ? `[${name}]` : name}:${String(at)}/`, 'GET')])
+        .effect === 'allow',
+    ...(signal === undefined ? {} : { signal }),
+  });
+}

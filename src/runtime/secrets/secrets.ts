@@ -1,0 +1,235 @@
+import { createRedactor } from '../../journal/redact/redact.ts';
+import type { NamedSecret, Redactor } from '../../journal/redact/redact.ts';
+import { redactionProblem } from '../../journal/redact/redact-problem.ts';
+import { failure } from '../../core/failure-codes.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { declaredSecrets, isProviderKey } from '../../policy/secret-names.ts';
+import { quoted } from '../../core/text/text.ts';
+import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { fetchSecret, sourceName } from './secret-sources.ts';
+import type { FetchedSecret, SecretSource } from './secret-sources.ts';
+import { checkSecretsConfig, environmentProblem, sourcesFor } from './secrets-config.ts';
+import type { SecretsConfig } from './secrets-config.ts';
+
+export interface SecretsOptions {
+  /** Further variables that hold keys of model providers. */
+  readonly withheld?: readonly string[];
+  /** Also redact text that looks like a key. */
+  readonly shapes?: boolean;
+}
+
+export interface SkillWithSecrets {
+  readonly name: string;
+  readonly source: string;
+  readonly requires?: readonly string[];
+}
+
+export interface SkillSecrets {
+  /** Environment variables for its processes only; never in arguments or records. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Redacts the output of its processes. Knows the secrets of all skills, because they share a workspace. */
+  readonly redactor: Redactor;
+  /** Warnings: declared but not configured, or configured but not declared. */
+  readonly problems: readonly string[];
+}
+
+export interface Secrets {
+  /** The configured values of the variables that a skill declares. Throws the reason of the signal. */
+  forSkill(skill: SkillWithSecrets, signal?: AbortSignal): Promise<SkillSecrets | { readonly failure: Failure }>;
+  /**
+   * Redacts records, prompts and everything else: all fetched values, configured variables and withheld keys. It learns new values; an open
+   * stream keeps the values known when it was opened.
+   */
+  readonly redactor: Redactor;
+}
+
+/**
+ * The secrets of a session, fetched on first use and kept only in memory. Throws `SkillError` `config/invalid` if the configuration gives a
+ * secret to more than one skill, or one that no skill may have.
+ */
+export function openSecrets(
+  config: SecretsConfig,
+  surroundings: Surroundings,
+  { withheld = [], shapes = false }: SecretsOptions = {},
+): Secrets {
+  const isWithheld = (name: string): boolean => isProviderKey(name) || withheld.includes(name);
+  checkSecretsConfig(config, isWithheld);
+  const keys = namedValues(Object.keys(surroundings.env).filter(isWithheld), surroundings);
+  const known = knownSecrets([...keys, ...configuredValues(config, surroundings)], shapes);
+  const fetchOnce = onceEach(async (source, signal) => await fetchSecret(source, surroundings, signal));
+  const keyRedactor = createRedactor(keys.filter(isRedactable));
+
+  async function valueFor(variable: string, source: SecretSource, signal?: AbortSignal): Promise<Judged> {
+    const fetched = await fetchOnce(source, signal);
+    if (fetched.type === 'cancelled') {
+      signal?.throwIfAborted();
+      return { variable, problem: 'it was cancelled' };
+    }
+    if (fetched.type === 'missing')
+      return { variable, problem: fetched.reason, ...(fetched.hint === undefined ? {} : { hint: fetched.hint }) };
+    const { value } = fetched;
+    const isKey = keyRedactor.text(value) !== value;
+    const problem = isKey
+      ? 'it contains a key of a model provider, which no skill can get'
+      : valueProblem(variable, value);
+    if (problem !== undefined) return { variable, problem };
+    known.add({ name: variable, value });
+    return { variable, value };
+  }
+
+  return {
+    redactor: known.redactor,
+    forSkill: async (skill, signal) => {
+      signal?.throwIfAborted();
+      const declared = declaredSecrets(skill.requires);
+      const forbidden = declared.filter(isWithheld);
+      if (forbidden.length > 0) return { failure: forbiddenFailure(skill, forbidden) };
+      const sources = sourcesFor(config, skill);
+      const wanted = declared.flatMap((variable) => {
+        const source = sources.get(variable);
+        return source === undefined ? [] : [{ variable, source }];
+      });
+      const judged = await Promise.all(wanted.map(({ variable, source }) => valueFor(variable, source, signal)));
+      const missing = judged.filter((found) => found.problem !== undefined);
+      if (missing.length > 0) return { failure: missingFailure(skill, missing, sources) };
+      return {
+        env: Object.fromEntries(judged.map(({ variable, value }) => [variable, value ?? ''])),
+        redactor: known.redactor,
+        problems: problemsOf(skill, declared, [...sources.keys()]),
+      };
+    },
+  };
+}
+
+interface Judged {
+  readonly variable: string;
+  readonly value?: string;
+  readonly problem?: string;
+  readonly hint?: string;
+}
+
+function valueProblem(variable: string, value: string): string | undefined {
+  if (value.includes('\0')) return 'its value contains a NUL character, which is not allowed in an environment';
+  const problem = redactionProblem(value);
+  if (problem !== undefined) return `its value ${problem} and could not be redacted`;
+  return environmentProblem(variable, value);
+}
+
+function forbiddenFailure({ name }: SkillWithSecrets, variables: readonly string[]): Failure {
+  const keys = variables.map((variable) => quoted(variable)).join(', ');
+  return failure('secret/missing', `${quoted(name)} requires ${keys}: no skill can get a key of a model provider`, {
+    hint: 'tell the user: a skill that needs its own key must declare it under another name',
+  });
+}
+
+function missingFailure(
+  { name }: SkillWithSecrets,
+  missing: readonly Judged[],
+  sources: ReadonlyMap<string, SecretSource>,
+): Failure {
+  const reasons = missing.map(({ variable, problem = '' }) => {
+    const source = sources.get(variable) ?? {};
+    return `${quoted(variable)} from ${sourceName(source)}: ${problem}`;
+  });
+  const hint = missing.find((found) => found.hint !== undefined)?.hint;
+  return failure('secret/missing', `${quoted(name)} needs ${reasons.join('; ')}`, hint === undefined ? {} : { hint });
+}
+
+function problemsOf(
+  { name, source }: SkillWithSecrets,
+  declared: readonly string[],
+  configured: readonly string[],
+): readonly string[] {
+  return [
+    ...declared
+      .filter((variable) => !configured.includes(variable))
+      .map((variable) => `${quoted(name)} declares ${quoted(variable)}, but no secret is configured for it`),
+    ...configured
+      .filter((variable) => !declared.includes(variable))
+      .map(
+        (variable) => `${quoted(variable)} is configured for ${quoted(`${source}/${name}`)}, which does not declare it`,
+      ),
+  ];
+}
+
+function namedValues(names: readonly string[], { env }: Surroundings): readonly NamedSecret[] {
+  return names.flatMap((name) => {
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    return value === undefined || value === '' ? [] : [{ name, value }];
+  });
+}
+
+/** Values of environment variables that are configured as secrets; redacted even if never given to a skill. */
+function configuredValues(config: SecretsConfig, surroundings: Surroundings): readonly NamedSecret[] {
+  return Object.values(config)
+    .flatMap((variables) => Object.entries(variables))
+    .flatMap(([name, { env }]) =>
+      env === undefined ? [] : namedValues([env], surroundings).map(({ value }) => ({ name, value })),
+    );
+}
+
+function isRedactable({ name, value }: NamedSecret): boolean {
+  return /^\w{1,100}$/.test(name) && redactionProblem(value) === undefined;
+}
+
+/** A redactor that can learn new values. */
+function knownSecrets(
+  first: readonly NamedSecret[],
+  shapes: boolean,
+): { readonly redactor: Redactor; add(secret: NamedSecret): void } {
+  let secrets = unrepeated(first.filter(isRedactable));
+  let current = createRedactor(secrets, { shapes });
+  return {
+    add: (secret) => {
+      if (secrets.some(({ value }) => value === secret.value)) return;
+      secrets = [...secrets, secret];
+      current = createRedactor(secrets, { shapes });
+    },
+    redactor: {
+      bytes: (data) => current.bytes(data),
+      text: (text) => current.text(text),
+      stream: () => current.stream(),
+      get isEmpty() {
+        return current.isEmpty;
+      },
+    },
+  };
+}
+
+function unrepeated(secrets: readonly NamedSecret[]): readonly NamedSecret[] {
+  return [...new Map(secrets.toReversed().map((secret) => [secret.value, secret])).values()].toReversed();
+}
+
+type Fetch = (source: SecretSource, signal?: AbortSignal) => Promise<FetchedSecret>;
+
+/** Fetches each value once and shares concurrent fetches. Missing and cancelled ones are tried again. */
+function onceEach(fetch: Fetch): Fetch {
+  const values = new Map<string, FetchedSecret>();
+  const running = new Map<string, Promise<FetchedSecret>>();
+  const ask: Fetch = async (source, signal) => {
+    const key = JSON.stringify([source.env, source.file, source.command]);
+    const known = values.get(key);
+    if (known !== undefined) return known;
+    const others = running.get(key);
+    if (others !== undefined) {
+      const found = await orAborted(others, signal);
+      return found.type === 'cancelled' && signal?.aborted !== true ? await ask(source, signal) : found;
+    }
+    const fetching = fetch(source, signal).finally(() => running.delete(key));
+    running.set(key, fetching);
+    const found = await fetching;
+    if (found.type === 'value') values.set(key, found);
+    return found;
+  };
+  return ask;
+}
+
+async function orAborted(fetching: Promise<FetchedSecret>, signal?: AbortSignal): Promise<FetchedSecret> {
+  if (signal === undefined) return await fetching;
+  const waiting = new AbortController();
+  const leaving = new Promise<FetchedSecret>((resolve) => {
+    if (signal.aborted) resolve({ type: 'cancelled' });
+    signal.addEventListener('abort', () => resolve({ type: 'cancelled' }), { signal: waiting.signal });
+  });
+  return await Promise.race([fetching, leaving]).finally(() => waiting.abort());
+}

@@ -1,0 +1,120 @@
+import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import type { Identity } from '../../../core/execution.ts';
+import { isDirectory, isInside, isSystemError, tryRealPath } from '../../../platform/fs/paths.ts';
+import { SKILL_LINKS } from '../../workspace/layout.ts';
+
+/** A file or folder of the host that programs see read-only, or a symbolic link created for them. */
+export type Mount =
+  | { readonly type: 'bind'; readonly source: string; readonly target: string }
+  | { readonly type: 'link'; readonly linkTarget: string; readonly target: string };
+
+/** Symbolic links into /usr on a merged system, folders on others. */
+const TOP_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
+
+/**
+ * Parts of /etc that programs need: loader, alternatives, certificates, fonts, time zone, and settings without which some programs do
+ * not start. No users, hosts or keys; not all of /etc/ssl because of /etc/ssl/private. Every entry costs each run one mount.
+ */
+const ETC = [
+  ['ld.so.cache', 'alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'pki/ca-trust/extracted', 'pki/tls/certs'],
+  ['crypto-policies', 'localtime', 'os-release', 'mime.types', 'fonts', 'ImageMagick-6', 'ImageMagick-7'],
+  ['libreoffice', 'java-11-openjdk', 'java-17-openjdk', 'java-21-openjdk'],
+].flat();
+
+export interface SystemMountOptions {
+  /** Executables outside /usr that programs may use, with the installation around them. */
+  readonly interpreters: readonly string[];
+  /** Folders that are never mounted as a whole: the home folder. */
+  readonly withheld: readonly string[];
+  /** The user who must be able to reach the mounted files; absent: the current user. */
+  readonly identity: Identity | undefined;
+}
+
+/** The parts of this machine that programs see. */
+export function systemMounts({ interpreters, withheld, identity }: SystemMountOptions): readonly Mount[] {
+  const mounts: Mount[] = [{ type: 'bind', source: '/usr', target: '/usr' }];
+  for (const name of TOP_FOLDERS) {
+    const folder = `/${name}`;
+    const linkTarget = readLinkTarget(folder);
+    if (linkTarget !== undefined) mounts.push({ type: 'link', linkTarget, target: folder });
+    else if (isDirectory(folder)) mounts.push({ type: 'bind', source: folder, target: folder });
+  }
+  for (const name of ETC) {
+    const file = `/etc/${name}`;
+    const real = tryRealPath(file);
+    if (real === undefined || !isReachable(real, identity)) continue;
+    // /usr is mounted already.
+    if (isInside(real, '/usr')) mounts.push({ type: 'link', linkTarget: real, target: file });
+    else mounts.push({ type: 'bind', source: real, target: file });
+  }
+  for (const interpreter of interpreters) {
+    const root = installationRoot(interpreter, withheld);
+    if (root === undefined || mounts.some(({ target }) => isInside(root, target)) || !isReachable(root, identity))
+      continue;
+    mounts.push({ type: 'bind', source: root, target: root });
+  }
+  return mounts;
+}
+
+/**
+ * The path to mount for an executable: its installation prefix where there is one (`bin/` beside `lib/`), otherwise the file alone.
+ * `~/bin/node` must not expose the home folder.
+ */
+export function installationRoot(executable: string, withheld: readonly string[]): string | undefined {
+  const real = tryRealPath(executable);
+  if (real === undefined) return undefined;
+  const prefix = path.dirname(path.dirname(real));
+  const isInstallation = path.basename(path.dirname(real)) === 'bin' && isDirectory(path.join(prefix, 'lib'));
+  // A folder directly below the root, or one that contains a withheld folder, holds unrelated files too.
+  const isTooWide =
+    path.dirname(prefix) === '/' || withheld.some((folder) => isInside(tryRealPath(folder) ?? folder, prefix));
+  return isInstallation && !isTooWide ? prefix : real;
+}
+
+/** Whether the user may traverse every folder above the file. Ignores groups: bubblewrap itself has the last word. */
+function isReachable(file: string, identity: Identity | undefined): boolean {
+  if (identity === undefined) return true;
+  try {
+    for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
+      const { mode, uid } = statSync(folder);
+      if ((mode & (uid === identity.uid ? 0o100 : 0o001)) === 0) return false;
+      if (folder === path.dirname(folder)) return true;
+    }
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+}
+
+function readLinkTarget(file: string): string | undefined {
+  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(file) : undefined;
+}
+
+/** Skills with more top-level entries are mounted as a whole. */
+const MAX_ENTRIES = 512;
+
+/**
+ * Mounts a snapshot at `skills/<name>`. A snapshot without the links into the workspace is mounted entry by entry, with the links
+ * beside them. An entry of the skill wins over a link of the same name.
+ */
+export function skillMounts(snapshot: string, target: string): readonly Mount[] {
+  const entries = readdirSync(snapshot, { withFileTypes: true });
+  const names = new Set(entries.map(({ name }) => name));
+  const missing = Object.entries(SKILL_LINKS).filter(([name]) => !names.has(name));
+  // Names that are not UTF-8 cannot be passed as arguments; the whole folder can.
+  const isUtf8 = entries.every(({ name }) => !name.includes('\uFFFD'));
+  if (missing.length === 0 || entries.length > MAX_ENTRIES || !isUtf8)
+    return [{ type: 'bind', source: snapshot, target }];
+  return [
+    ...entries.map((entry): Mount => {
+      const source = path.join(snapshot, entry.name);
+      const at = `${target}/${entry.name}`;
+      return entry.isSymbolicLink()
+        ? { type: 'link', linkTarget: readlinkSync(source), target: at }
+        : { type: 'bind', source, target: at };
+    }),
+    ...missing.map(([name, linkTarget]): Mount => ({ type: 'link', linkTarget, target: `${target}/${name}` })),
+  ];
+}

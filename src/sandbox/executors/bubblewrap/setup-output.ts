@@ -1,0 +1,37 @@
+import type { OutputSink } from '../../../core/execution.ts';
+import { READY } from './gate.ts';
+
+const MAX_BYTES = 4096;
+
+/** A sink for stderr that keeps everything before the READY byte of the gate: bubblewrap wrote that, not the program. */
+export interface SetupOutput extends OutputSink {
+  /** Resolves when the gate is reached; stays pending if it never is. */
+  readonly ready: Promise<void>;
+  isReady(): boolean;
+  /** The output of bubblewrap. */
+  text(): string;
+}
+
+export function setupOutput(target: OutputSink): SetupOutput {
+  let isReady = false;
+  let output = Buffer.alloc(0);
+  let announce = (): void => undefined;
+  const ready = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  return {
+    ready,
+    isReady: () => isReady,
+    text: () => output.toString('utf8').trim(),
+    write: (chunk) => {
+      if (isReady) return target.write(chunk);
+      const mark = chunk.indexOf(READY);
+      const before = mark === -1 ? chunk : chunk.subarray(0, mark);
+      output = Buffer.concat([output, before]).subarray(0, MAX_BYTES);
+      if (mark === -1) return true;
+      isReady = true;
+      announce();
+      return mark + 1 === chunk.length ? true : target.write(chunk.subarray(mark + 1));
+    },
+  };
+}

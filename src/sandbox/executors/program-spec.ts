@@ -1,0 +1,55 @@
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import type { ProgramEnd, ProgramSpec, RunningProgram, WorkspacePlace } from '../../core/execution.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isDirectory } from '../../platform/fs/paths.ts';
+import { WRITABLE_FOLDERS } from '../workspace/layout.ts';
+
+/** Checks that every executor makes before it starts a program. */
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Throws `workspace/invalid` where a folder that programs write to is missing. */
+export function checkWorkspace({ root }: WorkspacePlace): void {
+  const missing = WRITABLE_FOLDERS.find((name) => !isDirectory(path.join(root, name)));
+  if (missing === undefined) return;
+  throw new SkillError({
+    code: 'workspace/invalid',
+    message: `the workspace ${quoted(root, 200)} has no folder ${missing}`,
+    hint: 'close the workspace and open it again',
+    data: { path: root },
+  });
+}
+
+/** Throws `input/invalid` for a command, folder or environment that no executor can pass on safely. */
+export function checkProgram({ argv, cwd, env }: ProgramSpec): void {
+  if (argv.length === 0 || argv[0] === '') throw invalidInput('the command is empty', 'a program and its arguments');
+  if (cwd === '' || cwd.startsWith('/') || cwd.split('/').includes('..'))
+    throw invalidInput(`the folder ${quoted(cwd)} is not below the workspace`, 'a folder below the workspace');
+  const badName = Object.keys(env).find((name) => !VARIABLE.test(name));
+  if (badName !== undefined)
+    throw invalidInput(`${quoted(badName)} is not a valid variable name`, 'names of letters, digits and _');
+  const withNul = [...argv, cwd, ...Object.values(env)].find((word) => word.includes('\0'));
+  if (withNul !== undefined) throw invalidInput(`${quoted(withNul)} contains a NUL`, 'text without NUL characters');
+}
+
+export function invalidInput(message: string, expected: string): SkillError<'input/invalid'> {
+  return new SkillError({ code: 'input/invalid', message, hint: `pass ${expected}`, data: { expected } });
+}
+
+/** The end of a program that asks for hosts from an executor without network grants. */
+export function networkDenied({ network }: ProgramSpec): ProgramEnd {
+  const hosts = network.map((host) => quoted(host)).join(', ');
+  return {
+    reason: 'denied',
+    durationMs: 0,
+    warnings: [`the program asks for network access (${hosts}), which this executor cannot grant`],
+  };
+}
+
+/** A program that ended before it was started. */
+export function notStarted(end: ProgramEnd): RunningProgram {
+  const nothing = (): void => undefined;
+  return { ended: Promise.resolve(end), write: nothing, closeInput: nothing, kill: nothing };
+}

@@ -1,0 +1,33 @@
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { readPieces } from '../../../src/platform/fs/tree-file.ts';
+import { TreeRefused } from '../../../src/platform/fs/tree-walk.ts';
+import { scratch } from '../../registry/support.ts';
+
+test('a file is read whole, and refused if it is longer or shorter than expected', () => {
+  const file = path.join(scratch(), 'x');
+  const outcomes: Record<string, string> = {};
+  for (const text of ['', 'a', 'abcde']) {
+    writeFileSync(file, text);
+    const descriptor = openSync(file, 'r');
+    onTestFinished(() => closeSync(descriptor));
+    for (const size of [0, 1, 4, 5, 6, 63]) {
+      let outcome: string;
+      try {
+        outcome = '';
+        readPieces('x', { descriptor, size, buffer: Buffer.alloc(64, '!') }, (bytes) => {
+          outcome += bytes.toString();
+        });
+      } catch (error) {
+        if (!(error instanceof TreeRefused)) throw error;
+        outcome = error.refusal.problem;
+      }
+      outcomes[`${text}, ${String(size)}`] = outcome;
+    }
+  }
+  const expected = (text: string): readonly (readonly [string, string])[] =>
+    [0, 1, 4, 5, 6, 63].map((size) => [`${text}, ${String(size)}`, size === text.length ? text : 'changed']);
+  expect(outcomes).toEqual(Object.fromEntries(['', 'a', 'abcde'].flatMap(expected)));
+});

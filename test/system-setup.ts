@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+/** Programs that system tests run, with the Debian package of each. */
+const PROGRAMS = [
+  { file: '/usr/bin/bwrap', package: 'bubblewrap' },
+  { file: '/usr/sbin/dockerd', package: 'docker.io' },
+  { file: '/usr/bin/minisign', package: 'minisign' },
+  { file: '/usr/bin/chromium', package: 'chromium' },
+] as const;
+
+/** Installs missing programs if SKILLWRIGHT_TEST_INSTALL=1; otherwise says once per program which tests are skipped. */
+export function setup(): void {
+  if (process.env['SKILLWRIGHT_TEST_INSTALL'] === '1') installMissing();
+  for (const { file, package: name } of missing())
+    console.log(
+      `skipped: tests that need ${name}, because ${file} does not exist (install ${name}, or run as root with SKILLWRIGHT_TEST_INSTALL=1)`,
+    );
+}
+
+function missing(): readonly (typeof PROGRAMS)[number][] {
+  return PROGRAMS.filter(({ file }) => !existsSync(file));
+}
+
+/** Installs one package at a time, so that a large one that times out does not cost the others. */
+function installMissing(): void {
+  const names = missing().map(({ package: name }) => name);
+  if (names.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const steps = [['update', '-qq'], ...names.map((name) => ['install', '-y', '-qq', '--no-install-recommends', name])];
+  for (const step of steps) {
+    try {
+      execFileSync('apt-get', step, { stdio: 'ignore', timeout: 240_000, env });
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      console.log(`apt-get ${step.join(' ')}: ${error.message}`);
+    }
+  }
+}
