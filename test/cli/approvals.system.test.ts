@@ -106,7 +106,7 @@ describe('approvals', () => {
       run('approvals', 'list', '--all'),
     ]);
     expect(results.map(({ status }) => status)).toEqual([1, 1, 1, 1, 2, 2, 2]);
-    expect(results[0]?.err).toContain('2 questions start with "0123456789ab"');
+    expect(results[0]?.err).toContain('2 pending requests start with "0123456789ab"');
     expect(takeAnswer(place, requestOf().id)).toBeUndefined();
   });
 
@@ -130,7 +130,7 @@ describe('approvals', () => {
     const { place, run } = world();
     writePending(place, requestOf());
     await run('approvals', 'answer', '0123456789ab', 'yes');
-    expect((await run('approvals')).out).toContain('answered, and not asked for since');
+    expect((await run('approvals')).out).toContain('answered, not used yet, asked');
     expect(await run('approvals', 'revoke', '0123456789ab')).toMatchObject({
       status: 0,
       out: 'withdrawn: 0123456789ab\n',
@@ -176,7 +176,7 @@ describe('trust', () => {
 
     expect(await run('trust', '--revoke', 'project')).toMatchObject({
       status: 0,
-      out: `not trusted any more: ${project}\n`,
+      out: `revoked: ${project}\n`,
     });
     expect((await run('trust', '--revoke', 'project')).status).toBe(1);
     expect(folders(place.home)).toEqual([]);
@@ -206,7 +206,7 @@ describe('trust', () => {
     const { status, err } = await run('trust', '--revoke', 'project/inner');
     expect([status, err]).toEqual([
       1,
-      `${path.join(cwd, 'project/inner')} was not trusted by itself\nit lies in ${path.join(cwd, 'project')}, which is trusted\n`,
+      `${path.join(cwd, 'project/inner')} is not in the list of trusted folders\nstill trusted, because its parent ${path.join(cwd, 'project')} is trusted\n`,
     ]);
   });
 

@@ -70,7 +70,7 @@ describe('call', () => {
         { schema: 1, tool: 'read_file', isError: false, result: { ok: true, content: 'a note\n' } },
       ]);
       const verified = await spawnCli(world.project, ['runs', 'verify', answer.run], { HOME: world.home });
-      expect(verified).toMatchObject({ status: 0, out: `${answer.run}  intact, seal good\n` });
+      expect(verified).toMatchObject({ status: 0, out: `${answer.run}  intact, seal valid\n` });
       const shown = await spawnCli(world.project, ['runs', 'show', answer.run], { HOME: world.home });
       expect(shown.out).toContain('allow by by risk (built-in)');
     },
@@ -88,7 +88,7 @@ describe('call', () => {
       expect(existsSync(path.join(world.project, 'a b.md'))).toBe(false);
       const plain = await call(world, ...write('a b.md', content));
       expect([plain.status, plain.out]).toEqual([3, '']);
-      expect(plain.err).toContain('hint: to allow exactly this once: skillwright call write_file ');
+      expect(plain.err).toContain('hint: to approve exactly this once, run: skillwright call write_file ');
       const again = await typed(world, error.data.command);
       expect([again.status, JSON.parse(again.out)]).toMatchObject([0, { isError: false, result: { ok: true } }]);
       expect(readFileSync(path.join(world.project, 'a b.md'), 'utf8')).toBe(content);
@@ -168,12 +168,12 @@ describe('call', () => {
   });
 
   test.each<readonly [readonly string[], number, string]>([
-    [['call'], 2, 'which tool?'],
-    [['call', 'read_file', '{nope'], 2, 'the input is no JSON'],
+    [['call'], 2, 'missing argument: TOOL'],
+    [['call', 'read_file', '{nope'], 2, 'INPUT is not valid JSON'],
     [['call', 'read_file', '{}', 'more'], 2, 'usage: skillwright call'],
     [['call', 'read_file', '{"path":"x"}', '--vocabulary', 'klingon'], 2, '--vocabulary'],
     [['call', 'raed_file', '{}'], 1, 'did you mean read_file?'],
-    [['call', 'run_script', '{}'], 1, 'there is no tool called "run_script"'],
+    [['call', 'run_script', '{}'], 1, 'unknown tool "run_script"'],
   ])('%j ends with status %d', async (words, status, message) => {
     const { home, project } = await trustedWorld();
     const result = await spawnCli(project, words, { HOME: home });

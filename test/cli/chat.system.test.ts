@@ -85,11 +85,11 @@ describe('from a pipe', () => {
     const { status, out } = await piped(folder, RULES, lines.join('\n'));
     expect(status).toBe(0);
     for (const text of [
-      '/undo    forget the last message and its answer\n',
+      '/undo    remove the last message and its answer\n',
       '/csv-report  Turns a CSV',
-      'there is no plan yet\n',
+      'no plan yet\n',
       '0 messages, 0 turns, about 0 tokens',
-      'there is nothing to forget\n',
+      'nothing to undo\n',
       'there is no skill called "csv-reprot"',
       'forgotten: hi\n',
       'goal: hi\n',
@@ -112,7 +112,7 @@ describe('from a pipe', () => {
   });
 
   test.each([
-    ['no chat was there', ['--model', 'rules', '--resume', 'last'], 1, 'there is no earlier chat here'],
+    ['no chat was there', ['--model', 'rules', '--resume', 'last'], 1, 'no earlier chat in this project'],
     ['a model that is not there', ['--model', 'nobody/nothing'], 4, 'error'],
     ['words that it does not take', ['--model', 'rules', 'hello'], 2, 'too many arguments: expected at most 0, got 1'],
   ])('%s', async (_, words, status, text) => {
@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
       until('> '),
       keys(CTRL_D),
     ]);
-    expect([status, text]).toEqual([0, expect.stringContaining('goes on with it')]);
+    expect([status, text]).toEqual([0, expect.stringContaining('continue with --resume')]);
     expect(recorded(folder)).toEqual({
       messages: ['hello', 'first line\nsecond\tline', 'hello'],
       status: 'intact',

@@ -58,7 +58,7 @@ describe('check', () => {
       expect(await cli(folder, words)).toEqual({
         status: 0,
         out: '',
-        err: '1 checked, nothing against the specification\n',
+        err: '1 checked, no violations\n',
       });
     }
   });
@@ -77,7 +77,7 @@ describe('check', () => {
     expect(await cli(path.join(folder, 'skills/good'), ['check'])).toEqual({
       status: 0,
       out: '',
-      err: '1 checked, nothing against the specification\n',
+      err: '1 checked, no violations\n',
     });
   });
 
@@ -210,7 +210,7 @@ describe('check', () => {
   test('a path with nothing there is said so', async () => {
     expect(await cli(folder, ['check', './no/such'])).toMatchObject({
       status: 1,
-      err: 'error: there is nothing at "./no/such"\nhint: give a skill’s folder, its SKILL.md, or a folder of skills\n',
+      err: 'error: path not found: "./no/such"\nhint: name a skill folder, its SKILL.md, or a folder of skills\n',
     });
   });
 

@@ -133,12 +133,12 @@ describe('search', () => {
     expect((await json(['search', '--queries', 'lines.txt']))['queries']).toHaveLength(2);
     expect(await cli(folder, ['search', '--queries', 'lines.txt', 'more', ...only])).toMatchObject({
       status: 2,
-      err: expect.stringContaining('either words or --queries, not both') as string,
+      err: expect.stringContaining('WORDS and --queries cannot be combined') as string,
     });
     expect((await json(['search', '--queries', path.join(folder, 'lines.txt')]))['queries']).toHaveLength(2);
     expect(await cli(folder, ['search', '--queries', path.join(folder, 'bad.json'), ...only])).toMatchObject({
       status: 1,
-      err: expect.stringContaining('position 1') as string,
+      err: expect.stringContaining('at position 1') as string,
     });
     expect(await cli(folder, ['search', '--queries', path.join(folder, 'none.json'), ...only])).toMatchObject({
       status: 1,
@@ -150,7 +150,7 @@ describe('search', () => {
     expect(await cli(folder, ['search', 'zzzzqqqq', ...only])).toEqual({
       status: 1,
       out: '',
-      err: 'none of 2 skills matches; try other words, or --deep to look into the bodies\n',
+      err: 'no match in 2 skills; try other words or --deep to search the instructions\n',
     });
   });
 
@@ -246,7 +246,7 @@ describe('new', () => {
     writeFiles(folder, { 'a-file': '' });
     expect(await cli(folder, ['new', 'x', '--dir', 'a-file'])).toMatchObject({
       status: 1,
-      err: expect.stringContaining('cannot be made') as string,
+      err: expect.stringContaining('cannot create the folder') as string,
     });
     expect(await cli(folder, ['new', '../evil'])).toMatchObject({ status: 1 });
     expect(existsSync(path.join(folder, '.agent'))).toBe(false);

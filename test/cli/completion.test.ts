@@ -73,6 +73,6 @@ test('an unknown shell is wrong usage', async () => {
   expect(await cli(folder, ['completion', 'tcsh'])).toEqual({
     status: 2,
     out: '',
-    err: 'error: which shell?\nhint: skillwright completion bash|zsh|fish\n',
+    err: 'error: missing or unknown shell\nhint: usage: skillwright completion bash|zsh|fish\n',
   });
 });

@@ -118,8 +118,8 @@ describe('config explain', () => {
     const { status, out } = await spawnCli(conf, ['config', 'explain']);
     expect(status).toBe(0);
     expect(out).not.toContain('canary-key');
-    expect(out).toMatch(/^catalog\.format +"lines" +user .*config\.json +over "xml" \(built-in\)$/m);
-    expect(out).toMatch(/^security\.max_skill_body_lines +500 +built-in +over 9000 \(project .*\)$/m);
+    expect(out).toMatch(/^catalog\.format +"lines" +user .*config\.json +overrides "xml" \(built-in\)$/m);
+    expect(out).toMatch(/^security\.max_skill_body_lines +500 +built-in +overrides 9000 \(project .*\)$/m);
     expect(out).toMatch(/^telemetry\.headers\.authorization +"\[hidden\]" /m);
   });
 
@@ -127,7 +127,7 @@ describe('config explain', () => {
     expect(await cli(folder, ['config', 'explain', 'model.provider'])).toMatchObject({
       status: 0,
       out: '',
-      err: 'nobody says anything about it, and nothing is built in\n',
+      err: 'not set, and there is no default\n',
     });
     expect(await cli(folder, ['config', 'explain', 'catalog.fromat'])).toMatchObject({
       status: 2,

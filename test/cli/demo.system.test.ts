@@ -40,8 +40,8 @@ describe('demo', () => {
     const { status, out, err } = await spawnCli(folder, ['demo', '--plain', '--executor', 'bubblewrap']);
     expect([status, err]).toEqual([0, '']);
     expect(out).toContain('   - Rows: 8\n');
-    expect(out).toContain('runs verify says: intact.');
-    expect(out).toContain('After one number in a copy was changed it says: tampered.');
+    expect(out).toContain('skillwright runs verify: intact.');
+    expect(out).toContain('The same for a copy with one changed number: tampered.');
     expect(leftovers().filter((name) => !before.includes(name))).toEqual([]);
     expect(readdirSync(folder).filter((name) => name !== 'home')).toEqual([]);
     if (process.env['UPDATE_DOCS'] === '1') for (const page of PAGES) writePage(page, out);
@@ -54,7 +54,7 @@ describe('demo', () => {
   test('without anything that isolates it runs nothing and says so', async () => {
     const { status, out } = await spawnCli(scratch(), ['demo', '--plain', '--executor', 'none']);
     expect(status).toBe(0);
-    expect(out).toContain('No script was run: no executor was wanted.');
+    expect(out).toContain('No script ran: --executor none.');
     expect(out).toContain('The skill csv-report fits, but program execution is disabled.');
     expect(out).not.toContain('Rows: 8');
     expect(out).not.toContain('sandbox');
@@ -66,7 +66,7 @@ describe('demo', () => {
     const { status, out } = await spawnCli(folder, ['demo', '--plain', '--executor', 'container'], env);
     expect([status, out]).toEqual([
       0,
-      expect.stringMatching(/No script was run: no executor isolates programs on this machine.*\n {3}To change that: /),
+      expect.stringMatching(/No script ran: no executor isolates programs on this[^]*\n {3}To fix this: /),
     ]);
   });
 
@@ -76,7 +76,10 @@ describe('demo', () => {
       SKILLS_ROOT: path.join(PROJECT, 'test'),
       OPENAI_API_KEY: 'key-123456789',
     });
-    expect([status, out]).toEqual([0, expect.stringContaining('Skills: csv-report, skill-author, text-diff;')]);
+    expect([status, out]).toEqual([
+      0,
+      expect.stringContaining('Skills: csv-report, skill-author, text-diff (built in).'),
+    ]);
   });
 
   test('gives one JSON value', async () => {

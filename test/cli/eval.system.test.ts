@@ -162,7 +162,7 @@ describe('eval', () => {
         schema: 1,
         error: {
           code: 'usage',
-          message: 'there is no run at "nowhere"',
+          message: 'no run at "nowhere"',
           hint: 'name run folders, or folders of .agent/evals',
         },
       },
@@ -182,10 +182,7 @@ describe('eval', () => {
     expect((await run(empty, 'nowhere')).status).toBe(5);
     const good = project();
     const compared = await run(good, 'skills/tables', '--baseline', 'HEAD');
-    expect([compared.status, compared.err]).toEqual([
-      5,
-      expect.stringContaining('no baseline version of "tables"'),
-    ]);
+    expect([compared.status, compared.err]).toEqual([5, expect.stringContaining('no baseline version of "tables"')]);
   });
 
   test('ends with 4 where nobody answers, and with 2 where the command line makes no sense', async () => {
@@ -318,7 +315,7 @@ describe('eval', () => {
   test('says so where its results cannot be kept', async () => {
     const root = project({ '.agent/evals': 'no folder' });
     const { status, err } = await run(root, 'skills/tables');
-    expect([status, err]).toEqual([5, expect.stringContaining('files of the evaluation cannot be read or written')]);
+    expect([status, err]).toEqual([5, expect.stringContaining('cannot read or write evaluation files')]);
   });
 
   test('keeps what is finished when it is interrupted, and goes on from there', async () => {

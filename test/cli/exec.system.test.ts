@@ -95,7 +95,7 @@ test.skipIf(!hasBubblewrap())(
     expect(refused.err).toContain('hint: set TMPDIR to a writable folder with free space');
     expect(await spawnCli(folder, ['demo'], none)).toMatchObject({
       status: 1,
-      err: `error: no folder can be made in "${none.TMPDIR}": ENOTDIR\nhint: set TMPDIR to a folder that can be written\n`,
+      err: `error: cannot create a folder in "${none.TMPDIR}": ENOTDIR\nhint: set TMPDIR to a writable folder\n`,
     });
   },
 );

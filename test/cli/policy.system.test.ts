@@ -158,7 +158,7 @@ describe('policy', () => {
 
   test.each<readonly [readonly string[], number, string]>([
     [['a', 'b', 'c'], 2, 'usage: skillwright policy'],
-    [['write_file', 'a.md', '--load', 'nothing'], 2, 'there is no skill called "nothing"'],
+    [['write_file', 'a.md', '--load', 'nothing'], 2, 'unknown skill "nothing"'],
     [['--set', 'policy.allow=["(("]'], 2, '"policy.allow.0" must be a rule'],
   ])('%j ends with status %d', async (words, status, text) => {
     const result = await policy(await trustedWorld(), ...words);

@@ -51,7 +51,7 @@ test('a script is run again with what it ran with; a skill that changed makes it
   expect(await run('runs', 'replay', 'last')).toMatchObject({ status: 0, out: '#1 run_script pdf go.sh: same\n' });
   appendFileSync(path.join(root, 'skills/pdf/SKILL.md'), 'More.\n');
   const { status, out, err } = await run('runs', 'replay', 'last');
-  expect([status, err]).toEqual([4, 'impossible: nothing was done\n']);
+  expect([status, err]).toEqual([4, 'impossible: no action was repeated\n']);
   expect(out).toMatch(
     /^impossible: the skill ".*pdf" has changed: its files are sha256-tree:\w+, the record used sha256-tree:\w+\n$/,
   );

@@ -151,7 +151,7 @@ describe('with the rule model', () => {
     const words = ['run', QUESTION, '--in', 'orders.csv', '--yes', '--set', 'execution.executor=container', ...RULES];
     const { status, out, err } = await run(folder, words, { env });
     expect([status, out]).toEqual([0, expect.stringContaining('program execution is disabled')]);
-    expect(err).toContain('warning: no program will be run: no executor isolates programs on this machine');
+    expect(err).toContain('warning: programs are disabled: no executor isolates programs on this machine');
     expect(record(folder).events.filter(({ type }) => type === 'run-start')).toHaveLength(1);
   });
 
@@ -202,7 +202,7 @@ describe('which model', () => {
     expect(err).toContain(
       'model rules: no language model was found; no provider is configured; no API key of a vendor is set;',
     );
-    expect(err).toContain('rules is no language model');
+    expect(err).toContain('rules is not a language model');
     expect(out.startsWith(RULE_MODEL_REMARK)).toBe(true);
   });
 
@@ -230,8 +230,8 @@ describe('what makes no sense', () => {
     [['run', ' '], 2, 'the request is empty'],
     [['run', 'x', '--file', 'y'], 2, 'the request is given twice'],
     [['run', 'x', '--budget', 'turn=5'], 2, 'did you mean turns?'],
-    [['run', 'x', '--protocol', 'xml'], 2, '--protocol must be tools, actions'],
-    [['run', '--file', 'nothing.md'], 1, 'it is not there'],
+    [['run', 'x', '--protocol', 'xml'], 2, '--protocol must be one of tools, actions'],
+    [['run', '--file', 'nothing.md'], 1, 'file not found'],
   ])('%j is status %d: %s', async (words, expected, said) => {
     const { status, err } = await cli(scratch(), words);
     expect([status, err]).toEqual([expected, expect.stringContaining(said)]);

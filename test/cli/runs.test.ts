@@ -183,9 +183,11 @@ describe('runs verify', () => {
     mkdirSync(home);
     const run = writeRun(directory, { sealKey: sealKey(home) });
     const sealed = await spawnCli(root, ['runs', 'verify', 'last', '--require-seal']);
-    expect(sealed).toEqual({ status: 0, out: `${run.id}  intact, seal good\n`, err: '' });
+    expect(sealed).toEqual({ status: 0, out: `${run.id}  intact, seal valid\n`, err: '' });
     rmSync(home, { recursive: true });
-    expect((await spawnCli(root, ['runs', 'verify', 'last'])).out).toBe(`${run.id}  intact, seal not checkable here\n`);
+    expect((await spawnCli(root, ['runs', 'verify', 'last'])).out).toBe(
+      `${run.id}  intact, seal not verified: no key on this machine\n`,
+    );
     expect((await spawnCli(root, ['runs', 'verify', 'last', '--require-seal'])).status).toBe(1);
   });
 });
@@ -235,13 +237,13 @@ describe('runs prune', () => {
   });
 
   test.each([
-    [['prune'], 'nothing says which runs go'],
+    [['prune'], 'missing flag: --older-than or --max-size'],
     [['prune', '--older-than', '30'], '--older-than must be a duration'],
     [['prune', '--older-than', '-1d'], '--older-than must be a duration'],
     [['prune', '--max-size', '1X'], '--max-size must be a size'],
-    [['show'], 'which run?'],
-    [['sho', 'last'], 'runs does not know "sho"'],
-    [['constructor'], 'runs does not know "constructor"'],
+    [['show'], 'missing argument: ID'],
+    [['sho', 'last'], 'unknown subcommand of runs: "sho"'],
+    [['constructor'], 'unknown subcommand of runs: "constructor"'],
     [['export', 'last', '--format', 'xml'], '--format must be one of jsonl, atif'],
   ])('%j is a mistake that is explained', async (words, message) => {
     const { root } = project();
@@ -258,5 +260,5 @@ test('a journal that is still being written is shown up to its last whole line',
   const { status, out, err } = await cli(root, ['runs', 'show', 'last']);
   expect(status).toBe(0);
   expect(out).toContain('start: fill in the form');
-  expect(err).toContain('the last line is not whole');
+  expect(err).toContain('the last line is incomplete');
 });

@@ -39,7 +39,7 @@ describe('a skill of a project that nobody trusted', () => {
     expect(before).toEqual({
       status: 0,
       out: '- release  project, untrusted  Writes release notes.\n',
-      err: `1 untrusted, hidden from models: look first, then skillwright trust ${at.project}\n`,
+      err: `1 untrusted, hidden from models; review, then run: skillwright trust ${at.project}\n`,
     });
     await openTrust({ home: at.home, bind: 'path' }).trust(at.project, { skills: [] });
     const after = await at.run('list', '--source', 'project');
@@ -66,10 +66,10 @@ describe('a skill of a project that nobody trusted', () => {
     const at = world();
     const found = await at.run('search', 'release', 'notes', '-n', '1');
     expect(found.out).toMatch(/^ +\d+\.\d {2}release {2}project, untrusted {2}Writes release notes\.\n$/);
-    expect(found.err).toBe(`1 untrusted, hidden from models: look first, then skillwright trust ${at.project}\n`);
+    expect(found.err).toBe(`1 untrusted, hidden from models; review, then run: skillwright trust ${at.project}\n`);
     const shown = await at.run('inspect', 'release');
     expect(shown.out).toContain('auto, untrusted');
-    expect(shown.err).toContain(`no model may use it yet: the skill "${at.dir}" is not trusted`);
+    expect(shown.err).toContain(`hidden from models: the skill "${at.dir}" is not trusted`);
     expect(shown.err).toContain(`skillwright trust ${at.project}`);
     const { skill } = JSON.parse((await at.run('inspect', 'release', '--json')).out) as { skill: object };
     expect(skill).toMatchObject({ trusted: false, distrust: distrustOf(at) });
@@ -128,9 +128,9 @@ describe('doctor', () => {
       {
         name: 'project',
         status: 'warning',
-        detail: `${at.project} is not trusted; 1 untrusted, hidden from models: look first, then skillwright trust ${at.project}`,
+        detail: `${at.project} is not trusted; 1 untrusted, hidden from models; review, then run: skillwright trust ${at.project}`,
       },
-      { name: 'seal key', status: 'ok', detail: `${agent}/seal.key (made when it is needed)` },
+      { name: 'seal key', status: 'ok', detail: `${agent}/seal.key (created on first use)` },
       { name: 'trust', status: 'ok', detail: `${agent}/trust.json: absent` },
       { name: 'approvals', status: 'ok', detail: `${agent}/approvals.json: absent` },
       { name: 'runs', status: 'ok', detail: `${at.project}/.agent/runs (0 runs)` },
@@ -143,7 +143,7 @@ describe('doctor', () => {
     await openTrust({ home: at.home, bind: 'path' }).trust(at.project, { skills: [] });
     const [project, key, trust] = await findings(at);
     expect([project, key, trust]).toEqual([
-      { name: 'project', status: 'ok', detail: `${at.project} is trusted; no skill found waits for that` },
+      { name: 'project', status: 'ok', detail: `${at.project} is trusted; no untrusted skills` },
       { name: 'seal key', status: 'ok', detail: `${at.home}/.agent/seal.key` },
       { name: 'trust', status: 'ok', detail: `${at.home}/.agent/trust.json: 1 trusted folders` },
     ]);
@@ -167,7 +167,7 @@ describe('doctor', () => {
       expect.stringContaining('other users have access to it; runs are not sealed'),
       `${at.home}/.agent/trust.json: absent`,
       `${at.home}/.agent/approvals.json is ignored: it is not JSON`,
-      `${at.project}/.agent/runs cannot be used: it is a symbolic link; no run can start`,
+      `cannot use ${at.project}/.agent/runs: it is a symbolic link; no run can start`,
     ]);
   });
 
@@ -182,9 +182,9 @@ describe('doctor', () => {
       {
         name: 'home',
         status: 'warning',
-        detail: 'there is none: no project can be trusted, no answer is kept, no run is sealed',
+        detail: 'HOME is not set: projects cannot be trusted, answers are not stored, runs are not sealed',
       },
-      { name: 'runs', status: 'ok', detail: 'are not recorded (runs.enabled is false)' },
+      { name: 'runs', status: 'ok', detail: 'not recorded (runs.enabled is false)' },
     ]);
   });
 });

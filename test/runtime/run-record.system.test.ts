@@ -17,7 +17,7 @@ import { readRun } from '../../src/journal/journal-reader.ts';
 import { listRuns } from '../../src/journal/run-folder.ts';
 import type { SinkLine } from '../../src/journal/export/sinks.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
-import { standing } from '../../src/cli/runs/show-run.ts';
+import { runState } from '../../src/cli/runs/show-run.ts';
 import type { Approve } from '../../src/core/approval.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
@@ -200,7 +200,7 @@ describe('a process that is killed', () => {
     });
     expect([signal, stderr]).toEqual(['SIGKILL', '']);
     const [listed] = listRuns(runs);
-    expect(listed === undefined ? '' : standing(listed.reading)).toBe('killed');
+    expect(listed === undefined ? '' : runState(listed.reading)).toBe('killed');
     const folder = listed?.path ?? '';
     expect(verifyRun(folder)).toEqual({ status: 'torn', problems: [], seal: 'absent' });
     const events = eventsOf(folder);

@@ -2,10 +2,8 @@ import { SkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { nearest } from '../../core/nearest.ts';
 import { isFailed } from '../../core/observation.ts';
-import type { ActionFailed } from '../../core/observation.ts';
 import { cleanText, quoted } from '../../core/text/text.ts';
 import { terminalSink } from '../../journal/export/sinks.ts';
-import type { ToolAnswer } from '../../tools/tools.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { skillToolsOf } from '../../runtime/skill-tools.ts';
 import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
@@ -13,18 +11,28 @@ import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { modelPrograms } from './execution-options.ts';
+import { modelExecution } from './execution-options.ts';
 
 const flags = {
-  vocabulary: { type: 'string', value: 'NAME', choices: VOCABULARY_NAMES, about: 'whose tools; skills-agent' },
+  vocabulary: {
+    type: 'string',
+    value: 'NAME',
+    choices: VOCABULARY_NAMES,
+    about: 'use this tool vocabulary (default: skills-agent)',
+  },
   load: { type: 'string', multiple: true, value: 'SKILL', about: 'load this skill first; may be repeated' },
   executor: {
     type: 'string',
     value: 'NAME',
     choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'what runs programs; none by default, so that no tool that runs anything is there',
+    about: 'run programs with this executor; none offers no tool that runs programs (default: none)',
   },
-  log: { type: 'string', value: 'LEVEL', choices: ['quiet', 'normal', 'verbose'], about: 'what is told; normal' },
+  log: {
+    type: 'string',
+    value: 'LEVEL',
+    choices: ['quiet', 'normal', 'verbose'],
+    about: 'print progress: quiet, normal or verbose (default: normal)',
+  },
   tools: { type: 'boolean', about: 'list the tools and their parameters instead' },
   ...APPROVAL_FLAGS,
 } as const;
@@ -32,16 +40,21 @@ const flags = {
 export const command = defineCommand({
   usage: 'call TOOL [INPUT] [--vocabulary NAME] [--load SKILL] [--yes] [--approve ID]',
   details: [
-    'Calls one tool as a model would: the same rules, the same questions to a person, the same record. INPUT is a JSON object.',
-    'With --load the skill is active, and its allowed-tools counts. Exit status 3: refused by a rule or by a person; the command that',
-    'allows exactly this is printed.',
+    'Calls one tool as a model would, with the same policy, approvals and record. INPUT is a JSON object. With --load the skill is active and its allowed-tools apply.',
+    'Exit code 3: refused by policy or by the user; the command that approves exactly this call is printed.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright call --tools', 'what there is to call'],
-    [`skillwright call grep '{"pattern": "TODO", "path": "src"}'`, 'search files of the project'],
-    [`skillwright call write_file '{"path": "notes.md", "content": "hello"}'`, 'asks first, showing the change'],
-    [`skillwright call write_file '{"path": "a.md", "content": "x"}' --load pdf`, 'what may the skill pdf do?'],
+    ['skillwright call --tools', 'list the tools'],
+    [`skillwright call grep '{"pattern": "TODO", "path": "src"}'`, 'search the files of the project'],
+    [
+      `skillwright call write_file '{"path": "notes.md", "content": "hello"}'`,
+      'write a file; asks first and shows the change',
+    ],
+    [
+      `skillwright call write_file '{"path": "a.md", "content": "x"}' --load pdf`,
+      'write a file while the skill pdf is active',
+    ],
   ],
   positionals: [0, 2],
   async run(invocation) {
@@ -53,14 +66,14 @@ export const command = defineCommand({
     const level = (['quiet', 'normal', 'verbose'] as const).find((known) => known === given.log) ?? 'normal';
     const isListing = given.tools === true;
     if (!isListing && name === undefined)
-      throw new UsageError('which tool?', 'name one, or see what there is with skillwright call --tools');
+      throw new UsageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
     const input = inputOf(text);
     const run = await runtime.startRun({
       request: `call ${positionals.join(' ')}`,
       vocabulary,
       host: {},
       approve: openApprover(given, terminal),
-      ...(executor === undefined ? {} : { execution: modelPrograms(terminal, executor) }),
+      ...(executor === undefined ? {} : { execution: modelExecution(terminal, executor) }),
       ...(isListing
         ? { directory: false }
         : {
@@ -89,8 +102,8 @@ export const command = defineCommand({
         const near = nearest(name, names);
         throw new SkillError({
           code: 'input/invalid',
-          message: `there is no tool called ${quoted(name, 200)}`,
-          hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`,
+          message: `unknown tool ${quoted(name, 200)}`,
+          hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `known tools: ${names.join(', ')}`,
           data: { expected: names.join(', ') },
         });
       }
@@ -99,7 +112,7 @@ export const command = defineCommand({
         if (isFailed(loaded)) throw policyRefusal(loaded, words) ?? new UsageError(loaded.message, loaded.hint);
       }
       const answer = await tools.call(name ?? '', input, { signal });
-      const refused = refusalOf(answer);
+      const refused = answer.observations.find(isFailed);
       const error = refused === undefined ? undefined : policyRefusal(refused, words);
       outcome = error === undefined ? (answer.isError ? 'failed' : 'done') : 'refused';
       if (error !== undefined) throw error;
@@ -115,16 +128,12 @@ export const command = defineCommand({
   },
 });
 
-function refusalOf({ observations }: ToolAnswer): ActionFailed | undefined {
-  return observations.find(isFailed);
-}
-
 function inputOf(text: string | undefined): unknown {
   if (text === undefined) return {};
   try {
     return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new UsageError('the input is no JSON', `write one object, such as '{"path": "README.md"}'`);
+    throw new UsageError('INPUT is not valid JSON', `write one object, e.g. '{"path": "README.md"}'`);
   }
 }

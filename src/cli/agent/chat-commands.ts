@@ -1,4 +1,4 @@
-/** What a person may type in a chat besides messages. */
+/** The slash commands of a chat. */
 import type { Chat } from '../../agent/chat.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { countText, durationText, shownText } from '../../core/text/line-text.ts';
@@ -16,7 +16,7 @@ export interface ChatCommandParts {
   readonly terminal: Terminal;
 }
 
-/** `send`: it is a message for the agent. `said`: these lines are the answer. */
+/** `send`: the line is a message for the agent. `said`: the lines to print instead. */
 export type Handled =
   | { readonly type: 'send' }
   | { readonly type: 'said'; readonly lines: readonly string[] }
@@ -25,14 +25,14 @@ export type Handled =
 type ChatCommand = (parts: ChatCommandParts) => readonly string[];
 
 const COMMANDS: Readonly<Record<string, readonly [about: string, run: ChatCommand]>> = {
-  skills: ['the skills there are; /NAME ARGUMENTS calls one', skillLines],
-  plan: ['the plan as it stands', planOf],
-  cost: ['what this chat has used, and what skills took of it', costLines],
-  undo: ['forget the last message and its answer', undoLines],
-  help: ['these lines', helpLines],
+  skills: ['list the skills; /NAME ARGUMENTS invokes one', skillLines],
+  plan: ['show the current plan', planOf],
+  cost: ['show what this chat used, and the tokens spent on skills', costLines],
+  undo: ['remove the last message and its answer', undoLines],
+  help: ['show this help', helpLines],
 };
 
-/** Looks at what was typed. Whoever mistypes the name of a skill is told so, and the model never hears of it. */
+/** Handles a typed line. A mistyped skill name is reported to the user and never sent to the model. */
 export function handleLine(line: string, parts: ChatCommandParts): Handled {
   const called = parseInvocation(line);
   if (called === undefined) return { type: 'send' };
@@ -44,11 +44,11 @@ export function handleLine(line: string, parts: ChatCommandParts): Handled {
     return { type: 'send' };
   } catch (error) {
     if (!isSkillError(error)) throw error;
-    return { type: 'said', lines: [`${error.message}; ${error.hint}; /help shows what else there is`] };
+    return { type: 'said', lines: [`${error.message}; ${error.hint}; /help lists the commands`] };
   }
 }
 
-/** What a line that begins with a slash may go on with. */
+/** Completions for a line that starts with a slash. */
 export function completions(line: string, { index }: Pick<Runtime, 'index'>): readonly string[] {
   if (!line.startsWith('/') || /\s/.test(line)) return [];
   const skills = index.skills.filter(({ controls }) => controls.userInvocable).map(({ name }) => printable(name));
@@ -57,17 +57,17 @@ export function completions(line: string, { index }: Pick<Runtime, 'index'>): re
 
 function skillLines({ runtime, terminal }: ChatCommandParts): readonly string[] {
   const { skills } = runtime.index;
-  if (skills.length === 0) return ['there are no skills; see skillwright list'];
+  if (skills.length === 0) return ['no skills found; see skillwright list'];
   return skills.map(({ name, description, state, controls }) => {
     const isForModelToo = isForModel(state) && !controls.disableModelInvocation;
-    const who = !controls.userInvocable ? ' (for the model only)' : isForModelToo ? '' : ' (for you only)';
+    const who = !controls.userInvocable ? ' (model only)' : isForModelToo ? '' : ' (user only)';
     const about = cleanText(description).replaceAll(/\s+/g, ' ');
     return fitText(`/${printable(name)}${who}  ${about}`, terminal.width - 1);
   });
 }
 
 function planOf({ chat: { plan }, terminal }: ChatCommandParts): readonly string[] {
-  if (plan === undefined) return ['there is no plan yet'];
+  if (plan === undefined) return ['no plan yet'];
   return [`goal: ${shownText(plan.goal)}`, ...planLines(undefined, plan, terminal)];
 }
 
@@ -83,7 +83,7 @@ function costLines({ chat: { used, ledger, said } }: ChatCommandParts): readonly
   if (ledger === undefined) return [spent.join(', ')];
   return [
     spent.join(', '),
-    `of skills, about ${countText(ledger.totalTokens, 'token')} were shown:`,
+    `skills: about ${countText(ledger.totalTokens, 'token')} shown to the model:`,
     ...ledger.rows.map(
       ({ totalTokens, skill, path, reason }) =>
         `${String(totalTokens).padStart(8)}  ${printable(skill || 'catalog')}${path === '' ? '' : ` ${printable(path)}`} (${reason})`,
@@ -93,14 +93,14 @@ function costLines({ chat: { used, ledger, said } }: ChatCommandParts): readonly
 
 function undoLines({ chat }: ChatCommandParts): readonly string[] {
   const undone = chat.undo();
-  if (undone === undefined) return ['there is nothing to forget'];
+  if (undone === undefined) return ['nothing to undo'];
   const { message, actions } = undone;
   return [
-    `forgotten: ${shownText(message)}`,
+    `removed: ${shownText(message)}`,
     ...(actions.length === 0
       ? []
       : [
-          'what was done for it stays done, files that were written and programs that ran included:',
+          'its actions are not undone, including written files and programs that ran:',
           ...actions.map((line) => `  ${printable(line)}`),
         ]),
   ];
@@ -109,7 +109,7 @@ function undoLines({ chat }: ChatCommandParts): readonly string[] {
 function helpLines(): readonly string[] {
   return [
     ...Object.entries(COMMANDS).map(([name, [about]]) => `/${name.padEnd(8)}${about}`),
-    '/quit    end the chat; so do Ctrl-D, and Ctrl-C twice at an empty line',
-    'Ctrl-C stops what is being done and not the chat; what is pasted is one message, line ends and all.',
+    '/quit    end the chat; also Ctrl-D, or Ctrl-C twice on an empty line',
+    'Ctrl-C stops the current work, not the chat. Pasted text is one message, line breaks included.',
   ];
 }

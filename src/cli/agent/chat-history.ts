@@ -1,4 +1,4 @@
-/** What was typed in the chats of a project, for the arrow keys; a file of its own for each project that nobody else may read. */
+/** The message history of a project's chats, in one private file per project. */
 import path from 'node:path';
 
 import { isSkillError } from '../../core/errors.ts';
@@ -10,17 +10,17 @@ import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { lineOf } from './chat-paste.ts';
 
 export interface ChatHistory {
-  /** The newest first, each on one line. */
+  /** Newest first, one line each. */
   readonly lines: () => readonly string[];
   readonly add: (message: string) => void;
 }
 
 const MAX_LINES = 500;
-/** Longer messages are pasted, and nobody looks for them with an arrow key. */
+/** Longer messages are pasted; users do not look for them with the arrow keys. */
 const MAX_CHARACTERS = 2_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Kept nowhere without a cache folder; a history that cannot be read or written is no reason not to talk. */
+/** Opens the history. Without a cache folder it lives in memory; read and write errors are ignored, because the chat works without it. */
 export function openChatHistory(cacheDir: string | undefined, project: string): ChatHistory {
   const file = cacheDir === undefined ? undefined : path.join(cacheDir, 'chat', `${sha256(project).slice(0, 32)}.json`);
   let lines = file === undefined ? [] : readLines(file);

@@ -1,4 +1,4 @@
-/** Where the messages of a chat come from: a person who edits lines at a terminal, or a pipe with a message a line. */
+/** Sources of chat messages: a line editor at a terminal, or a pipe with one message per line. */
 import { PassThrough } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ import { MARK_PASTES, messageOf, openPasteFilter } from './chat-paste.ts';
 
 export type Input =
   | { readonly type: 'message'; readonly text: string }
-  /** Ctrl-C; `isEmpty`: nothing was typed. */
+  /** Ctrl-C; `isEmpty`: the line was empty. */
   | { readonly type: 'interrupt'; readonly isEmpty: boolean }
   | { readonly type: 'end' };
 
@@ -19,19 +19,18 @@ export interface ChatInput {
 
 export interface EditorOptions {
   readonly prompt: string;
-  /** The newest first, each on one line. */
+  /** Newest first, one line each. */
   readonly history: () => readonly string[];
-  /** What a line may go on with. */
   readonly complete: (line: string) => readonly string[];
   readonly signal: AbortSignal;
 }
 
 /**
- * A line editor that has the keys only while it waits for a message: between messages the terminal is as it was, so that Ctrl-C is a
- * signal and questions have the keys to themselves.
+ * A line editor that reads keys only while it waits for a message. Between messages the terminal is in its normal mode, so that Ctrl-C
+ * is a signal and approval questions receive the keys.
  */
 export function openEditor(process: NodeJS.Process, options: EditorOptions): ChatInput {
-  // Where the screen is gone, what was said is still to be recorded.
+  // The chat must still be recorded when the terminal is gone.
   process.stderr.on('error', () => undefined);
   return { next: () => readMessage(process, options), close: () => undefined };
 }
@@ -76,7 +75,7 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
   });
 }
 
-/** Lines of a pipe or a file. */
+/** Reads messages from a pipe or a file, one per line. */
 export function openLines(stdin: NodeJS.ReadableStream, signal: AbortSignal): ChatInput {
   const lines = createInterface({ input: stdin, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
   const iterator = lines[Symbol.asyncIterator]();
@@ -100,13 +99,13 @@ export interface Interrupts {
   readonly release: () => void;
 }
 
-/** Until it is released, an interrupt ends what listens to this signal and not the program; the next one is for the program again. */
+/** Until released, the first interrupt aborts this signal instead of the program; a second one reaches the program. */
 export function takeInterrupts(process: NodeJS.Process, outer: AbortSignal): Interrupts {
   const controller = new AbortController();
   const others = process.listeners('SIGINT');
   const onInterrupt = (): void => {
     if (controller.signal.aborted) for (const other of others) other('SIGINT');
-    controller.abort(new Error('stopped by the person'));
+    controller.abort(new Error('stopped by the user'));
   };
   process.removeAllListeners('SIGINT');
   process.on('SIGINT', onInterrupt);

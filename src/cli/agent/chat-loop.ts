@@ -1,4 +1,4 @@
-/** The chat itself: read, answer, until somebody has had enough. */
+/** The chat loop: read a message, answer it, until the user ends the chat. */
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { Chat } from '../../agent/chat.ts';
 import { countText } from '../../core/text/line-text.ts';
@@ -9,26 +9,26 @@ import type { EarlierChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-export interface TalkParts {
+export interface ChatLoopOptions {
   readonly chat: Chat;
   readonly runtime: Runtime;
   readonly terminal: Terminal;
   readonly input: ChatInput;
-  /** Keeps what was typed. */
+  /** Adds a message to the history. */
   readonly remember: (message: string) => void;
-  /** Shows how a message ended; gives the exit status that stands for it. */
+  /** Shows the result of a message and returns its exit code. */
   readonly show: (result: AgentResult) => number;
-  /** Who hears Ctrl-C while a message is worked on. */
+  /** Captures Ctrl-C while the agent works on a message. */
   readonly interrupts: () => Interrupts;
   readonly earlier?: EarlierChat;
 }
 
-/** Gives the exit status of the last message. The record is ended whatever happens. */
-export async function talk(parts: TalkParts): Promise<number> {
+/** Returns the exit code of the last message. The record is always closed. */
+export async function runChat(parts: ChatLoopOptions): Promise<number> {
   const { chat, terminal, input, earlier } = parts;
   if (earlier !== undefined)
     terminal.remark(
-      `goes on with run ${earlier.run}, ${countText(earlier.said.length, 'message')}; files of its workspace are gone`,
+      `continues run ${earlier.run}, ${countText(earlier.said.length, 'message')}; the files of its workspace are gone`,
     );
   try {
     return await readAndAnswer(parts);
@@ -36,11 +36,11 @@ export async function talk(parts: TalkParts): Promise<number> {
     input.close();
     await chat.end();
     if (chat.run !== undefined)
-      terminal.remark(`see skillwright runs show ${chat.run}; --resume ${chat.run} goes on with it`);
+      terminal.remark(`details: skillwright runs show ${chat.run}; continue with --resume ${chat.run}`);
   }
 }
 
-async function readAndAnswer(parts: TalkParts): Promise<number> {
+async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
   const { input, terminal, remember } = parts;
   let status: number = EXIT.done;
   let wasInterrupted = false;
@@ -50,7 +50,7 @@ async function readAndAnswer(parts: TalkParts): Promise<number> {
     if (read.type === 'interrupt') {
       if (read.isEmpty && wasInterrupted) return status;
       wasInterrupted = read.isEmpty;
-      if (read.isEmpty) terminal.remark('Ctrl-C again, Ctrl-D or /quit ends the chat');
+      if (read.isEmpty) terminal.remark('press Ctrl-C again, Ctrl-D, or type /quit to end the chat');
       continue;
     }
     wasInterrupted = false;
@@ -59,12 +59,12 @@ async function readAndAnswer(parts: TalkParts): Promise<number> {
     remember(message);
     const handled = handleLine(message, parts);
     if (handled.type === 'quit') return status;
-    if (handled.type === 'said') for (const line of handled.lines) terminal.out(line);
+    if (handled.type === 'said') terminal.out(handled.lines);
     else status = await answer(message, parts);
   }
 }
 
-async function answer(message: string, { chat, show, interrupts }: TalkParts): Promise<number> {
+async function answer(message: string, { chat, show, interrupts }: ChatLoopOptions): Promise<number> {
   const { signal, release } = interrupts();
   try {
     return show(await chat.send(message, { signal }));

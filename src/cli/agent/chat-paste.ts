@@ -1,11 +1,11 @@
-/** Keys on their way to a line editor that knows one line only: what is pasted is one message, however many lines it has. */
+/** Filters keys on their way to a single-line editor, so that pasted text with several lines becomes one message. */
 
-/** Stand for line ends and tabs while a message is edited; a person sees them. */
+/** Visible stand-ins for line breaks and tabs while the user edits a message. */
 const LINE_END = '␤';
 const TAB = '␉';
 
 const MARKS = /(\u001B\[20[01]~)/;
-/** The start of a mark whose end has not come yet. Outside of a paste the escape key is a key, and passes. */
+/** The start of an incomplete paste marker. Outside of a paste, a lone escape is a key press and passes. */
 const HALF_MARK = /\u001B\[2(?:0[01]?)?$/;
 const HALF_MARK_IN_PASTE = /\u001B(?:\[(?:2(?:0[01]?)?)?)?$/;
 const CTRL_C = '\u0003';
@@ -13,10 +13,10 @@ const LINE_ENDS = /\r\n|\r|\n/g;
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u001F\u007F]/g;
 
-/** Terminals put marks around what is pasted once they are asked to. */
+/** Bracketed paste mode: the terminal puts markers around pasted text. */
 export const MARK_PASTES = { on: '\u001B[?2004h', off: '\u001B[?2004l' } as const;
 
-/** Gives the keys as the editor may have them, for keys as they come, in pieces of any size. */
+/** Returns a function that translates raw keys, in chunks of any size, into keys for the editor. */
 export function openPasteFilter(): (typed: string) => string {
   let half = '';
   let isPasting = false;
@@ -28,7 +28,7 @@ export function openPasteFilter(): (typed: string) => string {
     return isPasting ? onOneLine(piece) : typedText(piece);
   };
   return (typed) => {
-    // A paste whose end never comes must not keep anybody in.
+    // Ctrl-C leaves a paste whose end marker never arrives.
     if (typed === CTRL_C) isPasting = false;
     const pieces = (half + typed).split(MARKS);
     const last = pieces.pop() ?? '';
@@ -38,7 +38,7 @@ export function openPasteFilter(): (typed: string) => string {
   };
 }
 
-/** The message that was meant, from the line of the editor. */
+/** The message that a line of the editor stands for. */
 export function messageOf(line: string): string {
   return line.replaceAll(LINE_END, '\n').replaceAll(TAB, '\t');
 }
@@ -47,16 +47,16 @@ export function lineOf(message: string): string {
   return onOneLine(message);
 }
 
-/** A terminal without marks sends all lines at once, and nobody types that fast. */
+/** A terminal without paste markers sends all lines in one chunk, which no user types that fast. */
 function typedText(text: string): string {
   const [end = ''] = /(?:\r\n|\r|\n)$/.exec(text) ?? [];
   const before = text.slice(0, text.length - end.length);
   if (/[\r\n]/.test(before)) return `${onOneLine(before)}\r`;
-  // Ctrl-Z would leave a terminal behind that the shell does not know.
+  // Ctrl-Z would suspend the process with the terminal in raw mode.
   return text.replaceAll('\u001A', '');
 }
 
-/** No key of a paste does anything. */
+/** Removes control characters, so that no key in pasted text acts on the editor. */
 function onOneLine(text: string): string {
   return text.replaceAll(LINE_ENDS, LINE_END).replaceAll('\t', TAB).replaceAll(CONTROLS, '');
 }

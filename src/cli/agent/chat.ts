@@ -9,42 +9,24 @@ import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { endLines, statusOf } from './agent-outcome.ts';
-import { AGENT_FLAGS } from './agent-flags.ts';
-import { openApprover } from './approval.ts';
-import { readBudget } from './budget.ts';
+import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
+import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
+import { openApprover, openRefusalWatch } from './approval.ts';
 import { completions } from './chat-commands.ts';
 import { openChatHistory } from './chat-history.ts';
 import { openEditor, openLines, takeInterrupts } from './chat-input.ts';
 import type { ChatInput } from './chat-input.ts';
-import { talk } from './chat-loop.ts';
-import { chooseModelAloud } from './choose-model.ts';
+import { runChat } from './chat-loop.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { findChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { openRefusalWatch } from './refusal-watch.ts';
 import { openChatWithPrograms } from './run-with-programs.ts';
 import { displayFor } from './show-agent.ts';
 
 const flags = {
-  resume: { type: 'string', value: 'ID', about: 'go on with an earlier chat, by the id of its run, or the last one' },
-  in: {
-    type: 'string',
-    multiple: true,
-    value: 'FILE',
-    path: true,
-    about: 'give FILE with the first message, as inputs/NAME of the workspace; may be repeated',
-  },
-  out: { type: 'string', value: 'DIR', path: true, about: 'copy what programs leave in out/ to DIR, at the end' },
-  model: { type: 'string', value: 'NAME', about: 'as for run: rules, ollama, anthropic/claude-sonnet-4-5, ...; auto' },
-  budget: {
-    type: 'string',
-    multiple: true,
-    value: 'NAME=N,...',
-    about: 'of each message: turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs',
-  },
+  resume: { type: 'string', value: 'ID', about: 'continue the chat of this run, or the last one' },
   ...AGENT_FLAGS,
 } as const;
 
@@ -53,25 +35,24 @@ type ChatInvocation = Invocation<typeof flags>;
 export const command = defineCommand({
   usage: 'chat [--resume ID|last] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
   details: [
-    'Talks with an agent that has skills, message by message, in one conversation with one record. /help shows what can be typed besides',
-    'messages: /skill-name arguments, /skills, /plan, /cost, /undo, /quit. Ctrl-C stops what is being done and not the chat; at an empty',
-    'line, twice ends it. What is pasted is one message. Where stdin is no terminal each of its lines is a message.',
-    'What was typed is kept for the arrow keys, for each project, in the cache folder; not with --no-cache.',
-    'Exit status: 0 after a chat at a terminal; else that of the last message, as for run.',
+    'Starts a conversation with an agent that uses skills; the whole chat is one recorded run. Budgets apply to each message. /help lists the commands: /skill-name arguments, /skills, /plan, /cost, /undo, /quit.',
+    'Ctrl-C stops the current work, not the chat; Ctrl-C twice on an empty line ends the chat. Pasted text is one message. If stdin is not a terminal, each line is a message.',
+    'Keeps a history of your messages per project in the cache folder, except with --no-cache.',
+    'Exit code: 0 after a chat at a terminal; otherwise that of the last message, as for skillwright run.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright chat', 'with whatever model there is'],
-    ['skillwright chat --resume last', 'go on where the last chat ended'],
-    ['skillwright chat --model rules --yes < questions.txt', 'a message a line'],
+    ['skillwright chat', 'chat with the first available model'],
+    ['skillwright chat --resume last', 'continue the last chat'],
+    ['skillwright chat --model rules --yes < questions.txt', 'send one message per line'],
   ],
   positionals: [0, 0],
   async run(invocation) {
     const { flags: given, terminal, signal, words } = invocation;
-    const budget = readBudget(given.budget ?? []);
+    const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
     const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
-    const chosen = await chooseModelAloud({ name: given.model, runtime, signal }, terminal);
+    const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
     const options: ChatOptions = {
@@ -83,7 +64,7 @@ export const command = defineCommand({
       beforeEnd: async (session) => {
         if (given.out === undefined) return;
         const copied = await takeOutputs(session, path.resolve(cwdOf(invocation), given.out));
-        for (const name of copied) terminal.remark(`wrote ${printable(name)}`);
+        terminal.remark(copied.map((name) => `wrote ${printable(name)}`));
       },
       ...(earlier === undefined ? {} : { earlier }),
       run: {
@@ -96,7 +77,7 @@ export const command = defineCommand({
     const { input, remember } = inputOf(invocation, runtime, isAtTerminal);
     const show = (result: AgentResult): number => {
       const refused = refusals.last();
-      const status = statusOf(result, refused !== undefined);
+      const status = exitCodeOf(result, refused !== undefined);
       if (given.json === true)
         terminal.out(visibleJson(JSON.stringify({ schema: 1, result: { ...result, model: chosen.model.id, status } })));
       else {
@@ -107,7 +88,7 @@ export const command = defineCommand({
       return status;
     };
     const chat = openChatWithPrograms(options, { executor: given.executor, terminal, cwd: cwdOf(invocation) });
-    const last = await talk({
+    const last = await runChat({
       chat,
       runtime,
       terminal,

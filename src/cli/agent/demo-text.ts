@@ -1,4 +1,4 @@
-/** What `demo` says: made from the events of the run that it made, and from nothing else. */
+/** The text of `demo`, derived from the events of its run. */
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { Action } from '../../core/action.ts';
 import { eventText } from '../../core/event-text.ts';
@@ -7,6 +7,7 @@ import { ledgerOf } from '../../core/ledger.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { cleanText, printable } from '../../core/text/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { wrapWords } from '../terminal/wrap.ts';
 
 export const DEMO_FILE = 'orders.csv';
 export const DEMO_REQUEST = 'What is in this CSV file? Are there missing values?';
@@ -24,48 +25,48 @@ export const DEMO_TABLE = `order,day,customer,country,units,price
 export interface DemoRun {
   readonly result: AgentResult;
   readonly events: readonly RunEvent[];
-  /** Why no program could be run here; absent where one was. */
+  /** Why no program could run; undefined if one ran. */
   readonly refusal: { readonly message: string; readonly hint: string } | undefined;
   readonly skills: readonly string[];
-  /** What the check of the record says; and of a copy in which one number was changed. */
+  /** The verification of the record, and of a copy with one changed number. */
   readonly verified: string;
   readonly verifiedAfterChange: string;
 }
 
 export interface DemoTextOptions {
   readonly isPlain: boolean;
-  readonly terminal: Pick<Terminal, 'style'>;
+  readonly terminal: Pick<Terminal, 'style' | 'width'>;
 }
 
 export function demoText(run: DemoRun, { isPlain, terminal }: DemoTextOptions): readonly string[] {
   const title = (text: string): string => (isPlain ? text : terminal.style('bold', text));
   const sections: readonly (readonly [string, readonly string[]])[] = [
-    ['A request', requestLines(run)],
+    ['The request', requestLines(run)],
     ['What the model saw', seenLines(run)],
     ['What ran, and where', ranLines(run)],
     ['The answer', answerLines(run)],
     ['The record', recordLines(run, isPlain)],
-    ['How to go on', nextLines(run)],
+    ['Next steps', nextLines()],
   ];
   return sections.flatMap(([name, lines], place) => [
     ...(place === 0 ? [] : ['']),
     title(`${String(place + 1)}. ${name}`),
-    ...lines.map((line) => (line === '' ? '' : `   ${line}`)),
+    ...lines.map((line) => (line === '' ? '' : wrapWords(`   ${line}`, { width: terminal.width, indent: 3 }))),
   ]);
 }
 
 function requestLines({ skills }: DemoRun): readonly string[] {
   return [
-    `${DEMO_FILE}, a table with ${String(DEMO_TABLE.trim().split('\n').length - 1)} rows, and a question: "${DEMO_REQUEST}"`,
-    `Skills: ${skills.join(', ')}; those that come with skillwright. No key, no network.`,
-    'The model is the rule model: fixed rules that follow the quickstart of a skill, no language model.',
+    `${DEMO_FILE}, a table with ${String(DEMO_TABLE.trim().split('\n').length - 1)} rows, and the question: "${DEMO_REQUEST}"`,
+    `Skills: ${skills.join(', ')} (built in). No key, no network.`,
+    'Model: the rule model, which follows the quickstart of a skill by fixed rules. It is not a language model.',
   ];
 }
 
 const SHOWN_AS = {
   catalog: 'names and descriptions of all skills',
   search: 'results of a search',
-  load: 'instructions of the one that was chosen',
+  load: 'instructions of the chosen skill',
   list: 'names of its files',
 } as const;
 
@@ -77,14 +78,14 @@ function seenLines({ events, result }: DemoRun): readonly string[] {
   });
   const bodies = ledger.rows.filter(({ reason }) => reason === 'load').map(({ skill, path }) => `${skill}: ${path}`);
   return [
-    'tokens, about',
+    'tokens (estimated)',
     ...rows,
-    `Files of skills that it read: ${bodies.map((body) => printable(body)).join(', ') || 'none'}. Of the others, nothing.`,
-    `${countText(result.used.turns, 'request')} to the model, together about ${aboutTokens(result.used.tokens)} tokens.`,
+    `Skill files read: ${bodies.map((body) => printable(body)).join(', ') || 'none'}. Of the other skills, nothing.`,
+    `${countText(result.used.turns, 'request')} to the model, about ${aboutTokens(result.used.tokens)} tokens in total.`,
   ];
 }
 
-/** Two figures say enough: the last ones change with every word of a skill. */
+/** Two significant digits; the others change with every word of a skill. */
 function aboutTokens(tokens: number): string {
   const unit = 10 ** Math.max(1, Math.floor(Math.log10(Math.max(1, tokens))) - 1);
   return (Math.round(tokens / unit) * unit).toLocaleString('en');
@@ -103,17 +104,16 @@ function ranLines({ events, refusal }: DemoRun): readonly string[] {
   if (where === undefined)
     return [
       ...lines,
-      `No script was run: ${printable(refusal?.message ?? 'nothing here runs programs')}.`,
-      `To change that: ${printable(refusal?.hint ?? 'see skillwright doctor')}`,
+      `No script ran: ${printable(refusal?.message ?? 'no executor is available')}.`,
+      `To fix this: ${printable(refusal?.hint ?? 'see skillwright doctor')}`,
     ];
   return [
     ...lines,
-    `The script ran in a sandbox (${where.isolation}): no network, no home folder, of your files only ${DEMO_FILE}.`,
-    'It was allowed because the demo allows this one script. `skillwright run` asks you first.',
+    `The script ran in a sandbox (${where.isolation}): no network, no home folder, and of your files only ${DEMO_FILE}.`,
+    'The demo allows this one script. `skillwright run` asks you first.',
   ];
 }
 
-/** A tour need not show all of a report. */
 const SHOWN_LINES = 23;
 
 function answerLines({ result }: DemoRun): readonly string[] {
@@ -126,20 +126,20 @@ function recordLines({ events, result, verified, verifiedAfterChange }: DemoRun,
   const decisions = events.filter(({ type }) => type === 'decision').length;
   const name = isPlain ? 'The run' : `The run ${result.run ?? ''}`;
   return [
-    `${name} ended as ${result.outcome}. Every event is recorded, ${countText(decisions, 'decision')} of the policy among them, each line tied to the one before.`,
-    `runs verify says: ${verified}.`,
-    `After one number in a copy was changed it says: ${verifiedAfterChange}.`,
+    `${name} ended as ${result.outcome}. Every event is recorded, including ${countText(decisions, 'policy decision')}. Each line includes the hash of the line before it.`,
+    `skillwright runs verify: ${verified}.`,
+    `The same for a copy with one changed number: ${verifiedAfterChange}.`,
   ];
 }
 
-function nextLines({ refusal }: DemoRun): readonly string[] {
+function nextLines(): readonly string[] {
   return [
-    'skillwright run "What is in this CSV file?" --in YOUR.csv --yes  the same on a table of yours',
-    'ANTHROPIC_API_KEY=... skillwright run "..."                      with a language model; OpenAI, Google and Ollama as well',
-    'skillwright list                                                 the skills on this machine',
-    'skillwright new my-skill                                         one of your own',
-    ...(refusal === undefined
-      ? []
-      : ['skillwright doctor                                               what is missing here to run scripts']),
+    'skillwright run "What is in this CSV file?" --in YOUR.csv --yes',
+    '    run the same request on your table',
+    'ANTHROPIC_API_KEY=... skillwright run "..."',
+    '    use a language model; OpenAI, Google and Ollama work as well',
+    'skillwright list          list the skills on this machine',
+    'skillwright new my-skill  create a skill',
+    'skillwright doctor        diagnose problems on this machine',
   ];
 }

@@ -25,38 +25,37 @@ import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 
 const flags = {
-  plain: { type: 'boolean', about: 'nothing that is different the next time: no colours, times, ids and folders' },
-  keep: { type: 'boolean', about: 'leave the folder of the demo, to look at its record' },
+  plain: { type: 'boolean', about: 'print only what is the same in every run: no colors, times, ids and paths' },
+  keep: { type: 'boolean', about: 'keep the folder of the demo with its record' },
   executor: {
     type: 'string',
     value: 'NAME',
     choices: ['auto', 'none', 'bubblewrap', 'container', 'macos'],
-    about: 'what runs the script: auto takes the first that isolates; none shows what is left without one',
+    about: 'run the script with this executor; none runs no script (default: auto, the first that isolates)',
   },
 } as const;
 
 export const command = defineCommand({
   usage: 'demo [--plain] [--keep] [--executor NAME]',
   details: [
-    'A tour on the skills that come with skillwright, in a folder of its own: one request on a small table, what the model saw of the',
-    'skills, what ran and where, the answer, and the record with its check. Nothing is asked for, nothing of yours is read, no network.',
-    'The model is the rule model, which is no language model. Where nothing isolates programs, no script runs, and it is said so.',
+    'Runs one request on a small table with the built-in skills, in a temporary folder. Shows what the model saw, what ran and where, the answer, and the verified record. Asks nothing, reads none of your files, and uses no network.',
+    'The model is the rule model, which is not a language model. If no executor isolates programs on this machine, no script runs and the demo says so.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright demo', 'the tour'],
-    ['skillwright demo --keep', 'the same, and the folder stays'],
+    ['skillwright demo', 'run the tour'],
+    ['skillwright demo --keep', 'run the tour and keep its folder'],
   ],
   positionals: [0, 0],
   async run({ flags: given, terminal, signal }) {
     const folder = makeFolder();
     try {
-      if (terminal.isInteractive) terminal.overwrite('looking for a sandbox, and working …');
+      if (terminal.isInteractive) terminal.overwrite('preparing a sandbox and running …');
       const run = await demonstrate(folder, given.executor ?? 'auto', signal);
       if (terminal.isInteractive) terminal.overwrite('');
       if (given.json === true) terminal.out(jsonText({ ...run, events: undefined }));
-      else for (const line of demoText(run, { isPlain: given.plain === true, terminal })) terminal.out(line);
-      if (given.keep === true) terminal.remark(`the folder is ${folder}`);
+      else terminal.out(demoText(run, { isPlain: given.plain === true, terminal }));
+      if (given.keep === true) terminal.remark(`folder: ${folder}`);
       if (run.result.outcome === 'cancelled') return EXIT.interrupted;
       return run.result.outcome === 'done' && run.verified === 'intact' ? EXIT.done : EXIT.failed;
     } finally {
@@ -74,8 +73,8 @@ function makeFolder(): string {
     const { code: cause } = error;
     throw new SkillError({
       code: 'io/failed',
-      message: `no folder can be made in ${quoted(place)}: ${cause}`,
-      hint: 'set TMPDIR to a folder that can be written',
+      message: `cannot create a folder in ${quoted(place)}: ${cause}`,
+      hint: 'set TMPDIR to a writable folder',
       data: { path: place, cause },
     });
   }
@@ -95,7 +94,7 @@ async function demonstrate(folder: string, executor: string, signal: AbortSignal
       signal,
       run: {
         sinks: [({ event }) => void events.push(event)],
-        // This script is ours, and it alone: about those of others a person is asked.
+        // Only this built-in script runs without approval.
         policy: { opens: ['run_script(csv-report)'] },
         ...(name === 'none' ? {} : { execution: { executor: executorOf(name), opens: false, artifacts: false } }),
       },
@@ -114,11 +113,11 @@ async function demonstrate(folder: string, executor: string, signal: AbortSignal
   };
 }
 
-/** The skills that come with the package and no others; nothing of the person's is looked at. */
+/** A runtime with the built-in skills only; it reads no files of the user. */
 function openBuiltIn(cwd: string, home: string): Promise<Runtime> {
   const surroundings = surroundingsOf({});
   const kept = ['PATH', 'TMPDIR', 'DOCKER_HOST'].map((name) => [name, surroundings.env[name]]);
-  // What is known about sandboxes here took seconds to find out.
+  // Reuses the cached sandbox probes, which take seconds.
   kept.push(['SKILLWRIGHT_CACHE_DIR', cacheDirectory(surroundings)]);
   return createRuntime({ cwd, home, env: Object.fromEntries(kept), config: { use_default_roots: false } });
 }
@@ -127,18 +126,15 @@ function executorOf(name: string): 'auto' | ExecutorName {
   return EXECUTOR_NAMES.find((known) => known === name) ?? 'auto';
 }
 
-interface Worked {
-  readonly result: AgentResult;
-  /** Why no program could be run. */
-  readonly refusal: DemoRun['refusal'];
-}
-
-/** Without anything that isolates programs the tour goes on, and says what it could not do. */
-async function withOrWithout(work: (executor: string) => Promise<AgentResult>, executor: string): Promise<Worked> {
+/** Falls back to a run without programs if no executor isolates them. */
+async function withOrWithout(
+  work: (executor: string) => Promise<AgentResult>,
+  executor: string,
+): Promise<Pick<DemoRun, 'result' | 'refusal'>> {
   if (executor === 'none')
     return {
       result: await work(executor),
-      refusal: { message: 'no executor was wanted', hint: 'see skillwright doctor' },
+      refusal: { message: '--executor none', hint: 'see skillwright doctor' },
     };
   try {
     return { result: await work(executor), refusal: undefined };
@@ -148,7 +144,7 @@ async function withOrWithout(work: (executor: string) => Promise<AgentResult>, e
   }
 }
 
-/** A copy of a record in which somebody made one number larger. */
+/** Copies a record and changes one number in the copy. */
 function changedCopy(record: string, folder: string): string {
   const copy = path.join(folder, 'changed', path.basename(record));
   cpSync(record, copy, { recursive: true });

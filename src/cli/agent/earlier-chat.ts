@@ -1,4 +1,4 @@
-/** What was said in a run before, from its record. */
+/** The messages of an earlier run, from its record. */
 import path from 'node:path';
 
 import { readRun } from '../../journal/journal-reader.ts';
@@ -12,25 +12,25 @@ export interface EarlierChat {
   readonly said: readonly Said[];
 }
 
-/** Of the newest runs, as many are looked at for the last chat. */
-const LOOKED_AT = 50;
+/** How many of the newest runs are searched for the last chat. */
+const MAX_RUNS = 50;
 
-/** The chat with this id, or the last one. A run of one request is a chat with one message. Throws `run/unknown` and `run/invalid`. */
+/** Finds a chat by the id of its run, or the last one. A run of one request counts as a chat with one message. Throws `run/unknown` and `run/invalid`. */
 export function findChat(directory: string, name: string): EarlierChat {
   if (name !== 'last') return readChat(findRun(directory, name));
-  for (const id of runIds(directory).slice(0, LOOKED_AT)) {
+  for (const id of runIds(directory).slice(0, MAX_RUNS)) {
     const chat = chatAt(path.join(directory, id));
     if (chat !== undefined) return chat;
   }
   throw new SkillError({
     code: 'run/unknown',
-    message: 'there is no earlier chat here',
-    hint: 'see skillwright runs list; a run can be named by its id',
+    message: 'no earlier chat in this project',
+    hint: 'name a run by its id; see skillwright runs list',
     data: { name, nearest: [] },
   });
 }
 
-/** Nothing where it is no chat, or cannot be read: another one may be. */
+/** Undefined for runs that are not chats or cannot be read. */
 function chatAt(place: string): EarlierChat | undefined {
   try {
     const { lines } = readRun(place, { content: 'start' });

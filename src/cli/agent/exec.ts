@@ -4,7 +4,7 @@ import { SkillError, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { RunResult } from '../../core/outputs.ts';
-import { cleanText, printable } from '../../core/text/text.ts';
+import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Session } from '../../runtime/session.ts';
@@ -16,7 +16,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { tellTrial } from './execution-options.ts';
+import { announceProbe } from './execution-options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
@@ -25,45 +25,43 @@ const flags = {
     multiple: true,
     value: 'FILE',
     path: true,
-    about: 'bring FILE, or FILE=NAME, into the workspace as inputs/NAME; also artifact://, skill://; may be repeated',
+    about: 'copy FILE (or FILE=NAME, artifact://..., skill://...) to inputs/NAME of the workspace; may be repeated',
   },
-  out: { type: 'string', value: 'DIR', path: true, about: 'copy what the script leaves in out/ to DIR' },
+  out: { type: 'string', value: 'DIR', path: true, about: 'copy the files that the script leaves in out/ to DIR' },
   executor: {
     type: 'string',
     value: 'NAME',
     choices: ['auto', ...EXECUTOR_NAMES],
-    about: 'what runs it: auto takes the first that isolates; local isolates nothing',
+    about: 'run with this executor; local does not isolate (default: auto, the first that isolates)',
   },
-  timeout: { type: 'string', value: 'SECONDS', about: 'end it after so long; 30' },
-  image: { type: 'string', value: 'NAME', about: 'the image of the container executor' },
-  env: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'give it a variable; may be repeated' },
+  timeout: { type: 'string', value: 'SECONDS', about: 'stop the script after SECONDS (default: 30)' },
+  image: { type: 'string', value: 'NAME', about: 'set the image of the container executor' },
+  env: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'set an environment variable; may be repeated' },
   allow: {
     type: 'string',
     multiple: true,
     value: 'HOST',
-    about: 'let it reach HOST; nothing otherwise; may be repeated',
+    about: 'allow network access to HOST; may be repeated (default: no network)',
   },
-  save: { type: 'boolean', about: 'keep what it leaves in out/ as artifacts' },
+  save: { type: 'boolean', about: 'save the files in out/ as artifacts' },
   ...APPROVAL_FLAGS,
-  command: { type: 'boolean', about: 'SCRIPT is a shell command line, run from the folder of the skill' },
+  command: { type: 'boolean', about: 'treat SCRIPT as a shell command line and run it in the skill folder' },
 } as const;
 
 export const command = defineCommand({
   usage: 'exec SKILL SCRIPT [--in FILE] [--out DIR] [--executor NAME] [--timeout SECONDS] [-- ARGUMENTS]',
   details: [
-    'Runs a script of a skill in a workspace of its own, in a sandbox: no network, no home folder, nothing of yours but what --in',
-    'brings. Its output is shown as it comes. Without anything that isolates programs it is refused; see `skillwright doctor`.',
-    'What is done is recorded; see `skillwright runs`. Where a rule wants a person’s yes, you are asked.',
-    'Exit status 1: the script failed or was ended; 3: a rule or a person refused it; 4: nothing here can run it.',
+    'Runs a script of a skill in a sandbox with its own workspace: no network, no home folder, and of your files only those given with --in. Prints the output as it arrives and records the run (see skillwright runs). Asks for your approval where the policy requires it.',
+    'Exit code 1: the script failed or was stopped; 3: refused by policy or by the user; 4: no executor on this machine isolates programs (see skillwright doctor).',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright exec csv-report report.mjs --in sales.csv -- inputs/sales.csv', 'a script with an argument'],
+    ['skillwright exec csv-report report.mjs --in sales.csv -- inputs/sales.csv', 'run a script with an argument'],
     [
       'skillwright exec csv-report report.py --in sales.csv --out report -- inputs/sales.csv --out out',
-      'its files come back',
+      'copy its output files to ./report',
     ],
-    ['skillwright exec text-diff --command "ls -la" --json', 'a command line, and the result as JSON'],
+    ['skillwright exec text-diff --command "ls -la" --json', 'run a command line and print the result as JSON'],
   ],
   positionals: [2, Number.POSITIVE_INFINITY],
   async run(invocation) {
@@ -73,15 +71,15 @@ export const command = defineCommand({
     const run = await openRun(invocation);
     const { session } = run;
     try {
-      const asked = await session.perform(action, { askedBy: 'person', signal });
-      if (asked.type === 'failed') throw refusal(asked, invocation.words);
-      const result = resultOf(asked);
+      const observation = await session.perform(action, { askedBy: 'person', signal });
+      if (observation.type === 'failed') throw failureOf(observation, invocation.words);
+      const result = resultOf(observation);
       const copied =
         given.out === undefined ? [] : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out));
       const { id } = run;
       if (given.json === true)
         terminal.out(jsonText({ skill, script, result, copied, ...(id === undefined ? {} : { run: id }) }));
-      else for (const line of endLines(result, copied, terminal)) terminal.remark(line);
+      else terminal.remark(endLines(result, copied, terminal));
       const isGood = result.reason === 'exited' && result.exit_code === 0;
       await run.end(signal.aborted ? 'cancelled' : isGood ? 'done' : 'failed', result.reason);
       if (signal.aborted) return EXIT.interrupted;
@@ -106,7 +104,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
     request: `exec ${positionals.join(' ')}`,
     approve: openApprover(given, terminal),
     execution: {
-      ...tellTrial(terminal),
+      ...announceProbe(terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),
       ...(given.allow === undefined ? {} : { network: given.allow }),
@@ -139,7 +137,7 @@ function actionOf(
     outputs: { save_as_artifacts: given.save === true },
   };
   if (given.command !== true) return { type: 'run_script', script, args, ...shared };
-  if (args.length > 0) throw new UsageError('--command takes one command line', 'put it in quotes');
+  if (args.length > 0) throw new UsageError('--command takes one argument: the command line', 'put it in quotes');
   return { type: 'run_command', command: script, ...shared };
 }
 
@@ -151,7 +149,7 @@ function inputOf(text: string, cwd: string): { readonly from: string; readonly t
   return { from: `host://${file}`, to: `work/inputs/${name}` };
 }
 
-/** A file that is there is meant whole, whatever its name holds: `year=2024/part.csv`. */
+/** Splits FILE=NAME. An existing path that contains `=`, e.g. `year=2024/part.csv`, is taken whole. */
 function fileAndName(text: string, cwd: string): { readonly file: string; readonly name: string } {
   const whole = path.resolve(cwd, text);
   const equals = text.lastIndexOf('=');
@@ -159,7 +157,7 @@ function fileAndName(text: string, cwd: string): { readonly file: string; readon
   return { file: path.resolve(cwd, text.slice(0, equals)), name: text.slice(equals + 1) };
 }
 
-/** What a person names at the terminal they allow. */
+/** Naming a file on the command line approves reading it. */
 function hostFiles({ flags: given }: Invocation<typeof flags>): readonly string[] {
   return (given.in ?? []).filter((text) => !SCHEME.test(text)).map((text) => fileAndName(text, given.cwd ?? '.').file);
 }
@@ -168,7 +166,7 @@ function variables(given: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     given.map((text) => {
       const equals = text.indexOf('=');
-      if (equals < 1) throw new UsageError(`--env ${printable(text)} has no value`, 'write --env NAME=VALUE');
+      if (equals < 1) throw new UsageError(`--env has no value: ${quoted(text, 200)}`, 'write --env NAME=VALUE');
       return [text.slice(0, equals), text.slice(equals + 1)];
     }),
   );
@@ -176,10 +174,10 @@ function variables(given: readonly string[]): Readonly<Record<string, string>> {
 
 function resultOf(observation: Observation): RunResult {
   if (observation.type === 'program-ran') return observation.result;
-  throw new TypeError(`exec gave ${observation.type}`);
+  throw new TypeError(`unexpected observation: ${observation.type}`);
 }
 
-function refusal(failed: ActionFailed, words: readonly string[]): SkillError {
+function failureOf(failed: ActionFailed, words: readonly string[]): SkillError {
   const { code, message, hint, nearest } = failed;
   const byPolicy = policyRefusal(failed, words);
   if (byPolicy !== undefined) return byPolicy;
@@ -197,10 +195,10 @@ function refusal(failed: ActionFailed, words: readonly string[]): SkillError {
 
 function endLines(result: RunResult, copied: readonly string[], { style }: Terminal): readonly string[] {
   const { reason, exit_code: status, duration_ms: duration, isolation, executor, warnings } = result;
-  const end = reason === 'exited' ? `exit status ${String(status)}` : `ended: ${reason}`;
+  const end = reason === 'exited' ? `exit code ${String(status)}` : `stopped: ${reason}`;
   return [
     ...warnings.map((warning) => `${style('yellow', 'warning')}: ${printable(warning)}`),
     ...copied.map((name) => `wrote ${printable(name)}`),
-    `${end} after ${(duration / 1000).toFixed(1)} s, ${isolation === 'none' ? style('red', 'no isolation') : `isolated by ${executor}`}`,
+    `${end} after ${(duration / 1000).toFixed(1)} s, ${isolation === 'none' ? style('red', 'not isolated') : `isolated by ${executor}`}`,
   ];
 }

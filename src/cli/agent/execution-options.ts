@@ -1,16 +1,16 @@
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** For a model: what it runs is asked about, unless a rule allows it. Whoever typed the command has said yes to nothing yet. */
-export function modelPrograms(terminal: Terminal, executor?: ExecutionOptions['executor']): ExecutionOptions {
-  return { ...tellTrial(terminal), opens: false, ...(executor === undefined ? {} : { executor }) };
+/** Program execution for a model: every program needs approval, unless a policy rule allows it. */
+export function modelExecution(terminal: Terminal, executor?: ExecutionOptions['executor']): ExecutionOptions {
+  return { ...announceProbe(terminal), opens: false, ...(executor === undefined ? {} : { executor }) };
 }
 
-/** Says to whoever waits why the first program of a day starts later than the others. */
-export function tellTrial(terminal: Terminal): Pick<ExecutionOptions, 'onTrial'> {
+/** Tells the user why the first program of a day starts later than the others. */
+export function announceProbe(terminal: Terminal): Pick<ExecutionOptions, 'onTrial'> {
   return {
     onTrial: (executor) => {
-      const text = `trying out what ${executor} keeps from programs here: once a day, some seconds`;
+      const text = `testing the isolation of ${executor}; this takes some seconds once a day`;
       if (terminal.isInteractive) terminal.remark(terminal.style('dim', text));
     },
   };

@@ -6,49 +6,49 @@ import { readTextFile } from '../../platform/fs/read-file.ts';
 import { UsageError } from '../exit.ts';
 import { quoted } from '../../core/text/text.ts';
 
-/** More is no request; files are given with --in. */
+/** Larger inputs are files, which belong to --in. */
 const MAX_BYTES = 1024 * 1024;
 
-export interface RequestPlaces {
+export interface RequestSources {
   readonly words: readonly string[];
   readonly file: string | undefined;
   readonly cwd: string;
   readonly signal: AbortSignal;
 }
 
-/** What is asked for: the words of the command line, a file, or what comes on stdin. */
-export async function readRequest({ words, file, cwd, signal }: RequestPlaces): Promise<string> {
+/** Reads the request from the words of the command line, a file, or stdin. */
+export async function readRequest({ words, file, cwd, signal }: RequestSources): Promise<string> {
   const isPiped = words.join(' ') === '-' || file === '-';
   if (words.length > 0 && file !== undefined)
-    throw new UsageError('the request is given twice', 'give words, or --file');
+    throw new UsageError('the request is given twice', 'give either words or --file');
   const text =
     isPiped || (words.length === 0 && file === undefined)
       ? await readStandardInput(isPiped, signal)
       : file === undefined
         ? words.join(' ')
         : readFile(file, cwd);
-  if (text.trim() === '') throw new UsageError('the request is empty', 'say what is to be done');
+  if (text.trim() === '') throw new UsageError('the request is empty', 'describe the task');
   return text.trim();
 }
 
 function readFile(file: string, cwd: string): string {
   const read = readTextFile(path.resolve(cwd, file), MAX_BYTES);
   if (read.type === 'read' && read.validUtf8) return read.text;
-  const cause = read.type === 'absent' ? 'it is not there' : read.type === 'failed' ? read.reason : 'it is no UTF-8';
+  const cause = read.type === 'absent' ? 'file not found' : read.type === 'failed' ? read.reason : 'not valid UTF-8';
   throw new SkillError({
     code: 'io/failed',
-    message: `the request cannot be read from ${quoted(file, 200)}: ${cause}`,
-    hint: 'give a text file of at most 1 MiB',
+    message: `cannot read the request from ${quoted(file, 200)}: ${cause}`,
+    hint: 'name a UTF-8 text file of at most 1 MiB',
     data: { path: file, cause },
   });
 }
 
-async function readStandardInput(isAskedFor: boolean, signal: AbortSignal): Promise<string> {
+async function readStandardInput(isExplicit: boolean, signal: AbortSignal): Promise<string> {
   const { stdin } = process;
-  if (stdin.isTTY && !isAskedFor)
+  if (stdin.isTTY && !isExplicit)
     throw new UsageError(
-      'what is to be done?',
-      'give a request, as in skillwright run "What is in this CSV file?" --in orders.csv',
+      'missing argument: REQUEST',
+      'e.g. skillwright run "What is in this CSV file?" --in orders.csv',
     );
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -57,8 +57,8 @@ async function readStandardInput(isAskedFor: boolean, signal: AbortSignal): Prom
     pieces.push(piece);
     if (bytes > MAX_BYTES) stdin.destroy();
   });
-  // A file that is stdin ends and is never closed; what was destroyed is closed and never ends.
+  // A file as stdin emits `end` but never `close`; a destroyed stream emits `close` but never `end`.
   await Promise.race([once(stdin, 'end', { signal }), once(stdin, 'close', { signal })]);
-  if (bytes > MAX_BYTES) throw new UsageError('the request is longer than 1 MiB', 'give files with --in');
+  if (bytes > MAX_BYTES) throw new UsageError('the request is larger than 1 MiB', 'pass files with --in');
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -7,20 +7,20 @@ import type { Chat, ChatOptions } from '../../agent/chat.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
-import { modelPrograms } from './execution-options.ts';
+import { modelExecution } from './execution-options.ts';
+import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface ProgramChoice {
-  /** As it was named; `none` for no programs. */
+  /** The value of --executor; `none` runs no programs. */
   readonly executor: string | undefined;
   readonly terminal: Terminal;
-  /** The folder of the project. */
   readonly cwd: string;
 }
 
 /**
- * Runs an agent that may run programs where something here isolates them, and says so where nothing does: it then works without
- * programs. An executor that the command line names is had or refused.
+ * Runs an agent that may run programs. If no executor isolates programs on this machine, the agent runs without programs and the user
+ * is warned. An executor that the command line names is used or the run fails.
  */
 export async function runWithPrograms(options: AgentOptions, choice: ProgramChoice): Promise<AgentResult> {
   const execution = executionOf(choice);
@@ -28,12 +28,12 @@ export async function runWithPrograms(options: AgentOptions, choice: ProgramChoi
   try {
     return await runAgent({ ...options, run: { ...options.run, execution } });
   } catch (error) {
-    goOnWithout(error, choice);
+    warnWithoutPrograms(error, choice);
     return runAgent(withoutPrograms(options, choice.cwd));
   }
 }
 
-/** The same for a chat, whose session is started by its first message. */
+/** Like `runWithPrograms`, for a chat. The first message starts its session. */
 export function openChatWithPrograms(options: ChatOptions, choice: ProgramChoice): Chat {
   const execution = executionOf(choice);
   if (execution === undefined) return openChat(withoutPrograms(options, choice.cwd));
@@ -58,7 +58,7 @@ export function openChatWithPrograms(options: ChatOptions, choice: ProgramChoice
       try {
         return await chat.send(message, sending);
       } catch (error) {
-        goOnWithout(error, choice);
+        warnWithoutPrograms(error, choice);
         const { earlier } = options;
         chat = openChat({
           ...withoutPrograms(options, choice.cwd),
@@ -76,22 +76,20 @@ function namedExecutor({ executor }: ProgramChoice): (typeof EXECUTOR_NAMES)[num
   return EXECUTOR_NAMES.find((known) => known === executor);
 }
 
-/** Nothing where no programs are wanted. */
 function executionOf(choice: ProgramChoice): ExecutionOptions | undefined {
   if (choice.executor === 'none') return undefined;
-  return modelPrograms(choice.terminal, namedExecutor(choice));
+  return modelExecution(choice.terminal, namedExecutor(choice));
 }
 
-/** Says that no program will be run, where that is what went wrong and nobody asked for an executor by name. */
-function goOnWithout(error: unknown, choice: ProgramChoice): void {
+/** Warns that no program will run, if that is the problem and the command line names no executor; rethrows everything else. */
+function warnWithoutPrograms(error: unknown, choice: ProgramChoice): void {
   if (!isSkillError(error) || error.code !== 'executor/unavailable' || namedExecutor(choice) !== undefined) throw error;
-  const { err, style } = choice.terminal;
-  err(
-    `${style('yellow', 'warning')}: no program will be run: ${error.message}\n${style('dim', `hint: ${error.hint}`)}`,
-  );
+  const { terminal } = choice;
+  reportWarning(terminal, `programs are disabled: ${error.message}`);
+  terminal.err(terminal.style('dim', `hint: ${error.hint}`));
 }
 
-/** No workspace takes the files: they stay files of the project, by the names that its tools know. */
+/** Without a workspace, input files stay where they are, under the names that the project tools use. */
 function withoutPrograms<T extends Pick<AgentOptions, 'files'>>(options: T, cwd: string): T {
   const names = (options.files ?? []).map((file) => {
     const name = path.relative(cwd, file);

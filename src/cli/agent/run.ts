@@ -7,56 +7,39 @@ import type { SkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
-import { endLines, statusOf } from './agent-outcome.ts';
-import { AGENT_FLAGS } from './agent-flags.ts';
-import { openApprover } from './approval.ts';
-import { readBudget } from './budget.ts';
-import { chooseModelAloud } from './choose-model.ts';
+import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
+import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
+import { openApprover, openRefusalWatch } from './approval.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { openRefusalWatch } from './refusal-watch.ts';
 import { readRequest } from './request-text.ts';
 import { runWithPrograms } from './run-with-programs.ts';
 import { displayFor } from './show-agent.ts';
+import { reportProblem } from '../terminal/terminal.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
 const flags = {
   file: { type: 'string', value: 'FILE', path: true, about: 'read the request from FILE; - is stdin' },
-  in: {
-    type: 'string',
-    multiple: true,
-    value: 'FILE',
-    path: true,
-    about: 'give FILE with the request: it is brought to the workspace as inputs/NAME; may be repeated',
-  },
-  out: { type: 'string', value: 'DIR', path: true, about: 'copy what programs leave in out/ to DIR' },
-  model: {
-    type: 'string',
-    value: 'NAME',
-    about:
-      'rules, ollama, anthropic/claude-sonnet-4-5, ...; auto looks for one: configuration, keys, local servers, rules',
-  },
   protocol: {
     type: 'string',
     value: 'NAME',
     choices: PROTOCOLS,
-    about: 'how the model acts: tools; or actions as JSON text',
+    about: 'let the model act by tool calls or by JSON text (default: tools)',
   },
-  vocabulary: { type: 'string', value: 'NAME', choices: VOCABULARY_NAMES, about: 'whose tools; skillwright' },
+  vocabulary: {
+    type: 'string',
+    value: 'NAME',
+    choices: VOCABULARY_NAMES,
+    about: 'use this tool vocabulary (default: skillwright)',
+  },
   activation: {
     type: 'string',
     value: 'NAME',
     choices: ACTIVATIONS,
-    about: 'how skills come up: model; shortlist and forced search first',
-  },
-  budget: {
-    type: 'string',
-    multiple: true,
-    value: 'NAME=N,...',
-    about: 'turns, toolCalls, scriptRuns, contextTokens, tokens, wallMs; such as turns=5,tokens=50000',
+    about: 'choose how skills are activated; shortlist and forced search first (default: model)',
   },
   ...AGENT_FLAGS,
 } as const;
@@ -66,27 +49,34 @@ type RunInvocation = Invocation<typeof flags>;
 export const command = defineCommand({
   usage: 'run [REQUEST] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
   details: [
-    'Works on a request with skills until it is answered, a budget ends, or it cannot go on. The request is the words given, --file, or',
-    'stdin. What the model asks for is judged by the rules and done in a sandbox; scripts and writes need your yes, or --yes. The answer',
-    'goes to stdout, everything else to stderr. With --json: one JSON object a line, an event each, and the result as the last one.',
-    'Without a key, a configured model or a local server it is the rule model, which is no language model; see docs/agent.md.',
-    'Exit status 1: failed, or ended by a budget; 3: a rule or a person refused what it came to; 4: the model that was named cannot be',
-    'had, or the executor; 130: interrupted, with the record closed.',
+    'Runs an agent with skills until it answers the request, exhausts a budget or fails. The request comes from the arguments, --file or stdin. The policy decides on each action; scripts and writes run in a sandbox and need your approval, or --yes.',
+    'Prints the answer to stdout and everything else to stderr. With --json: one event per line, and the result as the last line.',
+    'Without a key, a configured model or a local server, the rule model runs. It is not a language model; see docs/agent.md.',
+    'Exit code 1: failed, or a budget was exhausted; 3: policy or the user refused the last action; 4: the model or the executor is unavailable; 130: interrupted, with the record closed.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright run "What is in this CSV file?" --in orders.csv --yes', 'with whatever model there is'],
-    ['skillwright run "What is in this CSV file?" --in orders.csv --model rules --yes', 'with no model at all'],
-    ['skillwright run --file task.md --model anthropic --budget turns=8 --out results', 'a task, and its files back'],
-    ['git diff | skillwright run --skill text-diff --json > events.jsonl', 'the request from a pipe, events as lines'],
+    ['skillwright run "What is in this CSV file?" --in orders.csv --yes', 'use the first available model'],
+    [
+      'skillwright run "What is in this CSV file?" --in orders.csv --model rules --yes',
+      'use the rule model: no key, no network',
+    ],
+    [
+      'skillwright run --file task.md --model anthropic --budget turns=8 --out results',
+      'run a task from a file and copy its output files',
+    ],
+    [
+      'git diff | skillwright run --skill text-diff --json > events.jsonl',
+      'read the request from a pipe, write events as lines',
+    ],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { flags: given, positionals, terminal, signal, words } = invocation;
     const request = await readRequest({ words: positionals, file: given.file, cwd: cwdOf(invocation), signal });
-    const budget = readBudget(given.budget ?? []);
+    const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
-    const chosen = await chooseModelAloud({ name: given.model, runtime, signal }, terminal);
+    const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
     const copied: string[] = [];
@@ -104,7 +94,7 @@ export const command = defineCommand({
           try {
             copied.push(...(await takeOutputs(session, path.resolve(cwdOf(invocation), given.out))));
           } catch (error) {
-            // The answer was paid for: it is shown all the same.
+            // The user still gets the answer, although the files could not be copied.
             if (!isSkillError(error)) throw error;
             lost.push(error);
           }
@@ -118,7 +108,7 @@ export const command = defineCommand({
       { executor: given.executor, terminal, cwd: cwdOf(invocation) },
     );
     const refused = refusals.last();
-    const ended = statusOf(result, refused !== undefined);
+    const ended = exitCodeOf(result, refused !== undefined);
     const status = lost.length > 0 && ended === EXIT.done ? EXIT.failed : ended;
     const errors = lost.map(({ code, message, hint }) => ({ code, message, hint }));
     if (given.json === true) {
@@ -136,10 +126,9 @@ export const command = defineCommand({
       terminal.out(visibleJson(JSON.stringify(last)));
     } else {
       display.end(result.answer);
-      for (const line of endLines(result, copied)) terminal.remark(line);
+      terminal.remark(endLines(result, copied));
     }
-    for (const { message, hint } of errors)
-      terminal.err(`${terminal.style('red', 'error')}: ${message}\n${terminal.style('dim', `hint: ${hint}`)}`);
+    for (const { message, hint } of errors) reportProblem(terminal, { message, hint });
     if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
     return status;
   },

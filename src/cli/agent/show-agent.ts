@@ -1,4 +1,4 @@
-/** An agent at work, as a person sees it: the plan, a line an action, and the answer while it grows. */
+/** Shows an agent at work: the plan, one line per action, and the answer while it streams. */
 import { jsonlSink, terminalSink } from '../../journal/export/sinks.ts';
 import type { EventSink } from '../../journal/export/sinks.ts';
 import { describeAction } from '../../core/action-text.ts';
@@ -9,20 +9,21 @@ import { shownText } from '../../core/text/line-text.ts';
 import type { Plan, PlanStep, StepState } from '../../core/plan.ts';
 import { cleanText, printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
+import { openWordWrapper } from '../terminal/wrap.ts';
 import { fitText } from '../../platform/text-width.ts';
 
 export interface AgentDisplay {
   readonly sink: EventSink;
-  /** Shows the answer, unless it has grown on the screen already. */
+  /** Prints the answer, unless it was already streamed. */
   readonly end: (answer: string) => void;
 }
 
 /**
- * On a terminal a line says what is waited for, and the answer is shown as it comes. Elsewhere there are plain lines, and the answer
- * when it is whole. What is said goes to stderr, the answer to stdout.
+ * On a terminal, a status line shows what the agent waits for and the answer streams. Elsewhere, plain lines are printed and the answer
+ * when it is complete. Progress goes to stderr, the answer to stdout.
  */
 export function openAgentDisplay(terminal: Terminal, level: TextLevel): AgentDisplay {
-  const growing = openGrowingText(terminal);
+  const stream = openAnswerStream(terminal);
   let isWaiting = false;
   let plan: Plan | undefined;
   const wait = (text: string): void => {
@@ -35,19 +36,19 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel): AgentDis
     isWaiting = false;
   };
   const say = (text: string): void => {
-    growing.interrupt();
+    stream.interrupt();
     terminal.remark(text);
   };
   const lines = terminalSink({ level, write: (line) => say(line.trimEnd()), style: terminal.style });
   const sink: EventSink = (line) => {
     const { event } = line;
     clear();
-    if (event.type === 'answer-delta') return growing.add(event.text);
-    if (event.type === 'model-call') growing.begin();
+    if (event.type === 'answer-delta') return stream.add(event.text);
+    if (event.type === 'model-call') stream.begin();
     if (event.type === 'plan') {
       if (level !== 'quiet') for (const step of planLines(plan, event.plan, terminal)) say(step);
       plan = event.plan;
-    } else if (!isSaidElsewhere(event)) lines(line);
+    } else if (!isShownElsewhere(event)) lines(line);
     const waited = waitText(event);
     if (waited !== undefined) wait(waited);
   };
@@ -55,13 +56,13 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel): AgentDis
     sink,
     end(answer) {
       clear();
-      growing.end(answer);
+      stream.end(answer);
     },
   };
 }
 
-/** The answer is shown, and how it ended is said with it. */
-function isSaidElsewhere(event: RunEvent): boolean {
+/** The answer and the outcome are printed at the end. */
+function isShownElsewhere(event: RunEvent): boolean {
   if (event.type === 'observation') return event.observation.type === 'answered';
   return event.type === 'run-end' && event.outcome === 'done';
 }
@@ -78,7 +79,7 @@ const MARKS: Readonly<Record<StepState, readonly [mark: string, style: Style]>> 
   pending: ['[ ]', 'dim'],
 };
 
-/** As the flags want it: lines of JSON, or text for a person. */
+/** The display that the flags select: JSON lines or text. */
 export function displayFor(
   { json, log }: { readonly json?: boolean; readonly log?: string },
   terminal: Terminal,
@@ -87,7 +88,7 @@ export function displayFor(
   return openAgentDisplay(terminal, TEXT_LEVELS.find((known) => known === log) ?? 'normal');
 }
 
-/** The steps that are new or not as they were. */
+/** The steps of a plan that are new or changed. */
 export function planLines(
   before: Plan | undefined,
   { steps }: Plan,
@@ -106,21 +107,28 @@ function isSame(before: PlanStep | undefined, { title, status }: PlanStep): bool
   return before?.title === title && before.status === status;
 }
 
-interface GrowingText {
-  /** Another text starts: what came before it was no answer. */
+interface AnswerStream {
+  /** Starts a new text: the text before it was not the answer. */
   begin(): void;
   add(text: string): void;
-  /** Something else is about to be shown. */
+  /** Ends the current line, before another line is printed. */
   interrupt(): void;
   end(answer: string): void;
 }
 
-/** A text that is shown as it comes, where a person looks at stdout. */
-function openGrowingText({ isAnswerOnTerminal, pass, out }: Terminal): GrowingText {
+/** Streams a text to stdout, wrapped by words, if stdout is a terminal. */
+function openAnswerStream({ isAnswerOnTerminal, width, wrap, pass, out }: Terminal): AnswerStream {
+  const wrapper = openWordWrapper({ width });
   let text = '';
   let half = '';
   let isLineOpen = false;
+  const print = (shown: string): void => {
+    if (shown === '') return;
+    pass('stdout', shown);
+    isLineOpen = !shown.endsWith('\n');
+  };
   const interrupt = (): void => {
+    print(wrapper.end());
     if (isLineOpen) pass('stdout', '\n');
     isLineOpen = false;
   };
@@ -134,18 +142,15 @@ function openGrowingText({ isAnswerOnTerminal, pass, out }: Terminal): GrowingTe
       if (!isAnswerOnTerminal) return;
       text += piece;
       const joined = half + piece;
-      // A character may come in two halves.
+      // A surrogate pair may arrive in two pieces.
       half = /[\uD800-\uDBFF]$/.test(joined) ? joined.slice(-1) : '';
-      const shown = cleanText(half === '' ? joined : joined.slice(0, -1));
-      if (shown === '') return;
-      pass('stdout', shown);
-      isLineOpen = !shown.endsWith('\n');
+      print(wrapper.add(cleanText(half === '' ? joined : joined.slice(0, -1))));
     },
     interrupt,
     end(answer) {
       const isShown = text !== '' && text.trim() === answer.trim();
       interrupt();
-      if (!isShown) out(cleanText(answer));
+      if (!isShown) out(wrap(cleanText(answer)));
     },
   };
 }

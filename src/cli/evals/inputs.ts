@@ -1,4 +1,4 @@
-/** What `eval` works on: cases and skills of the paths that were named, or of the place where one stands. */
+/** The cases and skills that `eval` works on, from the given paths or the current project. */
 import path from 'node:path';
 
 import type { EvalCase } from '../../evals/cases/case.ts';
@@ -17,14 +17,14 @@ import { jsonText } from '../json.ts';
 
 export interface EvalInputs {
   readonly cases: readonly EvalCase[];
-  /** Folders of skills, for cases that name none. */
+  /** Skill folders for cases that name no skill. */
   readonly skills: readonly string[];
   readonly problems: readonly CaseProblem[];
-  /** Files that hold cases. */
+  /** Number of case files. */
   readonly files: number;
 }
 
-/** Folders of a project in which cases are kept beside its skills. */
+/** Folders of a project with cases outside of its skills. */
 const PROJECT_CASES = ['.agent/evals', 'evals'] as const;
 
 export function readInputs(invocation: EvalInvocation, words: readonly string[], runtime: Runtime): EvalInputs {
@@ -32,7 +32,7 @@ export function readInputs(invocation: EvalInvocation, words: readonly string[],
   const named = words.map((word) => path.resolve(cwd, word));
   const own = named.length > 0 ? named : pathsHere(cwd, runtime);
   const brought = unique(own.flatMap(skillFoldersAt));
-  // A file of cases somewhere in a project is about the skills of that project.
+  // A case file without skills next to it is about the skills of the project.
   const skills = brought.length > 0 ? brought : unique(runtime.index.skills.map(({ dir }) => dir));
   const knownSkills = skills.map((folder) => skillNameAt(folder) ?? path.basename(folder));
   const newCassettes = invocation.flags['update-cassettes'] === true;
@@ -50,7 +50,7 @@ function pathsHere(cwd: string, { index }: Runtime): readonly string[] {
   const folders = PROJECT_CASES.map((name) => path.join(cwd, name)).filter(isDirectory);
   const found = [...skills, ...folders];
   if (found.length === 0)
-    throw new UsageError('there is nothing to evaluate here', 'name a skill, a folder of skills or a file of cases');
+    throw new UsageError('nothing to evaluate in this folder', 'name a skill, a folder of skills or a case file');
   return found;
 }
 
@@ -59,10 +59,10 @@ function chosen(cases: readonly EvalCase[], suite: string | undefined): readonly
   const found = cases.filter((one) => namesOf(one).includes(suite));
   if (found.length > 0 || cases.length === 0) return found;
   const known = unique(cases.flatMap(namesOf)).slice(0, 20).map(printable).join(', ');
-  throw new UsageError(`no case is of the suite ${quoted(suite, 200)}`, `there are: ${known}`);
+  throw new UsageError(`unknown suite ${quoted(suite, 200)}`, `known suites: ${known}`);
 }
 
-/** What a case is called by: its tags, its file, the folder of it. */
+/** The suites of a case: its tags, its file, and the folder of the file. */
 function namesOf({ tags, place: { file } }: EvalCase): readonly string[] {
   return [...tags, path.parse(file).name, path.basename(path.dirname(file))];
 }
@@ -71,8 +71,8 @@ function unique(names: readonly string[]): readonly string[] {
   return [...new Set(names)];
 }
 
-/** Tells what is wrong, a line each; true where something takes a case out: then there is no result to believe. */
-export function tellProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
+/** Reports problems of case files, one per line. Returns true if one is an error, which makes the evaluation invalid. */
+export function reportProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
   const { flags, terminal } = invocation;
   const { err, style } = terminal;
   const cwd = cwdOf(invocation);
@@ -93,20 +93,20 @@ function problemsError(first: CaseProblem, others: number, problems: readonly Ca
   return {
     code: 'input/invalid',
     message: printable(`${first.file}:${String(first.line)}:${String(first.column)}: ${first.message}${more}`),
-    hint: printable(first.hint) || 'mend the files of cases',
+    hint: printable(first.hint) || 'fix the case files',
     data: { problems },
   };
 }
 
-/** The model by name; nothing where none was named: then only cases with answers of their own are run. */
+/** Opens the model of --model. Without it, only cases with recorded answers run. */
 export async function suiteModel(invocation: EvalInvocation, runtime: Runtime): Promise<SuiteModel | undefined> {
   const { flags, signal } = invocation;
   if (flags.model === undefined) {
     if (flags['update-cassettes'] === true)
-      throw new UsageError('--update-cassettes needs a model that answers', 'name one with --model');
+      throw new UsageError('--update-cassettes needs a model', 'pass --model NAME');
     return undefined;
   }
-  const { chooseModel } = await import('../agent/choose-model.ts');
+  const { chooseModel } = await import('../agent/agent-model.ts');
   const { openRules } = await import('../../model/rules/rules.ts');
   const { model } = await chooseModel({ name: flags.model, runtime, signal });
   const isRules = model.id === openRules().id;
@@ -116,8 +116,8 @@ export async function suiteModel(invocation: EvalInvocation, runtime: Runtime): 
 export function noModel(): SkillError {
   return new SkillError({
     code: 'model/unavailable',
-    message: 'no model was named, and the cases have no answers of their own',
-    hint: 'name one with --model; --model rules needs no key and no network',
+    message: 'the cases have no recorded answers, and no model is given',
+    hint: 'pass --model NAME; --model rules needs no key and no network',
     data: { model: '', reasons: [] },
   });
 }

@@ -1,4 +1,4 @@
-/** Where evaluations of a project are kept: `.agent/evals/<time>/`, with the report, the results as they came, and the runs. */
+/** The folders of evaluations: `.agent/evals/<time>/` holds the report, the results and the runs. */
 import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -17,7 +17,7 @@ export function evaluationsFolder(cwd: string): string {
   return path.join(cwd, '.agent/evals');
 }
 
-/** A new folder; two of one second have a number. */
+/** Creates a folder; a second one of the same second gets a number. */
 export function newEvaluation(cwd: string, at: Date): string {
   const above = evaluationsFolder(cwd);
   makeFolders(above);
@@ -33,7 +33,7 @@ export function newEvaluation(cwd: string, at: Date): string {
   }
 }
 
-/** One that came to nothing before its first result is no evaluation that could be gone on with. */
+/** Removes the folder of an evaluation that has no results, because it cannot be resumed. */
 export function dropIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
@@ -42,15 +42,14 @@ export function dropIfEmpty(folder: string): void {
   }
 }
 
-/** The last evaluation that did not come to its end. */
+/** The last unfinished evaluation. */
 export function unfinishedEvaluation(cwd: string): string {
   const folders = evaluationNames(cwd).map((name) => path.join(evaluationsFolder(cwd), name));
   const last = folders.findLast((folder) => {
     const report = reportIn(folder);
     return report === undefined || report.isPartial;
   });
-  if (last === undefined)
-    throw new UsageError('there is no evaluation that was not finished', 'start one without --resume');
+  if (last === undefined) throw new UsageError('no unfinished evaluation found', 'start a new one without --resume');
   return last;
 }
 
@@ -79,7 +78,7 @@ function reportIn(folder: string): EvalReport | undefined {
   }
 }
 
-/** A report by the path of its file, of its folder, or `last`. */
+/** Opens a report by the path of its file or folder, or `last`. */
 export function openReport(cwd: string, name: string): EvalReport {
   const folder = name === 'last' ? lastEvaluation(cwd) : path.resolve(cwd, name);
   const file = isDirectory(folder) ? path.join(folder, REPORT_FILE) : folder;
@@ -88,7 +87,7 @@ export function openReport(cwd: string, name: string): EvalReport {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw unusable(name, `it cannot be read: ${error.code}`);
+    throw unusable(name, `cannot be read (${error.code})`);
   }
   const read = readReport(text);
   if (read.type === 'invalid') throw unusable(name, read.reason);
@@ -97,15 +96,15 @@ export function openReport(cwd: string, name: string): EvalReport {
 
 function lastEvaluation(cwd: string): string {
   const folders = evaluationNames(cwd).map((name) => path.join(evaluationsFolder(cwd), name));
-  // One that was killed, or is at work, has no report yet.
+  // An evaluation that was killed or still runs has no report.
   const last = folders.findLast((folder) => isPresent(path.join(folder, REPORT_FILE)));
-  if (last === undefined) throw new UsageError('nothing was evaluated here', 'start with skillwright eval');
+  if (last === undefined) throw new UsageError('no evaluation found in this project', 'run skillwright eval first');
   return last;
 }
 
 function unusable(name: string, reason: string): UsageError {
   return new UsageError(
-    `${quoted(name, 200)} is no report: ${printable(reason)}`,
+    `not a report: ${quoted(name, 200)}: ${printable(reason)}`,
     'name a folder of .agent/evals, a report.json, or last',
   );
 }

@@ -1,4 +1,4 @@
-/** `eval` and `eval trigger`: cases are run, what comes of them is kept as it comes, and an interruption loses nothing. */
+/** `eval` and `eval trigger`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
 import type { EvalReport } from '../../evals/report/result.ts';
@@ -19,9 +19,9 @@ import { wholeNumber } from '../arguments.ts';
 import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './report-folder.ts';
 import { thresholdsOf, wantedReports } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
-import { cwdOf, noModel, readInputs, suiteModel, tellProblems } from './inputs.ts';
+import { cwdOf, noModel, readInputs, suiteModel, reportProblems } from './inputs.ts';
 import type { EvalInputs } from './inputs.ts';
-import { giveReport } from './write-reports.ts';
+import { printReport } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
@@ -31,7 +31,7 @@ const TIMEOUT_S = 300;
 const TRIGGER_TIMEOUT_S = 120;
 
 export async function evalCases(invocation: EvalInvocation): Promise<number> {
-  return evaluated(invocation, invocation.positionals, async (basis, inputs, runtime) => {
+  return runEvaluation(invocation, invocation.positionals, async (basis, inputs, runtime) => {
     const { flags } = invocation;
     const { env, home } = surroundingsOf({});
     const judge = await judgeOf(invocation, runtime);
@@ -52,10 +52,10 @@ export async function evalCases(invocation: EvalInvocation): Promise<number> {
 export async function evalTrigger(invocation: EvalInvocation): Promise<number> {
   const words = invocation.positionals.slice(1);
   const others = distractorsOf(invocation);
-  return evaluated(invocation, words, async (basis, inputs) => {
+  return runEvaluation(invocation, words, async (basis, inputs) => {
     const { cassettes, cwd, 'update-cassettes': updateCassettes = false } = invocation.flags;
     if (updateCassettes && cassettes === undefined)
-      throw new UsageError('--update-cassettes needs --cassettes DIR here', 'see skillwright eval --help');
+      throw new UsageError('--update-cassettes needs --cassettes DIR with eval trigger', 'see skillwright eval --help');
     if (basis.model === undefined && (cassettes === undefined || updateCassettes)) throw noModel();
     const recordings =
       cassettes === undefined ? {} : { cassettes: path.resolve(cwd ?? '.', cassettes), updateCassettes };
@@ -63,12 +63,12 @@ export async function evalTrigger(invocation: EvalInvocation): Promise<number> {
   });
 }
 
-type Evaluating = (basis: SuiteBasis, inputs: EvalInputs, runtime: Runtime) => Promise<EvalReport>;
+type Evaluator = (basis: SuiteBasis, inputs: EvalInputs, runtime: Runtime) => Promise<EvalReport>;
 
-async function evaluated(
+async function runEvaluation(
   invocation: EvalInvocation,
   words: readonly string[],
-  evaluating: Evaluating,
+  evaluator: Evaluator,
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
   const [thresholds, cwd] = [thresholdsOf(flags.threshold), cwdOf(invocation)];
@@ -77,14 +77,14 @@ async function evaluated(
   const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
   const runtime = await openRuntime(invocation);
   const inputs = readInputs(invocation, words, runtime);
-  if (tellProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
+  if (reportProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
   const model = await suiteModel(invocation, runtime);
   if (model === undefined && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
   const directory = unfinished ?? newEvaluation(cwd, new Date());
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
   const notes: string[] = [];
-  const report = await evaluating(
+  const report = await evaluator(
     {
       cases: inputs.cases,
       ...numbers,
@@ -104,12 +104,12 @@ async function evaluated(
       throw error;
     })
     .finally(() => progress.end());
-  for (const note of new Set(notes)) terminal.remark(printable(note));
+  terminal.remark([...new Set(notes)].map(printable));
   saveReport(directory, report);
-  const status = await giveReport(report, invocation, { thresholds, folder: directory });
-  terminal.remark(`kept in ${printable(path.relative(cwd, directory))}`);
+  const status = await printReport(report, invocation, { thresholds, folder: directory });
+  terminal.remark(`results: ${printable(path.relative(cwd, directory))}`);
   if (!signal.aborted) return status;
-  terminal.err('interrupted: what was finished is kept; go on with the same command and --resume');
+  terminal.err('interrupted: finished results are kept; continue with the same command and --resume');
   return EXIT.interrupted;
 }
 
@@ -137,11 +137,11 @@ function executorOf(name: string | undefined): Exclude<EvaluateOptions['executor
 
 async function judgeOf({ flags, signal }: EvalInvocation, runtime: Runtime): Promise<Model | undefined> {
   if (flags.judge === undefined) return undefined;
-  const { chooseModel } = await import('../agent/choose-model.ts');
+  const { chooseModel } = await import('../agent/agent-model.ts');
   return (await chooseModel({ name: flags.judge, runtime, signal })).model;
 }
 
-/** Numbers of made-up skills, or the skills of a folder at ten, a hundred, a thousand, as far as there are. */
+/** Parses --distractors: numbers of generated skills, or a folder whose skills are used in steps of 10, 100 and 1000. */
 function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 'distractors' | 'others'> {
   const given = invocation.flags.distractors;
   if (given === undefined) return {};
@@ -149,13 +149,12 @@ function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 'distra
     const distractors = given.split(',').map(Number);
     if (distractors.every((count) => count >= 1 && count <= MOST_DISTRACTORS)) return { distractors };
     throw new UsageError(
-      `--distractors takes numbers from 1 to ${String(MOST_DISTRACTORS)}`,
-      `it is ${quoted(given, 200)}`,
+      `--distractors must be numbers from 1 to ${String(MOST_DISTRACTORS)}`,
+      `got ${quoted(given, 200)}`,
     );
   }
   const others = skillFoldersIn(path.resolve(cwdOf(invocation), given));
-  if (others.length === 0)
-    throw new UsageError(`there are no skills in ${quoted(given, 200)}`, 'name a folder of skills');
+  if (others.length === 0) throw new UsageError(`no skills in ${quoted(given, 200)}`, 'name a folder of skills');
   const steps = [10, 100, 1000].filter((count) => count < others.length);
   return { others, distractors: [...steps, others.length] };
 }

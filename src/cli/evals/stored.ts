@@ -1,4 +1,4 @@
-/** `eval compare`, `eval grade` and `eval init`: what works on results and skills without running anything. */
+/** `eval compare`, `eval grade` and `eval init`: the subcommands that run no cases. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -17,45 +17,48 @@ import { VERSION } from '../../version.ts';
 import { thresholdsOf, wantedReports } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
 import { openReport } from './report-folder.ts';
-import { cwdOf, tellProblems } from './inputs.ts';
-import { giveReport, writeReports } from './write-reports.ts';
+import { cwdOf, reportProblems } from './inputs.ts';
+import { printReport, writeReports } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
-/** Exit 1 where a case that passed does not any more. */
+/** Compares two reports. Exit code 1: a case that passed before does not pass now. */
 export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal } = invocation;
   const [, before, after, ...rest] = positionals;
   if (before === undefined || after === undefined || rest.length > 0)
-    throw new UsageError('which two reports?', 'skillwright eval compare A B: folders of .agent/evals, files, or last');
+    throw new UsageError(
+      'expected two reports',
+      'usage: skillwright eval compare A B, with folders of .agent/evals, files, or last',
+    );
   const cwd = cwdOf(invocation);
   const [old, now] = [openReport(cwd, before), openReport(cwd, after)];
   const comparison = compareReports(old, now);
   const isPrinted = wantedReports(flags).some(({ file }) => file === undefined || file === '-');
   if (flags.json === true) terminal.out(visibleJson(jsonText(comparison)));
-  else if (!isPrinted) for (const line of terminalComparison(comparison, terminal)) terminal.out(line);
+  else if (!isPrinted) terminal.out(terminalComparison(comparison, terminal));
   await writeReports(now, invocation, { before: old });
   return comparison.counts.broken > 0 ? EXIT.failed : EXIT.done;
 }
 
-/** Stored runs against cases as they are now; nothing is run. */
+/** Grades stored runs with the current cases. */
 export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal, signal } = invocation;
   const [, ...words] = positionals;
   if (words.length === 0 || flags.cases === undefined)
-    throw new UsageError('which runs, by which cases?', 'skillwright eval grade RUN... --cases FILE');
+    throw new UsageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
   const cwd = cwdOf(invocation);
   const thresholds = thresholdsOf(flags.threshold);
   const { cases, problems } = readCases(flags.cases.map((file) => path.resolve(cwd, file)));
-  if (tellProblems(problems, invocation)) return EXIT.invalidEvaluation;
+  if (reportProblems(problems, invocation)) return EXIT.invalidEvaluation;
   const startedAt = new Date();
   const missing = words.find((word) => !isDirectory(path.resolve(cwd, word)));
   if (missing !== undefined)
-    throw new UsageError(`there is no run at ${quoted(missing, 200)}`, 'name run folders, or folders of .agent/evals');
+    throw new UsageError(`no run at ${quoted(missing, 200)}`, 'name run folders, or folders of .agent/evals');
   const runs = words.flatMap((word) => storedRuns(path.resolve(cwd, word), cases));
-  if (runs.length === 0) throw new UsageError('there are no runs', 'name run folders, or folders of .agent/evals');
+  if (runs.length === 0) throw new UsageError('no runs found', 'name run folders, or folders of .agent/evals');
   const progress = openProgress(terminal);
   const results = await regrade(runs, cases, {
     signal,
@@ -75,14 +78,14 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
         a.attempt - b.attempt,
     ),
   });
-  return giveReport(report, invocation, { thresholds });
+  return printReport(report, invocation, { thresholds });
 }
 
-/** First cases for a skill, in `evals/cases.yaml`; a file that is there stays. */
+/** Writes first cases for a skill to `evals/cases.yaml`. Never overwrites a file. */
 export async function evalInit(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
-  if (rest.length > 0) throw new UsageError('init takes one skill', 'skillwright eval init SKILL');
+  if (rest.length > 0) throw new UsageError('eval init takes one skill', 'usage: skillwright eval init SKILL');
   const folder = path.resolve(cwdOf(invocation), skill);
   const text = initCases(folder);
   const file = path.join(folder, 'evals/cases.yaml');
@@ -92,16 +95,16 @@ export async function evalInit(invocation: EvalInvocation): Promise<number> {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code !== 'EEXIST')
-      throw new UsageError(`the cases cannot be written: ${error.code}`, 'look at its rights');
+      throw new UsageError(`cannot write the cases: ${error.code}`, 'check the permissions of the folder');
     const isSame = readFileSync(file, 'utf8') === text;
     throw new UsageError(
-      `${quoted(path.relative(cwdOf(invocation), file), 200)} is there already`,
-      isSame ? 'it is what would be written' : 'remove it, or add to it',
+      `${quoted(path.relative(cwdOf(invocation), file), 200)} already exists`,
+      isSame ? 'its content is up to date' : 'remove it, or add cases to it',
     );
   }
   const shown = path.relative(cwdOf(invocation), file);
   if (flags.json === true) terminal.out(jsonText({ file, cases: readCases([file]).cases.length }));
   else terminal.out(printable(shown));
-  terminal.remark(`look at it, mend it, and run it: skillwright eval ${printable(shown)}`);
+  terminal.remark(`next: review the cases, then run skillwright eval ${printable(shown)}`);
   return EXIT.done;
 }

@@ -1,4 +1,4 @@
-/** A report to a person, to files, and to an exit status. */
+/** Prints a report, writes it to files, and derives the exit code. */
 import path from 'node:path';
 
 import { compareReports } from '../../evals/report/compare-reports.ts';
@@ -20,33 +20,36 @@ import { cwdOf } from './inputs.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { writeNamedFile } from '../../platform/fs/atomic-replace.ts';
 
-export interface ReportPlace {
-  /** Of the evaluation; reports without a name go there. Absent: they are printed. */
+export interface ReportContext {
+  /** Folder of the evaluation, for reports without a file name. Without a folder they are printed. */
   readonly folder?: string;
-  /** An earlier report: HTML and Markdown then say what changed. */
+  /** An earlier report; HTML and Markdown then show what changed. */
   readonly before?: EvalReport;
 }
 
-/** Prints what a person reads and writes what was asked for; gives the exit status. */
-export async function giveReport(
+/** Prints the report, writes the requested files, and returns the exit code. */
+export async function printReport(
   report: EvalReport,
   invocation: EvalInvocation,
-  { thresholds, ...place }: ReportPlace & { readonly thresholds: Thresholds },
+  { thresholds, ...place }: ReportContext & { readonly thresholds: Thresholds },
 ): Promise<number> {
   const { flags, terminal } = invocation;
   const wanted = wantedReports(flags);
   const isPrinted = wanted.some(({ file }) => file === '-');
   if (flags.json === true) terminal.out(visibleJson(jsonText(report)));
-  else if (!isPrinted) for (const line of terminalReport(report, terminal)) terminal.out(line);
+  else if (!isPrinted) terminal.out(terminalReport(report, terminal));
   await writeReports(report, invocation, place);
   const verdict = verdictOf(report, thresholds);
-  if (verdict.type !== 'passed')
-    for (const reason of verdict.reasons) terminal.err(`${verdict.type}: ${printable(reason)}`);
+  if (verdict.type !== 'passed') terminal.err(verdict.reasons.map((reason) => `${verdict.type}: ${printable(reason)}`));
   return exitOf(report, thresholds);
 }
 
-/** The reports that were asked for, and nothing else. */
-export async function writeReports(report: EvalReport, invocation: EvalInvocation, place: ReportPlace): Promise<void> {
+/** Writes the reports of --report. */
+export async function writeReports(
+  report: EvalReport,
+  invocation: EvalInvocation,
+  place: ReportContext,
+): Promise<void> {
   for (const wanted of wantedReports(invocation.flags)) await writeReport(report, wanted, invocation, place);
 }
 
@@ -54,7 +57,7 @@ async function writeReport(
   report: EvalReport,
   { format, file }: WantedReport,
   invocation: EvalInvocation,
-  { folder, before }: ReportPlace,
+  { folder, before }: ReportContext,
 ): Promise<void> {
   const cwd = cwdOf(invocation);
   const written = await contentOf(report, format, cwd, before);
@@ -63,7 +66,7 @@ async function writeReport(
     else invocation.terminal.out(jsonText(written.files));
     return;
   }
-  const place = file === undefined ? path.join(folder ?? cwd, usualName(format)) : path.resolve(cwd, file);
+  const place = file === undefined ? path.join(folder ?? cwd, defaultName(format)) : path.resolve(cwd, file);
   const files = written.type === 'text' ? [{ path: '', text: written.text }] : written.files;
   for (const one of files) {
     const target = path.join(place, one.path);
@@ -92,7 +95,7 @@ async function contentOf(
   return { type: 'text', text };
 }
 
-/** A run that is gone or torn is not shown; the result is. */
+/** Undefined if the run is gone or damaged; its result is still shown. */
 function viewOf({ run }: CaseResult, runView: (folder: string) => RunView): RunView | undefined {
   if (run === undefined) return undefined;
   try {
@@ -103,6 +106,6 @@ function viewOf({ run }: CaseResult, runView: (folder: string) => RunView): RunV
   }
 }
 
-function usualName(format: string): string {
+function defaultName(format: string): string {
   return Object.entries(REPORT_FORMATS).find(([name]) => name === format)?.[1].file ?? 'report.html';
 }

@@ -5,16 +5,22 @@ import { approvalLines, shortId } from '../../policy/approval-text.ts';
 import { SkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { answerPending, isAnswered, listPending, withdrawPending } from '../../policy/approval/pending-approvals.ts';
+import {
+  answerPending,
+  isAnswered,
+  listPending,
+  pendingFolder,
+  withdrawPending,
+} from '../../policy/approval/pending-approvals.ts';
 import type { PendingPlace, PendingQuestion } from '../../policy/approval/pending-approvals.ts';
 import { openStoredApprovals, storedId } from '../../policy/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../policy/approval/stored-approvals.ts';
-import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
+import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
@@ -22,49 +28,47 @@ const flags = {
     type: 'string',
     value: 'SCOPE',
     choices: APPROVAL_SCOPES,
-    about: 'how far a yes reaches: once, for the run, or for the skill as it is now; once',
+    about: 'approve once, for the run, or for the skill in its current version (default: once)',
   },
   all: { type: 'boolean', about: 'revoke every stored answer' },
   folder: {
     type: 'string',
     value: 'DIR',
     path: true,
-    about: 'where questions wait (.agent/pending of the home folder)',
+    about: 'read pending requests from DIR (default: ~/.agent/pending)',
   },
 } as const;
 
 export const command = defineCommand({
   usage: 'approvals [list] | approvals answer ID yes|no [--scope SCOPE] | approvals revoke ID|SKILL|--all',
-  details: [
-    'Lists the questions that wait for an answer and the answers that are kept, answers a question, or takes answers and questions back. An answer for a',
-    'skill holds until a byte of the skill changes. ID is as it is listed.',
-  ].join('\n'),
+  details:
+    'Lists pending approval requests and stored answers, answers a request, or revokes them. An answer for a skill is valid until a byte of the skill changes. ID is an id from the list.',
   flags,
   examples: [
-    ['skillwright approvals', 'what waits, and what was said'],
-    ['skillwright approvals answer 3fa94c21d0be yes --scope run', 'let a run go on'],
-    ['skillwright approvals revoke release-notes', 'ask again about everything of a skill'],
+    ['skillwright approvals', 'list pending requests and stored answers'],
+    ['skillwright approvals answer 3fa94c21d0be yes --scope run', 'approve a request for the whole run'],
+    ['skillwright approvals revoke release-notes', 'revoke all answers for a skill'],
   ],
   positionals: [0, 3],
   async run({ flags: given, positionals, ...invocation }) {
-    const { home, cwd } = surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
+    const { home, cwd } = surroundingsFor(given);
     if (home === undefined) throw noHome();
     const folder = given.folder === undefined ? pendingFolder(home) : path.resolve(cwd, given.folder);
-    const asked: Asked = { ...invocation, flags: given, positionals, place: { home, folder } };
+    const parsed: ApprovalsInvocation = { ...invocation, flags: given, positionals, place: { home, folder } };
     const [verb = 'list', ...words] = positionals;
     const isAll = given.all === true;
-    if (verb === 'list' && words.length === 0 && !isAll) return list(asked);
-    if (verb === 'answer' && words.length === 2 && !isAll) return answer(asked, given.scope);
-    if (verb === 'revoke' && words.length === (isAll ? 0 : 1)) return revoke(asked, words[0]);
-    throw new UsageError('that makes no sense here', `usage: skillwright ${command.usage}`);
+    if (verb === 'list' && words.length === 0 && !isAll) return list(parsed);
+    if (verb === 'answer' && words.length === 2 && !isAll) return answer(parsed, given.scope);
+    if (verb === 'revoke' && words.length === (isAll ? 0 : 1)) return revoke(parsed, words[0]);
+    throw new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
   },
 });
 
-interface Asked extends GlobalInvocation {
+interface ApprovalsInvocation extends GlobalInvocation {
   readonly place: PendingPlace;
 }
 
-function list({ flags: given, terminal, place }: Asked): number {
+function list({ flags: given, terminal, place }: ApprovalsInvocation): number {
   const waiting = listPending(place);
   const stored = openStoredApprovals(place.home).list();
   const problems = [...waiting.problems, ...stored.problems];
@@ -80,15 +84,15 @@ function list({ flags: given, terminal, place }: Asked): number {
     return EXIT.done;
   }
   for (const { request, at } of waiting.questions) {
-    const state = isAnswered(place, request.id) ? 'answered, and not asked for since' : 'waits since';
+    const state = isAnswered(place, request.id) ? 'answered, not used yet, asked' : 'pending since';
     terminal.out(terminal.style('bold', `${state} ${at}`));
-    for (const line of approvalLines(request, { width: terminal.width, hash: sha256 })) terminal.out(line);
+    terminal.out(approvalLines(request, { width: terminal.width, hash: sha256 }));
     terminal.out('');
   }
-  for (const approval of stored.approvals) terminal.out(storedLine(approval, terminal));
-  for (const problem of problems) terminal.err(`${terminal.style('yellow', 'warning')}: ${problem}`);
+  terminal.out(stored.approvals.map((approval) => storedLine(approval, terminal)));
+  for (const problem of problems) reportWarning(terminal, problem);
   if (waiting.questions.length + stored.approvals.length === 0)
-    terminal.remark('no question waits, and no answer is kept');
+    terminal.remark('no pending requests and no stored answers');
   return EXIT.done;
 }
 
@@ -98,7 +102,10 @@ function storedLine(approval: StoredApproval, terminal: Terminal): string {
   return `${storedId(approval)}  ${verdict.padEnd(3)}  ${what}  ${terminal.style('dim', at.slice(0, 10))}`;
 }
 
-function answer({ flags: given, positionals, terminal, place }: Asked, scopeName: string | undefined): number {
+function answer(
+  { flags: given, positionals, terminal, place }: ApprovalsInvocation,
+  scopeName: string | undefined,
+): number {
   const [, word = '', verdict] = positionals;
   if (verdict !== 'yes' && verdict !== 'no')
     throw new UsageError('the answer must be yes or no', `usage: skillwright ${command.usage}`);
@@ -107,13 +114,13 @@ function answer({ flags: given, positionals, terminal, place }: Asked, scopeName
   const { request } = answerPending(place, id, { verdict, scope });
   if (given.json === true) terminal.out(jsonText({ id, verdict, scope }));
   else {
-    for (const line of approvalLines(request, { width: terminal.width, hash: sha256 })) terminal.remark(line);
+    terminal.remark(approvalLines(request, { width: terminal.width, hash: sha256 }));
     terminal.out(`${shortId(id)}: ${verdict}, ${scope}`);
   }
   return EXIT.done;
 }
 
-/** The one question whose id starts so. */
+/** The id of the pending request with this prefix. */
 function idOf(word: string, place: PendingPlace): string {
   const found = questionsOf(word, place);
   const [question] = found;
@@ -122,10 +129,10 @@ function idOf(word: string, place: PendingPlace): string {
     code: 'input/invalid',
     message:
       found.length > 1
-        ? `${String(found.length)} questions start with ${JSON.stringify(word)}`
-        : `no question ${quoted(word, 200)} waits for an answer`,
-    hint: 'see `skillwright approvals`; at least twelve digits of an id are needed',
-    data: { expected: 'the id of a question that waits' },
+        ? `${String(found.length)} pending requests start with ${JSON.stringify(word)}`
+        : `no pending request ${quoted(word, 200)}`,
+    hint: 'give at least 12 digits of an id from skillwright approvals',
+    data: { expected: 'the id of a pending request' },
   });
 }
 
@@ -135,8 +142,11 @@ function questionsOf(word: string, place: PendingPlace): readonly PendingQuestio
   return listPending(place).questions.filter(({ request }) => request.id.startsWith(`sha256:${digits}`));
 }
 
-/** Without a word: every stored answer. With one it is an id or a skill, whatever it looks like. */
-async function revoke({ flags: given, terminal, place }: Asked, word: string | undefined): Promise<number> {
+/** Revokes every stored answer, or those that match an id or a skill. */
+async function revoke(
+  { flags: given, terminal, place }: ApprovalsInvocation,
+  word: string | undefined,
+): Promise<number> {
   const stored = openStoredApprovals(place.home);
   const withdrawn = word === undefined ? [] : questionsOf(word, place).map(({ request }) => request.id);
   for (const id of withdrawn) withdrawPending(place, id);
@@ -148,18 +158,18 @@ async function revoke({ flags: given, terminal, place }: Asked, word: string | u
     const revoked = gone.map((approval) => ({ id: storedId(approval), ...approval }));
     terminal.out(jsonText({ revoked, withdrawn }));
   } else {
-    for (const id of withdrawn) terminal.out(`withdrawn: ${shortId(id)}`);
-    for (const approval of gone) terminal.out(`revoked: ${storedLine(approval, terminal)}`);
+    terminal.out(withdrawn.map((id) => `withdrawn: ${shortId(id)}`));
+    terminal.out(gone.map((approval) => `revoked: ${storedLine(approval, terminal)}`));
   }
   if (gone.length + withdrawn.length > 0 || word === undefined) return EXIT.done;
-  terminal.remark('neither an answer nor a question is meant by that');
+  terminal.remark(`no answer and no pending request matches ${quoted(word, 200)}`);
   return EXIT.failed;
 }
 
 function noHome(): SkillError<'input/invalid'> {
   return new SkillError({
     code: 'input/invalid',
-    message: 'there is no home folder: answers are kept there',
+    message: 'HOME is not set; answers are stored in the home folder',
     hint: 'set HOME',
     data: { expected: 'a home folder' },
   });

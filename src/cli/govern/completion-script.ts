@@ -8,11 +8,11 @@ export interface CompletedCommand {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly flags: Flags;
-  /** Its words are names of skills. */
+  /** Its arguments are skill names. */
   readonly takesSkill: boolean;
 }
 
-/** The completion script of a shell. Names of skills are asked for when they are needed, from `completion --names`. */
+/** The completion script of a shell. It gets skill names from `completion --names` when the user completes one. */
 export function completionScript(shell: Shell, commands: readonly CompletedCommand[]): string {
   switch (shell) {
     case 'bash':

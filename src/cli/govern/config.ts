@@ -4,12 +4,11 @@ import type { ExplainedValue, LayerValue } from '../../core/config/config-merge.
 import { SETTINGS } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { loadConfig, surroundingsOf } from '../../runtime/config/config.ts';
 import type { LoadedConfig } from '../../core/config/loaded-config.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { configFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
-import { parseSettings } from '../arguments.ts';
 import { diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
@@ -17,35 +16,33 @@ import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 export const command = defineCommand({
   usage: 'config [explain [KEY]] [--schema]',
   details: [
-    'Prints the configuration in use. Later ones win: built in, .agent/config.json of the home folder, that of the project,',
-    'SKILLWRIGHT_ variables, --set. A project’s file may tighten what the user’s says about safety, never loosen it.',
-    'explain shows each setting, who says so and what that overrides. Exit 1 when a file or a variable cannot be used.',
+    'Prints the effective configuration. Later layers override earlier ones: built-in defaults, ~/.agent/config.json, .agent/config.json of the project, SKILLWRIGHT_ variables, --set. A project file may tighten security settings of the user, never loosen them.',
+    'explain shows each setting, its origin and what it overrides.',
+    'Exit code 1: a file or a variable is invalid.',
   ].join('\n'),
-  flags: { schema: { type: 'boolean', about: 'print the JSON Schema of the file' } },
+  flags: { schema: { type: 'boolean', about: 'print the JSON Schema of config.json' } },
   examples: [
-    ['skillwright config', 'what is in force, and from which files'],
-    ['skillwright config explain catalog', 'where each setting of the catalog comes from'],
-    ['skillwright config --schema > config.schema.json', 'for an editor'],
+    ['skillwright config', 'show the effective configuration and its files'],
+    ['skillwright config explain catalog', 'show the origin of each catalog setting'],
+    ['skillwright config --schema > config.schema.json', 'write the schema for an editor'],
   ],
   positionals: [0, 2],
   async run({ flags, positionals, terminal }) {
     const [word, key] = positionals;
     if (word !== undefined && word !== 'explain')
-      throw new UsageError('there is something too much', 'usage: skillwright config [explain [KEY]] [--schema]');
+      throw new UsageError(
+        `unknown argument ${quoted(word, 200)}`,
+        'usage: skillwright config [explain [KEY]] [--schema]',
+      );
     if (flags.schema === true) {
       terminal.out(JSON.stringify(CONFIG_JSON_SCHEMA, undefined, 2));
       return EXIT.done;
     }
-    const config = await parseSettings(flags.set);
-    const loaded = await loadConfig(
-      surroundingsOf(flags.cwd === undefined ? {} : { cwd: flags.cwd }),
-      flags.config,
-      config === undefined ? undefined : { config, where: '--set' },
-    );
+    const loaded = await configFor(flags);
     if (word === 'explain') showExplained(await explained(loaded, key), loaded, flags.json === true, terminal);
     else showConfig(loaded, flags.json === true, terminal);
-    const isWrong = loaded.diagnostics.some(({ severity }) => severity === 'error');
-    return isWrong ? EXIT.failed : EXIT.done;
+    const isInvalid = loaded.diagnostics.some(({ severity }) => severity === 'error');
+    return isInvalid ? EXIT.failed : EXIT.done;
   },
 });
 
@@ -56,20 +53,19 @@ function showConfig(loaded: LoadedConfig, isJson: boolean, terminal: Terminal): 
     terminal.out(jsonText({ config, policies, files, isBroken, diagnostics: diagnostics.map(diagnosticJson) }));
     return;
   }
-  for (const { path, status } of files) terminal.remark(`${status.padEnd(7)} ${printable(path)}`);
+  terminal.remark(files.map(({ path, status }) => `${status.padEnd(7)} ${printable(path)}`));
   terminal.out(JSON.stringify(config, undefined, 2));
   if (policies.some(({ layer }) => layer === 'project'))
-    terminal.remark('rules of the project take away from these: skillwright config explain policy');
+    terminal.remark('rules of the project restrict these further: skillwright config explain policy');
   showDiagnostics(loaded, terminal);
 }
 
 function showDiagnostics({ diagnostics, isBroken }: LoadedConfig, terminal: Terminal): void {
-  for (const diagnostic of diagnostics) terminal.err(diagnosticText(diagnostic, terminal));
-  if (isBroken)
-    terminal.remark('a part of the configuration cannot be used: until it is mended only reading is allowed');
+  terminal.err(diagnostics.map((diagnostic) => diagnosticText(diagnostic, terminal)));
+  if (isBroken) terminal.remark('the configuration is invalid: only reading is allowed until it is fixed');
 }
 
-/** The settings at a key or below it; all where none is named. */
+/** The settings at or below a key; without a key, all of them. */
 async function explained({ explain }: LoadedConfig, key: string | undefined): Promise<readonly ExplainedValue[]> {
   const all = (await explain()).map(shownValue);
   if (key === undefined) return all;
@@ -82,8 +78,8 @@ async function explained({ explain }: LoadedConfig, key: string | undefined): Pr
     1,
   );
   throw new UsageError(
-    `there is no setting ${quoted(key, 200)}`,
-    guess === undefined ? 'skillwright config explain shows all' : `did you mean ${guess}?`,
+    `unknown setting ${quoted(key, 200)}`,
+    guess === undefined ? 'list all settings with skillwright config explain' : `did you mean ${guess}?`,
   );
 }
 
@@ -102,7 +98,7 @@ function showExplained(
     printable(row.key),
     valueText(row.value, terminal),
     [row, ...row.also].map(originText).join(' and '),
-    row.overridden.map((said) => `over ${valueText(said.value, terminal)} (${originText(said)})`).join(', '),
+    row.overridden.map((said) => `overrides ${valueText(said.value, terminal)} (${originText(said)})`).join(', '),
   ]);
   const widths = [0, 1, 2].map((column) => Math.max(0, ...cells.map((cell) => textWidth(cell[column] ?? ''))));
   for (const cell of cells)
@@ -112,7 +108,7 @@ function showExplained(
         .join('  ')
         .trimEnd(),
     );
-  if (rows.length === 0) terminal.remark('nobody says anything about it, and nothing is built in');
+  if (rows.length === 0) terminal.remark('not set, and there is no default');
   showDiagnostics(loaded, terminal);
 }
 

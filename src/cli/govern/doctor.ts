@@ -5,11 +5,11 @@ import { printable } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { rightsFindings } from './permission-findings.ts';
@@ -20,41 +20,50 @@ import type { Terminal } from '../terminal/terminal.ts';
 export const command = defineCommand({
   usage: 'doctor [--no-probe]',
   details: [
-    'Looks at everything that can be wrong: the Node version, configuration files, roots, the cache, each skill that was left out or',
-    'repaired, names that hide each other, and programs that scripts of skills need; whether this project is trusted, whether your key,',
-    'your trust and your stored answers can be used, and where runs are recorded. Exit 1 when something needs mending.',
-    'Then it tries, with harmless programs, what a script could do to this machine under each executor: a table of what is blocked.',
+    'Checks the Node version, configuration files, roots, the cache, invalid and duplicate skills, programs that scripts need, trust, keys, stored approvals, and the folder of recorded runs.',
+    'Then probes each executor with harmless programs and prints what it blocks.',
+    'Exit code 1: something needs fixing.',
   ].join('\n'),
-  flags: { 'no-probe': { type: 'boolean', about: 'do not try the executors, which takes some seconds' } },
+  flags: { 'no-probe': { type: 'boolean', about: 'do not probe the executors, which takes some seconds' } },
   examples: [
-    ['skillwright doctor', 'all problems with what to do about them'],
-    ['skillwright doctor --json | jq ".findings[] | select(.status != \\"ok\\")"', 'for a script'],
+    ['skillwright doctor', 'show all problems and their fixes'],
+    ['skillwright doctor --json | jq ".findings[] | select(.status != \\"ok\\")"', 'list the problems for a script'],
   ],
   positionals: [0, 0],
   async run(invocation) {
     const { flags, terminal } = invocation;
     const runtime = await openRuntime(invocation);
     const executors = flags['no-probe'] === true ? [] : await examineExecutors(runtime);
-    const rights = await rightsFindings(runtime, surroundingsOf(flags.cwd === undefined ? {} : { cwd: flags.cwd }));
+    const rights = await rightsFindings(runtime, surroundingsFor(flags));
     const findings = [...examine(runtime), ...rights, ...executors.map(executorFinding)];
     const { diagnostics } = runtime;
-    const isSick =
+    const isBroken =
       findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');
     if (flags.json === true) {
       terminal.out(
-        jsonText({ ok: !isSick, version: VERSION, findings, executors, diagnostics: diagnostics.map(diagnosticJson) }),
+        jsonText({
+          ok: !isBroken,
+          version: VERSION,
+          findings,
+          executors,
+          diagnostics: diagnostics.map(diagnosticJson),
+        }),
       );
-      return isSick ? EXIT.failed : EXIT.done;
+      return isBroken ? EXIT.failed : EXIT.done;
     }
     const styles = { ok: 'green', warning: 'yellow', error: 'red' } as const;
     const width = Math.max(...findings.map(({ name }) => name.length));
-    for (const { name, status, detail } of findings)
-      terminal.out(`${terminal.style(styles[status], status.padEnd(7))}  ${name.padEnd(width)}  ${printable(detail)}`);
-    for (const line of matrixLines(executors, terminal)) terminal.out(line);
+    terminal.out(
+      findings.map(({ name, status, detail }) => {
+        const start = `${terminal.style(styles[status], status.padEnd(7))}  ${name.padEnd(width)}`;
+        return terminal.wrap(`${start}  ${printable(detail)}`, width + 11);
+      }),
+    );
+    terminal.out(matrixLines(executors, terminal));
     if (diagnostics.length > 0) terminal.out(`\n${terminal.style('bold', 'Problems')}`);
-    for (const diagnostic of diagnostics) terminal.out(diagnosticText(diagnostic, terminal));
+    terminal.out(diagnostics.map((diagnostic) => diagnosticText(diagnostic, terminal)));
     terminal.remark(diagnostics.length === 0 ? 'no problems found' : countText(diagnostics));
-    return isSick ? EXIT.failed : EXIT.done;
+    return isBroken ? EXIT.failed : EXIT.done;
   },
 });
 
@@ -80,7 +89,7 @@ function examine(runtime: Runtime): readonly Finding[] {
     {
       name: 'skills',
       status: report.leftOut.length === 0 ? 'ok' : 'error',
-      detail: `${String(report.valid)} usable, ${String(report.leftOut.length)} left out`,
+      detail: `${String(report.valid)} valid, ${String(report.leftOut.length)} left out`,
     },
     {
       name: 'names',
@@ -98,17 +107,17 @@ function examine(runtime: Runtime): readonly Finding[] {
 }
 
 function executorFinding({ name, report, reasons, install }: ExecutorExamination): Finding {
-  if (name === 'local') return { name: 'executor local', status: 'ok', detail: 'isolates nothing; used only by name' };
+  if (name === 'local') return { name: 'executor local', status: 'ok', detail: 'does not isolate; used only if named' };
   const isFine = report?.isIsolating === true;
   return {
     name: `executor ${name}`,
-    // None is needed to find and read skills; running scripts says so by itself.
+    // Skills can be found and read without an executor; running scripts reports the problem.
     status: isFine ? 'ok' : 'warning',
     detail: isFine ? 'isolates programs' : `${reasons.join('; ')}; ${install}`,
   };
 }
 
-/** What a program tried on this machine, and whether it could. */
+/** One row per probe, one column per executor: whether the executor blocked it. */
 function matrixLines(executors: readonly ExecutorExamination[], { style }: Terminal): readonly string[] {
   const tried = executors.filter(({ report }) => report !== undefined);
   const [first] = tried;
@@ -125,7 +134,7 @@ function matrixLines(executors: readonly ExecutorExamination[], { style }: Termi
   };
   return [
     '',
-    style('bold', `${'a program'.padEnd(width)}  ${tried.map(({ name }) => name.padEnd(10)).join('  ')}`),
+    style('bold', `${'probe'.padEnd(width)}  ${tried.map(({ name }) => name.padEnd(10)).join('  ')}`),
     ...names.map((attempt) => {
       const verdicts = tried.map(
         ({ report }) => report?.results.find(({ name }) => name === attempt)?.verdict ?? 'unknown',
@@ -135,15 +144,15 @@ function matrixLines(executors: readonly ExecutorExamination[], { style }: Termi
   ];
 }
 
-const LEAST_NODE = [20, 19] as const;
+const MIN_NODE = [20, 19] as const;
 
 function nodeVersion(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isNewEnough = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1]);
+  const isNewEnough = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
   return {
     name: 'node',
     status: isNewEnough ? 'ok' : 'error',
-    detail: `${version}${isNewEnough ? '' : `; at least ${LEAST_NODE.join('.')} is needed`}`,
+    detail: `${version}${isNewEnough ? '' : `; requires at least ${MIN_NODE.join('.')}`}`,
   };
 }
 
@@ -154,16 +163,16 @@ function cacheFinding({ cacheDir, index }: Runtime): Finding {
     return {
       name: 'cache',
       status: 'warning',
-      detail: `${cacheDir} cannot be written (${reason ?? 'no reason given'}); every look reads all skills again`,
+      detail: `${cacheDir} is not writable (${reason ?? 'unknown reason'}); every command reads all skills again`,
     };
   return { name: 'cache', status: 'ok', detail: `${cacheDir} (${status})` };
 }
 
-/** What scripts of skills are run with; not having one matters only to skills that need it. */
+/** An interpreter for scripts. A missing one matters only to skills that need it. */
 function programFinding(program: string): Finding {
   const directories = (process.env['PATH'] ?? '').split(path.delimiter).filter((directory) => directory !== '');
   const found = directories.map((directory) => path.join(directory, program)).find(isExecutable);
-  return { name: program, status: 'ok', detail: found ?? 'not found: scripts that need it will not run' };
+  return { name: program, status: 'ok', detail: found ?? 'not found; scripts that need it cannot run' };
 }
 
 function isExecutable(file: string): boolean {

@@ -12,14 +12,14 @@ import { openTrust } from '../../policy/trust.ts';
 import type { TrustStore } from '../../policy/trust.ts';
 import { trustRemarks } from '../skills/show-trust.ts';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'error';
   readonly detail: string;
 }
 
-/** Whether what people said about trust and approval can be read and kept, and where runs are recorded. Nothing is made by looking. */
+/** Checks trust, stored approvals, the seal key and the folder of runs. Creates no files. */
 export async function rightsFindings(
   runtime: Runtime,
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
@@ -35,15 +35,15 @@ export async function rightsFindings(
 const NO_HOME: Finding = {
   name: 'home',
   status: 'warning',
-  detail: 'there is none: no project can be trusted, no answer is kept, no run is sealed',
+  detail: 'HOME is not set: projects cannot be trusted, answers are not stored, runs are not sealed',
 };
 
 async function projectFinding(runtime: Runtime, trust: TrustStore, project: string | undefined): Promise<Finding> {
   const untrusted = await runtime.distrust(runtime.index.all);
   const isTrusted = project !== undefined && trust.isTrusted({ source: 'project', dir: project }).trusted;
-  const said = project === undefined ? 'this is no project' : `${project} is ${isTrusted ? '' : 'not '}trusted`;
-  if (untrusted.size === 0) return { name: 'project', status: 'ok', detail: `${said}; no skill found waits for that` };
-  return { name: 'project', status: 'warning', detail: [said, ...trustRemarks(untrusted)].join('; ') };
+  const state = project === undefined ? 'not in a project' : `${project} is ${isTrusted ? '' : 'not '}trusted`;
+  if (untrusted.size === 0) return { name: 'project', status: 'ok', detail: `${state}; no untrusted skills` };
+  return { name: 'project', status: 'warning', detail: [state, ...trustRemarks(untrusted)].join('; ') };
 }
 
 function keyFinding(home: string): Finding {
@@ -53,9 +53,9 @@ function keyFinding(home: string): Finding {
     return {
       name: 'seal key',
       status: 'warning',
-      detail: `${problem}; runs are not sealed, and no trust and no stored answer counts`,
+      detail: `${problem}; runs are not sealed, and stored trust and answers are ignored`,
     };
-  return { name: 'seal key', status: 'ok', detail: isPresent(file) ? file : `${file} (made when it is needed)` };
+  return { name: 'seal key', status: 'ok', detail: isPresent(file) ? file : `${file} (created on first use)` };
 }
 
 function trustFinding(home: string, trust: TrustStore): Finding {
@@ -86,19 +86,19 @@ function sealedFinding(
   return { name, status: 'warning', detail: `${first}${more}` };
 }
 
-/** A run that cannot be recorded does not start. */
+/** Runs that cannot be recorded do not start. */
 function runsFinding({ config }: Runtime, cwd: string): Finding {
   const name = 'runs';
-  if (config.runs?.enabled === false) return { name, status: 'ok', detail: 'are not recorded (runs.enabled is false)' };
+  if (config.runs?.enabled === false) return { name, status: 'ok', detail: 'not recorded (runs.enabled is false)' };
   const directory = runsDirectory(cwd, config.runs?.directory);
   const isThere = isPresent(directory);
   const reason = (isThere ? foreignReason(directory) : undefined) ?? unwritable(nearestFolder(directory));
   if (reason !== undefined)
-    return { name, status: 'warning', detail: `${directory} cannot be used: ${reason}; no run can start` };
+    return { name, status: 'warning', detail: `cannot use ${directory}: ${reason}; no run can start` };
   return { name, status: 'ok', detail: `${directory} (${String(isThere ? runIds(directory).length : 0)} runs)` };
 }
 
-/** The folder that exists, or in which the missing ones would be made. */
+/** The closest existing folder. */
 function nearestFolder(place: string): string {
   return isPresent(place) || path.dirname(place) === place ? place : nearestFolder(path.dirname(place));
 }
@@ -108,7 +108,7 @@ function unwritable(folder: string): string | undefined {
     accessSync(folder, constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {
-    if (isSystemError(error)) return `nothing can be written to ${folder} (${error.code})`;
+    if (isSystemError(error)) return `${folder} is not writable (${error.code})`;
     throw error;
   }
 }

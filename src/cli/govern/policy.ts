@@ -3,29 +3,34 @@ import { commandSubject, hostAccess } from '../../policy/action-access.ts';
 import { ownName } from '../../policy/policy-rule.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { resolvePath } from '../../project/resolve-path.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { resolvePath } from '../../project/resolve-path.ts';
 
 const flags = {
-  load: { type: 'string', multiple: true, value: 'SKILL', about: 'as if this skill were active; may be repeated' },
+  load: {
+    type: 'string',
+    multiple: true,
+    value: 'SKILL',
+    about: 'decide as if this skill were active; may be repeated',
+  },
 } as const;
 
 export const command = defineCommand({
   usage: 'policy [TOOL [SUBJECT]] [--load SKILL]',
   details: [
-    'Without words: the rules in force, layer by layer. With a tool, and a command, a path or an address: what is decided about it and by',
-    'which rule. Nothing is done. Exit status 0: allowed; 3: denied, or a person would be asked.',
+    'Without arguments: the rules in force, layer by layer. With a tool and a command, path or URL: the decision and the rule that makes it. Executes nothing.',
+    'Exit code 0: allowed; 3: denied, or the user would be asked.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright policy', 'all rules and who wrote them'],
-    ['skillwright policy run_command "git -c core.pager=sh log"', 'may a model run this?'],
-    ['skillwright policy write_file docs/a.md --load pdf', 'while the skill pdf is active'],
+    ['skillwright policy', 'show all rules and their origin'],
+    ['skillwright policy run_command "git -c core.pager=sh log"', 'show whether a model may run this command'],
+    ['skillwright policy write_file docs/a.md --load pdf', 'decide while the skill pdf is active'],
   ],
   positionals: [0, 2],
   async run(invocation) {
@@ -49,7 +54,7 @@ export const command = defineCommand({
       return EXIT.done;
     }
     const { decide } = await import('../../policy/policy.ts');
-    const { cwd } = surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
+    const { cwd } = surroundingsFor(given);
     const decision = decide(policy, [accessOf(ownName(tool), subject, cwd)]);
     if (given.json === true) terminal.out(jsonText({ decision }));
     else terminal.out(decisionText(decision, terminal));
@@ -58,7 +63,7 @@ export const command = defineCommand({
 });
 
 function unknown(name: string): never {
-  throw new UsageError(`there is no skill called ${quoted(name, 200)}`, 'see skillwright list');
+  throw new UsageError(`unknown skill ${quoted(name, 200)}`, 'see skillwright list');
 }
 
 const PATH_TOOLS: ReadonlySet<string> = new Set([
@@ -82,7 +87,7 @@ function accessOf(tool: string, subject: string | undefined, cwd: string): Acces
   return { tool, subject: { kind: 'script', skill, script, args: [] } };
 }
 
-/** Where a path leads, as a tool would find it: rules are about that. What lies elsewhere is judged as it is written. */
+/** Resolves a path like the project tools do, because rules match resolved paths. A path outside the project is matched as written. */
 function pathSubject(subject: string, cwd: string): Access['subject'] {
   const placed = resolvePath(subject, { project: cwd, skills: [] }, 'write');
   return placed.type === 'resolved'
@@ -109,6 +114,6 @@ function originText({ layer, where }: Decision['origin']): string {
 }
 
 function decisionText({ effect, reason, risk }: Decision, { style }: Terminal): string {
-  const colour = { allow: 'green', ask: 'yellow', deny: 'red' } as const;
-  return `${style(colour[effect], effect)}  ${reason} (${risk} risk)`;
+  const color = { allow: 'green', ask: 'yellow', deny: 'red' } as const;
+  return `${style(color[effect], effect)}  ${reason} (${risk} risk)`;
 }

@@ -12,6 +12,7 @@ import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { showPlan } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -20,66 +21,63 @@ import { padText } from '../../platform/text-width.ts';
 export const command = defineCommand({
   usage: 'trust [PATH] [--yes] | trust --list | trust --revoke [PATH]',
   details: [
-    'Skills that came with a project are not used until its folder is trusted. Shows the skills of the folder with their scripts and',
-    'digests, asks, and keeps the answer in .agent/trust.json of the home folder. PATH is the project you work in unless it is given.',
-    'Without a terminal --yes says that you have looked. Exit status 3: it was not trusted.',
+    'Models do not see the skills of a project until you trust its folder. Shows the skills with their scripts and digests, asks for confirmation, and stores the answer in ~/.agent/trust.json. PATH is a project folder (default: the current project). Without a terminal, --yes confirms.',
+    'Exit code 3: not trusted.',
   ].join('\n'),
   flags: {
-    yes: { type: 'boolean', short: 'y', about: 'do not ask' },
-    list: { type: 'boolean', about: 'list the folders that are trusted' },
-    revoke: { type: 'boolean', about: 'do not trust the folder any more' },
-    'dry-run': { type: 'boolean', about: 'show the skills of the folder, and neither ask nor keep anything' },
+    yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
+    list: { type: 'boolean', about: 'list the trusted folders' },
+    revoke: { type: 'boolean', about: 'revoke the trust in the folder' },
+    'dry-run': { type: 'boolean', about: 'show the skills of the folder without asking or storing anything' },
   },
   examples: [
-    ['skillwright trust', 'look at the skills of this project, and trust it'],
-    ['skillwright trust /srv/app --yes', 'for a machine without a person'],
-    ['skillwright trust --revoke', 'take it back'],
+    ['skillwright trust', 'review the skills of this project and trust it'],
+    ['skillwright trust /srv/app --yes', 'trust a folder without a prompt'],
+    ['skillwright trust --revoke', 'revoke the trust in this project'],
   ],
   positionals: [0, 1],
   async run({ flags, positionals, ...invocation }) {
     if ([flags.yes, flags.list, flags.revoke].filter(Boolean).length > 1)
-      throw new UsageError('--yes, --list and --revoke exclude each other', 'see skillwright trust --help');
+      throw new UsageError('--yes, --list and --revoke cannot be combined', 'see skillwright trust --help');
     const { home } = surroundingsOf({});
-    // Which of the two is kept in the same way, and judged when a skill is used.
+    // The binding matters only when a skill is used; both are stored the same way.
     const store = openTrust({ home, bind: 'digest' });
-    const asked: Asked = { ...invocation, flags, positionals, store };
+    const trusting: TrustInvocation = { ...invocation, flags, positionals, store };
     for (const problem of store.list().problems) invocation.terminal.remark(`warning: ${problem}`);
-    if (flags.list === true) return list(asked);
+    if (flags.list === true) return list(trusting);
     if (flags['dry-run'] === true && flags.revoke === true)
-      throw new UsageError(
-        '--dry-run shows what would be trusted; --revoke takes trust away',
-        'see skillwright trust --list',
-      );
+      throw new UsageError('--dry-run and --revoke cannot be combined', 'see skillwright trust --list');
     return flags.revoke === true
-      ? revoke(asked)
-      : trust(asked, { isSaid: flags.yes === true, dryRun: flags['dry-run'] === true });
+      ? revoke(trusting)
+      : trust(trusting, { isConfirmed: flags.yes === true, dryRun: flags['dry-run'] === true });
   },
 });
 
-interface Asked extends GlobalInvocation {
+interface TrustInvocation extends GlobalInvocation {
   readonly store: TrustStore;
 }
 
 async function trust(
-  asked: Asked,
-  { isSaid, dryRun }: { readonly isSaid: boolean; readonly dryRun: boolean },
+  trusting: TrustInvocation,
+  { isConfirmed, dryRun }: { readonly isConfirmed: boolean; readonly dryRun: boolean },
 ): Promise<number> {
-  const { flags, terminal, signal, store } = asked;
-  const place = folderOf(asked);
+  const { flags, terminal, signal, store } = trusting;
+  const place = folderOf(trusting);
   if (!isDirectory(place.folder))
-    throw new UsageError(`${quoted(place.folder, 200)} is no folder`, 'give the folder of a project');
+    throw new UsageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
   const skills = await reviewSkills({ surroundings: surroundingsOf({ cwd: place.cwd }), folder: place.folder, signal });
-  const about = { isAsked: !isSaid && !dryRun, isJson: flags.json === true };
+  const about = { isAsked: !isConfirmed && !dryRun, isJson: flags.json === true };
   showPlan(reviewLines(place.folder, skills, terminal), about, terminal);
   if (dryRun) {
     if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, dryRun, skills }));
     return EXIT.done;
   }
-  const isTrusted = isSaid || (await confirm(askStreams(process), 'trust this folder and these skills?', { signal }));
+  const isTrusted =
+    isConfirmed || (await confirm(askStreams(process), 'trust this folder and these skills?', { signal }));
   if (signal.aborted) return EXIT.interrupted;
   if (!isTrusted) {
     if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, skills }));
-    terminal.err('it is not trusted; say --yes where nobody can be asked');
+    terminal.err('not trusted; without a terminal pass --yes');
     return EXIT.refused;
   }
   const { folder, at } = await store.trust(place.folder, {
@@ -90,21 +88,21 @@ async function trust(
   return EXIT.done;
 }
 
-async function revoke(asked: Asked): Promise<number> {
-  const { flags, terminal, store } = asked;
-  const { folder } = folderOf(asked);
+async function revoke(trusting: TrustInvocation): Promise<number> {
+  const { flags, terminal, store } = trusting;
+  const { folder } = folderOf(trusting);
   const gone = await store.revoke(folder);
   if (flags.json === true) terminal.out(jsonText({ revoked: gone.map((entry) => entry.folder) }));
   else {
-    for (const entry of gone) terminal.out(`not trusted any more: ${printable(entry.folder)}`);
-    if (gone.length === 0) terminal.remark(`${printable(folder)} was not trusted by itself`);
+    for (const entry of gone) terminal.out(`revoked: ${printable(entry.folder)}`);
+    if (gone.length === 0) terminal.remark(`${printable(folder)} is not in the list of trusted folders`);
   }
   for (const around of store.list().folders.filter((entry) => isInside(realPath(folder), entry.folder)))
-    terminal.err(`it lies in ${printable(around.folder)}, which is trusted`);
+    terminal.err(`still trusted, because its parent ${printable(around.folder)} is trusted`);
   return gone.length > 0 ? EXIT.done : EXIT.failed;
 }
 
-async function list({ flags, terminal, store }: Asked): Promise<number> {
+async function list({ flags, terminal, store }: TrustInvocation): Promise<number> {
   const { folders, problems } = store.list();
   if (flags.json === true) {
     terminal.out(jsonText({ folders, problems }));
@@ -114,20 +112,20 @@ async function list({ flags, terminal, store }: Asked): Promise<number> {
     terminal.out(
       `${printable(folder)}  ${terminal.style('dim', `${String(skills.length)} skills, ${at.slice(0, 10)}`)}`,
     );
-  if (folders.length === 0) terminal.remark('no folder is trusted');
+  if (folders.length === 0) terminal.remark('no trusted folders');
   return EXIT.done;
 }
 
-/** The folder that is meant, and from where its skills are looked for. */
-function folderOf({ flags, positionals }: Asked): { readonly folder: string; readonly cwd: string } {
-  const { cwd, home } = surroundingsOf(flags.cwd === undefined ? {} : { cwd: flags.cwd });
+/** The folder to trust, and the folder from which its skills are searched. */
+function folderOf({ flags, positionals }: TrustInvocation): { readonly folder: string; readonly cwd: string } {
+  const { cwd, home } = surroundingsFor(flags);
   const [given] = positionals;
   if (given !== undefined) {
     const folder = path.resolve(cwd, given);
     return { folder, cwd: folder };
   }
   const top = projectTop({ cwd, home });
-  if (top === undefined) throw new UsageError('the home folder is no project', 'name the folder to trust');
+  if (top === undefined) throw new UsageError('the home folder is not a project', 'name the folder to trust');
   return { folder: top, cwd };
 }
 

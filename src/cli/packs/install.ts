@@ -8,48 +8,45 @@ import { SCAN_NOTE } from '../../packs/scan/finding-text.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { progressText } from './install-progress.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, refreshed, refuse, settingsFor } from './pack-flags.ts';
+import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustHint } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines } from './show-pack.ts';
-import { trustHint } from './show-trust-hint.ts';
 import { showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
-  frozen: { type: 'boolean', about: 'put in place exactly what skills.lock.json says, or fail' },
-  lenient: { type: 'boolean', about: 'take skills that are against the specification and can still be used' },
-  backup: { type: 'boolean', about: 'keep what stands there in .skillwright/backups of the root' },
-  force: { type: 'boolean', about: 'replace what stands there; take older and differently signed versions' },
-  offline: { type: 'boolean', about: 'use nothing that is not on this machine' },
-  'require-signed': { type: 'boolean', about: 'only what is signed with a pinned key; see skillwright keys' },
+  frozen: { type: 'boolean', about: 'install exactly what skills.lock.json pins, or fail' },
+  lenient: { type: 'boolean', about: 'accept skills that violate the specification but can be loaded' },
+  backup: { type: 'boolean', about: 'back up replaced skills in .skillwright/backups of the root' },
+  force: { type: 'boolean', about: 'replace existing skills; accept older versions and other signers' },
+  offline: { type: 'boolean', about: 'use no network' },
+  'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
 } as const;
 
 export const command = defineCommand({
   usage: 'install SOURCE [SKILL...] [--scope project|user] [--yes] | install --frozen',
   details: [
-    'Installs skills from a folder, a .zip, .skill or .tar.gz, an https address, a git repository (#ref, #ref:folder), npm:PACKAGE, or a',
-    'site with /.well-known/agent-skills. Everything is unpacked aside, judged and scanned first; you see what was found and are asked;',
-    'then all of it is moved in at once, and skills.lock.json says what it is. The scan is triage: it proves nothing.',
-    'Exit status 3: it was refused by a rule, or nobody said yes.',
+    'Installs skills from a folder, a .zip, .skill or .tar.gz, an https URL, a git repository (#ref, #ref:folder), npm:PACKAGE, or a site with /.well-known/agent-skills.',
+    'Skills are validated, scanned, confirmed, installed atomically and locked in skills.lock.json. The scan is triage: a clean scan proves nothing.',
+    'Exit code 3: refused by policy, or not confirmed.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright install ./my-skills', 'every skill of a folder'],
-    ['skillwright install pack.zip pdf-forms', 'one skill of a pack'],
-    ['skillwright install owner/repo#v2:skills/pdf', 'a folder of a repository, at a tag'],
-    ['skillwright install --frozen', 'what the lock says, in a fresh clone'],
+    ['skillwright install ./my-skills', 'install every skill of a folder'],
+    ['skillwright install pack.zip pdf-forms', 'install one skill of a pack'],
+    ['skillwright install owner/repo#v2:skills/pdf', 'install a folder of a repository, at a tag'],
+    ['skillwright install --frozen', 'install what the lock pins, e.g. in a fresh clone'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { flags: given, positionals } = invocation;
     if (given.backup === true && given.force === true)
-      throw new UsageError('--backup and --force exclude each other', 'see skillwright install --help');
+      throw new UsageError('--backup and --force cannot be combined', 'see skillwright install --help');
     if ((given.frozen === true) === positionals.length > 0)
       throw new UsageError(
-        given.frozen === true ? '--frozen takes no source: the lock names them' : 'name a source',
-        'skillwright install ./folder, or skillwright install --frozen',
+        given.frozen === true ? '--frozen takes no SOURCE: the lock names the sources' : 'missing argument: SOURCE',
+        'e.g. skillwright install ./folder, or skillwright install --frozen',
       );
     const settings = await settingsFor(invocation);
     if (isRefusal(settings)) return refuse(invocation, settings);
@@ -99,13 +96,13 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
 
 async function report(invocation: InstallInvocation, { plan, isDone, kept, notes }: Installed): Promise<number> {
   const { flags: given, terminal } = invocation;
-  for (const note of notes) terminal.remark(`note: ${note}`);
+  terminal.remark(notes.map((note) => `note: ${note}`));
   const changed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill.name);
   if (given.json !== true) {
     const word = isDone ? 'installed' : 'would install';
-    for (const name of changed) terminal.out(`${word} ${printable(name)}`);
-    for (const { part, name, id } of kept) terminal.remark(`${printable(name)} of before is in ${part}/${id}`);
-    if (changed.length === 0) terminal.remark('everything is installed already');
+    terminal.out(changed.map((name) => `${word} ${printable(name)}`));
+    terminal.remark(kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`));
+    if (changed.length === 0) terminal.remark('everything is already installed');
   }
   const runtime = isDone ? await refreshed(invocation) : undefined;
   const indexHash = runtime?.index.indexHash;
@@ -138,8 +135,8 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
     terminal.out(jsonText({ ok: true, done: isDone, root: done.root, brought, same, ...hash }));
     return EXIT.done;
   }
-  for (const name of brought) terminal.out(`${isDone ? 'installed' : 'would install'} ${printable(name)}`);
-  terminal.remark(`${String(same.length)} as the lock says`);
+  terminal.out(brought.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
+  terminal.remark(`${String(same.length)} already match the lock`);
   if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
   return EXIT.done;
 }

@@ -9,59 +9,63 @@ import { openPinnedKeys, writeNewKey } from '../../packs/sign/keys.ts';
 import type { PinnedKey } from '../../packs/sign/keys.ts';
 import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
+import { reportWarning } from '../terminal/terminal.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
-import { asker, refuse } from './pack-flags.ts';
+import { asker, refuse } from './pack-command.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 const flags = {
-  folder: { type: 'string', value: 'DIR', path: true, about: 'where a new key goes; .agent/keys of the home folder' },
-  'no-password': { type: 'boolean', about: 'the new key has no password: whoever reads its file can sign' },
+  folder: { type: 'string', value: 'DIR', path: true, about: 'write the new key to DIR (default: ~/.agent/keys)' },
+  'no-password': {
+    type: 'boolean',
+    about: 'create the key without a password: everyone who can read the file can sign',
+  },
   'password-file': {
     type: 'string',
     value: 'FILE',
     path: true,
-    about: 'the password of the new key, instead of a question',
+    about: 'read the password of the new key from FILE',
   },
-  'dry-run': { type: 'boolean', about: 'show what would be done and change nothing' },
-  yes: { type: 'boolean', short: 'y', about: 'do not ask' },
+  'dry-run': { type: 'boolean', about: 'print the changes without making them' },
+  yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
 } as const;
 
 export const command = defineCommand({
   usage: 'keys [list] | keys new NAME [--folder DIR] [--no-password] | keys add NAME KEY|FILE | keys remove NAME|ID',
   details: [
-    'Makes a pair of keys to sign packs with, in the format of minisign, and pins the public keys of people whose packs you take. A pinned',
-    'key is kept, sealed, in .agent/keys.json of the home folder. Pin a key only after you made sure whose it is, over another way than',
-    'the one it came by. A signature by a key that is not pinned proves nothing here. Exit status 3: nobody said yes.',
+    'Creates key pairs to sign packs (minisign format) and pins the public keys of signers you accept, in the sealed file ~/.agent/keys.json. A signature by a key that is not pinned is not accepted.',
+    'Before you pin a key, confirm its owner over a second channel.',
+    'Exit code 3: not confirmed.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright keys new work', 'work.key, which is secret, and work.pub, which you pass on'],
-    ['skillwright keys add anna RWQf6LRCGA9i5…', 'take what Anna signs'],
-    ['skillwright keys', 'whose packs are taken'],
-    ['skillwright keys remove anna', 'and no longer'],
+    ['skillwright keys new work', 'create work.key (secret) and work.pub (public)'],
+    ['skillwright keys add anna RWQf6LRCGA9i5…', 'accept packs that Anna signed'],
+    ['skillwright keys', 'list the pinned keys'],
+    ['skillwright keys remove anna', 'unpin a key'],
   ],
   positionals: [0, 3],
-  async run(invocation) {
-    const { flags: given, positionals } = invocation;
-    const { cwd, home } = surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
-    const asked: Asked = { ...invocation, cwd, home };
+  async run(parsed) {
+    const { flags: given, positionals } = parsed;
+    const { cwd, home } = surroundingsFor(given);
+    const invocation: KeysInvocation = { ...parsed, cwd, home };
     const [verb = 'list', name = '', text = '', ...rest] = positionals;
     const count = positionals.length;
-    if (verb === 'list' && count <= 1) return list(asked);
-    if (verb === 'new' && count === 2) return makeNew(asked, name);
-    if (verb === 'add' && count === 3 && rest.length === 0) return add(asked, name, text);
-    if (verb === 'remove' && count === 2) return remove(asked, name);
-    throw new UsageError('that makes no sense here', `usage: skillwright ${command.usage}`);
+    if (verb === 'list' && count <= 1) return list(invocation);
+    if (verb === 'new' && count === 2) return makeNew(invocation, name);
+    if (verb === 'add' && count === 3 && rest.length === 0) return add(invocation, name, text);
+    if (verb === 'remove' && count === 2) return remove(invocation, name);
+    throw new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
   },
 });
 
-interface Asked extends Invocation<typeof flags> {
+interface KeysInvocation extends Invocation<typeof flags> {
   readonly cwd: string;
   readonly home: string | undefined;
 }
@@ -70,7 +74,7 @@ function keyJson({ name, key, at }: PinnedKey): object {
   return { name, id: key.id, key: publicKeyLine(key), at };
 }
 
-function list({ flags: given, terminal, home }: Asked): number {
+function list({ flags: given, terminal, home }: KeysInvocation): number {
   const { keys, problems } = openPinnedKeys({ home }).list();
   if (given.json === true) terminal.out(jsonText({ keys: keys.map(keyJson), problems }));
   else {
@@ -78,26 +82,26 @@ function list({ flags: given, terminal, home }: Asked): number {
       terminal.out(`${printable(name)}  ${key.id}  ${publicKeyLine(key)}  ${printable(at)}`);
     if (keys.length === 0) terminal.remark('no key is pinned');
   }
-  for (const problem of problems) terminal.err(`${terminal.style('yellow', 'warning')}: ${printable(problem)}`);
+  for (const problem of problems) reportWarning(terminal, printable(problem));
   return problems.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-async function makeNew(asked: Asked, name: string): Promise<number> {
-  const { flags: given, terminal, cwd, home } = asked;
+async function makeNew(invocation: KeysInvocation, name: string): Promise<number> {
+  const { flags: given, terminal, cwd, home } = invocation;
   if (given.folder === undefined && home === undefined) throw noHome();
   const folder = given.folder === undefined ? path.join(home ?? cwd, '.agent/keys') : path.resolve(cwd, given.folder);
   if (given['dry-run'] === true) {
     const files = [`${name}.key`, `${name}.pub`].map((file) => path.join(folder, file));
     if (given.json === true) terminal.out(jsonText({ ok: true, done: false, files }));
-    else for (const file of files) terminal.out(`would write ${printable(file)}`);
+    else terminal.out(files.map((file) => `would write ${printable(file)}`));
     return EXIT.done;
   }
-  const password = await newPassword(asked);
-  if (typeof password === 'object') return refuse(asked, password);
+  const password = await newPassword(invocation);
+  if (typeof password === 'object') return refuse(invocation, password);
   const unmade = makeFolder(folder);
-  if (unmade !== undefined) return refuse(asked, unmade);
+  if (unmade !== undefined) return refuse(invocation, unmade);
   const made = await writeNewKey({ folder, name }, password === undefined ? {} : { password });
-  if (isRefusal(made)) return refuse(asked, made);
+  if (isRefusal(made)) return refuse(invocation, made);
   const { id, publicFile, secretFile, publicText } = made;
   const line = publicText.trim().split('\n').at(-1) ?? '';
   if (given.json === true) terminal.out(jsonText({ ok: true, done: true, id, publicFile, secretFile, key: line }));
@@ -110,20 +114,20 @@ async function makeNew(asked: Asked, name: string): Promise<number> {
   return EXIT.done;
 }
 
-/** Nothing for a key without one. Typed twice: a slip would lock the key for good. */
-async function newPassword({ flags: given, signal, cwd }: Asked): Promise<string | undefined | PackRefusal> {
+/** The password of a new key; undefined for --no-password. The user types it twice, because a typo would lock the key forever. */
+async function newPassword({ flags: given, signal, cwd }: KeysInvocation): Promise<string | undefined | PackRefusal> {
   const { 'no-password': isOpen = false, 'password-file': file } = given;
   if (isOpen && file !== undefined)
-    throw new UsageError('--no-password and --password-file exclude each other', 'see skillwright keys --help');
+    throw new UsageError('--no-password and --password-file cannot be combined', 'see skillwright keys --help');
   if (isOpen) return undefined;
   const ask = (prompt: string): Promise<string | undefined> => askPassword(askStreams(process), prompt, { signal });
   const password = file === undefined ? await ask('password of the new key') : passwordOfFile(file, cwd);
   if (typeof password === 'object') return password;
   if (password === undefined)
-    return packRefusal('install/refused', 'nobody gave a password: say --no-password or --password-file');
+    return packRefusal('install/refused', 'no password was given; pass --no-password or --password-file');
   if (password === '')
-    return packRefusal('install/refused', 'the password is empty: say --no-password if none is meant');
-  if (file === undefined && (await ask('and again')) !== password)
+    return packRefusal('install/refused', 'the password is empty; pass --no-password to create a key without one');
+  if (file === undefined && (await ask('repeat the password')) !== password)
     return packRefusal('install/refused', 'the two passwords differ');
   return password;
 }
@@ -134,59 +138,59 @@ function makeFolder(folder: string): PackRefusal | undefined {
     return undefined;
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return packRefusal('pack/unwritable', `${quoted(folder, 200)} cannot be made (${error.code})`, folder);
+    return packRefusal('pack/unwritable', `cannot create ${quoted(folder, 200)} (${error.code})`, folder);
   }
 }
 
 const MAX_KEY_BYTES = 16 * 1024;
 
-async function add(asked: Asked, name: string, given: string): Promise<number> {
-  const { flags, terminal, cwd, home } = asked;
+async function add(invocation: KeysInvocation, name: string, given: string): Promise<number> {
+  const { flags, terminal, cwd, home } = invocation;
   const text = keyText(path.resolve(cwd, given), given);
   const key = parsePublicKey(text);
   if (key.type === 'invalid')
     throw new SkillError({
       code: 'input/invalid',
-      message: `it is no public key: ${key.reason}`,
-      hint: 'give the line of a .pub file, or the file',
-      data: { expected: 'a public key of minisign' },
+      message: `not a public key: ${key.reason}`,
+      hint: 'pass a .pub file or its key line',
+      data: { expected: 'a minisign public key' },
     });
-  const what = `pin ${key.id} as ${quoted(name)}, and take what it signs`;
+  const what = `pin ${key.id} as ${quoted(name)} and accept packs signed with it`;
   if (flags['dry-run'] === true) {
     if (flags.json === true) terminal.out(jsonText({ ok: true, done: false, id: key.id }));
     else terminal.out(`would ${what}`);
     return EXIT.done;
   }
-  if (!(await asker(asked, flags.yes)(what)))
-    return refuse(asked, packRefusal('install/refused', 'nobody said yes: no key was pinned'));
+  if (!(await asker(invocation, flags.yes)(what)))
+    return refuse(invocation, packRefusal('install/refused', 'not confirmed: the key was not pinned'));
   const pinned = await openPinnedKeys({ home }).add(name, text);
   if (flags.json === true) terminal.out(jsonText({ ok: true, done: true, key: keyJson(pinned) }));
   else terminal.out(`pinned ${pinned.key.id} as ${printable(pinned.name)}`);
   return EXIT.done;
 }
 
-/** A file that is there, else the key itself. */
+/** The content of an existing file; otherwise the argument is the key itself. */
 function keyText(file: string, given: string): string {
   if (!isPresent(file)) return given;
   const read = readTextFile(file, MAX_KEY_BYTES);
   return read.type === 'read' ? read.text : given;
 }
 
-async function remove(asked: Asked, name: string): Promise<number> {
-  const { flags: given, terminal, home } = asked;
+async function remove(invocation: KeysInvocation, name: string): Promise<number> {
+  const { flags: given, terminal, home } = invocation;
   const keys = openPinnedKeys({ home });
   const meant = keys.list().keys.filter((one) => one.name === name || one.key.id === name.toUpperCase());
   if (meant.length === 0)
     throw new SkillError({
       code: 'input/invalid',
-      message: `no key ${quoted(name)} is pinned`,
-      hint: 'skillwright keys shows which are',
-      data: { expected: 'the name or the id of a pinned key' },
+      message: `no pinned key ${quoted(name)}`,
+      hint: 'list the pinned keys with skillwright keys',
+      data: { expected: 'the name or id of a pinned key' },
     });
   const isDry = given['dry-run'] === true;
-  const what = `pin no longer: ${meant.map((one) => `${one.name} (${one.key.id})`).join(', ')}`;
-  if (!isDry && !(await asker(asked, given.yes)(what)))
-    return refuse(asked, packRefusal('install/refused', 'nobody said yes: every key is pinned as before'));
+  const what = `unpin ${meant.map((one) => `${one.name} (${one.key.id})`).join(', ')}`;
+  if (!isDry && !(await asker(invocation, given.yes)(what)))
+    return refuse(invocation, packRefusal('install/refused', 'not confirmed: no key was removed'));
   const gone = isDry ? meant : await keys.remove(name);
   if (given.json === true) terminal.out(jsonText({ ok: true, done: !isDry, removed: gone.map(keyJson) }));
   else
@@ -198,8 +202,8 @@ async function remove(asked: Asked, name: string): Promise<number> {
 function noHome(): SkillError<'input/invalid'> {
   return new SkillError({
     code: 'input/invalid',
-    message: 'there is no home folder to keep it in',
-    hint: 'name a folder: --folder DIR',
+    message: 'HOME is not set, so there is no place for the key',
+    hint: 'pass --folder DIR',
     data: { expected: 'a folder' },
   });
 }

@@ -14,12 +14,12 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } from './pack-flags.ts';
+import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } from './pack-command.ts';
 import { planLines } from './show-pack.ts';
 import { showPlan } from '../terminal/terminal.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
-const GIVE_THEIRS = 'give a skills-lock.json or .skill-lock.json as npx skills writes it';
+const IMPORT_HINT = 'name a skills-lock.json or .skill-lock.json written by npx skills';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -27,27 +27,27 @@ const flags = {
     type: 'string',
     value: 'FILE',
     path: true,
-    about: 'install what a skills-lock.json or .skill-lock.json of npx skills names',
+    about: 'install the skills of a skills-lock.json or .skill-lock.json of npx skills',
   },
 } as const;
 
 export const command = defineCommand({
   usage: 'lock [--scope project|user] | lock --import FILE',
   details: [
-    'Shows what skills.lock.json of a root says: every installed skill with its version, its source, the revision and the digest.',
-    '--import reads a lock file of `npx skills` and installs what it names, each after the usual question; their hashes are weak and prove little.',
-    'Exit status 1: one was not installed; 3: a rule forbids it, or nobody said yes.',
+    'Shows skills.lock.json of a root: every installed skill with version, source, revision and digest.',
+    '--import installs the skills of a lock file of `npx skills`, each after confirmation. The hashes of that format are too weak to prove that the content is the same.',
+    'Exit code 1: a skill was not installed; 3: refused by policy, or not confirmed.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright lock', 'what is installed in this project, and from where'],
-    ['skillwright lock --import skills-lock.json', 'take over from npx skills'],
+    ['skillwright lock', 'show what is installed in this project, and from where'],
+    ['skillwright lock --import skills-lock.json', 'migrate from npx skills'],
   ],
   positionals: [0, 0],
   async run(invocation) {
     const settings = await settingsFor(invocation);
     if (isRefusal(settings)) return refuse(invocation, settings);
-    return invocation.flags.import === undefined ? show(invocation, settings) : takeOver(invocation, settings);
+    return invocation.flags.import === undefined ? show(invocation, settings) : importForeignLock(invocation, settings);
   },
 });
 
@@ -71,15 +71,15 @@ function show(invocation: LockInvocation, { root }: PackSettings): number {
   return EXIT.done;
 }
 
-/** One after the other: each is asked about, and one that is refused does not stop the rest. */
-async function takeOver(invocation: LockInvocation, settings: PackSettings): Promise<number> {
+/** Installs the skills one by one, each after confirmation. A refused skill does not stop the others. */
+async function importForeignLock(invocation: LockInvocation, settings: PackSettings): Promise<number> {
   const { flags: given, terminal } = invocation;
   const { surroundings } = settings;
   const file = path.resolve(surroundings.cwd, given.import ?? '');
   const foreign = readForeignFile(file);
   if (isRefusal(foreign)) return refuse(invocation, foreign);
-  for (const { name, reason } of foreign.unread) terminal.err(`${quoted(name)} was not understood: ${reason}`);
-  // Paths in it start from where it lies, wherever somebody stands.
+  terminal.err(foreign.unread.map(({ name, reason }) => `cannot import ${quoted(name)}: ${reason}`));
+  // Relative paths in the lock file start at its own folder.
   const there = { ...settings, surroundings: { ...surroundings, cwd: path.dirname(file) } };
   const done: string[] = [];
   const failed: { readonly name: string; readonly refusal: PackRefusal }[] = [];
@@ -108,22 +108,21 @@ async function takeOver(invocation: LockInvocation, settings: PackSettings): Pro
       }),
     );
   else
-    for (const name of done)
-      terminal.out(`${given['dry-run'] === true ? 'would install' : 'installed'} ${printable(name)}`);
+    terminal.out(done.map((name) => `${given['dry-run'] === true ? 'would install' : 'installed'} ${printable(name)}`));
   return Math.max(isAll ? EXIT.done : EXIT.failed, ...failed.map(({ refusal }) => refusalStatus(refusal)));
 }
 
-/** The advice for a lock of ours is none for somebody else's. */
+/** Replaces the hints, which are about our own lock file. */
 function readForeignFile(file: string): ForeignLock | PackRefusal {
   const shown = quoted(file, 200);
   const read = readTextFile(file, MAX_BYTES);
   if (read.type !== 'read') {
-    const why = read.type === 'absent' ? 'it is not there' : read.reason;
-    return { ...packRefusal('lock/missing', `${shown} cannot be read: ${why}`), hint: GIVE_THEIRS };
+    const why = read.type === 'absent' ? 'file not found' : read.reason;
+    return { ...packRefusal('lock/missing', `cannot read ${shown}: ${why}`), hint: IMPORT_HINT };
   }
   const foreign = readForeignLock(read.text);
   if (!isRefusal(foreign)) return foreign;
-  return { ...foreign, message: `${shown} cannot be used: ${foreign.message}`, hint: GIVE_THEIRS };
+  return { ...foreign, message: `cannot import ${shown}: ${foreign.message}`, hint: IMPORT_HINT };
 }
 
 function installForeign(invocation: LockInvocation, settings: PackSettings, { name, source }: ForeignSkill) {

@@ -7,7 +7,7 @@ import type { OutdatedSkill } from '../../packs/update/outdated.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { PLACE_FLAGS, refuse, settingsFor } from './pack-flags.ts';
+import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { padText } from '../../platform/text-width.ts';
@@ -15,14 +15,13 @@ import { padText } from '../../platform/text-width.ts';
 export const command = defineCommand({
   usage: 'outdated [NAME...] [--scope project|user] [--offline]',
   details: [
-    'Compares installed skills with what their sources have now, and changes nothing. A repository is asked for its commit first and only',
-    'brought where that moved; other sources are brought into a temporary folder and looked at.',
-    'Exit status 0: every skill is current or pinned; 1: one is outdated or gone, or could not be looked at.',
+    'Compares installed skills with their sources and changes nothing. A repository is fetched only if its commit changed; other sources are fetched into a temporary folder.',
+    'Exit code 0: every skill is current or pinned; 1: a skill is outdated, gone, or could not be checked.',
   ].join('\n'),
-  flags: { ...PLACE_FLAGS, offline: { type: 'boolean', about: 'use nothing that is not on this machine' } },
+  flags: { ...ROOT_FLAGS, offline: { type: 'boolean', about: 'use no network' } },
   examples: [
-    ['skillwright outdated', 'everything that is installed in this project'],
-    ['skillwright outdated pdf-forms --json', 'for a script'],
+    ['skillwright outdated', 'check every skill of this project'],
+    ['skillwright outdated pdf-forms --json', 'print JSON for a script'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
@@ -36,7 +35,7 @@ export const command = defineCommand({
       workFolder: os.tmpdir(),
       offline: flags.offline === true,
       signal,
-      onProgress: (done, total) => progress.show(`looking at source ${String(done + 1)} of ${String(total)}`),
+      onProgress: (done, total) => progress.show(`checking source ${String(done + 1)} of ${String(total)}`),
     });
     progress.end();
     if (isRefusal(found)) return refuse(invocation, found);
@@ -51,9 +50,9 @@ export const command = defineCommand({
       );
     else {
       const width = Math.max(4, ...skills.map(({ name }) => name.length));
-      for (const skill of skills) terminal.out(lineOf(skill, width, terminal));
+      terminal.out(skills.map((skill) => lineOf(skill, width, terminal)));
       if (skills.some(({ outdated }) => outdated.status === 'outdated'))
-        terminal.remark(terminal.style('dim', 'skillwright update --dry-run shows what would change'));
+        terminal.remark(terminal.style('dim', 'see the changes with skillwright update --dry-run'));
     }
     return isCurrent ? EXIT.done : EXIT.failed;
   },

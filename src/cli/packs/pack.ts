@@ -13,7 +13,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { refuse, settingsFor } from './pack-flags.ts';
+import { refuse, settingsFor } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { bytesText } from '../terminal/quantities.ts';
 
@@ -23,25 +23,24 @@ const flags = {
     short: 'o',
     value: 'FILE',
     path: true,
-    about: 'the pack; NAME-VERSION.zip for one skill, skills.zip for several',
+    about: 'write the pack to FILE (default: NAME-VERSION.zip, or skills.zip for several skills)',
   },
-  force: { type: 'boolean', about: 'replace a file of that name' },
-  'dry-run': { type: 'boolean', about: 'do all but the writing, and show what would be packed' },
-  'allow-secrets': { type: 'boolean', about: 'pack what looks like a secret: for skills about secrets' },
+  force: { type: 'boolean', about: 'overwrite an existing file' },
+  'dry-run': { type: 'boolean', about: 'print what would be packed without writing' },
+  'allow-secrets': { type: 'boolean', about: 'pack files that look like secrets' },
 } as const;
 
 export const command = defineCommand({
   usage: 'pack [FOLDER|NAME...] [--output FILE] [--force] [--dry-run]',
   details: [
-    'Packs skills into a zip with a manifest.json that has the SHA-256 of every file. FOLDER is a skill or holds some; NAME is one that list',
-    'shows; the current folder where nothing is named. Equal skills give equal bytes on every machine. What .skillignore and .gitignore name',
-    'is left out; a skill that is against the specification, or holds what looks like a secret, is refused.',
+    'Packs skills into a zip with a manifest.json that lists the SHA-256 of every file. FOLDER is a skill or a folder of skills (default: the current folder); NAME is a skill from skillwright list. The same skills give the same bytes on every machine.',
+    'Skips files that .skillignore and .gitignore name. Refuses skills that violate the specification or contain what looks like a secret.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright pack ./pdf-forms', 'pdf-forms-1.2.0.zip'],
-    ['skillwright pack pdf-forms csv-report -o office.skill', 'two skills by name'],
-    ['skillwright pack . --dry-run', 'what would be in it'],
+    ['skillwright pack ./pdf-forms', 'write pdf-forms-1.2.0.zip'],
+    ['skillwright pack pdf-forms csv-report -o office.skill', 'pack two skills by name'],
+    ['skillwright pack . --dry-run', 'print what would be packed'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
@@ -74,7 +73,7 @@ export const command = defineCommand({
 
 type PackInvocation = Invocation<typeof flags>;
 
-/** A folder that is there is meant before a skill of that name. */
+/** An existing folder takes precedence over a skill of that name. */
 async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<readonly SkillToPack[] | PackRefusal> {
   const skills: SkillToPack[] = [];
   const words = invocation.positionals.length === 0 ? ['.'] : invocation.positionals;
@@ -82,7 +81,7 @@ async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<re
     const folder = path.resolve(cwd, word);
     const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await placeOf(invocation, word);
     if (place === undefined)
-      return packRefusal('pack/unknown-skill', `${quoted(word)} is no folder, and no skill that list shows`);
+      return packRefusal('pack/unknown-skill', `${quoted(word)} is neither a folder nor a known skill`);
     const found = skillsToPack(place);
     if ('type' in found) return found;
     skills.push(...found);
@@ -94,7 +93,7 @@ async function placeOf(invocation: PackInvocation, name: string): Promise<string
   return resolveSkill((await openRuntime(invocation)).index, name)?.dir;
 }
 
-/** Here, and beside the skill where this is inside of it: a pack is no part of the next one. */
+/** The current folder; inside a skill its parent, so that the pack is not part of the next pack. */
 function defaultOut(skills: readonly SkillToPack[], cwd: string): string {
   const here = realPath(cwd);
   const around = skills.find(({ dir }) => isInside(here, dir));
@@ -115,12 +114,15 @@ function report({ flags: given, terminal }: PackInvocation, built: BuiltPack, ou
     );
     return;
   }
-  for (const { name, version = '-', digest, files: all } of manifest.skills)
-    terminal.remark(`${name}  ${printable(version)}  ${String(Object.keys(all).length)} files  ${digest}`);
-  for (const line of leftOut.slice(0, MAX_LEFT_OUT))
-    terminal.remark(terminal.style('dim', `left out ${printable(line)}`));
+  terminal.remark([
+    ...manifest.skills.map(
+      ({ name, version = '-', digest, files: all }) =>
+        `${name}  ${printable(version)}  ${String(Object.keys(all).length)} files  ${digest}`,
+    ),
+    ...leftOut.slice(0, MAX_LEFT_OUT).map((line) => terminal.style('dim', `skipped ${printable(line)}`)),
+  ]);
   if (leftOut.length > MAX_LEFT_OUT)
-    terminal.remark(terminal.style('dim', `left out ${String(leftOut.length - MAX_LEFT_OUT)} more`));
+    terminal.remark(terminal.style('dim', `skipped ${String(leftOut.length - MAX_LEFT_OUT)} more`));
   terminal.remark(`${built.path === undefined ? 'would pack' : 'packed'} ${String(files)} files, ${bytesText(bytes)}`);
   terminal.out(`${sha256}  ${printable(out)}`);
 }

@@ -4,23 +4,21 @@ import { listSkillBackups, rollbackSkill } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-flags.ts';
+import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
 import { keptLine, reportChange } from './show-change.ts';
 
 export const command = defineCommand({
   usage: 'rollback NAME [--id ID] [--yes] | rollback NAME --list',
-  details: [
-    'Puts an installed skill back to the version before: the two change places, so that a second rollback undoes the first.',
-    '--list shows the versions that are kept.',
-  ].join('\n'),
+  details:
+    'Restores the previous version of an installed skill. The versions are swapped, so a second rollback undoes the first.',
   flags: {
     ...CHANGE_FLAGS,
-    id: { type: 'string', value: 'ID', about: 'which of several, as --list shows it' },
-    list: { type: 'boolean', about: 'show earlier versions' },
+    id: { type: 'string', value: 'ID', about: 'restore this version of --list (default: the newest)' },
+    list: { type: 'boolean', about: 'list the versions that are kept' },
   },
   examples: [
-    ['skillwright rollback pdf-forms', 'back to the version before'],
-    ['skillwright rollback pdf-forms --list', 'which versions there are'],
+    ['skillwright rollback pdf-forms', 'restore the previous version'],
+    ['skillwright rollback pdf-forms --list', 'list the kept versions'],
   ],
   positionals: [1, 1],
   async run(invocation) {
@@ -33,7 +31,7 @@ export const command = defineCommand({
       const kept = await listSkillBackups(common, { versionsOf: name });
       if ('type' in kept) return refuse(invocation, kept);
       if (flags.json === true) terminal.out(jsonText({ root: settings.root, name, versions: kept }));
-      else for (const one of kept) terminal.out(keptLine(one));
+      else terminal.out(kept.map(keptLine));
       return EXIT.done;
     }
     const done = await rollbackSkill({

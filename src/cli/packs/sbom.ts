@@ -7,24 +7,23 @@ import { sbomOfRoot } from '../../packs/pack/sbom-of-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { PLACE_FLAGS, refuse, settingsFor } from './pack-flags.ts';
+import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
 import { printable } from '../../core/text/text.ts';
 
 export const command = defineCommand({
   usage: 'sbom [NAME...] [--scope project|user] [--output FILE]',
   details: [
-    'Lists installed skills and all of their files as a CycloneDX 1.6 bill of materials: name, version, license, where it came from, the',
-    'SHA-256 of every file. The files are read as they are now; a skill that was changed since its install is named on stderr.',
+    'Lists installed skills and their files as a CycloneDX 1.6 bill of materials: name, version, license, source, and the SHA-256 of every file. Hashes the current files and reports skills that changed since their installation on stderr.',
   ].join('\n'),
   flags: {
-    ...PLACE_FLAGS,
-    output: { type: 'string', short: 'o', value: 'FILE', path: true, about: 'write it there instead of to stdout' },
-    force: { type: 'boolean', about: 'replace a file of that name' },
-    'dry-run': { type: 'boolean', about: 'do all but the writing' },
+    ...ROOT_FLAGS,
+    output: { type: 'string', short: 'o', value: 'FILE', path: true, about: 'write to FILE instead of stdout' },
+    force: { type: 'boolean', about: 'overwrite an existing file' },
+    'dry-run': { type: 'boolean', about: 'do everything except writing' },
   },
   examples: [
-    ['skillwright sbom -o skills.cdx.json', 'of this project'],
-    ['skillwright sbom pdf-forms', 'of one skill, to stdout'],
+    ['skillwright sbom -o skills.cdx.json', 'write the SBOM of this project'],
+    ['skillwright sbom pdf-forms', 'print the SBOM of one skill'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
@@ -33,7 +32,7 @@ export const command = defineCommand({
     if (isRefusal(settings)) return refuse(invocation, settings);
     const made = sbomOfRoot(settings, { names });
     if (isRefusal(made)) return refuse(invocation, made);
-    for (const note of made.notes) terminal.remark(`note: ${note}`);
+    terminal.remark(made.notes.map((note) => `note: ${note}`));
     const file = flags.output === undefined ? undefined : path.resolve(settings.surroundings.cwd, flags.output);
     const isDone = file !== undefined && flags['dry-run'] !== true;
     try {

@@ -1,11 +1,11 @@
-/** What became of a root, after uninstall, restore and rollback. */
+/** Reports the result of uninstall, restore and rollback. */
 import { printable } from '../../core/text/text.ts';
 import type { SkillBackup } from '../../packs/root/skill-backups.ts';
 import type { Changed } from '../../packs/change-root.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { refreshed } from './pack-flags.ts';
+import { refreshed } from './pack-command.ts';
 
 export async function reportChange(
   invocation: GlobalInvocation,
@@ -13,10 +13,10 @@ export async function reportChange(
   line: (name: string) => string,
 ): Promise<number> {
   const { terminal, flags } = invocation;
-  for (const note of notes) terminal.remark(isDone ? `note: ${printable(note)}` : printable(note));
+  terminal.remark(notes.map((note) => (isDone ? `note: ${printable(note)}` : printable(note))));
   if (flags.json !== true && isDone) {
-    for (const name of names) terminal.out(line(name));
-    for (const { part, id, name } of kept) terminal.remark(`${printable(name)} is in ${part}/${id}`);
+    terminal.out(names.map(line));
+    terminal.remark(kept.map(({ part, id, name }) => `${printable(name)} kept in ${part}/${id}`));
   }
   const indexHash = isDone ? (await refreshed(invocation)).index.indexHash : undefined;
   if (flags.json === true)

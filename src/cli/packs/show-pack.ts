@@ -1,4 +1,4 @@
-/** What an install would do, for a person who has to say yes: skills, their powers, and what the scan found. */
+/** The plan of an install, for the user who confirms it: skills, their permissions and scan findings. */
 import { findingText } from '../../packs/scan/finding-text.ts';
 import { printable } from '../../core/text/text.ts';
 import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
@@ -9,7 +9,7 @@ import { padText } from '../../platform/text-width.ts';
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;
-/** Findings of one skill that are shown whole. */
+/** At most this many findings are shown per skill. */
 const MAX_FINDINGS = 20;
 
 export function planLines(plan: InstallPlan, terminal: Terminal): readonly string[] {
@@ -40,8 +40,8 @@ function skillLines(
     `${String(files.length)} files, ${bytesText(bytes)}`,
     ...(scripts === 0 ? [] : [`${String(scripts)} executable`]),
     ...(skill.allowedTools === undefined ? [] : [`tools: ${printable(skill.allowedTools.join(' ') || 'none')}`]),
-    ...(isNeeded ? ['needed by another'] : []),
-    ...(change === 'same' ? ['installed already'] : []),
+    ...(isNeeded ? ['required by another skill'] : []),
+    ...(change === 'same' ? ['already installed'] : []),
   ];
   const { stops, warnings } = skill.scan;
   const findings = [...stops, ...warnings];
@@ -61,10 +61,10 @@ function leftOutLines(leftOut: readonly string[], { style }: Terminal): readonly
   if (leftOut.length === 0) return [];
   const shown = leftOut.slice(0, 5).map((name) => printable(name));
   const more = leftOut.length > 5 ? ` and ${String(leftOut.length - 5)} more` : '';
-  return [style('dim', `  left out: ${shown.join(', ')}${more}`)];
+  return [style('dim', `  skipped: ${shown.join(', ')}${more}`)];
 }
 
-/** The JSON of a plan: the contract of `--json`. */
+/** The plan as `--json` prints it. */
 export function planJson({ root, resolved, skills, leftOut, signedBy }: InstallPlan): object {
   return {
     root,

@@ -1,4 +1,4 @@
-/** What an update would do, for a person who has to say yes: what is new, what it may do now, what becomes of their own edits. */
+/** The plan of an update, for the user who confirms it: changes, capabilities, findings, and the fate of local edits. */
 import { countUpdate, updateLines } from '../../packs/update/update-text.ts';
 import type { LockedSkill } from '../../packs/lock/lock.ts';
 import { findingText } from '../../packs/scan/finding-text.ts';
@@ -6,14 +6,14 @@ import { printable } from '../../core/text/text.ts';
 import type { ChangedSkill, SkillUpdate } from '../../packs/update/update-skill.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Findings of one skill that are shown whole. */
+/** At most this many findings are shown per skill. */
 const MAX_FINDINGS = 20;
 const MAX_NAMED = 10;
 
 export function changedLines(changed: ChangedSkill, terminal: Terminal): readonly string[] {
   const { name, before, lock, files, skill, merged, kept, lost } = changed;
   const { style } = terminal;
-  const [from, to] = [standing(before), standing(lock)];
+  const [from, to] = [versionOf(before), versionOf(lock)];
   const { stops, warnings } = skill.scan;
   const findings = [...stops, ...warnings];
   const more = findings.length - MAX_FINDINGS;
@@ -22,9 +22,9 @@ export function changedLines(changed: ChangedSkill, terminal: Terminal): readonl
       { name, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), files },
       { width: terminal.width },
     ),
-    ...named('merged with your lines', merged, (text) => style('yellow', text)),
-    ...named('stays as you changed it', kept, (text) => style('yellow', text)),
-    ...named('your change goes, and is kept in the version before', lost, (text) => style('red', text)),
+    ...named('merged with your changes', merged, (text) => style('yellow', text)),
+    ...named('kept as you changed it', kept, (text) => style('yellow', text)),
+    ...named('your change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
     ...skill.notes.map((note) => `${style('yellow', 'note')} ${note}`),
     ...findings.slice(0, MAX_FINDINGS).map((finding) => `${style('yellow', 'scan')} ${findingText(finding)}`),
     ...(more > 0 ? [style('dim', `and ${String(more)} more findings`)] : []),
@@ -32,8 +32,8 @@ export function changedLines(changed: ChangedSkill, terminal: Terminal): readonl
   ];
 }
 
-/** A version, or the start of a revision. */
-function standing(locked: LockedSkill | undefined): string | undefined {
+/** The version, or else a prefix of the revision. */
+function versionOf(locked: LockedSkill | undefined): string | undefined {
   return locked?.version ?? locked?.revision?.slice(0, 12);
 }
 
@@ -45,7 +45,7 @@ function named(what: string, paths: readonly string[], style: (text: string) => 
   ];
 }
 
-/** The JSON of one skill of an update: the contract of `--json`. */
+/** A skill of an update as `--json` prints it. */
 export function updateJson(update: SkillUpdate): object {
   const { name, status } = update;
   if (status === 'current') return { name, status, reason: update.reason };
@@ -57,8 +57,8 @@ export function updateJson(update: SkillUpdate): object {
   return {
     name,
     status,
-    from: before === undefined ? null : standingJson(before),
-    to: standingJson(lock),
+    from: before === undefined ? null : lockedJson(before),
+    to: lockedJson(lock),
     changes: countUpdate(files),
     merged,
     kept,
@@ -68,6 +68,6 @@ export function updateJson(update: SkillUpdate): object {
   };
 }
 
-function standingJson({ version, revision, digest }: LockedSkill): object {
+function lockedJson({ version, revision, digest }: LockedSkill): object {
   return { version: version ?? null, revision: revision ?? null, digest };
 }

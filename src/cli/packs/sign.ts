@@ -8,52 +8,69 @@ import { openKeyFile } from '../../packs/sign/keys.ts';
 import { readManifestOfPack, readPackManifest } from '../../packs/pack/read-pack-manifest.ts';
 import type { SigningKey } from '../../packs/sign/secret-key.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../../packs/sign/sign.ts';
-import { surroundingsOf } from '../../runtime/config/config.ts';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
-import { refuse } from './pack-flags.ts';
+import { refuse } from './pack-command.ts';
 
 const flags = {
-  key: { type: 'string', short: 'k', value: 'FILE', path: true, about: 'your secret key; see skillwright keys new' },
+  key: {
+    type: 'string',
+    short: 'k',
+    value: 'FILE',
+    path: true,
+    about: 'sign with this secret key (see skillwright keys new)',
+  },
   'password-file': {
     type: 'string',
     value: 'FILE',
     path: true,
-    about: 'the password of the key, instead of a question',
+    about: 'read the password of the key from FILE',
   },
-  output: { type: 'string', short: 'o', value: 'FILE', path: true, about: 'the signature; PACK.minisig' },
-  force: { type: 'boolean', about: 'replace a signature that is there' },
-  'dry-run': { type: 'boolean', about: 'do all but the writing' },
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'FILE',
+    path: true,
+    about: 'write the signature to FILE (default: PACK.minisig)',
+  },
+  force: { type: 'boolean', about: 'overwrite an existing signature' },
+  'dry-run': { type: 'boolean', about: 'do everything except writing' },
 } as const;
 
 export const command = defineCommand({
   usage: 'sign PACK --key FILE [--password-file FILE] [--output FILE]',
   details: [
-    'Signs a pack, or the manifest.json of a folder, and writes PACK.minisig beside it. The format is that of minisign; the trusted comment',
-    'names every skill with its version, the SHA-256 of the pack and the time, so that the signature fits nothing else. Every skill needs',
-    'metadata.version. Whoever pinned your public key (skillwright keys add) can check it: skillwright verify PACK --signature.',
+    'Signs a pack, or the manifest.json of a folder, and writes PACK.minisig. The format is minisign; the trusted comment lists every skill with its version, the SHA-256 of the pack and the time. Every skill needs metadata.version.',
+    'Users who pinned your public key (skillwright keys add) verify it with skillwright verify PACK --signature.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright sign pdf-forms-1.2.0.zip --key ~/.agent/keys/work.key', 'asks for the password of the key'],
-    ['skillwright sign pack.zip --key ci.key --password-file ci.pass', 'where nobody can be asked'],
+    [
+      'skillwright sign pdf-forms-1.2.0.zip --key ~/.agent/keys/work.key',
+      'sign a pack; asks for the password of the key',
+    ],
+    ['skillwright sign pack.zip --key ci.key --password-file ci.pass', 'sign without a prompt, e.g. in CI'],
   ],
   positionals: [1, 1],
   async run(invocation) {
     const { flags: given, positionals, terminal } = invocation;
-    if (given.key === undefined) throw new UsageError('name the key to sign with', 'skillwright sign PACK --key FILE');
-    const { cwd } = surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
+    if (given.key === undefined) throw new UsageError('missing flag: --key', 'usage: skillwright sign PACK --key FILE');
+    const { cwd } = surroundingsFor(given);
     const file = path.resolve(cwd, positionals[0] ?? '');
     const reading = file.endsWith('.json') ? readPackManifest(file) : await readManifestOfPack(file);
     if (isRefusal(reading)) return refuse(invocation, reading);
     if (reading.type !== 'manifest')
       return refuse(
         invocation,
-        packRefusal('pack/manifest', `${quoted(file, 200)} has no manifest of ours: make it with skillwright pack`),
+        packRefusal(
+          'pack/manifest',
+          `${quoted(file, 200)} has no skillwright manifest; create the pack with skillwright pack`,
+        ),
       );
     const key = await openKey(invocation, path.resolve(cwd, given.key), cwd);
     if (isRefusal(key)) return refuse(invocation, key);
@@ -78,7 +95,7 @@ async function openKey(
   cwd: string,
 ): Promise<SigningKey | PackRefusal> {
   const refused = (reason: string): PackRefusal =>
-    packRefusal('source/failed', `the key ${quoted(file, 200)} cannot be used: ${reason}`, file);
+    packRefusal('source/failed', `cannot use the key ${quoted(file, 200)}: ${reason}`, file);
   const { 'password-file': passwordFile } = given;
   const stored = passwordFile === undefined ? undefined : passwordOfFile(passwordFile, cwd);
   if (typeof stored === 'object') return stored;
@@ -86,7 +103,7 @@ async function openKey(
   if (opened.type === 'signing-key') return opened;
   if (opened.problem !== 'password' || stored !== undefined) return refused(opened.reason);
   const typed = await askPassword(askStreams(process), `password of ${quoted(path.basename(file))}`, { signal });
-  if (typed === undefined) return refused(`${opened.reason}: give --password-file where nobody can be asked`);
+  if (typed === undefined) return refused(`${opened.reason}; without a terminal pass --password-file`);
   const again = await openKeyFile(file, typed);
   return again.type === 'signing-key' ? again : refused(again.reason);
 }

@@ -2,19 +2,19 @@ import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { uninstallSkills } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
-import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-flags.ts';
+import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
 import { reportChange } from './show-change.ts';
 
 export const command = defineCommand({
   usage: 'uninstall NAME... [--purge] [--scope project|user] [--yes]',
   details: [
-    'Moves installed skills to the trash of their root, from where restore brings them back; with --purge they are gone for good.',
-    'Only what install made is touched, and nothing that another installed skill needs. Exit status 3: nobody said yes.',
+    'Moves installed skills to the trash of their root; skillwright restore brings them back. With --purge they are deleted. Only removes what skillwright install created, and never a skill that another installed skill requires.',
+    'Exit code 3: not confirmed.',
   ].join('\n'),
-  flags: { ...CHANGE_FLAGS, purge: { type: 'boolean', about: 'remove for good, instead of to the trash' } },
+  flags: { ...CHANGE_FLAGS, purge: { type: 'boolean', about: 'delete instead of moving to the trash' } },
   examples: [
-    ['skillwright uninstall pdf-forms', 'to the trash'],
-    ['skillwright restore pdf-forms', 'and back'],
+    ['skillwright uninstall pdf-forms', 'move a skill to the trash'],
+    ['skillwright restore pdf-forms', 'restore it'],
   ],
   positionals: [1, Number.POSITIVE_INFINITY],
   async run(invocation) {

@@ -8,40 +8,46 @@ import type { ChangedSkill } from '../../packs/update/update-skill.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { progressText } from './install-progress.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } from './pack-flags.ts';
+import {
+  CHANGE_FLAGS,
+  asker,
+  progressText,
+  refreshed,
+  refusalStatus,
+  refuse,
+  settingsFor,
+  trustHint,
+} from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { changedLines, updateJson } from './show-update.ts';
-import { trustHint } from './show-trust-hint.ts';
 import { showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
-  merge: { type: 'boolean', about: 'put your changes and the new ones together, or say where they meet' },
-  keep: { type: 'boolean', about: 'files that you changed stay as they are; all others become the new ones' },
+  merge: { type: 'boolean', about: 'merge your changes with the new version; report conflicts' },
+  keep: { type: 'boolean', about: 'keep the files you changed; update all others' },
   force: {
     type: 'boolean',
-    about: 'all files become the new ones; older and differently signed versions are taken too',
+    about: 'replace all files; accept older versions and other signers',
   },
-  lenient: { type: 'boolean', about: 'take skills that are against the specification and can still be used' },
-  offline: { type: 'boolean', about: 'use nothing that is not on this machine' },
-  'require-signed': { type: 'boolean', about: 'only what is signed with a pinned key; see skillwright keys' },
+  lenient: { type: 'boolean', about: 'accept skills that violate the specification but can be loaded' },
+  offline: { type: 'boolean', about: 'use no network' },
+  'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
 } as const;
 
 export const command = defineCommand({
   usage: 'update [NAME...] [--merge|--keep|--force] [--scope project|user] [--dry-run] [--yes]',
   details: [
-    'Brings installed skills to what their sources have now. You see what each new version may do that the old one could not, what the scan',
-    'finds and every changed line, and are asked. A skill that you changed here is not updated unless you say what becomes of your changes.',
-    'The version before is kept: skillwright rollback. What cannot be updated does not stop the rest.',
-    'Exit status 1: a skill could not be updated; 3: a rule forbids it, or nobody said yes.',
+    'Updates installed skills from their sources. Shows new capabilities, scan findings and every changed line, and asks for confirmation. A skill with local changes is updated only with --merge, --keep or --force. A skill that cannot be updated does not stop the others.',
+    'The previous version is kept; see skillwright rollback.',
+    'Exit code 1: a skill could not be updated; 3: refused by policy, or not confirmed.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright update', 'everything that is installed in this project'],
-    ['skillwright update pdf-forms --dry-run', 'what would change, and nothing more'],
-    ['skillwright update pdf-forms --merge', 'with your own changes kept where both fit'],
+    ['skillwright update', 'update every skill of this project'],
+    ['skillwright update pdf-forms --dry-run', 'print the changes only'],
+    ['skillwright update pdf-forms --merge', 'merge your local changes'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
@@ -85,26 +91,26 @@ type UpdateInvocation = Invocation<typeof flags>;
 
 function modeOf({ flags: { merge, keep, force } }: UpdateInvocation): UpdateMode {
   if ([merge, keep, force].filter((flag) => flag === true).length > 1)
-    throw new UsageError('--merge, --keep and --force exclude each other', 'see skillwright update --help');
+    throw new UsageError('--merge, --keep and --force cannot be combined', 'see skillwright update --help');
   return merge === true ? 'merge' : keep === true ? 'keep' : force === true ? 'force' : 'refuse';
 }
 
 async function report(invocation: UpdateInvocation, { root, skills, isDone, kept, notes }: Updated): Promise<number> {
   const { flags: given, terminal } = invocation;
-  for (const note of notes) terminal.remark(`note: ${printable(note)}`);
+  terminal.remark(notes.map((note) => `note: ${printable(note)}`));
   const changed = skills.filter(isChanged);
   const refused = skills.flatMap((skill) => (skill.status === 'refused' ? [skill] : []));
   if (given.json !== true) {
     for (const { name, status } of changed)
       terminal.out(`${WORDS[status][isDone ? 'done' : 'dry']} ${printable(name)}`);
-    for (const { part, name, id } of kept) terminal.remark(`${printable(name)} of before is in ${part}/${id}`);
+    terminal.remark(kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`));
     for (const { name, refusal } of refused) {
       terminal.err(
         `${terminal.style('red', 'not updated')} ${printable(name)}: ${refusal.message} ${terminal.style('dim', refusal.code)}`,
       );
       terminal.err(terminal.style('dim', `hint: ${refusal.hint}`));
     }
-    if (changed.length + refused.length === 0) terminal.remark('everything is what its source has');
+    if (changed.length + refused.length === 0) terminal.remark('everything is up to date');
   }
   const runtime = isDone && changed.length > 0 ? await refreshed(invocation) : undefined;
   const indexHash = runtime?.index.indexHash;

@@ -16,34 +16,33 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { PLACE_FLAGS, refuse, settingsFor } from './pack-flags.ts';
+import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  ...PLACE_FLAGS,
-  signature: { type: 'boolean', about: 'for packs: it must be signed with a pinned key' },
-  lenient: { type: 'boolean', about: 'for packs: judge the format as a loader does' },
+  ...ROOT_FLAGS,
+  signature: { type: 'boolean', about: 'for packs: require a signature by a pinned key' },
+  lenient: { type: 'boolean', about: 'for packs: validate like a loader, not like a publisher' },
   format: {
     type: 'string',
     value: 'FORMAT',
     choices: ['text', 'json', 'sarif'],
-    about: 'text, json, or sarif (for packs)',
+    about: 'print as text, json or, for packs, sarif (default: text)',
   },
 } as const;
 
 export const command = defineCommand({
   usage: 'verify [NAME...] [--scope project|user] | verify PACK [--signature]',
   details: [
-    'Compares installed skills with skills.lock.json of their root and names every changed, missing and added file. With a pack (a',
-    '.zip, .skill, .tar.gz or a folder): its structure, its manifest, its signature, and what the scan finds. Nothing is written.',
-    'Exit status 1: something differs.',
+    'Compares installed skills with skills.lock.json of their root and lists every changed, missing and added file. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing.',
+    'Exit code 1: something differs.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright verify', 'everything that is installed in this project'],
-    ['skillwright verify pdf-forms --scope user', 'one skill of yours'],
-    ['skillwright verify pack.zip --signature', 'a pack before it is installed'],
+    ['skillwright verify', 'verify every skill of this project'],
+    ['skillwright verify pdf-forms --scope user', 'verify one skill of the user scope'],
+    ['skillwright verify pack.zip --signature', 'verify a pack before you install it'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
@@ -56,24 +55,24 @@ export const command = defineCommand({
       return installed(invocation, settings);
     }
     if (packs.length !== 1 || positionals.length !== 1)
-      throw new UsageError('give one pack, or names of installed skills', 'see skillwright verify --help');
+      throw new UsageError('expected one PACK, or NAMEs of installed skills', 'see skillwright verify --help');
     return pack(invocation, settings, packs[0] ?? '');
   },
 });
 
 type VerifyInvocation = Invocation<typeof flags>;
 
-/** What was asked for would not be looked at, and the answer would seem to say that it was. */
+/** Without a pack these flags would be ignored, and the output would suggest that they were checked. */
 function refusePackFlags({ flags: given }: VerifyInvocation): void {
   const [flag] = [
     ...(given.signature === true ? ['--signature'] : []),
     ...(given.lenient === true ? ['--lenient'] : []),
     ...(given.format === 'sarif' ? ['--format sarif'] : []),
   ];
-  if (flag !== undefined) throw new UsageError(`${flag} is for packs`, 'name one: skillwright verify PACK');
+  if (flag !== undefined) throw new UsageError(`${flag} works only with a pack`, 'usage: skillwright verify PACK');
 }
 
-/** A name of a skill has no dot and no slash. */
+/** Skill names contain no dot and no slash. */
 function isPack(word: string, { surroundings: { cwd } }: PackSettings): boolean {
   return /[./\\:]/.test(word) && (/:/.test(word) || isPresent(path.resolve(cwd, word)) || /[/\\]/.test(word));
 }
@@ -105,10 +104,9 @@ async function installed(invocation: VerifyInvocation, { root }: PackSettings): 
       }),
     );
   else {
-    for (const skill of skills.filter(({ status }) => status !== 'same'))
-      for (const line of skillLines(skill, terminal)) terminal.out(line);
+    for (const skill of skills.filter(({ status }) => status !== 'same')) terminal.out(skillLines(skill, terminal));
     const same = skills.filter(({ status }) => status === 'same').length;
-    terminal.remark(`${String(same)} of ${String(skills.length)} are what the lock says`);
+    terminal.remark(`${String(same)} of ${String(skills.length)} match the lock`);
   }
   return isIntact ? EXIT.done : EXIT.failed;
 }
@@ -138,7 +136,7 @@ async function pack(invocation: VerifyInvocation, settings: PackSettings, source
   const format = given.json === true ? 'json' : (given.format ?? 'text');
   if (format === 'json') terminal.out(jsonText({ ok: isGood, ...packJson(verified) }));
   else if (format === 'sarif') terminal.out(sarifText(verified));
-  else for (const line of packLines(verified, terminal)) terminal.out(line);
+  else terminal.out(packLines(verified, terminal));
   return isGood ? EXIT.done : EXIT.failed;
 }
 
@@ -158,7 +156,7 @@ function packLines(
 ): readonly string[] {
   return [
     ...(archive === undefined ? [] : [archive]),
-    hasManifest ? 'manifest: every file is as it says' : style('dim', 'no manifest'),
+    hasManifest ? 'manifest: every file matches' : style('dim', 'no manifest'),
     signedBy === undefined ? style('dim', 'not signed with a pinned key') : `signed by ${printable(signedBy)}`,
     ...skills.flatMap(({ name, version = '-', digest, scan }) => [
       `${printable(name)}  ${printable(version)}  ${digest}`,

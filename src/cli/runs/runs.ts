@@ -11,21 +11,20 @@ import type { JournalLine } from '../../core/run-events.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
-import { loadConfig, surroundingsOf } from '../../runtime/config/config.ts';
+import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { configFor, surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
-import { parseSettings } from '../arguments.ts';
-import { RESUME_FLAGS } from './resume-flags.ts';
 import { replayLines, replaySummary } from './show-replay.ts';
-import { eventLine, infoLines, runLines, standing, verificationLines } from './show-run.ts';
+import { eventLine, infoLines, runLines, runState, verificationLines } from './show-run.ts';
 
-/** What a run can be exported as: its journal a line at a time, or one trajectory that other tools read. */
+/** Export formats: the journal line by line, or one ATIF trajectory for other tools. */
 const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
   jsonl: ({ lines }) => mapLines(lines, (line) => visibleJson(JSON.stringify(line))),
   atif: ({ info, lines }) => [visibleJson(JSON.stringify(toAtif({ run: info.run }, lines), undefined, 2))],
@@ -34,29 +33,39 @@ const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
 const TAIL_LINES = 10;
 
 const flags = {
-  follow: { type: 'boolean', short: 'f', about: 'tail: go on as long as the run does' },
-  lines: { type: 'string', short: 'n', value: 'N', about: `tail: begin with the last N events; ${String(TAIL_LINES)}` },
-  all: { type: 'boolean', about: 'verify: every run of the project' },
-  'require-seal': { type: 'boolean', about: 'verify: exit 1 unless the seal is there and good' },
-  format: { type: 'string', value: 'NAME', choices: Object.keys(FORMATS), about: 'export: as what; jsonl' },
-  'older-than': { type: 'string', value: 'TIME', about: 'prune: runs that began longer ago, as in 12h, 30d, 8w' },
+  follow: { type: 'boolean', short: 'f', about: 'tail: keep printing events until the run ends' },
+  lines: {
+    type: 'string',
+    short: 'n',
+    value: 'N',
+    about: `tail: start with the last N events (default: ${String(TAIL_LINES)})`,
+  },
+  all: { type: 'boolean', about: 'verify: check every run of the project' },
+  'require-seal': { type: 'boolean', about: 'verify: exit with 1 unless the seal is present and valid' },
+  format: {
+    type: 'string',
+    value: 'NAME',
+    choices: Object.keys(FORMATS),
+    about: 'export: write jsonl or atif (default: jsonl)',
+  },
+  'older-than': { type: 'string', value: 'TIME', about: 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w' },
   'max-size': {
     type: 'string',
     value: 'SIZE',
-    about: 'prune: the oldest, until the rest takes no more; as in 500M, 1G',
+    about: 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G',
   },
-  keep: { type: 'string', value: 'N', about: 'prune: never the newest N' },
-  'dry-run': { type: 'boolean', about: 'prune: only say what would be removed' },
-  writes: { type: 'boolean', about: 'replay: write and delete files again' },
-  network: { type: 'boolean', about: 'replay: ask servers again' },
-  record: { type: 'boolean', about: 'replay: keep a record of it as well' },
+  keep: { type: 'string', value: 'N', about: 'prune: never remove the newest N runs' },
+  'dry-run': { type: 'boolean', about: 'prune: print what would be removed' },
+  writes: { type: 'boolean', about: 'replay: repeat writes and deletes of files' },
+  network: { type: 'boolean', about: 'replay: repeat network requests' },
+  record: { type: 'boolean', about: 'replay: record the replay as a run' },
   ...RESUME_FLAGS,
 } as const;
 
 type RunsInvocation = Invocation<typeof flags>;
 
-/** By the first word; `list` where there is none. */
-const ACTS: Readonly<Record<string, (invocation: RunsInvocation) => Promise<number>>> = {
+/** Subcommands; the default is `list`. */
+const SUBCOMMANDS: Readonly<Record<string, (invocation: RunsInvocation) => Promise<number>>> = {
   list,
   show,
   tail,
@@ -70,32 +79,34 @@ const ACTS: Readonly<Record<string, (invocation: RunsInvocation) => Promise<numb
 export const command = defineCommand({
   usage: 'runs list|show|tail|verify|export|prune|replay|resume [ID]',
   details: [
-    'Works with the records of runs of this project: those in .agent/runs, or where runs.directory of the configuration says.',
-    'ID is the id of a run, a start of it that only one has, `last`, or the path of a run folder.',
-    'verify finds what was changed, cut, moved or added in a record: exit 1 where anything was.',
-    'prune removes nothing that may still be running. replay does what was recorded again and compares: exit 1 where something is not as',
-    'it was, 4 where a skill of the record is gone or has changed. Files and servers are left alone unless you say otherwise.',
-    'resume goes on with a run that was killed, waited for an answer or used up a budget, in a new record; what was done is not done again.',
+    'Manages the recorded runs of this project, in .agent/runs or the folder of the setting runs.directory. ID is the id of a run, a unique prefix, `last`, or the path of a run folder.',
+    'verify detects changed, truncated, moved and added data in a record; exit code 1: it found some.',
+    'prune never removes a run that may still be running.',
+    'replay repeats the recorded actions and compares the results, without writes and network requests unless you pass --writes or --network. Exit code 1: a result differs; 4: a skill of the record is gone or has changed.',
+    'resume continues a run that was killed, waits for an approval or exhausted a budget, in a new record. It does not repeat completed actions.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright runs list', 'what ran here, the newest first'],
-    ['skillwright runs show last', 'skills with digests, approvals, every event'],
-    ['skillwright runs tail last -f', 'watch a run'],
-    ['skillwright runs verify --all', 'look for changes in every record'],
-    ['skillwright runs export last > run.jsonl', 'all events with their whole content'],
-    ['skillwright runs export last --format atif > run.json', 'the same as a trajectory (ATIF)'],
-    ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'what would go'],
-    ['skillwright runs replay last', 'does it still do the same?'],
-    ['skillwright runs resume last --budget turns=30', 'go on with a run that used up its turns'],
+    ['skillwright runs list', 'list the runs, newest first'],
+    ['skillwright runs show last', 'show skills with digests, approvals and every event'],
+    ['skillwright runs tail last -f', 'follow a run'],
+    ['skillwright runs verify --all', 'verify every record'],
+    ['skillwright runs export last > run.jsonl', 'export all events with their whole content'],
+    ['skillwright runs export last --format atif > run.json', 'export a trajectory (ATIF)'],
+    ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'print what would be removed'],
+    ['skillwright runs replay last', 'check whether the actions still give the same results'],
+    ['skillwright runs resume last --budget turns=30', 'continue a run that exhausted its turns'],
   ],
   positionals: [0, 2],
   async run(invocation) {
     const [word = 'list'] = invocation.positionals;
-    const act = Object.hasOwn(ACTS, word) ? ACTS[word] : undefined;
-    if (act === undefined)
-      throw new UsageError(`runs does not know ${quoted(word, 200)}`, `it knows ${Object.keys(ACTS).join(', ')}`);
-    return act(invocation);
+    const subcommand = Object.hasOwn(SUBCOMMANDS, word) ? SUBCOMMANDS[word] : undefined;
+    if (subcommand === undefined)
+      throw new UsageError(
+        `unknown subcommand of runs: ${quoted(word, 200)}`,
+        `known subcommands: ${Object.keys(SUBCOMMANDS).join(', ')}`,
+      );
+    return subcommand(invocation);
   },
 });
 
@@ -107,13 +118,13 @@ async function list(invocation: RunsInvocation): Promise<number> {
     const rows = runs.map(({ id, path: place, reading }) => ({
       id,
       path: place,
-      standing: standing(reading),
+      standing: runState(reading),
       ...(reading.type === 'run' ? { run: reading.info } : {}),
     }));
     terminal.out(visibleJson(jsonText({ directory, runs: rows })));
     return EXIT.done;
   }
-  for (const line of runLines(runs, terminal)) terminal.out(line);
+  terminal.out(runLines(runs, terminal));
   if (runs.length === 0) terminal.remark(`no runs in ${printable(directory)}`);
   return EXIT.done;
 }
@@ -126,11 +137,11 @@ async function show(invocation: RunsInvocation): Promise<number> {
     terminal.out(visibleJson(jsonText({ run: info, torn, problems, events: [...lines] })));
     return EXIT.done;
   }
-  for (const line of infoLines(run.info, terminal)) terminal.out(line);
+  terminal.out(infoLines(run.info, terminal));
   terminal.out(`\n${terminal.style('bold', 'Events')}`);
   for (const line of run.lines) terminal.out(eventLine(line, terminal));
-  for (const problem of run.problems) terminal.remark(problem);
-  if (run.torn) terminal.remark('the last line is not whole: the run goes on, or was killed while it was written');
+  terminal.remark(run.problems);
+  if (run.torn) terminal.remark('the last line is incomplete: the run is still running, or was killed while writing');
   return EXIT.done;
 }
 
@@ -156,8 +167,8 @@ async function tail(invocation: RunsInvocation): Promise<number> {
 async function verify(invocation: RunsInvocation): Promise<number> {
   const { flags: given, positionals, terminal } = invocation;
   if (given.all === true && positionals.length > 1)
-    throw new UsageError('--all and an id are given', 'give one of them');
-  const { home } = surroundings(invocation);
+    throw new UsageError('--all cannot be combined with an ID', 'give one of them');
+  const { home } = surroundingsFor(invocation.flags);
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const places =
     given.all === true
@@ -169,7 +180,7 @@ async function verify(invocation: RunsInvocation): Promise<number> {
     ...verifyRun(place, sealKey === undefined ? {} : { sealKey }),
   }));
   if (given.json === true) terminal.out(visibleJson(jsonText({ runs: checked })));
-  else for (const run of checked) for (const line of verificationLines(run.id, run, terminal)) terminal.out(line);
+  else for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
   return checked.every((run) => isAccepted(run, given['require-seal'] === true)) ? EXIT.done : EXIT.failed;
 }
 
@@ -180,7 +191,7 @@ function isAccepted({ status, seal }: Verification, requiresSeal: boolean): bool
 async function exportRun(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal } = invocation;
   const run = readRun(await placeOf(invocation));
-  for (const line of FORMATS[given.format ?? 'jsonl']?.(run) ?? []) terminal.out(line);
+  terminal.out(FORMATS[given.format ?? 'jsonl']?.(run) ?? []);
   return EXIT.done;
 }
 
@@ -190,7 +201,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
   const maxBytes = byteCount(given['max-size'], '--max-size');
   const keep = wholeNumber(given.keep, '--keep', { least: 0, most: 1_000_000_000 });
   if (olderThanMs === undefined && maxBytes === undefined)
-    throw new UsageError('nothing says which runs go', 'give --older-than, --max-size or both');
+    throw new UsageError('missing flag: --older-than or --max-size', 'e.g. skillwright runs prune --older-than 30d');
   const dryRun = given['dry-run'] === true;
   const pruned = await pruneRuns({
     directory: await directoryOf(invocation),
@@ -205,7 +216,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
   }
   for (const { id, bytes, reason } of pruned.removed) terminal.out(`${id}  ${String(bytes)} bytes  ${reason}`);
   terminal.remark(
-    `${String(pruned.removed.length)} ${dryRun ? 'would be removed' : 'removed'}, ${String(pruned.kept)} kept (${String(pruned.keptBytes)} bytes), ${String(pruned.running)} of them may be running`,
+    `${String(pruned.removed.length)} ${dryRun ? 'would be removed' : 'removed'}, ${String(pruned.kept)} kept (${String(pruned.keptBytes)} bytes), ${String(pruned.running)} of them possibly running`,
   );
   return EXIT.done;
 }
@@ -219,7 +230,7 @@ async function resume(invocation: RunsInvocation): Promise<number> {
 async function replay(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const place = await placeOf(invocation);
-  const { home } = surroundings(invocation);
+  const { home } = surroundingsFor(invocation.flags);
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const { replayRun } = await import('../../runtime/replay/replay-run.ts');
   const replayed = await replayRun({
@@ -234,7 +245,7 @@ async function replay(invocation: RunsInvocation): Promise<number> {
   });
   if (given.json === true) terminal.out(visibleJson(jsonText({ path: place, ...replayed })));
   else {
-    for (const line of replayLines(replayed, terminal)) terminal.out(line);
+    terminal.out(replayLines(replayed, terminal));
     terminal.remark(replaySummary(replayed));
   }
   return REPLAY_EXITS[replayed.status];
@@ -242,27 +253,18 @@ async function replay(invocation: RunsInvocation): Promise<number> {
 
 const REPLAY_EXITS = { same: EXIT.done, different: EXIT.failed, impossible: EXIT.impossible } as const;
 
-function surroundings({ flags: given }: RunsInvocation): ReturnType<typeof surroundingsOf> {
-  return surroundingsOf(given.cwd === undefined ? {} : { cwd: given.cwd });
-}
-
-/** Where the configuration has runs recorded. */
+/** The folder of recorded runs, from the configuration. */
 async function directoryOf(invocation: RunsInvocation): Promise<string> {
-  const around = surroundings(invocation);
-  const given = await parseSettings(invocation.flags.set);
-  const { config } = await loadConfig(
-    around,
-    invocation.flags.config,
-    given === undefined ? undefined : { config: given, where: '--set' },
-  );
-  return runsDirectory(around.cwd, config.runs?.directory);
+  const { config } = await configFor(invocation.flags);
+  return runsDirectory(surroundingsFor(invocation.flags).cwd, config.runs?.directory);
 }
 
-/** The folder of the run that is named. A name with a slash in it is a path. */
+/** The folder of the named run. A name with a slash is a path. */
 async function placeOf(invocation: RunsInvocation): Promise<string> {
   const [word = '', name] = invocation.positionals;
-  if (name === undefined) throw new UsageError('which run?', `skillwright runs ${word} ID; see skillwright runs list`);
-  if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(surroundings(invocation).cwd, name);
+  if (name === undefined)
+    throw new UsageError('missing argument: ID', `usage: skillwright runs ${word} ID; see skillwright runs list`);
+  if (/[/\\]|^\.{1,2}$/.test(name)) return path.resolve(surroundingsFor(invocation.flags).cwd, name);
   return findRun(await directoryOf(invocation), name);
 }
 

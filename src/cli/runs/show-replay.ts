@@ -1,11 +1,11 @@
-/** A replay as text for a person. What was recorded comes from strangers: nothing is printed that is not made printable. */
+/** A replay as text. Recorded content is untrusted and escaped before it is printed. */
 import { describeAction } from '../../core/action-text.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Outline } from '../../runtime/replay/replay-outline.ts';
 import type { Replay, ReplayStep } from '../../runtime/replay/replay-run.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** A line a step, and below it what is not as it was. */
+/** One line per step, with the differences below it. */
 export function replayLines({ steps, problems, remarks }: Replay, { style }: Terminal): readonly string[] {
   return [
     ...problems.map((problem) => `${style('red', 'impossible')}: ${printable(problem)}`),
@@ -19,25 +19,16 @@ export function replayLines({ steps, problems, remarks }: Replay, { style }: Ter
   ];
 }
 
-/** One sentence about all of it. */
+/** A summary of all steps. */
 export function replaySummary({ status, steps, run }: Replay): string {
-  const count = (text: string, those: readonly ReplayStep[]): string => `${String(those.length)} ${text}`;
+  const count = (isCounted: (step: ReplayStep) => boolean): string => String(steps.filter(isCounted).length);
   const counts = [
-    count(
-      'the same',
-      steps.filter(({ same }) => same),
-    ),
-    count(
-      'different',
-      steps.filter(({ same }) => !same),
-    ),
-    count(
-      'not repeated',
-      steps.filter(({ notRepeated }) => notRepeated !== undefined),
-    ),
+    `${count(({ same }) => same)} the same`,
+    `${count(({ same }) => !same)} different`,
+    `${count(({ notRepeated }) => notRepeated !== undefined)} not repeated`,
   ];
   const kept = run === undefined ? '' : `; recorded as ${run}`;
-  return status === 'impossible' ? 'impossible: nothing was done' : `${status}: ${counts.join(', ')}${kept}`;
+  return status === 'impossible' ? 'impossible: no action was repeated' : `${status}: ${counts.join(', ')}${kept}`;
 }
 
 function differences({ expected, got }: ReplayStep): readonly string[] {

@@ -1,4 +1,4 @@
-/** Runs as text for a person. Everything in a run may come from a stranger: nothing is printed that is not made printable. */
+/** Runs as text. Everything in a run is untrusted and escaped before it is printed. */
 import type { RunReading } from '../../journal/run-folder.ts';
 import { runLife } from '../../journal/run-folder.ts';
 import type { Verification } from '../../journal/verify.ts';
@@ -8,20 +8,20 @@ import { printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
-/** Columns of one event where nobody looks at it on a terminal. */
+/** Columns of an event when stdout is not a terminal. */
 const EVENT_COLUMNS = 240;
-/** No more of an event is looked at: it may be megabytes. */
+/** An event may be megabytes; only this much is rendered. */
 const EVENT_CHARACTERS = 2_000;
 const REQUEST_COLUMNS = 60;
 
-/** How a run stands: its outcome, or `killed` where it has none and nobody is left to give it one. */
-export function standing(reading: RunReading): string {
+/** The state of a run: its outcome, or `killed` if it has none and its process is gone. */
+export function runState(reading: RunReading): string {
   if (reading.type === 'newer') return 'newer';
   if (reading.type !== 'run') return 'unreadable';
   return runLife(reading.info) === 'killed' ? 'killed' : reading.info.outcome;
 }
 
-const STANDING_STYLES: Readonly<Record<string, Style>> = { done: 'green', running: 'cyan' };
+const STATE_STYLES: Readonly<Record<string, Style>> = { done: 'green', running: 'cyan' };
 
 export interface RunRow {
   readonly id: string;
@@ -29,17 +29,17 @@ export interface RunRow {
 }
 
 export function runLines(rows: readonly RunRow[], { style, width, isAnswerOnTerminal }: Terminal): readonly string[] {
-  const standings = rows.map(({ reading }) => standing(reading));
-  const column = Math.max(0, ...standings.map((text) => text.length));
+  const states = rows.map(({ reading }) => runState(reading));
+  const column = Math.max(0, ...states.map((text) => text.length));
   return rows.map(({ id, reading }, place) => {
-    const state = standings[place] ?? '';
+    const state = states[place] ?? '';
     const info = reading.type === 'run' ? reading.info : undefined;
     const room = isAnswerOnTerminal ? Math.max(20, width - id.length - column - 30) : REQUEST_COLUMNS;
     const request = fitText(printable(info?.request ?? ''), room);
     const skills = [...new Set(info?.skills.map(({ name }) => printable(name)))].join(', ');
     return [
       style('bold', id),
-      style(STANDING_STYLES[state] ?? 'yellow', padText(state, column)),
+      style(STATE_STYLES[state] ?? 'yellow', padText(state, column)),
       padText(request, isAnswerOnTerminal ? 0 : Math.min(REQUEST_COLUMNS, textWidth(request))),
       style('dim', skills),
     ]
@@ -61,7 +61,7 @@ export function infoLines(info: RunInfo, { style }: Terminal): readonly string[]
     ['executor', info.executor === null ? '' : JSON.stringify(info.executor)],
     ['index', info.indexHash],
     ['policy', info.policyHash],
-    ['events', `${String(info.events.count)}, the last ${info.events.head}`],
+    ['events', `${String(info.events.count)}, last hash ${info.events.head}`],
   ];
   return [
     ...fields.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(9)} ${printable(value)}`),
@@ -86,7 +86,7 @@ function answerText(answer: RunApproval['answer']): string {
   return printable(`${answer.verdict} (${answer.scope}, by ${answer.by})`);
 }
 
-/** One event on one line. */
+/** An event on one line. */
 export function eventLine(
   { seq, elapsed, event }: JournalLine,
   { style, width, isAnswerOnTerminal }: Terminal,
@@ -146,10 +146,10 @@ function eventText(event: RunEvent): string {
 }
 
 const SEALS: Readonly<Record<Verification['seal'], string>> = {
-  good: 'seal good',
-  bad: 'seal wrong',
+  good: 'seal valid',
+  bad: 'seal invalid',
   absent: 'not sealed',
-  'no-key': 'seal not checkable here',
+  'no-key': 'seal not verified: no key on this machine',
 };
 
 export function verificationLines(name: string, found: Verification, { style }: Terminal): readonly string[] {

@@ -13,27 +13,27 @@ import type { Terminal } from '../terminal/terminal.ts';
 export const command = defineCommand({
   usage: 'catalog [--budget TOKENS] [--format xml|markdown|lines] [--explain]',
   details: [
-    'Prints what a model sees of all skills before it selects one: names, descriptions and sources, under a budget of tokens.',
-    'Each visible skill is in exactly one state: full, shortened, name only, omitted. The text says what is missing from it.',
+    'Prints what a model sees of all skills before it loads one: names, descriptions and sources, within a token budget.',
+    'Each visible skill is in one state: full, shortened, name only or omitted. The text states what is left out.',
   ].join('\n'),
   flags: {
     budget: {
       type: 'string',
       value: 'TOKENS',
-      about: 'estimated tokens the text may cost (4000, or catalog.budget_tokens)',
+      about: 'limit the text to this many estimated tokens (default: catalog.budget_tokens, or 4000)',
     },
     format: {
       type: 'string',
       value: 'FORMAT',
       choices: CATALOG_FORMATS,
-      about: 'xml, markdown, or lines (name=... | source=... | description=...)',
+      about: 'print as xml, markdown, lines or list',
     },
-    explain: { type: 'boolean', about: 'show the state and the cost of each skill instead of the text' },
+    explain: { type: 'boolean', about: 'print the state and the cost of each skill instead of the text' },
   },
   examples: [
-    ['skillwright catalog', 'the text a model gets'],
-    ['skillwright catalog --budget 1000 --explain', 'who is shortened or left out at 1,000 tokens'],
-    ['skillwright catalog --json | jq .omitted', 'what the model can only find by searching'],
+    ['skillwright catalog', 'print the catalog text'],
+    ['skillwright catalog --budget 1000 --explain', 'show which skills are shortened or omitted at 1,000 tokens'],
+    ['skillwright catalog --json | jq .omitted', 'list skills that a model finds only by search'],
   ],
   positionals: [0, 0],
   async run(invocation) {
@@ -44,26 +44,26 @@ export const command = defineCommand({
     const catalog = runtime.catalog({
       ...(budget === undefined ? {} : { budget }),
       ...(format === undefined ? {} : { format }),
-      // As in a session: skills of a folder that nobody trusted are not shown.
+      // Like a session, the catalog hides skills of untrusted folders.
       without: await runtime.distrust(runtime.index.skills),
     });
     if (flags.json === true)
       terminal.out(
         jsonText({ ...catalog, ...(flags.explain === true ? { explain: explained(runtime, catalog) } : {}) }),
       );
-    else if (flags.explain === true) for (const line of explainLines(runtime, catalog, terminal)) terminal.out(line);
+    else if (flags.explain === true) terminal.out(explainLines(runtime, catalog, terminal));
     else terminal.out(catalog.text.trimEnd());
     const limit = budget ?? runtime.config.catalog?.budget_tokens;
     if (limit !== undefined && catalog.tokens > limit) {
       terminal.remark(
-        `about ${String(catalog.tokens)} tokens, over the budget of ${String(limit)}: pinned skills and the frame stay whole`,
+        `about ${String(catalog.tokens)} tokens, over the budget of ${String(limit)}: pinned skills and the frame are never shortened`,
       );
     }
     return EXIT.done;
   },
 });
 
-interface Explained {
+interface ExplainedSkill {
   readonly name: string;
   readonly state: string;
   readonly visibility: string;
@@ -71,7 +71,7 @@ interface Explained {
   readonly reason: string;
 }
 
-function explained({ index }: Runtime, catalog: Catalog): readonly Explained[] {
+function explained({ index }: Runtime, catalog: Catalog): readonly ExplainedSkill[] {
   const states = new Map<string, string>();
   for (const state of ['full', 'shortened', 'nameOnly', 'omitted'] as const)
     for (const name of catalog[state]) states.set(name, state);
@@ -88,26 +88,25 @@ function explained({ index }: Runtime, catalog: Catalog): readonly Explained[] {
 }
 
 function reasonOf(state: string, visibility: string): string {
-  if (visibility === 'pinned' || visibility === 'required') return `${visibility}: whole whatever the budget`;
-  if (visibility === 'name-only') return 'the configuration shows its name only';
-  if (state === 'hidden')
-    return visibility === 'disabled' ? 'disabled' : 'for people only: the model may not choose it';
+  if (visibility === 'pinned' || visibility === 'required') return `${visibility}: never shortened`;
+  if (visibility === 'name-only') return 'configured as name-only';
+  if (state === 'hidden') return visibility === 'disabled' ? 'disabled' : 'only the user may invoke it';
   if (state === 'full') return 'fits the budget';
-  if (state === 'shortened') return 'cut so that all skills fit';
-  return state === 'nameOnly' ? 'no room for its description' : 'no room; found by searching';
+  if (state === 'shortened') return 'shortened to fit the budget';
+  return state === 'nameOnly' ? 'no budget left for the description' : 'no budget left; found by search';
 }
 
 function explainLines(runtime: Runtime, catalog: Catalog, { style }: Terminal): readonly string[] {
   const rows = explained(runtime, catalog);
   const width = Math.min(40, Math.max(4, ...rows.map(({ name }) => printable(name).length)));
   return [
-    style('bold', `${'skill'.padEnd(width)}  state      tokens  why`),
+    style('bold', `${'skill'.padEnd(width)}  state      tokens  reason`),
     ...rows.map(
       ({ name, state, tokens, reason }) =>
         `${printable(name).padEnd(width)}  ${state.padEnd(9)}  ${String(tokens).padStart(6)}  ${style('dim', reason)}`,
     ),
     '',
-    `${String(catalog.tokens)} tokens in all (estimated): ${String(catalog.full.length)} full, ${String(catalog.shortened.length)} shortened, ` +
-      `${String(catalog.nameOnly.length)} by name only, ${String(catalog.omitted.length)} omitted`,
+    `${String(catalog.tokens)} tokens in total (estimated): ${String(catalog.full.length)} full, ${String(catalog.shortened.length)} shortened, ` +
+      `${String(catalog.nameOnly.length)} name only, ${String(catalog.omitted.length)} omitted`,
   ];
 }

@@ -21,32 +21,32 @@ import type { Terminal } from '../terminal/terminal.ts';
 const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
 
 const flags = {
-  fix: { type: 'boolean', about: 'mend what can be mended mechanically, in place' },
-  'dry-run': { type: 'boolean', about: 'with --fix: show what would change and write nothing' },
-  lenient: { type: 'boolean', about: 'judge as a loader does, not as a publisher must' },
-  catalog: { type: 'boolean', about: 'also look for skills that a model could take for each other' },
-  'warnings-as-errors': { type: 'boolean', about: 'exit 1 for warnings too' },
+  fix: { type: 'boolean', about: 'fix in place what can be fixed automatically' },
+  'dry-run': { type: 'boolean', about: 'with --fix: print the changes without writing' },
+  lenient: { type: 'boolean', about: 'validate like a loader, not like a publisher' },
+  catalog: { type: 'boolean', about: 'also report skills that a model could confuse' },
+  'warnings-as-errors': { type: 'boolean', about: 'exit with 1 on warnings too' },
   format: {
     type: 'string',
     value: 'FORMAT',
     choices: FORMATS,
-    about: 'text, json, sarif, or github (annotations of a workflow)',
+    about: 'print as text, json, sarif or github (workflow annotations) (default: text)',
   },
 } as const;
 
 export const command = defineCommand({
   usage: 'check [PATH|NAME...] [--fix [--dry-run]] [--catalog] [--format text|json|sarif|github]',
   details: [
-    'Checks skills against the specification: frontmatter, body, files that the body points at, scripts.',
-    'PATH is a skill’s folder, its SKILL.md, or a folder of skills; NAME is a skill that list shows. With neither: the skill in',
-    'this folder or, if there is none, the skills of this project. Exit 1 when there are errors.',
+    'Validates skills against the specification: frontmatter, body, referenced files and scripts.',
+    'PATH is a skill folder, its SKILL.md, or a folder of skills; NAME is a skill from skillwright list. Without arguments: the skill in the current folder or, if there is none, the skills of this project.',
+    'Exit code 1: at least one error.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright check', 'the skills of this project'],
-    ['skillwright check ./my-skill --fix', 'mend quotes, line ends, tabs, names'],
-    ['skillwright check skills --catalog', 'which of them a model could take for each other'],
-    ['skillwright check skills --format sarif > skills.sarif', 'for a code host'],
+    ['skillwright check', 'validate the skills of this project'],
+    ['skillwright check ./my-skill --fix', 'fix quotes, line endings, tabs and names'],
+    ['skillwright check skills --catalog', 'report skills that a model could confuse'],
+    ['skillwright check skills --format sarif > skills.sarif', 'write SARIF for a code host'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
@@ -70,7 +70,7 @@ export const command = defineCommand({
       ({ severity }) => severity === 'error' || (severity === 'warning' && given['warnings-as-errors'] === true),
     );
     if (!isBad && given.format === undefined && given.json !== true)
-      terminal.remark(terminal.style('green', `${String(checked.length)} checked, nothing against the specification`));
+      terminal.remark(terminal.style('green', `${String(checked.length)} checked, no violations`));
     return isBad ? EXIT.failed : EXIT.done;
   },
 });
@@ -104,7 +104,7 @@ async function collect(
   return { skills: [...skills.values()], diagnostics: found.flatMap((targets) => targets.diagnostics) };
 }
 
-/** Between the skills that are checked; the search engine is loaded only here. */
+/** Compares the checked skills with each other. Only this loads the search engine. */
 async function catalogDiagnostics(
   checked: readonly FixedSkill[],
   { mode }: CheckOptions,
@@ -128,20 +128,20 @@ async function ownTargets(cwd: string, options: CheckOptions, signal: AbortSigna
 function nothingAt(word: string): SkillError {
   return new SkillError({
     code: 'input/invalid',
-    message: `there is nothing at ${quoted(word, 200)}`,
-    hint: 'give a skill’s folder, its SKILL.md, or a folder of skills',
+    message: `path not found: ${quoted(word, 200)}`,
+    hint: 'name a skill folder, its SKILL.md, or a folder of skills',
     data: { expected: 'a path or the name of a skill' },
   });
 }
 
-interface Outcome {
+interface CheckResult {
   readonly invocation: CheckInvocation;
   readonly checked: readonly FixedSkill[];
   readonly diagnostics: readonly Diagnostic[];
   readonly isFixing: boolean;
 }
 
-function print({ invocation: { flags: given, terminal }, checked, diagnostics, isFixing }: Outcome): void {
+function print({ invocation: { flags: given, terminal }, checked, diagnostics, isFixing }: CheckResult): void {
   const format = given.json === true ? 'json' : (given.format ?? 'text');
   const ok = !diagnostics.some(({ severity }) => severity === 'error');
   const fixed = isFixing ? checked.flatMap(({ applied }) => applied) : [];
@@ -160,19 +160,18 @@ function print({ invocation: { flags: given, terminal }, checked, diagnostics, i
       terminal.out(JSON.stringify(sarif(diagnostics, path.resolve(given.cwd ?? '.')), undefined, 2));
       return;
     case 'github':
-      for (const diagnostic of diagnostics) terminal.out(annotation(diagnostic));
+      terminal.out(diagnostics.map(annotation));
       return;
     default:
-      for (const skill of isFixing ? checked : [])
-        for (const line of fixLines(skill, given['dry-run'] === true, terminal)) terminal.out(line);
-      for (const diagnostic of diagnostics) terminal.out(diagnosticText(diagnostic, terminal));
+      if (isFixing) terminal.out(checked.flatMap((skill) => fixLines(skill, given['dry-run'] === true, terminal)));
+      terminal.out(diagnostics.map((diagnostic) => diagnosticText(diagnostic, terminal)));
       if (diagnostics.length > 0) terminal.remark(summary(diagnostics, checked.length, isFixing));
   }
 }
 
 function summary(diagnostics: readonly Diagnostic[], checked: number, isFixing: boolean): string {
-  const mendable = diagnostics.filter(({ edit }) => edit !== undefined).length;
-  const advice = mendable > 0 && !isFixing ? `; --fix mends ${String(mendable)}` : '';
+  const fixable = diagnostics.filter(({ edit }) => edit !== undefined).length;
+  const advice = fixable > 0 && !isFixing ? `; --fix repairs ${String(fixable)}` : '';
   return `${String(checked)} checked: ${countText(diagnostics)}${advice}`;
 }
 
@@ -192,14 +191,14 @@ function fixLines(
     ...before.slice(start, before.length - end).map((line) => style('red', `- ${printable(line)}`)),
     ...after.slice(start, after.length - end).map((line) => style('green', `+ ${printable(line)}`)),
   ];
-  const verb = isDryRun ? 'would mend' : 'mended';
+  const verb = isDryRun ? 'would fix' : 'fixed';
   return [
     `${style('bold', `${verb} ${printable(file)}`)} (${applied.map(({ code }) => code).join(', ')})`,
     ...lines.slice(0, 60),
   ];
 }
 
-/** The workflow command of GitHub; percent, line ends and separators are written as it asks. */
+/** A GitHub workflow command; percent signs, line breaks and separators are escaped as GitHub requires. */
 function annotation({ severity, path: file, line, column, code, message, hint }: Diagnostic): string {
   const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

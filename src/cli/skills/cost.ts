@@ -25,24 +25,28 @@ const flags = {
     type: 'string',
     value: 'NAME',
     choices: VOCABULARY_NAMES,
-    about: 'whose tools and guidance are counted; skillwright',
+    about: 'count the tools and guidance of this vocabulary (default: skillwright)',
   },
-  search: { type: 'boolean', about: 'as if skills were found by searching instead of being listed' },
-  events: { type: 'string', value: 'FILE', path: true, about: 'count what a run really showed, from its events.jsonl' },
+  search: { type: 'boolean', about: 'assume that skills are found by search instead of listed in the catalog' },
+  events: {
+    type: 'string',
+    value: 'FILE',
+    path: true,
+    about: 'count what a recorded run showed, from its events.jsonl',
+  },
 } as const;
 
 export const command = defineCommand({
   usage: 'cost [NAME...] [--vocabulary NAME] [--search] | cost --events FILE',
   details: [
-    'Without a name: what a model carries in every request before it has loaded anything. With names: also what loading those',
-    'skills with all their documents would show it. With --events: every piece of a skill that a run showed, file by file.',
-    'Tokens are estimates; see docs/catalog.md for their error.',
+    'Without a name: the tokens that every request costs before a skill is loaded. With names: also the tokens of loading those skills with all their documents. With --events: the tokens a recorded run spent on skills, file by file.',
+    'Token counts are estimates; docs/catalog.md states their error.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright cost', 'at rest'],
-    ['skillwright cost csv-report', 'and when it is loaded'],
-    ['skillwright cost --events .agent/runs/1/events.jsonl --json', 'of a run'],
+    ['skillwright cost', 'show the cost of every request'],
+    ['skillwright cost csv-report', 'add the cost of loading a skill'],
+    ['skillwright cost --events .agent/runs/1/events.jsonl --json', 'show what a run spent on skills'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
@@ -50,7 +54,7 @@ export const command = defineCommand({
     if (given.events !== undefined) {
       const ledger = ledgerFromLines(eventsText(path.resolve(given.cwd ?? '.', given.events)));
       if (given.json === true) terminal.out(jsonText({ ledger }));
-      else for (const line of ledgerLines(ledger, terminal)) terminal.out(line);
+      else terminal.out(ledgerLines(ledger, terminal));
       return EXIT.done;
     }
     const skills = await openTools(invocation);
@@ -61,8 +65,8 @@ export const command = defineCommand({
       terminal.out(jsonText({ vocabulary: skills.session.vocabulary.name, standing, ledger }));
       return EXIT.done;
     }
-    for (const line of standingLines(standing, terminal)) terminal.out(line);
-    if (positionals.length > 0) for (const line of ['', ...ledgerLines(ledger, terminal)]) terminal.out(line);
+    terminal.out(standingLines(standing, terminal));
+    if (positionals.length > 0) terminal.out(['', ...ledgerLines(ledger, terminal)]);
     return EXIT.done;
   },
 });
@@ -89,10 +93,10 @@ async function load({ session, runtime }: SkillTools, name: string, source: stri
 interface StandingCost {
   readonly guidance: number;
   readonly catalog: number;
-  /** The tools' names, descriptions and schemas. */
+  /** Names, descriptions and schemas of the tools. */
   readonly tools: number;
   readonly total: number;
-  /** By name and description; the catalog may show less of them. */
+  /** Tokens of the name and description; the catalog may show less. */
   readonly skills: readonly { readonly name: string; readonly source: string; readonly tokens: number }[];
 }
 
@@ -110,35 +114,35 @@ function standingCost({ session, anthropic }: SkillTools): StandingCost {
 function standingLines(cost: StandingCost, { style }: Terminal): readonly string[] {
   const more = cost.skills.length - SHOWN_SKILLS;
   return [
-    `${style('bold', 'In every request')}: about ${String(cost.total)} tokens`,
+    `${style('bold', 'Every request')}: about ${String(cost.total)} tokens`,
     `  guidance ${String(cost.guidance)}, catalog ${String(cost.catalog)}, tools ${String(cost.tools)}`,
     ...cost.skills
       .slice(0, SHOWN_SKILLS)
       .map(({ name, source, tokens }) => `  ${String(tokens).padStart(6)}  ${printable(`${source}/${name}`)}`),
-    ...(more > 0 ? [`          and ${String(more)} more (--json lists them)`] : []),
+    ...(more > 0 ? [`          and ${String(more)} more (listed by --json)`] : []),
   ];
 }
 
 function ledgerLines({ rows, tokens, totalTokens }: Ledger, { style }: Terminal): readonly string[] {
   return [
-    style('bold', 'tokens  times  what'),
+    style('bold', 'tokens  times  content'),
     ...rows.map(
       (row) =>
         `${String(row.totalTokens).padStart(6)}  ${String(row.times).padStart(5)}  ${printable(row.skill || 'catalog')}` +
         `${row.path === '' ? '' : ` ${printable(row.path)}`} ${style('dim', `${row.reason} ${row.digest.slice(0, 15)}`)}`,
     ),
-    `${String(totalTokens).padStart(6)}         in all (estimated); each content once: ${String(tokens)}`,
+    `${String(totalTokens).padStart(6)}         in total (estimated); distinct content: ${String(tokens)}`,
   ];
 }
 
 function eventsText(file: string): string {
   const read = readTextFile(file, MAX_EVENTS_BYTES);
   if (read.type === 'read') return read.text;
-  const cause = read.type === 'absent' ? 'it is not there' : read.reason;
+  const cause = read.type === 'absent' ? 'file not found' : read.reason;
   throw new SkillError({
     code: 'io/failed',
-    message: `the events cannot be read: ${cause}`,
-    hint: 'give the events.jsonl of a run',
+    message: `cannot read the events file: ${cause}`,
+    hint: 'name the events.jsonl of a run',
     data: { path: file, cause },
   });
 }

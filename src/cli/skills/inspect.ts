@@ -9,6 +9,7 @@ import { readSkillFile } from '../../loader/body.ts';
 import { listSkillEntries } from '../../loader/files.ts';
 import type { ConfinedListing } from '../../platform/fs/confined-directory.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
+import { padText, textWidth } from '../../platform/text-width.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Distrust } from '../../runtime/skill-trust.ts';
 import { defineCommand } from '../command.ts';
@@ -26,14 +27,14 @@ const flags = {
 export const command = defineCommand({
   usage: 'inspect NAME|PATH [--body]',
   details: [
-    'Shows what is known about one skill: its fields, what it asks for, its files by name and size, its problems, who hides it.',
-    'The instructions are read and printed only with --body.',
+    'Shows one skill: its fields, the tools and skills it requests, its files, its problems, and skills of the same name.',
+    'Reads and prints the instructions only with --body.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright inspect csv-report', 'by name'],
-    ['skillwright inspect builtin/csv-report --body', 'that of one source, with its instructions'],
-    ['skillwright inspect ./my-skill --json', 'a folder that is in no root'],
+    ['skillwright inspect csv-report', 'inspect a skill by name'],
+    ['skillwright inspect builtin/csv-report --body', 'inspect the skill of one source, with its instructions'],
+    ['skillwright inspect ./my-skill --json', 'inspect a folder outside all roots'],
   ],
   positionals: [1, 1],
   async run(invocation) {
@@ -59,21 +60,21 @@ export const command = defineCommand({
       );
       return EXIT.done;
     }
-    for (const line of [...fieldLines(skill, distrust, terminal), ...fileLines(files, terminal)]) terminal.out(line);
+    terminal.out([...fieldLines(skill, distrust, terminal), ...fileLines(files, terminal)]);
     if (distrust !== undefined)
-      terminal.remark(`no model may use it yet: ${printable(distrust.reason)}\n  ${printable(distrust.command)}`);
-    for (const { name, source, dir, reason, by } of shadows)
-      terminal.out(
-        `${terminal.style('yellow', 'hidden')}: ${printable(`${source}/${name}`)} at ${printable(dir)} by ${printable(by)} (${reason})`,
-      );
+      terminal.remark(`hidden from models: ${printable(distrust.reason)}\n  ${printable(distrust.command)}`);
+    for (const { name, source, dir, reason, by } of shadows) {
+      const text = `${printable(`${source}/${name}`)} at ${printable(dir)} by ${printable(by)} (${reason})`;
+      terminal.out(terminal.wrap(`${terminal.style('yellow', 'hidden')}: ${text}`, 2));
+    }
     if (diagnostics.length > 0) terminal.out(`\n${terminal.style('bold', 'Problems')}`);
-    for (const diagnostic of diagnostics) terminal.out(diagnosticText(diagnostic, terminal));
-    if (body !== undefined) terminal.out(`\n${cleanText(body)}`);
+    terminal.out(diagnostics.map((diagnostic) => diagnosticText(diagnostic, terminal)));
+    if (body !== undefined) terminal.out(`\n${terminal.wrap(cleanText(body))}`);
     return EXIT.done;
   },
 });
 
-/** By name in the index, or by path: then the folder above it is a root of its own. */
+/** Finds a skill by name in the index or by path. For a path, its parent folder is the only root. */
 async function findSkill(
   invocation: Invocation<typeof flags>,
 ): Promise<{ readonly skill: SkillEntry; readonly runtime: Runtime }> {
@@ -95,8 +96,8 @@ async function findSkill(
   const problem = runtime.diagnostics.find(({ path: file }) => path.resolve(file).startsWith(dir));
   throw new SkillError({
     code: 'skill/invalid',
-    message: `there is no readable skill at ${quoted(reference, 200)}${problem === undefined ? '' : `: ${problem.message}`}`,
-    hint: problem?.hint ?? 'name a folder that holds a SKILL.md',
+    message: `no readable skill at ${quoted(reference, 200)}${problem === undefined ? '' : `: ${problem.message}`}`,
+    hint: problem?.hint ?? 'name a folder that contains a SKILL.md',
     data: { path: dir },
   });
 }
@@ -108,16 +109,16 @@ function readBody({ dir, file }: SkillEntry): string {
       { path: file, directory: path.basename(dir), fileName: file, text: read.text, validUtf8: true },
       { mode: 'lenient' },
     ).body;
-  const cause = read.type === 'absent' ? 'it is gone' : read.reason;
+  const cause = read.type === 'absent' ? 'the file was removed' : read.reason;
   throw new SkillError({
     code: 'io/failed',
-    message: `the instructions cannot be read: ${cause}`,
+    message: `cannot read the instructions: ${cause}`,
     hint: 'run skillwright check on the skill',
     data: { path: dir, cause },
   });
 }
 
-function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style }: Terminal): readonly string[] {
+function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style, wrap }: Terminal): readonly string[] {
   const { controls, meta } = skill;
   const fields: readonly (readonly [string, string])[] = [
     ['description', skill.description],
@@ -127,13 +128,13 @@ function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style }
     ['license', skill.license ?? ''],
     ['compatibility', skill.compatibility ?? ''],
     ['allowed tools', controls.allowedTools === undefined ? '' : controls.allowedTools.join(', ') || 'none'],
-    ['forbidden tools', controls.disallowedTools?.join(', ') ?? ''],
+    ['denied tools', controls.disallowedTools?.join(', ') ?? ''],
     [
       'chosen by',
       controls.disableModelInvocation
-        ? 'people only'
+        ? 'the user only'
         : controls.userInvocable
-          ? 'the model or people'
+          ? 'the model or the user'
           : 'the model only',
     ],
     ['runs', controls.runMode],
@@ -143,10 +144,12 @@ function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style }
     ['digest', skill.digest],
   ];
   const shown = fields.filter(([, value]) => value !== '');
-  const width = Math.max(...shown.map(([name]) => name.length));
+  const width = Math.max(...shown.map(([name]) => textWidth(printable(name))));
   return [
     style('bold', printable(skill.name)),
-    ...shown.map(([name, value]) => `  ${style('dim', printable(name).padEnd(width))}  ${printable(value)}`),
+    ...shown.map(([name, value]) =>
+      wrap(`  ${style('dim', padText(printable(name), width))}  ${printable(value)}`, width + 4),
+    ),
   ];
 }
 

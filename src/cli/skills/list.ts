@@ -16,19 +16,19 @@ import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 export const command = defineCommand({
   usage: 'list [--source NAME] [--explain] [--json]',
   details: [
-    'Lists every skill found, one a line, and every skill folder that was left out with the reason. Only frontmatter is read.',
-    'A mark before a name: ! has problems (see check), * pinned or required, - hidden from the model.',
-    'Skills of a project are untrusted, and no model sees them, until you have looked at them and said skillwright trust.',
+    'Lists every skill found, one per line, and every skill folder left out, with the reason. Reads only frontmatter.',
+    'A mark before the name: ! has problems (see skillwright check), * pinned or required, - hidden from the model.',
+    'Skills of a project are untrusted and hidden from models until you review and trust them: skillwright trust.',
   ].join('\n'),
   flags: {
-    explain: { type: 'boolean', about: 'also show each folder visited and why it was taken or passed over' },
-    nested: { type: 'boolean', about: 'look for skills inside skills as well' },
-    all: { type: 'boolean', short: 'a', about: 'also show skills that others of the same name hide' },
+    explain: { type: 'boolean', about: 'also show every folder visited and why it was used or skipped' },
+    nested: { type: 'boolean', about: 'also find skills inside skills' },
+    all: { type: 'boolean', short: 'a', about: 'also show skills hidden by another skill of the same name' },
   },
   examples: [
-    ['skillwright list', 'all skills of this project, your home folder and the package'],
-    ['skillwright list --root ./packs --explain', 'what is found in ./packs, and why'],
-    ['skillwright list --json | jq -r ".skills[].name"', 'names for a script'],
+    ['skillwright list', 'list the skills of this project, your home folder and the package'],
+    ['skillwright list --root ./packs --explain', 'list what is found in ./packs, and why'],
+    ['skillwright list --json | jq -r ".skills[].name"', 'print the names for a script'],
   ],
   positionals: [0, 0],
   async run(invocation) {
@@ -44,10 +44,10 @@ export const command = defineCommand({
     }
     const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
     const untrusted = await runtime.distrust(shown);
-    for (const line of skillLines({ skills: shown, untrusted }, runtime, terminal)) terminal.out(line);
-    for (const line of leftOutLines(runtime.index, terminal)) terminal.out(line);
-    if (flags.explain === true) for (const line of explainLines(runtime.index, terminal)) terminal.out(line);
-    for (const line of [...remarks(runtime, shown), ...trustRemarks(untrusted)]) terminal.remark(line);
+    terminal.out(skillLines({ skills: shown, untrusted }, runtime, terminal));
+    terminal.out(leftOutLines(runtime.index, terminal));
+    if (flags.explain === true) terminal.out(explainLines(runtime.index, terminal));
+    terminal.remark([...remarks(runtime, shown), ...trustRemarks(untrusted)]);
     return EXIT.done;
   },
 });
@@ -117,7 +117,7 @@ function leftOutLines({ report }: SkillIndex, { style }: Terminal): readonly str
 function explainLines({ explain = [], report }: SkillIndex, { style }: Terminal): readonly string[] {
   return [
     '',
-    style('bold', 'Roots, the most important first'),
+    style('bold', 'Roots, highest priority first'),
     ...report.roots.map(
       ({ source, path, status, skills }) =>
         `  ${source}  ${printable(path)}  ${status === 'scanned' ? `${String(skills)} skills` : status}`,
@@ -136,13 +136,14 @@ function remarks({ index, diagnostics }: Runtime, shown: readonly SkillEntry[]):
   if (shown.length === 0 && report.leftOut.length === 0) {
     lines.push(
       'no skills found',
-      ...report.roots.map(({ path, status }) => `  looked in ${printable(path)} (${status})`),
-      'start one with: skillwright new my-skill',
+      ...report.roots.map(({ path, status }) => `  searched ${printable(path)} (${status})`),
+      'create one: skillwright new my-skill',
     );
   }
   const hidden = shadowed.filter(({ reason }) => reason !== 'same-directory').length;
-  if (hidden > 0) lines.push(`${String(hidden)} hidden by others of the same name: skillwright list --all`);
+  if (hidden > 0)
+    lines.push(`${String(hidden)} hidden by skills of the same name; list them with skillwright list --all`);
   const counts = countText(diagnostics.filter(({ severity }) => severity !== 'info'));
-  if (counts !== '') lines.push(`${counts}: skillwright doctor shows them all`);
+  if (counts !== '') lines.push(`${counts}; details: skillwright doctor`);
   return lines;
 }

@@ -10,25 +10,27 @@ import { jsonText } from '../json.ts';
 
 export const command = defineCommand({
   usage: 'new NAME [--dir DIR] [--description TEXT] [--with scripts,references,assets,evals]',
-  details: [
-    'Makes the folder of a new skill that passes check, in .agent/skills of this project unless --dir says where.',
-    'Nothing that is there already is touched.',
-  ].join('\n'),
+  details: 'Creates a skill that passes skillwright check. Never overwrites existing files.',
   flags: {
-    dir: { type: 'string', value: 'DIR', path: true, about: 'the folder that holds skills (.agent/skills)' },
-    description: { type: 'string', short: 'd', value: 'TEXT', about: 'what the skill does and when to use it' },
-    with: { type: 'string', value: 'PARTS', about: `what to start with: ${SKILL_PARTS.join(', ')}, or all` },
+    dir: { type: 'string', value: 'DIR', path: true, about: 'create the skill in DIR (default: .agent/skills)' },
+    description: {
+      type: 'string',
+      short: 'd',
+      value: 'TEXT',
+      about: 'set the description: what the skill does and when to use it',
+    },
+    with: { type: 'string', value: 'PARTS', about: `add example files: ${SKILL_PARTS.join(', ')}, or all` },
   },
   examples: [
-    ['skillwright new release-notes', 'the smallest skill'],
-    ['skillwright new csv-clean --with scripts,evals', 'with a script and evaluations'],
-    ['skillwright new my-skill --dir ~/.agents/skills', 'for all your projects'],
+    ['skillwright new release-notes', 'create a minimal skill'],
+    ['skillwright new csv-clean --with scripts,evals', 'add a script and eval cases'],
+    ['skillwright new my-skill --dir ~/.agents/skills', 'create a skill for all your projects'],
   ],
   positionals: [1, 1],
   async run({ flags, positionals, terminal }) {
     const [name = ''] = positionals;
     if (flags.description !== undefined && flags.description.trim() === '')
-      throw new UsageError('--description is empty', 'say what the skill does and when to use it');
+      throw new UsageError('--description is empty', 'describe what the skill does and when to use it');
     const files = newSkillFiles({ name, description: flags.description, parts: partsOf(flags.with) });
     const directory = path.resolve(flags.cwd ?? '.', flags.dir ?? '.agent/skills', name);
     createTree(directory, files);
@@ -37,8 +39,10 @@ export const command = defineCommand({
       return EXIT.done;
     }
     terminal.out(directory);
-    for (const file of files) terminal.remark(`  ${file.path}`);
-    terminal.remark(`write the description, then: skillwright check ${printable(path.relative('.', directory))}`);
+    terminal.remark(files.map((file) => `  ${file.path}`));
+    terminal.remark(
+      `next: edit the description, then run skillwright check ${printable(path.relative('.', directory))}`,
+    );
     return EXIT.done;
   },
 });
@@ -50,7 +54,10 @@ function partsOf(list: string | undefined): readonly SkillPart[] {
   return words.map((word) => {
     const part = SKILL_PARTS.find((known) => known === word);
     if (part === undefined)
-      throw new UsageError(`--with does not know ${quoted(word, 200)}`, `it takes ${SKILL_PARTS.join(', ')}, or all`);
+      throw new UsageError(
+        `unknown part for --with: ${quoted(word, 200)}`,
+        `known parts: ${SKILL_PARTS.join(', ')}, all`,
+      );
     return part;
   });
 }

@@ -9,19 +9,18 @@ import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 
 const flags = {
-  deep: { type: 'boolean', about: 'also index the bodies for search --deep' },
-  watch: { type: 'boolean', short: 'w', about: 'stay, and say what changes (for people who write skills)' },
+  deep: { type: 'boolean', about: 'also index the instructions for search --deep' },
+  watch: { type: 'boolean', short: 'w', about: 'keep running and print changes' },
 } as const;
 
 export const command = defineCommand({
   usage: 'refresh [--deep] [--watch]',
-  details:
-    'Looks again at every root, brings the cache up to date and reports what was done. No command needs it: each looks for itself.',
+  details: 'Scans every root again and updates the cache. Optional: every command scans by itself.',
   flags,
   examples: [
-    ['skillwright refresh', 'what is there now'],
-    ['skillwright refresh --deep', 'make the next search --deep fast'],
-    ['skillwright refresh --watch', 'follow your own edits'],
+    ['skillwright refresh', 'scan now and print a report'],
+    ['skillwright refresh --deep', 'speed up the next search --deep'],
+    ['skillwright refresh --watch', 'print changes while you edit skills'],
   ],
   positionals: [0, 0],
   async run(invocation) {
@@ -39,13 +38,13 @@ function reportText({ report, indexHash, shadowed }: SkillIndex): string {
   const { valid, leftOut, roots, durationMs, fromCache, bytesRead, cache } = report;
   const scanned = roots.filter(({ status }) => status === 'scanned').length;
   return [
-    `${String(valid)} skills in ${String(scanned)} roots, ${String(leftOut.length)} left out, ${String(shadowed.length)} hidden by others of the same name`,
+    `${String(valid)} skills in ${String(scanned)} roots, ${String(leftOut.length)} left out, ${String(shadowed.length)} hidden by skills of the same name`,
     `${durationMs.toFixed(0)} ms, ${String(fromCache)} unchanged, ${String(bytesRead)} bytes read, cache ${cache.status}${cache.reason === undefined ? '' : ` (${cache.reason})`}`,
     indexHash,
   ].join('\n');
 }
 
-/** Says one line a change, or one JSON value a line, until it is interrupted. */
+/** Prints each change as a line, with --json as a line of JSON, until the user interrupts. */
 function watch({ flags: given, terminal, signal }: Invocation<typeof flags>, runtime: Runtime): Promise<number> {
   terminal.remark('watching; stop with Ctrl-C');
   return new Promise((resolve) => {
@@ -72,7 +71,7 @@ function watch({ flags: given, terminal, signal }: Invocation<typeof flags>, run
         ];
         for (const [what, { id }] of lines) terminal.out(`${what} ${printable(id)}`);
       },
-      { signal, onError: (error) => terminal.err(`a look at the roots failed: ${String(error)}`) },
+      { signal, onError: (error) => terminal.err(`scanning the roots failed: ${String(error)}`) },
     );
   });
 }

@@ -9,7 +9,7 @@ import { VERSION } from '../../version.ts';
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const;
 
-/** The findings as SARIF 2.1.0. Paths are relative to `base` where they are below it. */
+/** Diagnostics as SARIF 2.1.0. Paths below `base` are relative to it. */
 export function sarif(diagnostics: readonly Diagnostic[], base: string): object {
   const used = [...new Set(diagnostics.map(({ code }) => code))].toSorted();
   return sarifReport({

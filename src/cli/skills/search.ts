@@ -17,39 +17,42 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
 const flags = {
-  limit: { type: 'string', short: 'n', value: 'N', about: 'how many results (5)' },
-  deep: { type: 'boolean', about: 'look into the bodies too; they are indexed on this machine and shown to no model' },
+  limit: { type: 'string', short: 'n', value: 'N', about: 'print at most N results (default: 5)' },
+  deep: { type: 'boolean', about: 'also search the instructions; they are indexed locally and shown to no model' },
   queries: {
     type: 'string',
     value: 'FILE',
     path: true,
-    about: 'answer every query of FILE; with "relevant" in it, score the answers',
+    about: 'answer every query in FILE; if queries have "relevant", score the results',
   },
 } as const;
 
 export const command = defineCommand({
   usage: 'search WORDS... [-n N] [--deep] | search --queries FILE',
   details: [
-    'Finds skills by name and description: whole words, parts of words, misspelt words, English, Chinese, Japanese.',
-    'FILE holds one query a line, or JSON: ["..."] or [{"id", "query", "relevant": ["skill", ...]}], or one such value a line.',
+    'Finds skills by name and description. Matches whole words, parts of words and typos, in English, Chinese and Japanese.',
+    'FILE holds one query per line, or JSON: ["..."] or [{"id", "query", "relevant": ["skill", ...]}], or one such value per line.',
   ].join('\n'),
   flags,
   examples: [
-    ['skillwright search fill in a pdf form', 'the five best skills for this'],
-    ['skillwright search 数据分析 -n 3', 'in Chinese'],
-    ['skillwright search --queries queries.json --json', 'many questions in one process'],
+    ['skillwright search fill in a pdf form', 'show the five best skills'],
+    ['skillwright search 数据分析 -n 3', 'search in Chinese'],
+    ['skillwright search --queries queries.json --json', 'answer many queries in one process'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { flags: given, positionals, terminal } = invocation;
     const limit = wholeNumber(given.limit, '--limit', { least: 1, most: 10_000 }) ?? 5;
     if (given.queries !== undefined && positionals.length > 0)
-      throw new UsageError('either words or --queries, not both', 'skillwright search WORDS..., or --queries FILE');
+      throw new UsageError(
+        'WORDS and --queries cannot be combined',
+        'use skillwright search WORDS... or --queries FILE',
+      );
     if (given.queries !== undefined)
       return answerFile(invocation, path.resolve(given.cwd ?? '.', given.queries), limit);
     const query = positionals.join(' ');
     if (query.trim() === '')
-      throw new UsageError('nothing to search for', 'skillwright search WORDS..., or --queries FILE');
+      throw new UsageError('the query is empty', 'use skillwright search WORDS... or --queries FILE');
 
     const runtime = await openRuntime(invocation);
     const results = await runtime.searchSkills(query, limit, searchOptions(invocation));
@@ -57,8 +60,8 @@ export const command = defineCommand({
     if (given.json === true)
       terminal.out(jsonText({ results: results.map((result) => resultJson(result, untrusted)) }));
     else if (results.length > 0) {
-      for (const line of resultLines(results, untrusted, terminal)) terminal.out(line);
-      for (const line of trustRemarks(untrusted)) terminal.remark(line);
+      terminal.out(resultLines(results, untrusted, terminal));
+      terminal.remark(trustRemarks(untrusted));
     } else terminal.remark(nothingFound(runtime, given.deep === true));
     return results.length > 0 || given.json === true ? EXIT.done : EXIT.failed;
   },
@@ -75,7 +78,7 @@ async function answerFile(invocation: SearchInvocation, file: string, limit: num
   const queries = readQueries(file);
   const runtime = await openRuntime(invocation);
   const isScored = queries.some(({ relevant }) => relevant.length > 0);
-  // nDCG looks at ten places, whatever is shown.
+  // nDCG needs ten results, however many are printed.
   const places = isScored ? Math.max(10, limit) : limit;
   const options = searchOptions(invocation);
   const answers: { readonly query: Query; readonly results: readonly SearchResult[] }[] = [];
@@ -101,7 +104,7 @@ async function answerFile(invocation: SearchInvocation, file: string, limit: num
   return EXIT.done;
 }
 
-/** Results that no model may use yet, by name. */
+/** Results that are hidden from models because their folder is untrusted, by name. */
 async function untrustedNames(runtime: Runtime, results: readonly SearchResult[]): Promise<Untrusted> {
   const names = new Set(results.map(({ name }) => name));
   const found = runtime.index.skills.filter(({ name }) => names.has(name));
@@ -135,6 +138,6 @@ function resultLines(
 
 function nothingFound(runtime: Runtime, isDeep: boolean): string {
   const count = runtime.index.skills.length;
-  if (count === 0) return 'there are no skills to search; see skillwright list';
-  return `none of ${String(count)} skills matches; try other words${isDeep ? '' : ', or --deep to look into the bodies'}`;
+  if (count === 0) return 'no skills to search; see skillwright list';
+  return `no match in ${String(count)} skills; try other words${isDeep ? '' : ' or --deep to search the instructions'}`;
 }

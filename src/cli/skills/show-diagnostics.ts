@@ -5,16 +5,17 @@ import type { Style, Terminal } from '../terminal/terminal.ts';
 
 const STYLES: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
 
-/** `path:line:column severity code message` and the hint below it: what editors and people can read. */
+/** `path:line:column severity message code` with the hint on the next line; editors can parse it. */
 export function diagnosticText(
   { path, line, column, severity, code, message, hint }: Diagnostic,
-  { style }: Terminal,
+  { style, wrap }: Terminal,
 ): string {
   const place = `${printable(path)}:${String(line)}:${String(column)}`;
-  return `${place} ${style(STYLES[severity], severity)} ${message} ${style('dim', code)}\n    ${style('dim', printable(hint))}`;
+  const problem = `${place} ${style(STYLES[severity], severity)} ${message} ${style('dim', code)}`;
+  return wrap(`${problem}\n    ${style('dim', printable(hint))}`, 4);
 }
 
-/** `3 errors, 1 warning`; empty where there is nothing. */
+/** `3 errors, 1 warning`; empty without diagnostics. */
 export function countText(diagnostics: readonly Diagnostic[]): string {
   const counts = (['error', 'warning', 'info'] as const).map((severity) => {
     const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
@@ -24,7 +25,7 @@ export function countText(diagnostics: readonly Diagnostic[]): string {
   return counts.filter((text) => text !== '').join(', ');
 }
 
-/** The JSON of a diagnostic: the contract of `--json`, in a fixed order. */
+/** A diagnostic as `--json` prints it, in a fixed order. */
 export function diagnosticJson({ code, severity, path, line, column, message, hint, edit }: Diagnostic): object {
   return { code, severity, path, line, column, message, hint, ...(edit === undefined ? {} : { edit }) };
 }

@@ -1,4 +1,4 @@
-/** Passwords of keys: from a file that is its owner's alone, or typed unseen. Never from the command line, which others can read. */
+/** Reads passwords from a private file or the terminal; never from the command line, which other users can read. */
 import path from 'node:path';
 
 import { packRefusal } from '../../packs/problems.ts';
@@ -11,16 +11,16 @@ import type { AskStreams } from './ask.ts';
 const MAX_BYTES = 4096;
 const [CTRL_C, CTRL_D, CTRL_U, ESCAPE] = ['\u0003', '\u0004', '\u0015', '\u001B'];
 
-/** The text of a password file, without the line end that editors add. */
+/** The password in a file, without the final line break that editors add. */
 export function passwordOfFile(file: string, cwd: string): string | PackRefusal {
   const place = path.resolve(cwd, file);
   const read = readPrivateFile(place, { maxBytes: MAX_BYTES, isSecret: true });
   if (read.type === 'read') return read.bytes.toString('utf8').replace(/\r?\n$/, '');
-  const reason = read.type === 'absent' ? 'it is not there' : read.reason;
-  return packRefusal('source/failed', `the password file ${quoted(place, 200)} cannot be used: ${reason}`, place);
+  const reason = read.type === 'absent' ? 'file not found' : read.reason;
+  return packRefusal('source/failed', `cannot use the password file ${quoted(place, 200)}: ${reason}`, place);
 }
 
-/** What is typed up to the enter key; nothing where nobody is at a terminal, or they leave. Not a character of it is shown. */
+/** Reads a line from the terminal without echo; undefined without a terminal, or if the user cancels. */
 export async function askPassword(
   { input, output, interrupt }: AskStreams,
   prompt: string,
@@ -44,7 +44,7 @@ export async function askPassword(
       reject(signal.reason);
     };
     const onKeys = (keys: string): void => {
-      // An arrow key is no part of a password.
+      // Ignores arrow keys.
       if (keys.startsWith(ESCAPE)) return;
       for (const key of keys) {
         if (key === '\r' || key === '\n') return finish(typed);

@@ -2,9 +2,10 @@ import { approvalLines } from '../../policy/approval-text.ts';
 import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { Asker } from '../../policy/approval/approver.ts';
+import { columnsOf } from './terminal.ts';
 import type { Stream } from './terminal.ts';
 
-/** Where keys come from: `process.stdin`, as far as it is needed. */
+/** The part of `process.stdin` that reading keys needs. */
 export interface KeyInput {
   readonly isTTY?: boolean;
   readonly isRaw?: boolean;
@@ -17,19 +18,17 @@ export interface KeyInput {
 
 export interface AskStreams {
   readonly input: KeyInput;
-  /** Stderr: the answer of a command goes to stdout and may go into a file. */
+  /** Stderr, because stdout carries the answer and may be redirected. */
   readonly output: Stream;
-  /** What Ctrl-C does besides being a no: in raw mode the terminal sends no signal. */
+  /** Called on Ctrl-C, because in raw mode the terminal sends no signal. */
   readonly interrupt: () => void;
 }
 
 /**
- * Keys count only after the question has been on the screen for this long and nothing was typed meanwhile: what somebody typed
- * ahead, or is typing for something else, is no answer.
+ * Keys count only after the question has been on the screen for this long without input. This way, type-ahead never answers a question.
  */
 export const SETTLE_MS = 300;
 
-const DEFAULT_WIDTH = 80;
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
@@ -38,27 +37,27 @@ export function askStreams(process: NodeJS.Process): AskStreams {
     input: process.stdin,
     output: process.stderr,
     interrupt: () => {
-      // At once where somebody listens, so that whoever asked finds it done; a signal comes later.
+      // Emitted directly if there are listeners, because a real signal would arrive after the answer.
       if (!process.emit('SIGINT')) process.kill(process.pid, 'SIGINT');
     },
   };
 }
 
-/** A person at this terminal; nothing where there is none, because keys and screen must both be one. */
+/** Asks the user at this terminal; undefined unless stdin and stderr both are terminals. */
 export function openTerminalAsker(streams: AskStreams): Asker | undefined {
   if (!isTerminal(streams)) return undefined;
   return {
     by: 'terminal',
     async ask(request, { signal }) {
       const { output } = streams;
-      const answer = await converse(streams, questionOf(request, widthOf(output)), signal);
+      const answer = await converse(streams, questionOf(request, columnsOf(output)), signal);
       output.write(answer.verdict === 'no' ? 'no\n' : `yes, ${SCOPES[answer.scope]}\n`);
       return answer;
     },
   };
 }
 
-/** A plain yes or no; no where nobody is at a terminal. */
+/** Asks a yes/no question. Without a terminal the answer is no. */
 export async function confirm(
   streams: AskStreams,
   text: string,
@@ -79,11 +78,6 @@ export async function confirm(
   return said;
 }
 
-/** Some terminals say that they have no columns. */
-function widthOf({ columns = 0 }: Stream): number {
-  return columns > 0 ? columns : DEFAULT_WIDTH;
-}
-
 export function isTerminal({ input, output }: AskStreams): boolean {
   return input.isTTY === true && output.isTTY === true && input.setRawMode !== undefined;
 }
@@ -96,13 +90,13 @@ interface Answer {
 const SCOPES: Readonly<Record<ApprovalScope, string>> = {
   once: 'once',
   run: 'for this run',
-  skill: 'for this skill as it is now',
+  skill: 'for this version of the skill',
 };
 const KEYS: Readonly<Record<ApprovalScope, string>> = { once: 'y', run: 'r', skill: 's' };
 
 const NO: Answer = { verdict: 'no', scope: 'once' };
 
-/** High risk takes a word: no single key, hit by chance, does it. */
+/** High risk requires a typed word, so that a single accidental key never approves it. */
 function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
   const isWord = request.risk === 'high';
   const words: ReadonlyMap<string, ApprovalScope> = new Map(
@@ -112,7 +106,7 @@ function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
     isWord ? `${word} (${SCOPES[scope]})` : `[${word}] ${SCOPES[scope]}`,
   );
   const choices = isWord
-    ? `type ${offered.join(', ')}; d for details; all else is no > `
+    ? `type ${offered.join(', ')}; d for details; anything else is no > `
     : `${[...offered, '[n] no', '[d] details'].join('  ')} > `;
   const lines = (isWhole: boolean): string => approvalLines(request, { width, hash: sha256, isWhole }).join('\n');
   return {
@@ -130,15 +124,15 @@ function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
 
 interface Dialog<T> {
   readonly text: string;
-  /** A word and the enter key, not one key. */
+  /** The answer is a word and Enter instead of one key. */
   readonly isWord: boolean;
-  /** Nothing: it means nothing, and is waited on. */
+  /** Returns undefined for input that is not an answer. */
   readonly read: (typed: string) => { readonly answer: T } | { readonly more: string } | undefined;
-  /** For the enter key alone, Ctrl-C, Ctrl-D, and an input that ends. */
+  /** The answer for Enter alone, Ctrl-C, Ctrl-D, and the end of input. */
   readonly otherwise: T;
 }
 
-/** Shows a question and reads until it is answered. The terminal is left as it was. */
+/** Shows a question and reads keys until it is answered, then restores the terminal mode. */
 async function converse<T>(
   { input, output, interrupt }: AskStreams,
   dialog: Dialog<T>,
@@ -158,7 +152,7 @@ async function converse<T>(
       leave();
       resolve(answer);
     };
-    const judge = (typed: string): void => {
+    const accept = (typed: string): void => {
       const read = dialog.read(typed.trim().toLowerCase());
       if (read === undefined) return;
       if ('more' in read) show(read.more);
@@ -168,7 +162,7 @@ async function converse<T>(
       const { text, isEntered } = edited(word, typed);
       output.write(echoOf(word, text) + (isEntered ? '\n' : ''));
       word = text;
-      if (isEntered) judge(word);
+      if (isEntered) accept(word);
     };
     const onKeys = (typed: string): void => {
       if (typed.includes(CTRL_C)) {
@@ -176,10 +170,10 @@ async function converse<T>(
         interrupt();
       } else if (!quiet.isOver()) quiet.begin();
       else if (typed === CTRL_D || (isEnter(typed) && word === '')) finish(dialog.otherwise);
-      // An arrow key or something pasted comes as several characters at once.
+      // Arrow keys and pasted text arrive as several characters at once.
       else if (typed.includes('\u001B') || (!dialog.isWord && typed.length > 1)) quiet.begin();
       else if (dialog.isWord) addToWord(typed);
-      else judge(typed);
+      else accept(typed);
     };
     const onAbort = (): void => {
       leave();
@@ -200,7 +194,7 @@ async function converse<T>(
   });
 }
 
-/** Whether nothing has been typed for long enough, since the last beginning. */
+/** Tracks whether SETTLE_MS have passed without input. */
 function openQuiet(): { readonly begin: () => void; readonly isOver: () => boolean; readonly stop: () => void } {
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
@@ -218,7 +212,7 @@ function openQuiet(): { readonly begin: () => void; readonly isOver: () => boole
   };
 }
 
-/** Every key goes to `onKeys`, unseen, until the keys are released by what is given back. */
+/** Sends every key to `onKeys`, without echo, until the returned function is called. */
 export function takeKeys(input: KeyInput, onKeys: (typed: string) => void, onEnd: () => void): () => void {
   const wasRaw = input.isRaw === true;
   const onData = (data: unknown): void => {
@@ -238,7 +232,7 @@ export function takeKeys(input: KeyInput, onKeys: (typed: string) => void, onEnd
   };
 }
 
-/** A terminal that is gone has no mode, and says so as an error of the keys. */
+/** Ignores the error that stdin emits when its terminal is gone. */
 export function setRawMode(input: KeyInput, isRaw: boolean): void {
   const ignore = (): void => undefined;
   input.on('error', ignore);
@@ -248,7 +242,7 @@ export function setRawMode(input: KeyInput, isRaw: boolean): void {
 
 const MAX_WORD = 40;
 
-/** A word after more keys: backspace and Ctrl-U work, all else that is no plain character is ignored. */
+/** Applies keys to a word. Backspace and Ctrl-U edit; other non-printable keys are ignored. */
 function edited(word: string, typed: string): { readonly text: string; readonly isEntered: boolean } {
   let text = word;
   for (const key of typed) {
@@ -264,7 +258,7 @@ function isEnter(key: string): boolean {
   return key === '\r' || key === '\n';
 }
 
-/** What makes the screen show `text` where it showed `word`. */
+/** The output that changes `word` on the screen to `text`. */
 function echoOf(word: string, text: string): string {
   return text.startsWith(word) ? text.slice(word.length) : '\b \b'.repeat(word.length) + text;
 }

@@ -19,7 +19,7 @@ const CODES = {
 export type Style = keyof typeof CODES;
 
 /** One text, or lines to print one after the other. */
-type Text = string | readonly string[];
+type Text = string | Iterable<string>;
 
 /** The two streams of a command: stdout carries the answer, stderr everything else. */
 export interface Terminal {

@@ -1,0 +1,69 @@
+/** The model of a command, how the agent's run ended, and what it used. */
+import { openAgentModel } from '../../agent/agent-model.ts';
+import type { AgentModel } from '../../agent/agent-model.ts';
+import type { AgentResult } from '../../agent/agent-options.ts';
+import { countText, durationText } from '../../core/text/line-text.ts';
+import { printable } from '../../core/text/text.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { EXIT } from '../exit.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export interface ModelChoice {
+  readonly name: string | undefined;
+  readonly runtime: Runtime;
+  readonly signal: AbortSignal;
+}
+
+/** Opens the named model; without a name, the one that the configuration and the environment select. */
+export async function chooseModel({ name, runtime, signal }: ModelChoice): Promise<AgentModel> {
+  const config = runtime.config.model;
+  return await openAgentModel({
+    env: surroundingsOf({}).env,
+    signal,
+    ...(config === undefined ? {} : { config }),
+    ...(name === undefined ? {} : { name }),
+  });
+}
+
+/** Like `chooseModel`, and tells the user which model it is and why. */
+export async function announceModel(choice: ModelChoice, terminal: Terminal): Promise<AgentModel> {
+  const chosen = await chooseModel(choice);
+  const { model, reason, tried } = chosen;
+  const line = `model ${printable(model.id)}: ${printable(reason)}`;
+  if (model.id !== 'rules' || tried.length === 0) terminal.remark(line);
+  else
+    terminal.remark([
+      `${terminal.style('yellow', line)}; ${tried.map((one) => printable(one)).join('; ')}`,
+      'rules is not a language model: it only follows the quickstart of a skill',
+    ]);
+  return chosen;
+}
+
+/** The exit code of a run. A refusal that was the last action decides, whatever the model answered. */
+export function exitCodeOf({ outcome }: AgentResult, isRefused: boolean): number {
+  switch (outcome) {
+    case 'done':
+      return isRefused ? EXIT.refused : EXIT.done;
+    case 'refused':
+      return EXIT.refused;
+    case 'cancelled':
+      return EXIT.interrupted;
+    case 'degraded':
+    case 'failed':
+      return EXIT.failed;
+  }
+}
+
+export function endLines({ outcome, used, run }: AgentResult, copied: readonly string[] = []): readonly string[] {
+  const spent = [
+    countText(used.turns, 'turn'),
+    `about ${countText(used.tokens, 'token')}`,
+    countText(used.toolCalls, 'tool call'),
+    durationText(used.wallMs),
+  ];
+  return [
+    ...copied.map((name) => `wrote ${printable(name)}`),
+    `${outcome} after ${spent.join(', ')}${run === undefined ? '' : `; details: skillwright runs show ${run}`}`,
+  ];
+}

@@ -1,0 +1,108 @@
+/** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
+import path from 'node:path';
+
+import { isNotAllowed } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
+import type { InstallProgress } from '../../packs/install.ts';
+import { packSettings } from '../../packs/pack-settings.ts';
+import type { PackSettings } from '../../packs/pack-settings.ts';
+import { INSTALL_SCOPES } from '../../core/config/config.ts';
+import { printable } from '../../core/text/text.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { Flags, GlobalInvocation } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { configFor, surroundingsFor } from '../surroundings.ts';
+import { askStreams, confirm } from '../terminal/ask.ts';
+import { reportProblem } from '../terminal/terminal.ts';
+
+export const ROOT_FLAGS = {
+  scope: {
+    type: 'string',
+    value: 'SCOPE',
+    choices: INSTALL_SCOPES,
+    about: 'use .agents/skills of the project or of the user (default: install.scope, or project)',
+  },
+  to: { type: 'string', value: 'DIR', path: true, about: 'use this root instead of a scope' },
+} as const satisfies Flags;
+
+export const CHANGE_FLAGS = {
+  ...ROOT_FLAGS,
+  'dry-run': { type: 'boolean', about: 'print the changes without making them' },
+  yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
+} as const satisfies Flags;
+
+interface RootInvocation extends GlobalInvocation {
+  readonly flags: GlobalInvocation['flags'] & { readonly scope?: string; readonly to?: string };
+}
+
+/** The root and its rules, from flags and configuration. */
+export async function settingsFor({ flags }: RootInvocation): Promise<PackSettings | PackRefusal> {
+  const { config } = await configFor(flags);
+  const scope = INSTALL_SCOPES.find((known) => known === flags.scope);
+  return packSettings(surroundingsFor(flags), config, { root: flags.to, scope });
+}
+
+/** Returns a function that asks the user at the terminal. Without a terminal the answer is no. */
+export function asker(
+  { terminal, signal }: GlobalInvocation,
+  isYes: boolean | undefined,
+): (what: string) => Promise<boolean> {
+  return async (what) => {
+    if (isYes === true) return true;
+    const isConfirmed = await confirm(askStreams(process), `${printable(what)}?`, { signal });
+    if (!isConfirmed && !terminal.isInteractive) terminal.err('not a terminal: pass --yes to confirm');
+    return isConfirmed;
+  };
+}
+
+/** Reports a refusal and returns its exit code. */
+export function refuse({ terminal, flags }: GlobalInvocation, refusal: PackRefusal): number {
+  const { code, path: file, message, hint } = refusal;
+  if (flags.json === true)
+    terminal.out(
+      jsonText({ ok: false, error: { code, message, hint, ...(file === undefined ? {} : { path: file }) } }),
+    );
+  reportProblem(terminal, { message, hint, code });
+  return refusalStatus(refusal);
+}
+
+export function refusalStatus(refusal: PackRefusal): number {
+  return isNotAllowed(refusal) ? EXIT.refused : EXIT.failed;
+}
+
+/** Scans the skills again after a change and prints the new index hash. */
+export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> {
+  const runtime = await openRuntime(invocation);
+  if (invocation.flags.json !== true) invocation.terminal.remark(`index ${runtime.index.indexHash}`);
+  return runtime;
+}
+
+/** Tells the user that models do not see the installed skills before the project is trusted. */
+export async function trustHint({ terminal }: GlobalInvocation, runtime: Runtime, root: string): Promise<void> {
+  const below = runtime.index.skills.filter(({ dir }) =>
+    path.resolve(dir).startsWith(`${path.resolve(root)}${path.sep}`),
+  );
+  const distrusted = await runtime.distrust(below);
+  if (distrusted.size > 0)
+    terminal.remark(
+      `${String(distrusted.size)} of ${printable(root)} hidden from models until you trust the project: skillwright trust`,
+    );
+}
+
+const STEPS: Readonly<Record<InstallProgress['step'], string>> = {
+  fetch: 'fetching',
+  unpack: 'unpacking',
+  copy: 'copying',
+  inspect: 'inspecting',
+  check: 'checking',
+  write: 'writing to disk',
+  apply: 'installing',
+};
+
+/** The current step of an install or an update. */
+export function progressText({ step, done, total }: InstallProgress): string {
+  const count = done === undefined ? '' : ` ${String(done)}${total === undefined ? '' : ` of ${String(total)}`}`;
+  return `${STEPS[step]}${count}`;
+}

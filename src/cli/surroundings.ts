@@ -1,0 +1,21 @@
+import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
+import { loadConfig, surroundingsOf } from '../runtime/config/config.ts';
+import { parseSettings } from './arguments.ts';
+import type { GlobalInvocation } from './command.ts';
+
+type GlobalFlags = GlobalInvocation['flags'];
+
+/** The working folder, home folder and environment of a command. */
+export function surroundingsFor({ cwd }: Pick<GlobalFlags, 'cwd'>): Surroundings {
+  return surroundingsOf(cwd === undefined ? {} : { cwd });
+}
+
+/** The configuration of a command: files, environment and --set. */
+export async function configFor(flags: Pick<GlobalFlags, 'cwd' | 'config' | 'set'>): Promise<LoadedConfig> {
+  const config = await parseSettings(flags.set);
+  return loadConfig(
+    surroundingsFor(flags),
+    flags.config,
+    config === undefined ? undefined : { config, where: '--set' },
+  );
+}
