@@ -83,11 +83,11 @@ function readFields({ source, options, report, fences, fatal }: FieldsInput): He
       at: deep,
       message: 'nested too deep, expected at most 16 levels',
     });
-  const told = report.diagnostics.length;
+  const reported = report.diagnostics.length;
   const rescue = rescueFields(report, readYaml, { text: withoutTabs(report, start, end), start, end });
   if (rescue === undefined) return fatal(notFields(fences.start));
   if (rescue.refusal !== undefined) return fatal(refused(rescue.refusal));
-  if (isLibrary && report.diagnostics.length === told) {
+  if (isLibrary && report.diagnostics.length === reported) {
     addDiagnostic(report, {
       code: 'frontmatter/invalid-yaml',
       at: reading.at,

@@ -22,7 +22,7 @@ export type SkillFile =
   | Exclude<TextRead, { readonly type: 'failed' }>
   | { readonly type: 'failed'; readonly reason: string; readonly code?: FailureCode };
 
-/** Reads a whole SKILL.md: only ever for a skill that somebody selected, or for the deep search index. A link out of the skill is refused. */
+/** Reads a whole SKILL.md: only for a selected skill or the deep search index. Links to targets outside the skill are rejected. */
 export function readSkillFile(dir: string, fileName: string): SkillFile {
   const opening = openConfined(dir);
   if (opening.type === 'failed')

@@ -31,7 +31,7 @@ const BEGINNING = 3;
 /** A phrase of the word lists and its alternatives. */
 interface Entry {
   readonly phrase: string;
-  readonly stands: string;
+  readonly alternative: string;
   readonly trust: number;
 }
 
@@ -61,7 +61,7 @@ export function openLexicon(): Lexicon {
         table = readEntries(entriesWith(beginning));
         read.set(beginning, table);
       }
-      return (table.get(key) ?? []).map(({ stands, trust }) => ({ terms: termsOf(stands), trust }));
+      return (table.get(key) ?? []).map(({ alternative, trust }) => ({ terms: termsOf(alternative), trust }));
     },
     wordAt(run, start) {
       byInitial ??= wordsByInitial();
@@ -107,14 +107,15 @@ function readLists(choose: (list: string) => readonly string[], enter: (entry: E
     for (const entry of choose(list)) {
       const [word = '', choices = ''] = entry.split('=');
       for (const choice of choices.split('|')) {
-        enter({ phrase: word, stands: choice, trust });
-        if (word.length > 1) enter({ phrase: choice, stands: word, trust });
+        enter({ phrase: word, alternative: choice, trust });
+        if (word.length > 1) enter({ phrase: choice, alternative: word, trust });
       }
     }
   for (const line of SYNONYM_GROUPS.trim().split('\n')) {
     const group = line.split(' ');
     for (const phrase of group)
-      for (const stands of group) if (stands !== phrase) enter({ phrase, stands, trust: settings.synonymTrust });
+      for (const alternative of group)
+        if (alternative !== phrase) enter({ phrase, alternative, trust: settings.synonymTrust });
   }
 }
 
